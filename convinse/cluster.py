@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -22,6 +24,7 @@ from .support.errors import ConfigError, ConvinseError, DataError, DependencyErr
 _ACTOR_RESTARTS = 3
 _BATCH_ATTEMPTS = 3  # a batch whose actors died so often is taken to be the cause
 _OBJECT_STORE_BYTES = 256 << 20  # of a cluster of this machine: batches and results under way
+_TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _LONGEST_MESSAGE = 300  # characters of an error of Ray's own
 
 
@@ -59,6 +62,7 @@ def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator
 
 def _import_ray(address: str) -> Any:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what goes wrong is raised, too
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or Ray warns about workers without a GPU
     # whoever reaches the ports of a cluster runs any code on it, so a new cluster asks for a token
     if address == "local" and "ray" not in sys.modules:
@@ -100,15 +104,16 @@ class RayWorkers:
         context = ray.data.DataContext.get_current().copy()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = context.print_on_execution_start = False
-        context.log_internal_stack_trace_to_stdout = False
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)
-        with ray.data.DataContext.current(context):
+        with ray.data.DataContext.current(context), warnings.catch_warnings():
+            # Ray has no other way yet to say how often an actor may die
+            warnings.filterwarnings("ignore", message="`ray_remote_args` is deprecated")
             # a block for each batch, so that Ray hands them out one by one
             rows = ray.data.from_items([{"batch": batch} for batch in batches], override_num_blocks=len(batches))
             finished = rows.map(
                 _BatchActor,
                 fn_constructor_args=(config, dict(made_from)),
-                concurrency=(1, min(self._size, len(batches))),
+                compute=ray.data.ActorPoolStrategy(min_size=1, max_size=min(self._size, len(batches))),
                 num_cpus=0 if self._gpus else 1,
                 num_gpus=self._gpus,
                 max_restarts=_ACTOR_RESTARTS,
@@ -116,39 +121,44 @@ class RayWorkers:
             )
             try:
                 for row in finished.iter_rows():
+                    if isinstance(row["batch"], ConvinseError):
+                        raise row["batch"]
                     yield row["batch"]
             except ray.exceptions.RayError as error:
-                raise _cause(error) from error
+                raise NetworkError(
+                    f"Ray: {_shortened(error)}; finished conversations are kept, run the command again to go on"
+                ) from error
 
 
 class _BatchActor:
-    """A pipeline in a process of the cluster, with the data and the code that this node has."""
+    """A pipeline in a process of the cluster, with the data and the code that this node has.
+
+    Errors that a user can act on are results, since Ray wraps what is raised into a traceback of its own.
+    """
 
     def __init__(self, config: Config, made_from: Mapping[str, str]) -> None:
-        self._runner = BatchRunner(config)
-        origins = self._runner.origins()
+        self._refusal: ConvinseError | None = None
+        try:
+            self._runner = BatchRunner(config)
+            origins = self._runner.origins()
+        except ConvinseError as error:
+            self._refusal = error
+            return
         changed = [name for name, value in origins.items() if value != made_from.get(name)]
         if changed:
-            self._runner.close()
-            raise DataError(
+            self._refusal = DataError(
                 f"{os.uname().nodename}: has another {', '.join(changed)} than the machine that started the run; bring the "
                 "same files and the same version of the program to every node"
             )
 
-    def __call__(self, row: dict[str, Batch]) -> dict[str, FinishedBatch]:
-        return {"batch": self._runner(row["batch"])}
-
-
-def _cause(error: BaseException) -> ConvinseError:
-    """The project's own error behind an error of Ray, or a line about the latter."""
-    cause: BaseException | None = error
-    while cause is not None:
-        inner = getattr(cause, "cause", None) or cause.__cause__
-        if isinstance(cause, ConvinseError):
-            return type(cause)(str(cause))
-        cause = inner
-    return NetworkError(f"Ray: {_shortened(error)}; finished conversations are kept, run the command again to go on")
+    def __call__(self, row: dict[str, Batch]) -> dict[str, FinishedBatch | ConvinseError]:
+        if self._refusal is not None:
+            return {"batch": self._refusal}
+        try:
+            return {"batch": self._runner(row["batch"])}
+        except ConvinseError as error:
+            return {"batch": error}
 
 
 def _shortened(error: BaseException) -> str:
-    return " ".join(str(error).split())[:_LONGEST_MESSAGE]
+    return " ".join(_TERMINAL_COLOURS.sub("", str(error)).split())[:_LONGEST_MESSAGE]
