@@ -1,7 +1,6 @@
 """Processes that work on the pieces of something large, by `concurrent.futures`.
 
 A worker dies with its parent, however that dies; a worker that dies is an error of one line; Ctrl-C ends all at once.
-Workers may also be elsewhere: whoever hands out pieces can be given a `Crew`, such as that of a cluster.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from .errors import DataError, one_line
 
@@ -31,27 +30,6 @@ _IS_LINUX = sys.platform == "linux"
 # a forked worker shares what the parent has read, and starts at once; where the system's libraries are not made for it, it is started anew
 _PROCESSES = multiprocessing.get_context("fork" if _IS_LINUX else "spawn")
 _function: Callable[[], Callable[[Any], Any]]  # of a worker: makes what works on pieces, once
-
-
-class Crew(Protocol):
-    """Workers that are not processes of this one."""
-
-    @property
-    def size(self) -> int:
-        """How many pieces they work on at once, at least 1."""
-
-    def in_order(
-        self,
-        pieces: Iterable[P],
-        make: Callable[..., Callable[[P], R]],
-        arguments: tuple[Any, ...],
-        about: str,
-        remedy: str,
-    ) -> Generator[R, None, None]:
-        """What a function makes of each piece, in their order; see the function `in_order`.
-
-        A worker makes the function anew when `make` or `arguments` change, and calls the `close` of the one before, if it has one.
-        """
 
 
 def in_order(

@@ -12,9 +12,9 @@ from shutil import which
 
 import numpy as np
 import pytest
+from convinse.batch_runner import open_elsewhere
 
 from convinse import Pipeline, load_config
-from convinse.batch_runner import open_elsewhere
 from convinse.config import parse_config
 from convinse.resources import Resources
 from convinse.support import shared_store
