@@ -94,10 +94,10 @@ def _trec(options: argparse.Namespace) -> int:
 
 
 def _mrqa(options: argparse.Namespace) -> int:
+    from ..formats.download import local_files
     from ..scoring.answer_files import paired_files, read_mrqa_answers, read_predictions
     from ..scoring.mrqa import MACRO, evaluate, macro_average
     from ..support.errors import DataError
-    from ..support.web_files import local_files
 
     def measure(data: Path, predictions: Path) -> dict[str, float]:
         return evaluate(read_mrqa_answers(data), read_predictions(predictions), options.skip_no_answer, str(data))
@@ -113,9 +113,9 @@ def _mrqa(options: argparse.Namespace) -> int:
 
 
 def _squad(options: argparse.Namespace) -> int:
+    from ..formats.download import local_files
     from ..scoring.answer_files import read_predictions, read_probabilities, read_squad_references
     from ..scoring.squad2 import evaluate
-    from ..support.web_files import local_files
 
     with local_files(options.data, options.predictions) as (data, predicted):
         answers = {qid: reference.texts for qid, reference in read_squad_references(data).items()}
@@ -125,10 +125,10 @@ def _squad(options: argparse.Namespace) -> int:
 
 
 def _klue_mrc(options: argparse.Namespace) -> int:
+    from ..formats.download import local_files
     from ..scoring.answer_files import read_probabilities, read_squad_references, read_triples
     from ..scoring.klue_mrc import evaluate
     from ..support.errors import DataError
-    from ..support.web_files import local_files
 
     with local_files(options.data, options.predictions) as (data, predicted):
         gold = read_squad_references(data)
@@ -151,8 +151,8 @@ def _klue_mrc(options: argparse.Namespace) -> int:
 
 
 def _poleval(options: argparse.Namespace) -> int:
+    from ..formats.download import local_files
     from ..scoring.poleval import evaluate, read_expected, read_submission
-    from ..support.web_files import local_files
 
     questions = [options.questions] if options.questions else []
     with local_files(options.expected, options.submission, *questions) as (gold, submission, *in_tsv):

@@ -15,8 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from .errors import CacheError, DependencyError, one_line
-from .web import check_listening
+from .addresses import is_loopback
+from .errors import CacheError, DependencyError, NetworkError, one_line
+from .web import offline
 
 T = TypeVar("T")
 
@@ -179,3 +180,15 @@ def _checksum(name: bytes, content: bytes) -> bytes:
     made = hashlib.blake2b(name, digest_size=_SUM)
     made.update(content)
     return made.digest()
+
+
+def check_listening(host: str, port: int, remedy: str) -> None:
+    """Raise `NetworkError` unless something listens at an address."""
+    import socket
+
+    if offline() and not is_loopback(host):
+        raise NetworkError(f"{host}:{port}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
+    try:
+        socket.create_connection((host, port), 10.0).close()
+    except (OSError, OverflowError) as error:
+        raise NetworkError(f"{host}:{port}: cannot be reached ({one_line(error)}); {remedy}") from error
