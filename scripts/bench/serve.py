@@ -152,7 +152,6 @@ def turn(bench: Bench) -> Figures:
                 seconds[kind].append(time.perf_counter() - start)
     figures = {kind: _spread(values) for kind, values in seconds.items()}
     bench.compare("a turn", ("question",), _COLUMNS, {(): figures})
-    bench.want("turn: later in a conversation: median, ms", figures["later in it"]["ms"].median, 150, at_least=False)
     return figures
 
 
@@ -178,8 +177,6 @@ def stream(bench: Bench) -> Figures:
         loading.result()
         figures[f"beside {amounts.clients} clients"] = _spread(seconds)
     bench.compare("first byte of a stream", ("",), _COLUMNS, {(): figures})
-    for name, own_figures in figures.items():
-        bench.want(f"first byte, {name}: 95 %, ms", own_figures["high"], 50, at_least=False)
     return figures
 
 
@@ -193,7 +190,7 @@ def clients(bench: Bench) -> Figures:
     rows = [
         Figure("turns", len(seconds), "{:.0f}"),
         Figure("turns a second", len(seconds) / amounts.seconds),
-        Figure("errors", figures["errors"], "{:.0f}", 0),
+        Figure("errors", figures["errors"], "{:.0f}"),
         Figure("median, ms", figures["ms"].median, "{:.0f}"),
         Figure("95 %, ms", figures["high"], "{:.0f}"),
         Figure("server, MB", memory, "{:.0f}"),
@@ -221,7 +218,7 @@ def sessions(bench: Bench) -> Figures:
     rows = [
         Figure(f"MB after {number // 2}", memory[0]),
         Figure(f"MB after {number}", memory[1]),
-        Figure("MB more", figures["growth"], "{:.1f}", 5),
+        Figure("MB more", figures["growth"], "{:.1f}"),
     ]
     bench.report(f"{number} conversations, at most {_KEPT} kept", rows)
     return figures
@@ -252,8 +249,8 @@ def stop(bench: Bench) -> Figures:
         status = own.process.wait(_PATIENCE)
         seconds = time.perf_counter() - start
     rows = [
-        Figure(f"answered of {number}", answered, "{:.0f}", number, at_least=True),
-        Figure("status", status, "{:.0f}", 0),
+        Figure(f"answered of {number}", answered, "{:.0f}"),
+        Figure("status", status, "{:.0f}"),
         Figure("seconds", seconds),
     ]
     bench.report("SIGTERM", rows)

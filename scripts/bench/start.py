@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import time
@@ -101,9 +100,6 @@ def ask(bench: Bench) -> Figures:
         "peak MB": ("peak_mb", "{:.0f}"),
     }
     bench.compare(f"ask, {bench.rounds} interleaved runs", ("",), columns, {(): figures})
-    for name, key, bound in (("warm cache", "first", 1.2), ("empty cache", "first", 1.8), ("lexical", "seconds", 0.25)):
-        bench.want(f"ask: {name}: seconds", figures[name][key].median, bound, at_least=False)
-    bench.want("ask: peak MB", max(row["peak_mb"] for row in figures.values()), 350, at_least=False)
     return figures
 
 
@@ -126,7 +122,6 @@ def run_sh(bench: Bench) -> Figures:
     added = [(a - b) / _CALLS for a, b in zip(seconds["run.sh"], seconds["python"], strict=True)]
     figures = {"seconds": Spread.of(added)}
     bench.compare(f"run.sh adds, {bench.rounds} rounds", ("",), {"s": ("seconds", "{:.3f}")}, {(): {"": figures}})
-    bench.want("run.sh: seconds", figures["seconds"].median, 0.1, at_least=False)
     return figures
 
 
@@ -148,7 +143,6 @@ def together(bench: Bench) -> Figures:
     columns = {"s": ("seconds", "{:.2f}")}
     bench.compare(f"pipeline of 5 conversations, {bench.rounds} interleaved runs", ("",), columns, {(): figures})
     times = [both / alone for both, alone in zip(seconds["two at once"], seconds["alone"], strict=True)]
-    bench.want("together: times as long as alone", statistics.median(times), 2.5, at_least=False)
     return {**figures, "times": Spread.of(times)}
 
 
@@ -159,7 +153,7 @@ def install(bench: Bench) -> Figures:
     columns = {"MB": ("mb", "{:.1f}")}
     bench.compare(f"the largest of {len(sizes)} distributions", ("",), columns, {(): rows})
     total = sum(sizes.values()) / _ONE_MB
-    bench.report("base install", [Figure("MB", total, "{:.0f}", 350)])
+    bench.report("base install", [Figure("MB", total, "{:.0f}")])
     return {"distributions": {name: row["mb"] for name, row in rows.items()}, "total_mb": total}
 
 
