@@ -40,7 +40,6 @@ MEMORY = 4_000_000_000  # bytes that the build may use
 COPIES = (7, 69)
 WIKIDATA_FACTS = 1_500_000_000
 SEED = 1
-_SHIFT = 1_000_000_000  # of item numbers from copy to copy
 
 
 class Size(NamedTuple):
@@ -55,13 +54,15 @@ def write_copies(dump: Path, output: Path, copies: int) -> None:
     numbers = re.compile(rb'("Q|"numeric-id":|entity/Q)(\d+)')
     label = b'"labels":{"en":{"language":"en","value":"'
     lines = [line.strip().rstrip(b",") for line in read_lines(dump) if line.startswith(b"{")]
+    known = dict.fromkeys(match[2] for line in lines for match in numbers.finditer(line))
+    places = {number: place for place, number in enumerate(known, 1)}
     with gzip.open(output, "wb", compresslevel=1) as file:
         for copy in range(copies):
             for line in lines:
                 if b'"type":"property"' in line[:100]:
                     file.write(line + b"\n" if copy == 0 else b"")
                     continue
-                line = numbers.sub(lambda match: match[1] + str(int(match[2]) + copy * _SHIFT).encode(), line)  # noqa: B023
+                line = numbers.sub(lambda match: match[1] + b"%d" % (copy * len(places) + places[match[2]]), line)  # noqa: B023
                 file.write(line.replace(label, label + f"{copy} ".encode() if copy else label, 1) + b"\n")
 
 
