@@ -1,6 +1,6 @@
-"""What a user waits for at first: the first answer of `ask`, run.sh, two runs that share a machine; memory, and the base install.
+"""What a user waits for at first: the first answer of `ask`, run.sh; memory, and the base install.
 
-bash run.sh bench start [--rounds N] [--parts ask,run_sh,together,install]
+bash run.sh bench start [--rounds N] [--parts ask,run_sh,install]
 
 Commands are processes of their own, in an empty folder each; systems take turns. `taskset -c 0 bash run.sh bench start` measures
 one core. Of run.sh the figure is what it adds to the same command of its environment, which must be prepared.
@@ -26,7 +26,6 @@ from .harness import Bench, ChildError, Figure, Figures, Spec, Spread, disk, int
 QUESTION = "Who directed the film Titanic?"
 CONVINSE = (sys.executable, "-m", "convinse")
 ASK = (*CONVINSE, "ask", QUESTION, "--quiet")
-RUN = (*CONVINSE, "pipeline", "kb_text_info", "config.yml", "--quiet", "--limit", "5")
 _ANSWER = b"  1. "  # begins the line of the best answer
 _CALLS = 10  # of run.sh, and without it, for one figure: each takes little time
 _LARGEST = 10  # distributions that are shown
@@ -125,27 +124,6 @@ def run_sh(bench: Bench) -> Figures:
     return figures
 
 
-def together(bench: Bench) -> Figures:
-    """A run alone, and two that begin at once on the same cores; each without a cache."""
-
-    def runs(number: int) -> None:
-        folders = [bench.work / f"run-{place}" for place in range(number)]
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-        processes = [started(RUN, folder) for folder in folders]
-        statuses = [process.wait() for process in processes]  # of all of them: none is left behind
-        if any(statuses):
-            raise ChildError(f"{' '.join(RUN)}: failed")
-
-    seconds, _ = interleaved({"alone": lambda: runs(1), "two at once": lambda: runs(2)}, bench.rounds)
-    figures = {name: {"seconds": Spread.of(own)} for name, own in seconds.items()}
-    columns = {"s": ("seconds", "{:.2f}")}
-    bench.compare(f"pipeline of 5 conversations, {bench.rounds} interleaved runs", ("",), columns, {(): figures})
-    times = [both / alone for both, alone in zip(seconds["two at once"], seconds["alone"], strict=True)]
-    return {**figures, "times": Spread.of(times)}
-
-
 def install(bench: Bench) -> Figures:
     """The size of what `pip install convinse` installs, without pip itself."""
     sizes = dict(sorted(installed(), key=lambda row: -row[1]))
@@ -183,7 +161,7 @@ def _size(name: str) -> int:
 
 
 SPEC = Spec(
-    "start", __doc__, {"ask": ask, "run_sh": run_sh, "together": together, "install": install},
+    "start", __doc__, {"ask": ask, "run_sh": run_sh, "install": install},
     rounds=(1, 5, 9), needs={"install": ("packaging",)}, peers=("onnxruntime", "tokenizers", "numpy"),
 )  # fmt: skip
 
