@@ -213,9 +213,12 @@ class WebSession:
         import requests
         import urllib3
 
+        from .paced_http import deadline
+
+        connect = min(_CONNECT_TIMEOUT, max(deadline.get().left, 0.001))
         try:
             with self._session(url).request(
-                method, url, timeout=(_CONNECT_TIMEOUT, self.read_timeout), stream=True,
+                method, url, timeout=(connect, self.read_timeout), stream=True,
                 allow_redirects=method == "GET", **options,
             ) as response:  # fmt: skip
                 is_good = 200 <= response.status_code < 300
@@ -223,7 +226,7 @@ class WebSession:
         except requests.exceptions.SSLError as error:
             raise self._error(url, f"no secure connection: {_cause(error)}") from error
         except requests.exceptions.ConnectTimeout as error:
-            raise _PassingError(f"no connection within {_CONNECT_TIMEOUT:g} s") from error
+            raise _PassingError(f"no connection within {_seconds(connect)}") from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError) as error:
             raise _PassingError(f"no answer within {_seconds(self.read_timeout)}") from error
         except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
