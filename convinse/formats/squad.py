@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..support.errors import DataError
-from ..support.jsonlines import decode_part, decode_whole, encoded, read_bytes, writing_bytes
+from ..support.errors import DataError, one_line
+from ..support.jsonlines import JSON_ERRORS, decode_part, decode_whole, encoded, read_bytes, writing_bytes
 from .records import Extras, Report, extras_field, merged, plain, with_extras
 
 VERSION = "v2.0"
@@ -114,13 +114,16 @@ def _described(path: Path) -> tuple[_SquadHeader, list[tuple[Article, list[msgsp
     """The header of a file, and its articles with the bytes of their paragraphs."""
     data = read_bytes(path)
     whole = decode_whole(path, data, _RawSquad)
-    members = _RAW_OBJECT.decode(data)
-    objects = _RAW_OBJECTS.decode(members.pop("data"))
-    articles = []
-    for article, keys in zip(whole.data, objects, strict=True):
-        del keys["paragraphs"]
-        articles.append((with_extras(Article(article.title), keys), article.paragraphs))
-    return with_extras(_SquadHeader(whole.version), members), articles
+    try:  # a key that the format does not know may be no UTF-8
+        members = _RAW_OBJECT.decode(data)
+        objects = _RAW_OBJECTS.decode(members.pop("data"))
+        articles = []
+        for article, keys in zip(whole.data, objects, strict=True):
+            del keys["paragraphs"]
+            articles.append((with_extras(Article(article.title), keys), article.paragraphs))
+        return with_extras(_SquadHeader(whole.version), members), articles
+    except JSON_ERRORS as error:
+        raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None
 
 
 def _checked(path: Path, articles: list[tuple[Article, list[msgspec.Raw]]]) -> Iterator[tuple[Article, Paragraph]]:
@@ -137,7 +140,11 @@ def _paragraphs(
     for number, (article, raw) in enumerate(articles):
         for index, data in enumerate(raw):
             at = f"$.data[{number}].paragraphs[{index}]"
-            paragraph = with_extras(decode_part(path, at, data, Paragraph), _RAW_OBJECT.decode(data))
+            paragraph = decode_part(path, at, data, Paragraph)
+            try:
+                paragraph = with_extras(paragraph, _RAW_OBJECT.decode(data))
+            except JSON_ERRORS as error:
+                raise DataError(f"{path}: not valid JSON: {one_line(error)} - at `{at}`") from None
             yield at, article, msgspec.structs.replace(paragraph, qas=list(map(_named, paragraph.qas)))
 
 
