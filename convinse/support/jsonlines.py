@@ -32,7 +32,7 @@ _LEVEL = 6  # of gzip: the smallest files for a reasonable time
 BOM = b"\xef\xbb\xbf"
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
 _BLANKS = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(parse_int=len, parse_float=len)  # only the end of a document counts here, no number
 JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _ENCODER = msgspec.json.Encoder()
 
@@ -216,9 +216,8 @@ def raw_documents(path: Path, *, unwrap: bool = False) -> Iterator[tuple[int, by
                 at += 1
                 continue
             if letter and letter not in "{[":
-                raise DataError(
-                    f"{path}:{line}: not valid JSON: text outside of an object or a list: {text[at : at + 40]!r}"
-                )
+                shown = text[at : at + 40]
+                raise DataError(f"{path}:{line}: not valid JSON: text outside of an object or a list: {shown!r}")
             end = _end_of_document(path, line, text, at) if letter else 0
             if not end:
                 if len(text) - at > LONGEST_LINE:
