@@ -16,9 +16,8 @@ def console() -> Console:
     """Standard output for tables; 100 columns wide unless it is a terminal. What is printed is shown as it is."""
     from rich.console import Console
 
-    return Console(
-        file=terminal(), width=None if sys.stdout.isatty() else 100, highlight=False, markup=False, emoji=False
-    )
+    width, file = (None, terminal()) if sys.stdout.isatty() else (100, None)
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:
