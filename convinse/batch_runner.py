@@ -12,14 +12,14 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from .config import Config, users_cache
+from .config import Config
 from .formats.run_folder import FinishedConversation
 from .identity import fingerprint, origins
 from .pipeline import Pipeline, StageName
 from .records.conversation import Conversation
 from .resources import Resources
+from .support.checksums import users_cache
 from .support.errors import DataError
-from .support.shared_store import is_shared
 
 # what a worker is given, and need not find at home
 _GIVEN = ("settings",)
@@ -95,11 +95,11 @@ def open_elsewhere(config: Config, home: str) -> BatchRunner:
     """A pipeline in another process.
 
     Args:
-        config: of the pipeline. On another machine its cache lies in a folder of that machine alone, where it is no server:
-            what SQLite writes may not be shared by way of a network.
+        config: of the pipeline. On another machine its cache lies in a folder of that machine alone: what SQLite writes may not be
+            shared by way of a network.
         home: the name of the machine where it was asked for.
     """
-    is_common = socket.gethostname() == home or is_shared(config.ers_cache_path)
+    is_common = socket.gethostname() == home
     return BatchRunner(config if is_common else _with_own_cache(config))
 
 

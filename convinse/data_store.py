@@ -14,12 +14,14 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 
-from .config import STORE, users_cache
+from .config import STORE
+from .support.checksums import sha256, users_cache
 from .support.errors import (
     ConfigError,
     ConvinseError,
@@ -30,9 +32,8 @@ from .support.errors import (
     OutputError,
     one_line,
 )
-from .support.files import replacing, sha256, writing_to
+from .support.files import replacing, writing_to
 from .support.jsonlines import JSON_ERRORS
-from .support.locks import LOCK_EX, flock
 from .support.manifest import MANIFEST
 from .support.progress import progress
 from .support.web import offline

@@ -22,8 +22,8 @@ from .pipeline import STAGE_NAMES, StageName
 from .records.conversation import Conversation
 from .resources import Resources
 from .scoring.convqa import evaluate
+from .support.checksums import sha256
 from .support.errors import ConfigError, DataError
-from .support.files import sha256
 from .support.progress import progress
 from .support.workers import Crew
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from convinse.batch_runner import Batch, BatchRunner, open_elsewhere, open_like
+from convinse.batch_runner import Batch, BatchRunner, open_like
 from convinse.config import load_config
 from convinse.experiment import read_part
 from convinse.support.errors import DataError
@@ -64,9 +64,3 @@ def test_another_machine_keeps_its_cache_to_itself(config, workdir, monkeypatch)
     with closing(open_like(config, made_from, "another machine")) as there:
         path = Path(there.pipeline.config.ers_cache_path)
     assert path.parent == workdir / "own" / "convinse" / HERE
-
-
-def test_a_cache_on_a_server_is_that_of_all_machines():
-    config = load_config("lexical.yml", ers_cache_path="redis://node1:6379")
-    with closing(open_elsewhere(config, "another machine")) as there:
-        assert there.pipeline.config.ers_cache_path == "redis://node1:6379"

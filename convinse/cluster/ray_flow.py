@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..support.errors import CacheError, ConvinseError, DataError, FetchError, NetworkError, OutputError, one_line
+from ..support.errors import ConvinseError, DataError, FetchError, NetworkError, OutputError, one_line
 from ..support.workers import error_of, result_of
 from .head_watch import HeadWatch
 
@@ -22,7 +22,7 @@ _HELD = 2  # pieces that a worker holds: the next one is there when one is done
 _AHEAD = 4  # pieces for each worker that may be under way before the first of them is done
 _LOST = 3  # workers that a piece may end before it is taken to be the cause
 # what a node can be the cause of: its disk, its memory, its way to the data
-_UNFIT = (CacheError, FetchError, OutputError, MemoryError)
+_UNFIT = (FetchError, OutputError, MemoryError)
 _REST = 300.0  # seconds without work for a worker that met such an error
 _LOOK = 1.0  # seconds of a look at what is done
 _NO_WORKER = 600  # looks at a cluster that has no free core

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import msgspec
 
 from ..records.evidence import parse_sources
-from .places import SNAPSHOT, resolve, users_cache
+from ..support.checksums import users_cache
+from .places import SNAPSHOT, resolve
 from .server_settings import EvsServer, HaLlm, QuLlm
 from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuHistory, QuSr
 from .training_settings import EvsTraining, HaTraining, QuTraining
@@ -64,7 +65,7 @@ class Config(Settings, frozen=True, kw_only=True):
     clocq_use_api: ask a CLOCQ server over HTTP in place of the knowledge base at `kb_path`;
     clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
     ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
-    ers_cache_path: the folder where it is kept, or a Redis server that several machines share, such as `redis://node1:6379`;
+    ers_cache_path: the folder where it is kept;
     data_store (0.2): where `store:ID` is fetched from, which `kb_path`, `ers_wikipedia_dump`, `ers_passage_index` and the models may be
         (`convinse data push`): a folder, or `s3://BUCKET/FOLDER`, `gs://BUCKET/FOLDER` and what else fsspec takes;
     ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
@@ -199,7 +200,7 @@ class Config(Settings, frozen=True, kw_only=True):
 
 
 def cache_path(config: Config) -> str | None:
-    """The folder or the server of the evidence cache; None without `ers_use_cache`.
+    """The folder of the cache; None without `ers_use_cache`.
 
     The default, `cache/`, is the folder of that name where the working directory has one, as a checkout does; else
     the user's own cache folder, so that commands leave nothing where they are called.

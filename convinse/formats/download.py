@@ -11,8 +11,9 @@ from urllib.parse import urljoin
 
 import msgspec
 
+from ..support.checksums import hexdigest
 from ..support.errors import ConfigError, DataError, OutputError, nearest, one_line
-from ..support.files import hexdigest, writing_to
+from ..support.files import writing_to
 from ..support.progress import Advance, progress
 from ..support.web import WebSession
 from .mrqa import read_plain

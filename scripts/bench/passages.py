@@ -40,7 +40,7 @@ from convinse.passages.parts import AnyIndex
 from convinse.passages.search import candidate_evidences, passage_text
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_documents
-from convinse.support.vector_cache import VectorCache
+from convinse.support.vectors import VectorCache
 from recipes.embedded.negatives import part_of
 from recipes.sources import json_lines
 

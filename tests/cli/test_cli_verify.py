@@ -8,8 +8,8 @@ import pytest
 from convinse.cli import main
 from convinse.formats.run_folder import FinishedConversation, RunFolder
 from convinse.passages.build import build_index
-from convinse.support.evidence_cache import EvidenceCache
-from convinse.support.vector_cache import VectorCache
+from convinse.support.cache import Cache
+from convinse.support.vectors import VectorCache
 from damaging import flip
 from places import SNAPSHOT
 
@@ -25,10 +25,10 @@ def built(tmp_path):
     with RunFolder(tmp_path / "results", {"settings": "id"}) as output:
         output.add(FinishedConversation.of({"conv_id": "1", "questions": []}))
         output.write_metrics({"num_questions": 0})
-    with closing(EvidenceCache(tmp_path / "cache")) as cache:
+    with closing(Cache(tmp_path / "cache")) as cache:
         cache.put("kind", value=[1])
     for precision in ("float16", "float32"):
-        with closing(VectorCache(tmp_path / "cache", "model", 3, precision=precision)) as vectors:
+        with closing(VectorCache(Cache(tmp_path / "cache"), "model", 3, precision=precision)) as vectors:
             vectors.put(["a", "b"], [[1, 2, 3]] * 2)
     return tmp_path
 

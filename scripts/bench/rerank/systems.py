@@ -22,7 +22,8 @@ from convinse.encoder.joint import register
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
-from convinse.support.vector_cache import VectorCache
+from convinse.support.cache import Cache
+from convinse.support.vectors import VectorCache
 from recipes.sources import minilm
 
 from ..candidates import Gathered, draw_lists, draw_pairs, gather
@@ -172,7 +173,7 @@ class Peer:
 
 def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folder: Path) -> Cascade:
     """A cascade with the default settings, which opens the embeddings kept in a folder as a new process does."""
-    vectors = VectorCache(folder, encoder.model_id, encoder.dimension)
+    vectors = VectorCache(Cache(folder), encoder.model_id, encoder.dimension)
     chosen = SETTINGS.evs_cascade
     reranker = None if scorer is None else scorer.reranker
     return Cascade(bm25, reranker, encoder, vectors, lexical=chosen.lexical, dense=chosen.dense)

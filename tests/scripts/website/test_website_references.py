@@ -59,7 +59,7 @@ def test_what_a_docstring_says_of_several_keys_is_said_of_each():
         == said["clocq_port"]
         == ("0.1", "the address of that server; by default the public CLOCQ API")
     )
-    assert said["ers_cache_path"][1].startswith("the folder where it is kept, or a Redis server")
+    assert said["ers_cache_path"][1].startswith("the folder where it is kept")
 
 
 def test_a_key_that_no_docstring_speaks_of_is_named():

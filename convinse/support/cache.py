@@ -1,0 +1,245 @@
+"""The cache of what was computed or fetched: one SQLite file in a folder, values as bytes with a checksum, never a pickle.
+
+diskcache stores the entries. Its own `Disk` would unpickle what a folder holds (CVE-2025-69872); `_RawDisk` has bytes under text keys and
+takes anything else for damage. Vectors lie in a table beside its own, so that one query finds a batch of them (see `vectors`).
+
+A cache saves time and changes no result: a damaged entry is made again, and a cache that cannot be read or written is warned of once and done without.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, TypeVar
+
+import diskcache
+import msgspec
+from diskcache.core import MODE_RAW, Disk
+
+from .errors import one_line
+from .jsonlines import JSON_ERRORS
+
+T = TypeVar("T")
+
+LOGGER = logging.getLogger(__name__)
+FILE = "cache.db"  # diskcache's name
+_FOLDER = "v3"  # another one when the meaning of what is kept changes
+_SUM = 4  # bytes of a checksum
+_PAGE = 8192  # bytes; with 4096 a batch of vectors takes a third longer
+_PAGES = 256  # that each connection keeps in memory; diskcache's own number fills for thousands of turns
+_MAPPED = 1 << 40  # bytes of the file that may be read through a map
+_AT_ONCE = 1000  # vectors of a query
+_VECTORS = "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, value BLOB NOT NULL)"
+
+
+class _RawDisk(Disk):  # type: ignore[misc]
+    """Bytes under text keys."""
+
+    def put(self, key: object) -> tuple[str, bool]:
+        if not isinstance(key, str):
+            raise TypeError(f"a cache key must be text, not {type(key).__name__}")
+        return key, True
+
+    def get(self, key: object, raw: bool) -> str:
+        return key if raw and isinstance(key, str) else ""
+
+    def store(self, value: bytes, read: bool, key: object = None) -> tuple[int, int, None, sqlite3.Binary]:
+        return len(value), MODE_RAW, None, sqlite3.Binary(value)
+
+    def fetch(self, mode: int, filename: str | None, value: object, read: bool) -> bytes:
+        return value if mode == MODE_RAW and filename is None and isinstance(value, bytes) else b""
+
+    def remove(self, file_path: str) -> None:
+        """Entries have no files; a foreign one does not get to name one for deletion."""
+
+
+class Cache:
+    """What several processes and threads keep for one another.
+
+    The key of an entry is its kind, the build id of the data it comes from, its parameters and what it answers; a changed parameter
+    is another key. Each `put` is one transaction. Nothing is evicted. With `path=None` nothing is kept and no disk is touched.
+
+    Args:
+        path: the folder (`ers_cache_path`).
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self._path = None if path is None else Path(path).expanduser() / _FOLDER
+        self._cache: diskcache.Cache | None = None
+        self._connection: sqlite3.Connection | None = None
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self._off: set[str] = set()  # "read", "written"
+
+    @property
+    def enabled(self) -> bool:
+        """Whether anything is kept."""
+        return self._path is not None
+
+    def get(self, *key: Any) -> Any:
+        """Return the JSON value under `key`, or None; a kept value is never None."""
+        name = _name(key)
+        blob = self._tried("read", lambda: self._entries.get(name))
+        if blob is None:
+            return None
+        content = _unpacked(name.encode(), blob)
+        try:
+            if content is not None:
+                return msgspec.json.decode(zlib.decompress(content))
+        except (zlib.error, *JSON_ERRORS):
+            pass  # a foreign entry
+        LOGGER.warning("%s: a damaged entry is made again: %s", self._path, name[:80])
+        return None
+
+    def put(self, *key: Any, value: Any) -> None:
+        """Keep a JSON value; it is on disk when the call returns.
+
+        Raises:
+            ValueError: it is None: a failure is not an empty result.
+        """
+        if value is None:
+            raise ValueError("None cannot be cached")
+        name = _name(key)
+        blob = _packed(name.encode(), zlib.compress(msgspec.json.encode(value), 3))
+        self._tried("written", lambda: self._entries.set(name, blob))
+
+    def get_vectors(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Return what is kept under some 64-bit numbers."""
+
+        def read() -> list[tuple[int, object]]:
+            rows: list[tuple[int, object]] = []
+            ordered = sorted(ids)
+            for start in range(0, len(ordered), _AT_ONCE):
+                part = ",".join(map(str, ordered[start : start + _AT_ONCE]))
+                rows += self._vectors.execute(f"SELECT id, value FROM vectors WHERE id IN ({part})")
+            return rows
+
+        rows = self._tried("read", read) or []
+        return {key: content for key, value in rows if (content := _unpacked(_number(key), value)) is not None}
+
+    def put_vectors(self, values: Iterable[tuple[int, bytes]]) -> None:
+        """Keep bytes under 64-bit numbers, in one transaction."""
+
+        rows = sorted((key, _packed(_number(key), content)) for key, content in values)
+
+        def write() -> None:
+            with self._vectors as connection:
+                connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+        self._tried("written", write)
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+        def empty() -> None:
+            self._entries.clear()
+            with self._vectors as connection:
+                connection.execute("DELETE FROM vectors")
+
+        self._tried("written", empty)
+
+    def keys(self) -> list[str]:
+        """Return the keys of the entries, as text."""
+        return self._tried("read", lambda: list(self._entries)) or []
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            if self._cache is not None:
+                self._cache.close()
+            if self._connection is not None:
+                self._connection.close()
+            self._cache = self._connection = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    @property
+    def _entries(self) -> diskcache.Cache:
+        if self._cache is None:
+            self._open()
+        return self._cache
+
+    @property
+    def _vectors(self) -> sqlite3.Connection:
+        if self._connection is None or self._process != os.getpid():  # SQLite does not bear a fork
+            self._open()
+        assert self._connection is not None
+        return self._connection
+
+    def _open(self) -> None:
+        assert self._path is not None
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.mkdir(mode=0o700, exist_ok=True)
+        self._process = os.getpid()
+        self._connection = sqlite3.connect(self._path / FILE, timeout=60, check_same_thread=False)
+        for setting in (f"page_size={_PAGE}", "journal_mode=WAL", "synchronous=NORMAL",
+                        f"cache_size={_PAGES}", f"mmap_size={_MAPPED}"):  # fmt: skip
+            self._connection.execute(f"PRAGMA {setting}")
+        with self._connection:
+            self._connection.execute(_VECTORS)
+        bounds = {"eviction_policy": "none", "cull_limit": 0, "size_limit": 2**62, "sqlite_cache_size": _PAGES}
+        self._cache = diskcache.Cache(self._path, disk=_RawDisk, **bounds)
+
+    def _tried(self, verb: str, action: Callable[[], T]) -> T | None:
+        """Return what an action gives; None if the cache cannot be used, which is warned of once."""
+        if self._path is None or verb in self._off:
+            return None
+        try:
+            with self._lock:
+                return action()
+        except (sqlite3.Error, OSError, diskcache.Timeout, ValueError, TypeError, AttributeError) as error:
+            # a full disk can still be read
+            if not self._off:
+                LOGGER.warning(
+                    "%s: the cache cannot be %s (%s); going on without it: free the disk, delete the folder, or name another one in ers_cache_path",
+                    self._path, verb, one_line(error),
+                )  # fmt: skip
+            self._off |= {verb} if self._cache is not None and verb == "written" else {"read", "written"}
+            return None
+
+
+def _packed(key: bytes, content: bytes) -> bytes:
+    """Return content with a checksum over its key and itself."""
+    return zlib.crc32(content, zlib.crc32(key)).to_bytes(_SUM, "little") + content
+
+
+def _unpacked(key: bytes, blob: object) -> bytes | None:
+    """Return the content that was packed; None if it is damaged, or of another key."""
+    if not isinstance(blob, bytes):
+        return None
+    content = blob[_SUM:]
+    return content if zlib.crc32(content, zlib.crc32(key)).to_bytes(_SUM, "little") == blob[:_SUM] else None
+
+
+def _name(key: tuple[Any, ...]) -> str:
+    try:
+        return msgspec.json.encode(key, order="sorted").decode()
+    except UnicodeEncodeError:  # half a character, as of an argument in another encoding
+        return ascii(key)
+
+
+def _number(key: int) -> bytes:
+    return key.to_bytes(8, "little", signed=True)
+
+
+def cache_fault(file: Path) -> str:
+    """Return what is wrong with the file of a cache, read whole and not changed; empty if nothing is."""
+    try:
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            for (fault,) in connection.execute("PRAGMA integrity_check(1)"):
+                if fault != "ok":
+                    return one_line(sqlite3.DatabaseError(fault))
+            damaged = sum(_unpacked(str(key).encode(), value) is None
+                          for key, value in connection.execute("SELECT key, value FROM Cache"))  # fmt: skip
+            damaged += sum(_unpacked(_number(key), value) is None
+                           for key, value in connection.execute("SELECT id, value FROM vectors"))  # fmt: skip
+    except (sqlite3.Error, UnicodeError) as error:
+        return one_line(error)
+    return f"{damaged} entries are damaged; they are made again when they are needed" if damaged else ""
