@@ -15,6 +15,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,6 +32,7 @@ LOGGER = logging.getLogger(__name__)
 FILE = "cache.db"  # diskcache's name
 _FOLDER = "v3"  # another one when the meaning of what is kept changes
 _SUM = 4  # bytes of a checksum
+_SOUND = 0x2144DF1C  # the CRC-32 of any bytes that their own CRC-32 follows
 _PAGE = 8192  # bytes; with 4096 a batch of vectors takes a third longer
 _PAGES = 256  # that each connection keeps in memory; diskcache's own number fills for thousands of turns
 _MAPPED = 1 << 40  # bytes of the file that may be read through a map
@@ -79,8 +81,8 @@ class Cache:
 
     @property
     def enabled(self) -> bool:
-        """Whether anything is kept."""
-        return self._path is not None
+        """Whether anything is kept; False from the moment on at which the cache cannot be read."""
+        return self._path is not None and "read" not in self._off
 
     def get(self, *key: Any) -> Any:
         """Return the JSON value under `key`, or None; a kept value is never None."""
@@ -88,10 +90,9 @@ class Cache:
         blob = self._tried("read", lambda: self._entries.get(name))
         if blob is None:
             return None
-        content = _unpacked(name.encode(), blob)
         try:
-            if content is not None:
-                return msgspec.json.decode(zlib.decompress(content))
+            if _is_sound(blob, name):
+                return msgspec.json.decode(zlib.decompress(blob[:-_SUM]))
         except (zlib.error, *JSON_ERRORS):
             pass  # a foreign entry
         LOGGER.warning("%s: a damaged entry is made again: %s", self._path, name[:80])
@@ -106,14 +107,14 @@ class Cache:
         if value is None:
             raise ValueError("None cannot be cached")
         name = _name(key)
-        blob = _packed(name.encode(), zlib.compress(msgspec.json.encode(value), 3))
+        blob = _with_sum(zlib.compress(msgspec.json.encode(value), 3), name)
         self._tried("written", lambda: self._entries.set(name, blob))
 
     def get_vectors(self, ids: Sequence[int]) -> dict[int, bytes]:
-        """Return what is kept under some 64-bit numbers."""
+        """Return what is kept under some 64-bit numbers; what is longer than these begins with its key."""
 
-        def read() -> list[tuple[int, object]]:
-            rows: list[tuple[int, object]] = []
+        def read() -> list[tuple[int, bytes]]:
+            rows: list[tuple[int, bytes]] = []
             ordered = sorted(ids)
             for start in range(0, len(ordered), _AT_ONCE):
                 part = ",".join(map(str, ordered[start : start + _AT_ONCE]))
@@ -121,12 +122,13 @@ class Cache:
             return rows
 
         rows = self._tried("read", read) or []
-        return {key: content for key, value in rows if (content := _unpacked(_number(key), value)) is not None}
+        crc32 = zlib.crc32  # not `_is_sound`: a turn looks up some thousands
+        return {number: value[:-_SUM] for number, value in rows if isinstance(value, bytes) and crc32(value) == _SOUND}
 
     def put_vectors(self, values: Iterable[tuple[int, bytes]]) -> None:
         """Keep bytes under 64-bit numbers, in one transaction."""
 
-        rows = sorted((key, _packed(_number(key), content)) for key, content in values)
+        rows = sorted((number, _with_sum(content)) for number, content in values)
 
         def write() -> None:
             with self._vectors as connection:
@@ -178,6 +180,15 @@ class Cache:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.mkdir(mode=0o700, exist_ok=True)
         self._process = os.getpid()
+        folder = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            flock(folder, LOCK_EX)  # SQLite does not wait for others while a database is made
+            self._open_file()
+        finally:
+            os.close(folder)
+
+    def _open_file(self) -> None:
+        assert self._path is not None
         self._connection = sqlite3.connect(self._path / FILE, timeout=60, check_same_thread=False)
         for setting in (f"page_size={_PAGE}", "journal_mode=WAL", "synchronous=NORMAL",
                         f"cache_size={_PAGES}", f"mmap_size={_MAPPED}"):  # fmt: skip
@@ -205,17 +216,14 @@ class Cache:
             return None
 
 
-def _packed(key: bytes, content: bytes) -> bytes:
-    """Return content with a checksum over its key and itself."""
-    return zlib.crc32(content, zlib.crc32(key)).to_bytes(_SUM, "little") + content
+def _with_sum(content: bytes, key: str = "") -> bytes:
+    """Return content, and the checksum of its key and itself."""
+    return content + zlib.crc32(content, zlib.crc32(key.encode())).to_bytes(_SUM, "little")
 
 
-def _unpacked(key: bytes, blob: object) -> bytes | None:
-    """Return the content that was packed; None if it is damaged, or of another key."""
-    if not isinstance(blob, bytes):
-        return None
-    content = blob[_SUM:]
-    return content if zlib.crc32(content, zlib.crc32(key)).to_bytes(_SUM, "little") == blob[:_SUM] else None
+def _is_sound(blob: object, key: str = "") -> bool:
+    """Return False for a damaged entry, one of another key, and anything that `_with_sum` has not made."""
+    return isinstance(blob, bytes) and zlib.crc32(blob, zlib.crc32(key.encode()) if key else 0) == _SOUND
 
 
 def _name(key: tuple[Any, ...]) -> str:
@@ -225,10 +233,6 @@ def _name(key: tuple[Any, ...]) -> str:
         return ascii(key)
 
 
-def _number(key: int) -> bytes:
-    return key.to_bytes(8, "little", signed=True)
-
-
 def cache_fault(file: Path) -> str:
     """Return what is wrong with the file of a cache, read whole and not changed; empty if nothing is."""
     try:
@@ -236,10 +240,11 @@ def cache_fault(file: Path) -> str:
             for (fault,) in connection.execute("PRAGMA integrity_check(1)"):
                 if fault != "ok":
                     return one_line(sqlite3.DatabaseError(fault))
-            damaged = sum(_unpacked(str(key).encode(), value) is None
-                          for key, value in connection.execute("SELECT key, value FROM Cache"))  # fmt: skip
-            damaged += sum(_unpacked(_number(key), value) is None
-                           for key, value in connection.execute("SELECT id, value FROM vectors"))  # fmt: skip
+            rows = [
+                *connection.execute("SELECT value, key FROM Cache"),
+                *connection.execute("SELECT value, '' FROM vectors"),
+            ]
+            damaged = sum(not _is_sound(value, str(key)) for value, key in rows)
     except (sqlite3.Error, UnicodeError) as error:
         return one_line(error)
     return f"{damaged} entries are damaged; they are made again when they are needed" if damaged else ""

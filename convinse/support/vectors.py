@@ -1,4 +1,4 @@
-"""Vectors that models make of texts, such as embeddings, found again by text: in memory, and in a `Cache` if there is one."""
+"""Vectors that models make of texts, such as embeddings, found again by text: in a `Cache`, or without one in memory."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .errors import ModelError
 
 EVIDENCES_KEPT = 12_000  # embeddings, in memory: 9 MB in 384 dimensions
 _KEEP_EVERY = 4096  # vectors: what a killed run loses at most
-_HALF = 8  # bytes of a hash; the first half is the number of an entry of the cache
+_KEY = 16  # bytes of a hash
 
 
 class VectorCache:
     """Vectors of texts. Threads may share an object, and processes the cache.
 
     Args:
-        cache: keeps the vectors between runs; None, or one without a folder: they stay in memory only.
+        cache: keeps the vectors; None, or one that is not enabled: they stay in memory.
         model_id: the model that makes the vectors; whatever changes them belongs into it.
         dimension: the length of a vector.
-        most: vectors in memory; those used longest ago go. With 12,000 and no folder, the embedded conversations have 4 % more
-            evidences embedded than without a limit.
+        most: vectors in memory; those used longest ago go. With 12,000 the embedded conversations have 4 % more evidences embedded
+            than without a limit.
         precision: of the numbers: half is enough for embeddings; float32 gives back exactly what a model computed.
     """
 
@@ -38,10 +38,10 @@ class VectorCache:
         most: int = EVIDENCES_KEPT,
         precision: Literal["float16", "float32"] = "float16",
     ) -> None:
-        self._cache = cache if cache is not None and cache.enabled else None
-        self._salt = hashlib.blake2b(f"{model_id}/{dimension}/{precision}".encode(), digest_size=16).digest()
+        self._cache = Cache(None) if cache is None else cache
+        self._salt = hashlib.blake2b(f"{model_id}/{dimension}/{precision}".encode(), digest_size=_KEY).digest()
         self._dimension, self._numbers = dimension, np.dtype(precision).newbyteorder("<")
-        self._recent: LRUCache[bytes, np.ndarray] = LRUCache(most)
+        self._recent: LRUCache[bytes, bytes] = LRUCache(most)
         self._lock = threading.Lock()
 
     def found_or_computed(self, texts: Sequence[str], compute: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
@@ -62,22 +62,21 @@ class VectorCache:
         """Return the kept vectors of texts, [n, d], zeros for an unknown one; and which are known, bool [n]."""
         vectors, known = np.zeros((len(texts), self._dimension), self._numbers), np.zeros(len(texts), bool)
         keys = [self._key(text) for text in texts]
-        with self._lock:
-            for place, key in enumerate(keys):
-                if (vector := self._recent.get(key)) is not None:
-                    vectors[place], known[place] = vector, True
-        if self._cache is None or known.all():
-            return vectors, known
-        missing = np.flatnonzero(~known).tolist()
-        kept = self._cache.get_vectors([_number(keys[place]) for place in missing])
-        size = _HALF + vectors.itemsize * self._dimension
-        found = [place for place in missing
-                 if (content := kept.get(_number(keys[place]), b"")).startswith(keys[place][_HALF:]) and len(content) == size]  # fmt: skip
-        if found:
-            content = b"".join([kept[_number(keys[place])][_HALF:] for place in found])
-            vectors[found] = np.frombuffer(content, self._numbers).reshape(len(found), self._dimension)
-            known[found] = True
-            self._remember([keys[place] for place in found], vectors[found])
+        if not self._cache.enabled:
+            with self._lock:
+                kept = {place: row for place, key in enumerate(keys) if (row := self._recent.get(key)) is not None}
+        else:
+            entries = self._cache.get_vectors(_numbers(keys))
+            size = _KEY + vectors.itemsize * self._dimension
+            kept = {
+                place: entry
+                for place, (key, entry) in enumerate(zip(keys, map(entries.get, _numbers(keys)), strict=True))
+                if entry is not None and len(entry) == size and entry.startswith(key)
+            }
+        if kept:
+            known[list(kept)] = True
+            table = np.frombuffer(b"".join(kept.values()), np.uint8).reshape(len(kept), -1)[:, _KEY:]
+            vectors[known] = np.ascontiguousarray(table).view(self._numbers)
         return vectors, known
 
     def put(self, texts: Sequence[str], vectors: np.ndarray) -> None:
@@ -91,20 +90,18 @@ class VectorCache:
         if len(bad := np.flatnonzero(~np.isfinite(numbers).all(axis=1))):
             raise ModelError(f"the embedding of {texts[bad[0]][:80]!r} is not finite; the model is broken")
         keys = [self._key(text) for text in texts]
-        self._remember(keys, numbers)
-        if self._cache is not None:
-            self._cache.put_vectors(
-                (_number(key), key[_HALF:] + row.tobytes()) for key, row in zip(keys, numbers, strict=True)
-            )
-
-    def _remember(self, keys: Sequence[bytes], vectors: np.ndarray) -> None:
+        entries = [key + row.tobytes() for key, row in zip(keys, numbers, strict=True)]
+        if self._cache.enabled:
+            self._cache.put_vectors(zip(_numbers(keys), entries, strict=True))
+            return
         with self._lock:
-            for key, vector in zip(keys, vectors, strict=True):
-                self._recent[key] = vector.copy()  # of its own, that a batch may go
+            self._recent.update(zip(keys, entries, strict=True))
 
     def _key(self, text: str) -> bytes:
-        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=2 * _HALF, salt=self._salt).digest()
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY, salt=self._salt).digest()
 
 
-def _number(key: bytes) -> int:
-    return int.from_bytes(key[:_HALF], "little", signed=True)
+def _numbers(keys: Sequence[bytes]) -> list[int]:
+    """The first halves of keys."""
+    numbers: list[int] = np.frombuffer(b"".join(keys), "<i8")[::2].tolist()
+    return numbers
