@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+import copy
 import logging
-import socket
 import time
 from collections import Counter
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
-from .batch_runner import Batch, BatchRunner, RunBatch, open_like
 from .config import Config
 from .formats.conversations.benchmark import read_benchmark
-from .formats.run_folder import RunFolder
+from .formats.run_folder import FinishedConversation, RunFolder
 from .formats.stage_files import read_stage_file
-from .identity import fingerprint
+from .identity import fingerprint, origins
 from .language_models.spending import spending
-from .pipeline import STAGE_NAMES, StageName
+from .pipeline import STAGE_NAMES, Pipeline, StageName
 from .records.conversation import Conversation
 from .resources import Resources
 from .scoring.convqa import evaluate
 from .support.checksums import sha256
 from .support.errors import ConfigError, DataError
 from .support.progress import progress
-from .support.workers import Crew
 
 LOGGER = logging.getLogger(__name__)
 # parts that are the conversations of a file with this key `part`
@@ -34,7 +32,7 @@ _SUBSETS = {
     "natural": ("natural", "measured"),
     "natural-fresh": ("natural", "fresh"),
 }
-_SHARES = 4  # batches for each worker, so that the last ones end at about the same time
+_BATCHES_PER_WORKER = 4  # so that the last ones end at about the same time
 
 # what is known of a run that ends before answers are given
 _MEASURED = {
@@ -51,6 +49,68 @@ class Outcome(NamedTuple):
     metrics: dict[str, Any]
 
 
+class Batch(NamedTuple):
+    """Conversations that are run together; the other fields as `Pipeline.run` has them."""
+
+    conversations: Sequence[Conversation]
+    sources: Sequence[str]
+    use_gold_answers: bool
+    done_by: Literal["qu", "ers"] | None
+    until: StageName
+
+
+class FinishedBatch(NamedTuple):
+    """The finished conversations of a batch, the seconds of each stage, and the requests to servers of models, see `Resources`."""
+
+    conversations: list[FinishedConversation]
+    seconds: dict[str, float]
+    requests: dict[str, Counter[str]]
+
+
+class Workers(Protocol):
+    """Processes elsewhere that run batches; see `cluster.RayWorkers`."""
+
+    @property
+    def size(self) -> int:
+        """The number of batches that they work on at the same time."""
+
+    def run(self, config: Config, made_from: Mapping[str, str], batches: Sequence[Batch]) -> Iterable[FinishedBatch]:
+        """Run the batches; yields them in their order. `made_from`: the `origins` that a worker's pipeline must have."""
+
+
+class BatchRunner:
+    """A pipeline that runs batches.
+
+    Args:
+        config: of the pipeline.
+        resources: shared with other pipelines; its own by default.
+    """
+
+    def __init__(self, config: Config, resources: Resources | None = None) -> None:
+        self.pipeline = Pipeline(config, resources=resources)
+
+    def origins(self) -> dict[str, str]:
+        """An id of each thing that results come from; see `identity.origins`."""
+        pipeline = self.pipeline
+        return origins(pipeline.config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
+
+    def __call__(self, batch: Batch) -> FinishedBatch:
+        """Run a batch; see `Pipeline.run`. Raises `DataError`, too, if a module added a value that JSON cannot hold."""
+        pipeline = self.pipeline
+        seconds, requests = dict(pipeline.seconds), copy.deepcopy(pipeline.resources.requests)
+        conversations, sources, use_gold_answers, done_by, until = batch
+        done = pipeline.run(conversations, sources, use_gold_answers, done_by=done_by, until=until)
+        return FinishedBatch(
+            [*map(FinishedConversation.of, done)],
+            {stage: total - seconds[stage] for stage, total in pipeline.seconds.items()},
+            {key: counts - requests[key] for key, counts in pipeline.resources.requests.items()},
+        )
+
+    def close(self) -> None:
+        """Close the pipeline, and what it has opened."""
+        self.pipeline.close()
+
+
 def run_experiment(
     config: Config,
     sources: Sequence[str],
@@ -63,7 +123,7 @@ def run_experiment(
     until: StageName = "ha",
     stage_file: Path | None = None,
     resources: Resources | None = None,
-    crew: Crew | None = None,
+    workers: Workers | None = None,
 ) -> Outcome:
     """Run, or go on with, one combination of sources over one part of the benchmark.
 
@@ -79,7 +139,7 @@ def run_experiment(
         until: the last stage to run; the results of `qu` and `ers` go to a folder of that name.
         stage_file: conversations that the first stages have worked on, in place of a part; see `formats.stage_files`.
         resources: what several runs of a configuration share; its owner closes it.
-        crew: workers that run the conversations in place of this process, which writes the results in either case.
+        workers: run the conversations in place of this process, which writes the results in either case.
 
     Raises:
         ConfigError: predicted answers are asked for where there are none: without the last stage, or after the first.
@@ -106,7 +166,7 @@ def run_experiment(
         ]
         if len(waiting) < len(conversations):
             LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), folder)
-        step = _step(runner.pipeline.conversations_at_once, len(waiting), crew)
+        step = _step(runner.pipeline.conversations_at_once, len(waiting), workers)
         batches = [
             Batch(waiting[place : place + step], sources, use_gold_answers, done_by, until)
             for place in range(0, len(waiting), step)
@@ -114,7 +174,7 @@ def run_experiment(
         taken = dict.fromkeys(STAGE_NAMES, 0.0)
         requests: dict[str, Counter[str]] = {}
         advance = opened.enter_context(progress("_".join(sources), len(waiting), "conversations", quiet))
-        for done in opened.enter_context(closing(_run(batches, runner, made_from, crew))):
+        for done in _run(batches, runner, made_from, workers):
             for conversation in done.conversations:
                 output.add(conversation)
                 advance()
@@ -139,28 +199,19 @@ def run_experiment(
 
 
 def _run(
-    batches: list[Batch], runner: BatchRunner, made_from: dict[str, str], crew: Crew | None
-) -> Generator[RunBatch, None, None]:
-    """The batches when they are run, in their order."""
-    if crew is None or not batches:
-        yield from map(runner, batches)
-    else:
-        about = f"{len(batches)} batches of conversations"
-        yield from crew.in_order(
-            batches,
-            open_like,
-            (runner.pipeline.config, made_from, socket.gethostname()),
-            about,
-            "run the command again to go on",
-        )
+    batches: list[Batch], runner: BatchRunner, made_from: dict[str, str], workers: Workers | None
+) -> Iterator[FinishedBatch]:
+    if workers is None or not batches:
+        return map(runner, batches)
+    return iter(workers.run(runner.pipeline.config, made_from, batches))
 
 
-def _step(at_once: int, waiting: int, crew: Crew | None) -> int:
-    """How many conversations are run together: what the pipeline is best given, or less where there are more workers than batches.
+def _step(at_once: int, waiting: int, workers: Workers | None) -> int:
+    """The number of conversations in a batch: the pipeline's best, or fewer if there are more workers than batches.
 
-    Turns that are computed together give what each gives alone, so this is a matter of speed only.
+    Turns that are computed together give what each gives alone, so only the speed depends on it.
     """
-    return at_once if crew is None else max(1, min(at_once, waiting // (_SHARES * crew.size)))
+    return at_once if workers is None else max(1, min(at_once, waiting // (_BATCHES_PER_WORKER * workers.size)))
 
 
 def _begun(

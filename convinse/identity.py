@@ -14,14 +14,14 @@ import msgspec
 from .config import Config, to_dict
 from .encoder.checkpoint import HEADS, folder_id
 from .encoder.exported import MANIFEST
-from .resources import Resources
+from .resources import Resources, model_path
 from .stage import Stage
 from .support.checksums import sha256
 from .support.errors import IndexFileError
 from .support.program import program_id
 
 # keys that change how results are computed or where they lie, not what they are
-_NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "data_store",
+_NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path",
               "device", "backend", "token_budget", "evs_training", "qu_training")  # fmt: skip
 _SERVERS = ("qu_llm", "evs_server", "ha_llm")
 _HOW_ASKED = ("api_key_env", "timeout", "parallel", "batch", "prices")  # of a server
@@ -46,7 +46,7 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
         "knowledge base": _build_id(lambda: resources.kb.build_id),
         "Wikipedia dump": _build_id(lambda: _dump_id(resources)),
         "passages": _build_id(lambda: resources.passages.build_id if resources.passages is not None else ""),
-        "models": fingerprint([folder_id(folder, (*HEADS, MANIFEST)) for folder in _model_folders(config, resources)]),
+        "models": fingerprint([folder_id(folder, (*HEADS, MANIFEST)) for folder in _model_folders(config)]),
         "files below custom": fingerprint([sha256(path) for path in _files([config.custom, config.path_to_stopwords])]),
         "calibration": fingerprint([sha256(path) for path in _files(config.ha_llm.calibration)]),
         "modules of your own": fingerprint([sha256(path) for path in sorted(_code(stages))]),
@@ -73,7 +73,7 @@ def _dump_id(resources: Resources) -> str:
     return dump.build_id if dump.has_words else f"{dump.build_id}, without words"  # a name is not found in it
 
 
-def _model_folders(config: Config, resources: Resources) -> list[Path]:
+def _model_folders(config: Config) -> list[Path]:
     """Folders of models: one that was trained anew is another one, though its name is the same."""
     names = (
         config.qu_model,
@@ -83,7 +83,7 @@ def _model_folders(config: Config, resources: Resources) -> list[Path]:
         config.ha_model,
         config.ha_ranker,
     )
-    return [folder for name in names if name and (folder := Path(resources.path(name)).expanduser()).is_dir()]
+    return [folder for name in names if name and (folder := Path(model_path(name)).expanduser()).is_dir()]
 
 
 def _files(value: Any) -> Iterator[Path]:

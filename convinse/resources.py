@@ -15,8 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from .answer_typing import AnswerTyping
-from .config import SNAPSHOT, STORE, Config, cache_path, resolve
-from .data_store import stored_path
+from .config import SNAPSHOT, Config, cache_path, resolve
 from .encoder.answer_classes import has_answer_type
 from .encoder.answer_type_reader import AnswerTypeReader
 from .encoder.bi_encoder import BiEncoder
@@ -40,7 +39,7 @@ from .support.vectors import EVIDENCES_KEPT, VectorCache
 from .wikipedia.dump import WikipediaDump
 
 if TYPE_CHECKING:
-    from .passages.parts import AnyIndex
+    from .passages.index import PassageIndex
 
 T = TypeVar("T")
 ServerKey = Literal["qu_llm", "evs_server", "ha_llm"]
@@ -72,14 +71,6 @@ class Resources:
         self._open: dict[Any, Any] = {}
         self._kb, self._cache = kb, cache
 
-    def path(self, name: str) -> str:
-        """Where something lies that the configuration names: as `model_path` has it; `store:ID` is fetched where it is not here.
-
-        Raises:
-            FetchError: it cannot be.
-        """
-        return stored_path(name, self.config.data_store) if name.startswith(STORE) else model_path(name)
-
     @property
     def language(self) -> Language:
         """The language of questions, of labels and of pages: English, the one that there are word lists of."""
@@ -88,7 +79,7 @@ class Resources:
     @property
     def kb(self) -> KnowledgeBase:
         """The knowledge base of `kb_path`. Raises `IndexFileError`: it is missing, damaged or of another format."""
-        return self._kb or self._opened("kb", lambda: KnowledgeBase(resolve(self.path(self.config.kb_path))))
+        return self._kb or self._opened("kb", lambda: KnowledgeBase(resolve(self.config.kb_path)))
 
     @property
     def linker(self) -> EntityLinker:
@@ -112,17 +103,17 @@ class Resources:
     def wikipedia(self) -> WikipediaDump | None:
         """The dump of `ers_wikipedia_dump`; None where none is named. Raises `IndexFileError` as `kb` does."""
         path = self.config.ers_wikipedia_dump
-        return None if path is None else self._opened("wikipedia", lambda: WikipediaDump(resolve(self.path(path))))
+        return None if path is None else self._opened("wikipedia", lambda: WikipediaDump(resolve(path)))
 
     @property
-    def passages(self) -> AnyIndex | None:
+    def passages(self) -> PassageIndex | None:
         """The index of `ers_passage_index`; None where none is named. Raises `IndexFileError` as `kb` does."""
         path = self.config.ers_passage_index
         if path is None:
             return None
-        from .passages.opening import open_index
+        from .passages.index import PassageIndex
 
-        return self._opened("passages", lambda: open_index(path if "://" in path else resolve(self.path(path))))
+        return self._opened("passages", lambda: PassageIndex(resolve(path)))
 
     @property
     def cache(self) -> Cache:
@@ -143,7 +134,7 @@ class Resources:
         if not config.evs_model:
             return None
         return BertReranker(
-            self.path(config.evs_model),
+            model_path(config.evs_model),
             settings=self._computing("evs_model", config.evs_max_length),
             models=self.models,
             cache=self.cache,
@@ -160,7 +151,7 @@ class Resources:
             ModelError: it cannot be loaded.
         """
         settings = self._computing(key, self.config.evs_max_length)
-        encoder = BiEncoder(self.path(name), settings=settings, models=self.models)
+        encoder = BiEncoder(model_path(name), settings=settings, models=self.models)
         return encoder, self._vectors(encoder.model_id, encoder.dimension)
 
     def question_vectors(self, encoder: BiEncoder) -> VectorCache:
@@ -186,7 +177,7 @@ class Resources:
             ModelError: it cannot be loaded.
         """
         return ExtractiveReader(
-            model if isinstance(model, Checkpoint) else self.path(model),
+            model if isinstance(model, Checkpoint) else model_path(model),
             settings=self._computing(key, self.config.ha_max_length),
             best=best,
             models=self.models,
@@ -198,7 +189,7 @@ class Resources:
 
         def read() -> RowForm:  # once, not for each page
             names = (self.config.evs_model, self.config.evs_bi_encoder, self.config.ha_model)
-            forms = {row_form_of(self.path(name)) for name in names if name}
+            forms = {row_form_of(model_path(name)) for name in names if name}
             return "ranked" if "ranked" in forms else "plain"
 
         return self._opened("row form", read)
@@ -236,7 +227,7 @@ class Resources:
 
     def _ha_folder(self) -> Path | None:
         name = self.config.ha_model
-        return Path(self.path(name)).expanduser() if name else None
+        return Path(model_path(name)).expanduser() if name else None
 
     def _computing(self, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
         """How a model computes that a configuration key names."""

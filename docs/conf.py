@@ -1,17 +1,16 @@
 """The settings of the site's generator, Sphinx; `bash run.sh docs` calls it."""
 
-import sys
-from pathlib import Path
+import re
 
-_ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(_ROOT), str(_ROOT / "scripts")]
+from sphinx.application import Sphinx
 
-import convinse  # noqa: E402
+import convinse
 
 project = "convinse"
 author = "the convinse developers"
 version = release = convinse.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "website.extension"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_external_toc"]
+external_toc_path = "_toc.yml"
 exclude_patterns = ["figures"]
 
 myst_heading_anchors = 4
@@ -32,3 +31,15 @@ html_static_path = ["style"]
 html_css_files = ["site.css"]
 html_theme_options = {"navigation_with_keys": True}
 templates_path: list[str] = []
+
+# pages of the repository that are not in docs/ are files to download on the site
+_PAGE_OUTSIDE = re.compile(r"\[([^\]`]*)\]\((\.\./[^)#]*\.md)[^)]*\)")
+
+
+def setup(app: Sphinx) -> None:
+    """Change the links to pages outside of docs/ as each page is read."""
+
+    def read(app: Sphinx, name: str, content: list[str]) -> None:
+        content[0] = _PAGE_OUTSIDE.sub(r"{download}`\1 <\2>`", content[0])
+
+    app.connect("source-read", read)

@@ -29,6 +29,13 @@ HYPOTHESIS_HOME = tempfile.mkdtemp(prefix="hypothesis-")  # it writes while test
 set_hypothesis_home_dir(HYPOTHESIS_HOME)
 
 
+def pytest_addoption(parser):
+    parser.addoption("--update-golden", action="store_true", help="write the files of tests/golden anew")
+    parser.addoption(
+        "--golden-all", action="store_true", help="compare the answers to all embedded questions, which takes minutes"
+    )
+
+
 def pytest_configure():
     """One thread for each test process: several at once would get in one another's way. Commands that are started hear Ctrl-C.
 

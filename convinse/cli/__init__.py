@@ -16,7 +16,6 @@ from ..support.errors import ConvinseError, OutputError, one_line
 from . import annotate as annotation
 from . import ask as asking
 from . import chat as chatting
-from . import data as storing
 from . import datasets, develop, evaluate, experiments, kb, migrate, models, passages, report, verify, wikipedia
 from . import read as reading
 from . import serve as serving
@@ -112,7 +111,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="Conversational question answering over heterogeneous evidence.",
         epilog="docs/index.md leads to a page for each task.",
     )
-    from .. import __version__
+    from ..version import __version__
 
     parser.add_argument("--version", action="version", version=f"convinse {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -133,7 +132,6 @@ def build_parser() -> argparse.ArgumentParser:
         models,
         migrate,
         verify,
-        storing,
         serving,
         develop,
     ):

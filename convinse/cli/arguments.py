@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..support.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ..cluster.ray_crew import RayCrew
+    from ..cluster import RayWorkers
     from ..config import Config
 
 LOOPBACK = "127.0.0.1"
@@ -75,7 +75,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """`--on` and `--workers`, which `crew_of` reads."""
+    """`--on` and `--workers`, which `ray_workers` reads."""
     parser.add_argument(
         "--on", type=cluster, metavar="ray[://HOST:PORT]",
         help="work on a Ray cluster: that of RAY_ADDRESS, else this machine's cores; or by the port of its client server",
@@ -83,13 +83,13 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=positive, metavar="N", help="with --on: so many at most (default: all cores)")
 
 
-def crew_of(options: argparse.Namespace, device: str = "cpu") -> AbstractContextManager[RayCrew | None]:
+def ray_workers(options: argparse.Namespace, device: str) -> AbstractContextManager[RayWorkers | None]:
     """The workers of `--on`, connected while the block runs; None without it."""
     if options.on is None:
         if options.workers is not None:
             raise ConfigError("--workers belongs to --on ray; give that, too")
         return nullcontext()
-    from ..cluster.connection import connected
+    from ..cluster import connected
 
     return connected(options.on, options.workers, device)
 

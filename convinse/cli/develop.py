@@ -32,27 +32,17 @@ def add(commands: Commands) -> None:
     sub.add_argument("files", nargs="*", metavar="FILE")
     sub.set_defaults(takes_more=True)
 
-    text = f"build the documentation site in {_SITE}; a broken link or a page in no list fails"
-    interrupted = "what was built and measured stays"
+    text = f"build the documentation site in {_SITE}; a broken link, a page in no list or an old table fails"
+    interrupted = "what was built stays"
     sub = commands.add("docs", _docs, text, interrupted, listed=in_checkout(f"{_PAGES}/conf.py"))
     sub.add_argument(
         "--output", type=Path, metavar="FOLDER", help=f"where the site goes (default: {_SITE} of the checkout)"
     )
     sub.add_argument(
-        "--serve",
-        type=port,
-        nargs="?",
-        const=_PORT,
-        metavar="PORT",
-        help=f"serve it on this machine (default {_PORT}; 0 takes a free one)",
+        "--serve", type=port, nargs="?", const=_PORT, metavar="PORT", help=f"serve it on this machine (default {_PORT})"
     )
     sub.add_argument(
-        "--measure",
-        nargs="?",
-        const="",
-        metavar="NAMES",
-        help="first run the benches whose tables the site shows, on a quiet machine: all (hours), or those that are named: "
-        "pipeline,serve,passages/boolq",
+        "--write", action="store_true", help="first write what the pages show of the program and of docs/figures"
     )
 
 
@@ -119,26 +109,30 @@ def _docs(options: argparse.Namespace) -> int:
     import importlib.util
 
     checkout = _checkout("docs", f"{_PAGES}/conf.py")
-    if any(importlib.util.find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")):
+    if any(importlib.util.find_spec(name) is None for name in ("sphinx", "myst_parser", "furo", "sphinx_external_toc")):
         raise ConfigError(
-            "Sphinx, MyST-Parser or furo is not installed; run pip install 'convinse[docs]' with Python 3.11 or newer"
+            "Sphinx, MyST-Parser, furo or sphinx-external-toc is not installed; run pip install 'convinse[docs]' with Python 3.11 or newer"
         )
     site = (options.output or checkout / _SITE).resolve()
-    status = 0
-    if options.measure is not None:
-        status = _run_module(checkout / "scripts", "website.measure", [options.measure])
+    status = _run_module(checkout / "scripts", "website.write_pages", [] if options.write else ["--check"])
     status = status or _build_site(checkout / _PAGES, site)
     if status == 0 and not options.quiet:
         print(site / "index.html")
     if status == 0 and options.serve is not None:
-        from starlette.applications import Starlette
-        from starlette.routing import Mount
-        from starlette.staticfiles import StaticFiles
+        import subprocess
 
-        from ..support.http_server import run
-
-        files = Starlette(routes=[Mount("/", StaticFiles(directory=site, html=True))])
-        run(files, "127.0.0.1", options.serve, lambda url: print(f"{url}  (Ctrl-C ends it)", flush=True))
+        print(f"http://127.0.0.1:{options.serve}  (Ctrl-C ends it)", flush=True)
+        server = [
+            sys.executable,
+            "-m",
+            "http.server",
+            str(options.serve),
+            "--bind",
+            "127.0.0.1",
+            "--directory",
+            str(site),
+        ]
+        return subprocess.call(server)
     return status
 
 

@@ -1,4 +1,4 @@
-"""Commands that run the pipeline over data sets and train its stages: pipeline, sweep, train."""
+"""Commands that run the pipeline over data sets and train its stages: pipeline, train."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 from . import develop, passages
-from .arguments import KEPT, Commands, add_cluster, add_words, crew_of, given, positive, sources_and_config
+from .arguments import KEPT, Commands, add_cluster, add_words, given, positive, ray_workers, sources_and_config
 from .ask import print_turn
 from .dry_run import dry_run
 from .tables import print_rows
@@ -69,11 +69,6 @@ def add(commands: Commands) -> None:
         help="the conversations to run (default test); natural, natural-fresh: questions as people type them, natural-dev to choose by",
     )
 
-    sub = commands.add("sweep", _sweep, "run the pipeline with every combination of some settings", KEPT)
-    sub.add_argument("file", metavar="SWEEP.yml", help="name, grid (key: [value, ...]), config, sources, part")
-    sub.add_argument("--restart", action="store_true", help="run finished conversations again")
-    add_cluster(sub)
-
     kept = "finished epochs are kept, run the command again to go on"
     sub = commands.add(
         "train",
@@ -122,7 +117,7 @@ def _pipeline(options: argparse.Namespace) -> int:
     if options.dry_run:
         return dry_run(config, combinations, options)
     outcomes = []
-    with Resources(config) as resources, crew_of(options, config.device) as crew:
+    with Resources(config) as resources, ray_workers(options, config.device) as workers:
         for combination in combinations:
             outcome = run_experiment(
                 config,
@@ -135,7 +130,7 @@ def _pipeline(options: argparse.Namespace) -> int:
                 until=options.until or "ha",
                 stage_file=Path(options.stage_file) if options.stage_file else None,
                 resources=resources,
-                crew=crew,
+                workers=workers,
             )
             outcomes.append(outcome)
     if options.until:
@@ -143,28 +138,6 @@ def _pipeline(options: argparse.Namespace) -> int:
             _print_stage(outcome)
     else:
         _print_outcomes(outcomes, details=not options.all_sources)
-    return 0
-
-
-def _sweep(options: argparse.Namespace) -> int:
-    from ..sweep import read_sweep, run_sweep
-
-    sweep = read_sweep(options.file)
-    with crew_of(options, sweep.trials[0].config.device) as crew:
-        tried, path = run_sweep(sweep, restart=options.restart, quiet=options.quiet, crew=crew)
-    keys = list(sweep.settings.grid)
-    rows = [
-        [
-            str(place),
-            *(str(trial.values[key]) for key in keys),
-            *_measures(metrics),
-            f"{metrics['seconds']['total']:.1f}",
-        ]
-        for place, (trial, metrics) in enumerate(tried, 1)
-    ]
-    title = f"{tried[0][1]['num_questions']} questions of {sweep.settings.part}, the best setting first"
-    print_rows(title, ("", *keys, *_COLUMNS[2:], "seconds"), rows)
-    print(path)
     return 0
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, add_address, add_cluster, crew_of, languages, size
+from .arguments import Commands, add_address, languages, size
 from .tables import console, print_pairs
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ def add(commands: Commands) -> None:
     sub.add_argument("--language", type=languages, default="en", metavar="CODE",
                      help="of the labels; several by comma, the preferred first (default en; mul always follows)")  # fmt: skip
 
-    add_cluster(sub)
     sub = commands.add("info", _kb_info, "what an index holds")
     sub.add_argument("folder", metavar="DIR")
 
@@ -52,15 +51,7 @@ def _kb_build(options: argparse.Namespace) -> int:
     from ..knowledge_base.build import build
 
     output = Path(options.output)
-    with crew_of(options) as crew:
-        build(
-            Path(options.dump),
-            output,
-            memory=options.memory,
-            languages=options.language,
-            crew=crew,
-            quiet=options.quiet,
-        )
+    build(Path(options.dump), output, memory=options.memory, languages=options.language, quiet=options.quiet)
     _print_kb(output)
     return 0
 

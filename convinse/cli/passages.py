@@ -1,19 +1,15 @@
-"""Commands of passage retrieval: retrieve index, retrieve search, retrieve serve, train retriever."""
+"""Commands of passage retrieval: retrieve index, retrieve search, train retriever."""
 
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, add_address, add_cluster, crew_of, given, positive, size
+from .arguments import Commands, given, positive, size
 from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
-    from ..formats.poleval.runs import PassageRanking
     from ..passages.search import Reranker
     from ..training.retriever import TrainedRetriever
 
@@ -21,7 +17,7 @@ _CANDIDATES = 200
 
 
 def add(commands: Commands) -> None:
-    """`retrieve index|search|serve`."""
+    """`retrieve index|search`."""
     commands = commands.group("retrieve", "index plain passages and search them")
 
     sub = commands.add("index", _index, "build the BM25 index of a file of passages")
@@ -36,14 +32,11 @@ def add(commands: Commands) -> None:
     sub.add_argument("--k1", type=float, metavar="K1", help="of BM25 (default 1.2)")
     sub.add_argument("--b", type=float, metavar="B", help="of BM25 (default 0.75)")
     sub.add_argument("--memory", type=size, default="2GB", metavar="SIZE", help="such as 512MB (default 2GB)")
-    sub.add_argument("--parts", type=positive, default=1, metavar="N",
-                     help="make so many parts of it, each of which can be on a machine of its own (default 1: one piece)")  # fmt: skip
     sub.add_argument("--force", action="store_true", help="replace an index that is there")
-    add_cluster(sub)
 
     sub = commands.add("search", _search, "the best passages for the questions of a file")
     sub.add_argument("folder", metavar="DIR",
-                     help="an index, or a folder with an index for each set of in.tsv; or the addresses of retrieve serve, by commas")  # fmt: skip
+                     help="an index, or a folder with an index for each set of in.tsv")  # fmt: skip
     sub.add_argument("questions", metavar="QUESTIONS", help="questions.jl (id, text) or in.tsv (set name, text)")
     sub.add_argument("--output", required=True, metavar="OUT")
     sub.add_argument("--top", type=positive, default=10, metavar="N", help="passages of a question (default 10)")
@@ -60,12 +53,6 @@ def add(commands: Commands) -> None:
                      help=f"passages that --rerank sees (default {_CANDIDATES})")  # fmt: skip
     sub.add_argument("--force", action="store_true", help="replace OUT")
 
-    sub = commands.add(
-        "serve", _serve, "serve an index, or a part of one, to retrieve search and the pipeline until Ctrl-C"
-    )
-    sub.add_argument("folder", metavar="DIR", help="an index, or a part of one")
-    add_address(sub, 7780)
-
 
 def _index(options: argparse.Namespace) -> int:
     from ..passages.build import build_index
@@ -75,28 +62,18 @@ def _index(options: argparse.Namespace) -> int:
         **given(language=options.language, title_weight=options.title_weight, k1=options.k1, b=options.b)
     )
     output = Path(options.output)
-    with crew_of(options) as crew:
-        built = build_index(
-            Path(options.passages),
-            output,
-            parameters,
-            memory=options.memory,
-            force=options.force,
-            processes=crew,
-            parts=options.parts,
-            quiet=options.quiet,
-        )
-    manifests = built.manifests
-    first = manifests[0]
+    built = build_index(
+        Path(options.passages), output, parameters, memory=options.memory, force=options.force, quiet=options.quiet
+    )
+    manifest = built.manifest
     pairs = {
-        "language": first.parameters.language,
-        **({"parts": f"{len(manifests):,}"} if first.part is not None else {}),
-        "passages": f"{sum(manifest.passages for manifest in manifests):,}",
-        **({"terms": f"{first.terms:,}"} if first.part is None else {}),
-        "postings": f"{sum(manifest.postings for manifest in manifests):,}",
-        "terms of a passage": f"{first.mean_length:.1f}",
-        "size": f"{sum(manifest.size for manifest in manifests) / 10**6:,.1f} MB",
-        "build id": first.build_id if first.part is None else first.part.whole,
+        "language": manifest.parameters.language,
+        "passages": f"{manifest.passages:,}",
+        "terms": f"{manifest.terms:,}",
+        "postings": f"{manifest.postings:,}",
+        "terms of a passage": f"{manifest.mean_length:.1f}",
+        "size": f"{manifest.size / 10**6:,.1f} MB",
+        "build id": manifest.build_id,
         "seconds": f"{built.seconds:.1f}",
     }
     print_pairs(str(output), pairs)
@@ -113,43 +90,15 @@ def _search(options: argparse.Namespace) -> int:
     output = Path(options.output)
     check_free(output, options.force)
     questions = read_questions(Path(options.questions))
-    missing: Counter[str] = Counter()
-
-    def noted(rankings: Iterator[PassageRanking]) -> Iterator[PassageRanking]:
-        for ranking in rankings:
-            missing.update([*ranking.missing])
-            yield ranking
-
-    with closing(Collection(options.folder, options.language)) as collection:
-        reranker = _reranker(options)
-        start = time.monotonic()
-        with_texts = options.format == "jsonl"
-        answers = search(collection, questions, options.top, reranker, options.candidates, options.quiet, with_texts)
-        write_run(output, noted(answers), options.format, options.force)
+    collection = Collection(Path(options.folder), options.language)
+    reranker = _reranker(options)
+    start = time.monotonic()
+    with_texts = options.format == "jsonl"
+    rankings = search(collection, questions, options.top, reranker, options.candidates, options.quiet, with_texts)
+    write_run(output, rankings, options.format, options.force)
     seconds = time.monotonic() - start
     counts = {f"questions{' of ' if name else ''}{name}": f"{number:,}" for name, number in by_set(questions).items()}
-    counts |= {f"questions without {name}": f"{number:,}" for name, number in sorted(missing.items())}
     print_pairs(str(output), {**counts, "seconds": f"{seconds:.1f}"})
-    return 0
-
-
-def _serve(options: argparse.Namespace) -> int:
-    from ..passages.opening import open_served
-    from ..passages.part_server import LIMITS, create_app
-    from ..support.http_server import run
-
-    folder = Path(options.folder)
-    index = open_served(folder)
-    part = index.part
-    name = f"part {part.number} of {len(part.starts) - 1} of the index" if len(part.starts) > 2 else "the index"
-    run(
-        create_app(index),
-        options.host,
-        options.port,
-        lambda address: print(f"{folder}: {name} {part.whole} is at {address} (Ctrl-C ends it)", flush=True),
-        limits=LIMITS,
-        names=options.allow_host,
-    )
     return 0
 
 

@@ -4,27 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from ..support.errors import ConfigError
-from .arguments import (
-    LOOPBACK,
-    Commands,
-    add_address,
-    add_cluster,
-    add_host,
-    add_reader,
-    crew_of,
-    port,
-    positive,
-    reader_config,
-    size,
-)
-
-if TYPE_CHECKING:
-    from ..cluster.cluster_pipeline import ClusterPipeline
-    from ..config import Config
+from .arguments import LOOPBACK, Commands, add_address, add_host, add_reader, port, positive, reader_config, size
 
 
 def add(commands: Commands) -> None:
@@ -43,10 +25,6 @@ def add(commands: Commands) -> None:
         sub = commands.add(name, work, text)
         add_address(sub, 8080)
         _add_service(sub)
-        add_cluster(sub)
-        sub.add_argument(
-            "--min-workers", type=positive, metavar="N", help="with --on: so many are kept at least (default 1)"
-        )
         sub.add_argument(
             "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
             help="a site whose pages may ask, such as https://example.org; may be repeated",
@@ -134,44 +112,9 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
         if show is not None:
             show(address)
 
-    with ExitStack() as opened:
-        if (cluster := _on_cluster(options, config, opened)) is not None:
-            serve(cluster, given, options.host, options.port, ready, names=options.allow_host)
-            cluster.check()
-        else:
-            pipeline = opened.enter_context(Pipeline(config))
-            serve(pipeline, given, options.host, options.port, ready, names=options.allow_host)
+    with Pipeline(config) as pipeline:
+        serve(pipeline, given, options.host, options.port, ready, names=options.allow_host)
     return 0
-
-
-def _on_cluster(options: argparse.Namespace, config: Config, opened: ExitStack) -> ClusterPipeline | None:
-    """The pipeline of `--on`, whose workers SIGHUP replaces; the end of the cluster ends the server in order. None without it."""
-    import os
-    import signal
-
-    if options.on is None and options.min_workers is not None:
-        raise ConfigError("--min-workers belongs to --on ray; give that, too")
-    least = options.min_workers or 1
-    if options.workers is not None and options.workers < least:
-        raise ConfigError(f"--workers {options.workers}: less than --min-workers {least}")
-    crew = opened.enter_context(crew_of(options, config.device))
-    if crew is None:
-        return None
-    from ..cluster.cluster_pipeline import ClusterPipeline
-    from ..config import load_config
-
-    pipeline = ClusterPipeline(
-        crew,
-        config,
-        _sources(options),
-        read=lambda: load_config(options.config),
-        least=least,
-        ended=lambda: os.kill(os.getpid(), signal.SIGTERM),
-    )
-    opened.enter_context(pipeline)
-    before = signal.signal(signal.SIGHUP, lambda *_: pipeline.renew())
-    opened.callback(signal.signal, signal.SIGHUP, before)
-    return pipeline
 
 
 def _mcp(options: argparse.Namespace) -> int:

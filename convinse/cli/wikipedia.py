@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .arguments import Commands, add_cluster, crew_of
+from .arguments import Commands
 from .tables import print_pairs
 
 
@@ -17,7 +17,6 @@ def add(commands: Commands) -> None:
     sub.add_argument("pages", metavar="PAGES", help="JSON lines with title, url, qid and html; plain or .gz")
     sub.add_argument("--output", required=True, metavar="FILE", help="the dump; an older one there is replaced")
     sub.add_argument("--titles", metavar="TSV", help="title and item of other pages, for links; plain or .gz")
-    add_cluster(sub)
 
     sub = commands.add("import-pickle", _wikipedia_import, "CONVINSE's pickle dump into the project's own format")
     sub.add_argument("file", metavar="FILE", help="item id -> list of evidences; plain or .gz; nothing in it is run")
@@ -31,8 +30,7 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
     from ..wikipedia.build import build
 
     output, titles = Path(options.output), Path(options.titles) if options.titles else None
-    with crew_of(options) as crew:
-        built = build(Path(options.pages), output, titles, processes=crew, quiet=options.quiet)
+    built = build(Path(options.pages), output, titles, quiet=options.quiet)
     skipped = {
         "pages without an item": built.skipped,
         "bad lines": built.bad,

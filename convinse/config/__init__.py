@@ -2,7 +2,7 @@
 
 from .keys import Config, cache_path
 from .loading import load_config, load_settings, parse_config, to_dict
-from .places import SNAPSHOT, STORE, find_config, own_configurations, project_root, resolve
+from .places import SNAPSHOT, find_config, own_configurations, project_root, resolve
 from .server_settings import EvsServer, HaLlm, LanguageModelSettings, Prices, QuLlm, ServerSettings
 from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuHistory, QuSr
 from .training_settings import (
@@ -13,7 +13,6 @@ from .training_settings import (
     ReaderTraining,
     RetrieverTraining,
     StageTraining,
-    SweepSettings,
 )
 from .value_types import Backend, Device, NotNegative, Positive, Precision, RankingLoss, Settings, Share, Weight
 from .yaml_files import read_yaml
@@ -43,12 +42,10 @@ __all__ = [
     "ReaderTraining",
     "RetrieverTraining",
     "SNAPSHOT",
-    "STORE",
     "ServerSettings",
     "Settings",
     "Share",
     "StageTraining",
-    "SweepSettings",
     "Weight",
     "cache_path",
     "find_config",
@@ -60,5 +57,4 @@ __all__ = [
     "read_yaml",
     "resolve",
     "to_dict",
-    "users_cache",
 ]

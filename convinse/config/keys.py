@@ -66,11 +66,8 @@ class Config(Settings, frozen=True, kw_only=True):
     clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
     ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
     ers_cache_path: the folder where it is kept;
-    data_store (0.2): where `store:ID` is fetched from, which `kb_path`, `ers_wikipedia_dump`, `ers_passage_index` and the models may be
-        (`convinse data push`): a folder, or `s3://BUCKET/FOLDER`, `gs://BUCKET/FOLDER` and what else fsspec takes;
     ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
-    ers_passage_index: an index of plain passages (`retrieve index`), or the addresses of servers of its parts (`retrieve serve`, by commas),
-        whose passages are `text` evidences, too;
+    ers_passage_index: an index of plain passages (`retrieve index`), whose passages are `text` evidences, too;
     ers_on_the_fly: fetch pages that the dump lacks from the MediaWiki API;
     ers_wikipedia_api, ers_wikidata_api: where pages are asked for, and titles of items that the knowledge base has none for;
     ers_user_agent: a contact (mail or URL) in the User-Agent, as Wikimedia asks for; null: the variable `CONVINSE_CONTACT`;
@@ -133,7 +130,6 @@ class Config(Settings, frozen=True, kw_only=True):
     kb_path: str = SNAPSHOT + "kb"
     ers_use_cache: bool = True
     ers_cache_path: str = _CACHE  # see `cache_path`
-    data_store: str | None = None
     ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
     ers_passage_index: str | None = None
     ers_on_the_fly: bool = False

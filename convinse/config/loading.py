@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -11,11 +10,10 @@ import msgspec
 
 from ..support.errors import ConfigError, nearest
 from .keys import ALIASES, Config
-from .places import STORE, find_config
+from .places import find_config
 from .yaml_files import read_yaml
 
 S = TypeVar("S", bound=msgspec.Struct)
-_ID = re.compile(r"[0-9a-f]{8,64}")  # of data in a store
 _LONGEST_NAME = 200  # bytes of a folder's name; the file system takes 255, and temporary names beside it are longer
 
 
@@ -45,7 +43,6 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     _check_places(config, where)
-    _check_stored(config, where)
     if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
         raise ConfigError(
             f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
@@ -81,20 +78,6 @@ def _check_places(config: Config, where: str) -> None:
             raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
     if "://" in config.ers_cache_path:
         raise ConfigError(f"{where}: ers_cache_path: '{config.ers_cache_path}' is an address; name a folder")
-
-
-def _check_stored(config: Config, where: str) -> None:
-    """That what is named as data of a store can be looked for there."""
-    named = {key: getattr(config, key) for key in config.__struct_fields__}
-    for key, name in {**named, "qu_history.encoder": config.qu_history.encoder}.items():
-        if not isinstance(name, str) or not name.startswith(STORE):
-            continue
-        if not _ID.fullmatch(name.removeprefix(STORE)):
-            raise ConfigError(f"{where}: {key}: '{name}' has no id; give {STORE}ID as convinse data list shows it")
-        if not config.data_store:
-            raise ConfigError(
-                f"{where}: {key}: '{name}' is in no store; set data_store to a folder or s3://BUCKET/FOLDER"
-            )
 
 
 def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:

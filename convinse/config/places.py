@@ -8,7 +8,6 @@ from pathlib import Path
 from ..support.errors import ConfigError, nearest
 
 SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
-STORE = "store:"  # what starts so has the id of data in `data_store`
 
 
 def resolve(path: str) -> Path:

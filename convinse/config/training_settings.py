@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
-
-import msgspec
+from typing import Literal
 
 from .value_types import (
     Device,
@@ -149,20 +147,3 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     max_length: Tokens = 256
     device: Device = "auto"
     seed: int = 42
-
-
-class SweepSettings(Settings, frozen=True, kw_only=True):
-    """The file of a sweep: which settings are tried, and on what.
-
-    name: of the folder below `output_path`; grid: key of the configuration, or `key.inner`, -> its values, every combination of
-    which is tried; config: what all share; sources: a combination; part: the conversations, none that results are reported
-    on; limit: only the first so many; pred_answers: earlier turns count with their predicted answers.
-    """
-
-    name: str
-    grid: dict[str, Annotated[list[Any], msgspec.Meta(min_length=1)]]
-    config: str = "config.yml"
-    sources: str = "kb_text_table_info"
-    part: Literal["train", "dev", "natural-dev"] = "dev"
-    limit: Positive | None = None
-    pred_answers: bool = False

@@ -199,7 +199,7 @@ def _computed(backend: ModelBackend, samples: Sequence[Sequences], outputs: Sequ
 def _manifest(
     checkpoint: Checkpoint, task: Task, folder: Path, outputs: list[Output], inputs: list[str]
 ) -> ExportedModel:
-    from .. import __version__
+    from ..version import __version__
 
     config = checkpoint.model.config
     made_by = {name: version(name) for name in ("torch", "transformers", "onnx")}

@@ -14,7 +14,7 @@ from .bm25 import BM25Scorer
 
 if TYPE_CHECKING:
     from ..knowledge_base.linking import LinkedMention
-    from ..passages.parts import AnyIndex
+    from ..passages.index import PassageIndex
 
 _REMEMBERED = 4096  # passages whose entities are kept
 
@@ -35,7 +35,7 @@ class PassageRetriever:
 
     def __init__(
         self,
-        index: AnyIndex,
+        index: PassageIndex,
         most: int,
         link: Callable[[str], list[LinkedMention]] | None = None,
         language: Language | None = None,

@@ -85,7 +85,7 @@ class ExtractiveAnswering(HeterogeneousAnswering):
     @cached_property
     def ranker(self) -> AnswerWeights:
         """The trained ranking of answers, read on first use. Raises `ModelError`: it is missing, damaged or of another version."""
-        return read_answer_weights(Path(self.resources.path(self.config.ha_ranker)).expanduser())
+        return read_answer_weights(Path(model_path(self.config.ha_ranker)).expanduser())
 
     @cached_property
     def judge(self) -> Judge | None:

@@ -25,7 +25,6 @@ from ..support.errors import DataError, OutputError
 from ..support.files import append_array, replacing, write_array
 from ..support.manifest import has_kind, measure, write_manifest
 from ..support.progress import Advance, progress
-from ..support.workers import Crew
 from .dump import BadLineError, EntityDocument, SnakValue, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
@@ -53,13 +52,7 @@ _MAX_PAIRS = (1 << 11) - 1  # qualifiers of a fact: a header stays below LITERAL
 
 
 def build(
-    dump: Path,
-    output: Path,
-    *,
-    memory: int = 4 << 30,
-    languages: Sequence[str] = ("en", "mul"),
-    crew: Crew | None = None,
-    quiet: bool = True,
+    dump: Path, output: Path, *, memory: int = 4 << 30, languages: Sequence[str] = ("en", "mul"), quiet: bool = True
 ) -> KnowledgeBaseManifest:
     """Build the index of a dump; an older one at `output` is replaced when the new one is whole.
 
@@ -68,7 +61,6 @@ def build(
         output: the folder of the index.
         memory: bytes that the build may use, about.
         languages: of labels, descriptions and aliases; the first that an entity has.
-        crew: workers that parse the dump in place of processes here; the index is the same.
         quiet: show no progress.
 
     Raises:
@@ -84,7 +76,7 @@ def build(
             progress(
                 f"reading {dump.name}", max(1, dump.stat().st_size >> 20) if dump.exists() else 1, "MB", quiet
             ) as advance,
-            closing(_parts(dump, tuple(languages), advance, crew)) as parts,
+            closing(_parts(dump, tuple(languages), advance)) as parts,
         ):
             for part in parts:
                 writer.add(part)
@@ -93,9 +85,7 @@ def build(
     return manifest
 
 
-def _parts(
-    dump: Path, languages: tuple[str, ...], advance: Advance, crew: Crew | None
-) -> Generator[ParsedBlock, None, None]:
+def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Generator[ParsedBlock, None, None]:
     """The parsed blocks of a dump, in its order."""
     faults = line_faults(dump)
     shown = 0
@@ -107,7 +97,7 @@ def _parts(
             shown = block.position >> 20
             yield block
 
-    with closing(in_order(dump, blocks(), _EntityParser, (languages,), crew or cores(), "try again")) as parts:
+    with closing(in_order(dump, blocks(), _EntityParser, (languages,), cores(), "try again")) as parts:
         for part in parts:
             faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
             yield part

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,10 +23,9 @@ from ..support.files import replacing
 from ..support.jsonlines import open_packed, raw_lines, reading, too_long
 from ..support.limits import LONGEST_LINE
 from ..support.progress import progress
-from ..support.workers import Crew
 from . import analysis
 from .blocks import BlockReader, Passage
-from .layout import Parameters, PassagesManifest, is_index, part_folders, read_manifest, short_hash
+from .layout import Parameters, PassagesManifest, is_index, read_manifest, short_hash
 from .writing import IndexWriter, finish
 
 MEMORY = 2_000_000_000
@@ -39,15 +37,10 @@ _LEAST_HEAP = 15_000_000  # that the engine takes
 
 
 class Built(NamedTuple):
-    """What was built: the manifest of the index, or of each of its parts."""
+    """The manifest of an index, and the seconds that building it took."""
 
-    manifests: list[PassagesManifest]
+    manifest: PassagesManifest
     seconds: float
-
-    @property
-    def manifest(self) -> PassagesManifest:
-        """That of an index in one piece, or of the first part."""
-        return self.manifests[0]
 
 
 def build_index(
@@ -57,8 +50,7 @@ def build_index(
     *,
     memory: int = MEMORY,
     force: bool = False,
-    processes: int | Crew | None = None,
-    parts: int = 1,
+    processes: int | None = None,
     quiet: bool = True,
 ) -> Built:
     """Build the index of a file of passages.
@@ -70,9 +62,7 @@ def build_index(
         parameters: language, weight of titles, k1 and b; the defaults of `Parameters` otherwise.
         memory: bytes that all processes together may use, about.
         force: replace an index that is there.
-        processes: to read with, or workers elsewhere; all cores by default.
-        parts: with 2 or more, `output` becomes a folder of as many parts (of fewer where there are fewer passages) with as
-            many lines each, in their order: `part-1`, `part-2` and so on.
+        processes: to read with; all cores by default.
         quiet: show no progress.
 
     Raises:
@@ -87,38 +77,32 @@ def build_index(
         raise DataError(
             f"memory: {memory} bytes are too few to build an index; give {_LEAST_MEMORY // 10**6}MB or more"
         )
-    crew = processes or cores()
-    workers = crew if isinstance(crew, int) else crew.size
+    workers = processes or cores()
     # three blocks for each process: the block it reads, a block on its way to it, and a result
     block_bytes = min(_BLOCK_BYTES, max(_LEAST_BLOCK, memory // (2 * _BLOCK_FACTOR * (workers + 1))))
     most_words = memory // (4 * workers * _WORD_BYTES)
     size = passages.stat().st_size if passages.is_file() else 0
-    if isinstance(crew, int):
-        crew = min(crew, size // block_bytes + 1)
+    workers = min(workers, size // block_bytes + 1)
     total = _count_lines(passages)
-    ends = [1 + total * number // parts for number in range(1, parts)]  # the first lines of all parts but the first
     with replacing(output) as folder:
         folder.mkdir()
-        digest, numbers = hashlib.blake2b(digest_size=8), deque[int]()
-        writers: dict[int, IndexWriter] = {}
-        with progress(f"reading {passages.name}", total, "passages", quiet) as advance, ExitStack() as writing:
-            blocks = _cut(_digested(read_blocks(passages, block_bytes), digest.update), ends, numbers)
+        digest = hashlib.blake2b(digest_size=8)
+        with (
+            progress(f"reading {passages.name}", total, "passages", quiet) as advance,
+            IndexWriter(folder, max(_LEAST_HEAP, memory // 4)) as writer,
+        ):
+            blocks = _digested(read_blocks(passages, block_bytes), digest.update)
             arguments = (passages, parameters, most_words)
-            with closing(in_order(passages, blocks, BlockReader, arguments, crew, "lower --memory")) as results:
+            with closing(in_order(passages, blocks, BlockReader, arguments, workers, "lower --memory")) as results:
                 for rows in results:
-                    number = numbers.popleft()
-                    if len(rows.sizes) and number not in writers:
-                        writing.close()
-                        place = folder if parts == 1 else folder / f"part-{len(writers) + 1}"
-                        writers[number] = writing.enter_context(IndexWriter(place, max(_LEAST_HEAP, memory // 4)))
                     if len(rows.sizes):
-                        writers[number].add(rows)
+                        writer.add(rows)
                     advance(len(rows.sizes))
-            if not writers:
+            if not writer.passages:
                 raise DataError(f"{passages}: no passages; each line must be an object with 'id' and 'text'")
-            _check_unique(passages, np.concatenate([writer.column("id_hashes") for writer in writers.values()]))
-        manifests = finish(list(writers.values()), parameters, digest.digest(), parts > 1)
-    return Built(manifests, time.monotonic() - start)
+            _check_unique(passages, writer.column("id_hashes"))
+        manifest = finish(writer, parameters, digest.digest())
+    return Built(manifest, time.monotonic() - start)
 
 
 def _check_parameters(parameters: Parameters) -> None:
@@ -133,13 +117,12 @@ def _check_parameters(parameters: Parameters) -> None:
 def _check_output(output: Path, parameters: Parameters, force: bool) -> None:
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return
-    parts = part_folders(output)
-    if not is_index(output) and not parts:
+    if not is_index(output):
         raise OutputError(f"{output}: exists and is no passage index; give another --output")
     if force:
         return
     try:
-        same = read_manifest(parts[0] if parts else output).parameters == parameters
+        same = read_manifest(output).parameters == parameters
     except IndexFileError:
         raise OutputError(f"{output}: holds a damaged index; --force replaces it") from None
     difference = "" if same else " with other parameters"
@@ -161,23 +144,6 @@ def _count_lines(path: Path) -> int:
 def _digested(blocks: Iterator[Block], update: Callable[[bytes], object]) -> Iterator[Block]:
     for block in blocks:
         update(block.data)
-        yield block
-
-
-def _cut(blocks: Iterator[Block], ends: list[int], numbers: deque[int]) -> Iterator[Block]:
-    """Blocks that are cut before some lines; `numbers` gets for each block how many of these lines are behind it."""
-    number = 0
-    for block in blocks:
-        lines = block.data.count(b"\n") + 1 if number < len(ends) else 0
-        while number < len(ends) and ends[number] < block.first_line + lines:
-            *head, tail = block.data.split(b"\n", max(0, ends[number] - block.first_line))
-            if head:
-                numbers.append(number)
-                yield Block(b"\n".join(head), block.first_line, block.position)
-            block = Block(tail, ends[number], block.position)
-            lines = tail.count(b"\n") + 1
-            number += 1
-        numbers.append(number)
         yield block
 
 

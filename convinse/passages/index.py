@@ -20,12 +20,11 @@ from . import analysis
 from .analysis import Analyzer
 from .blocks import Passage
 from .layout import (
+    ARRAYS,
     CANDIDATES,
     ENGINE_K1,
     REMEDY,
     TERMS,
-    PartOfIndex,
-    arrays_of,
     frequencies,
     length_norm,
     read_manifest,
@@ -49,15 +48,14 @@ class Hit(NamedTuple):
 
 
 class RankedPassages(NamedTuple):
-    """What was found: the best passages, with their texts where these are wanted, and of parts that were not asked, why."""
+    """The best passages for a question; `passages` is empty if their texts were not requested."""
 
     hits: list[Hit]
     passages: list[Passage]
-    missing: dict[str, str]
 
 
 class PassageIndex:
-    """BM25 over passages, as `retrieve index` built it: an index in one piece, or a part of one.
+    """BM25 over passages, as `retrieve index` built it.
 
     The score of a passage for a question is the sum over the question's different terms of
 
@@ -70,9 +68,6 @@ class PassageIndex:
     The full-text engine gives somewhat more candidates than are wanted, by scores that are nearly these: it keeps lengths
     in one byte. They are scored again in double precision. How far a score can be above the engine's is known; where the
     last candidate could hide a better passage behind it, more are fetched.
-
-    In a part, N, n and the mean length are those of the whole, so that its scores are those of the whole, too. The engine
-    knows its own part only: each term gets a boost to what it weighs in the whole.
 
     Args:
         folder: the index.
@@ -95,10 +90,7 @@ class PassageIndex:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
         self._state = state_of(folder / MANIFEST)
         check_files(folder, manifest, REMEDY)
-        self._arrays: dict[str, Any] = {
-            name: map_array(folder / name, kind, REMEDY) for name, kind in arrays_of(manifest).items()
-        }
-        self.part = manifest.part or PartOfIndex(manifest.build_id, 1, (0, manifest.passages))
+        self._arrays: dict[str, Any] = {name: map_array(folder / name, kind, REMEDY) for name, kind in ARRAYS.items()}
 
     def __len__(self) -> int:
         return self.manifest.passages
@@ -124,18 +116,10 @@ class PassageIndex:
             Hit(number, self.id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
         ]
 
-    def search_all(self, questions: Sequence[str], top: int) -> list[list[Hit]]:
-        """As `search`, for each question."""
-        return [self.search(question, top) for question in questions]
-
     def find(self, question: str, top: int, texts: bool = True) -> RankedPassages:
         """As `search`, with the texts where these are wanted."""
         hits = self.search(question, top)
-        return RankedPassages(hits, self.passages([hit.number for hit in hits]) if texts else [], {})
-
-    def find_all(self, questions: Sequence[str], top: int, texts: bool = True) -> list[RankedPassages]:
-        """As `find`, for each question."""
-        return [self.find(question, top, texts) for question in questions]
+        return RankedPassages(hits, self.passages([hit.number for hit in hits]) if texts else [])
 
     def id(self, number: int) -> str:
         """The id of a passage."""
@@ -198,7 +182,7 @@ class PassageIndex:
 
     def _highest(self, score: float, wanted: _QueryTerms) -> float:
         """The most that the score of a passage can be that the engine gives `score` or less."""
-        return score / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * wanted.boosts
+        return score / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * len(wanted.idf)
 
     def _query(self, terms: Iterable[str]) -> tuple[Any, _QueryTerms]:
         """The question to the engine, and what scores candidates; terms that no passage has are left out."""
@@ -209,19 +193,15 @@ class PassageIndex:
         own = {value: having for value in hashes if (having := searcher.doc_freq(TERMS, token(value)))}
         places = self._arrays["term_hash"].searchsorted(np.array([*own], np.uint64))
         numbers = self._arrays["term_number"][places].tolist()
-        whole = [*own.values()] if self.manifest.part is None else self._arrays["term_passages"][places].tolist()
-        parts, pairs, boosts = [], [], 0.0
-        for value, number, having in zip(own, numbers, whole, strict=True):
-            idf = _idf(self.part.passages, having)
-            boost = idf / _idf(len(self), own[value])
+        queries, pairs = [], []
+        for value, number in zip(own, numbers, strict=True):
             query = tantivy.Query.term_query(engine.schema, TERMS, token(value), index_option="freq")
-            parts.append((tantivy.Occur.Should, tantivy.Query.boost_query(query, boost) if boost != 1 else query))
-            pairs.append((number, idf))
-            boosts += boost
+            queries.append((tantivy.Occur.Should, query))
+            pairs.append((number, _idf(len(self), own[value])))
         pairs.sort()
         wanted = _QueryTerms(np.array([*(pair[0] for pair in pairs), _NO_TERM], np.uint32),
-                             np.array([pair[1] for pair in pairs]), boosts)  # fmt: skip
-        return tantivy.Query.boolean_query(parts), wanted
+                             np.array([pair[1] for pair in pairs]))  # fmt: skip
+        return tantivy.Query.boolean_query(queries), wanted
 
     def _scores(self, numbers: npt.NDArray[np.int64], wanted: _QueryTerms) -> npt.NDArray[np.float64]:
         """[passages] the scores of some passages for terms, added up in the order of the passages' rows."""
@@ -246,7 +226,6 @@ class _QueryTerms(NamedTuple):
 
     terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest of all
     idf: npt.NDArray[np.float64]
-    boosts: float  # the sum of what the engine's own weights are multiplied by, and so its errors
 
 
 def _idf(passages: int, having: int) -> float:

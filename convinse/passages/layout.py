@@ -16,10 +16,7 @@ that is mapped into memory. Passages are numbered in the order of their file.
 `group_first`       uint64   (groups + 1) the first passage of each group in `lines`
 `group_start`       uint64   (groups + 1) its place in `lines`
 `lines`             bytes    the passages as they were given, JSON lines, a Zstandard frame a group
-`term_passages`     uint32   of a part only: passages of the whole that have each term, in the order of `term_hash`
 ==================  =======  ==========================================================================================
-
-A part is such a folder for some of the passages, with what scores depend on of the whole: see `PartOfIndex`.
 
 A term's hash is the first 64 bits of its BLAKE2b digest: of 5 million terms, two agree with a probability of 1 in a million.
 In `candidates` a term is its hash in hexadecimal digits.
@@ -36,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..support import manifest
-from ..support.manifest import MANIFEST, Manifest, has_kind
+from ..support.manifest import Manifest, has_kind
 from .analysis import NEUTRAL
 
 KIND = "passages"
@@ -49,7 +46,6 @@ ARRAYS = {
     "segment_start": "<i8", "document": "<u4", "id_start": "<u8", "ids": "u1", "group_first": "<u8", "group_start": "<u8",
     "lines": "u1",
 }  # fmt: skip
-PART_ARRAYS = {"term_passages": "<u4"}
 ENGINE_K1, ENGINE_B = 1.2, 0.75  # of the search for candidates, whatever the parameters are
 TEXT_BITS, MOST_IN_TEXT, MOST_IN_TITLE = 5, 31, 7
 
@@ -68,34 +64,11 @@ class Parameters(msgspec.Struct, frozen=True):
     analysis: int = 1
 
 
-class PartOfIndex(msgspec.Struct, frozen=True):
-    """Which part of an index something is.
-
-    whole: the build id of the whole, which is that of the same index in one piece; number: of the part, from 1; starts:
-    (parts + 1) the number in the whole of the first passage of each part, and how many there are.
-    """
-
-    whole: str
-    number: int
-    starts: tuple[int, ...]
-
-    @property
-    def first(self) -> int:
-        """The number in the whole of its first passage."""
-        return self.starts[self.number - 1]
-
-    @property
-    def passages(self) -> int:
-        """How many the whole has."""
-        return self.starts[-1]
-
-
 class PassagesManifest(Manifest, kw_only=True):
     """What an index folder says of itself.
 
-    postings: terms of all passages, each once a passage; mean_length: of `length`, for a part that of the whole; excess:
-    the most that the score of a passage can be, relative to what the search for candidates gives it; part: None where the
-    index is in one piece.
+    postings: terms of all passages, each once a passage; mean_length: of `length`; excess: the most that the score of a
+    passage can be, relative to what the search for candidates gives it.
     """
 
     parameters: Parameters
@@ -104,7 +77,6 @@ class PassagesManifest(Manifest, kw_only=True):
     postings: int
     mean_length: float
     excess: float
-    part: PartOfIndex | None = None
 
 
 def short_hash(data: bytes) -> int:
@@ -133,12 +105,6 @@ def is_index(folder: Path) -> bool:
     return has_kind(folder, KIND)
 
 
-def part_folders(folder: Path) -> list[Path]:
-    """The parts of an index that are in a folder, in their order."""
-    parts = [path.parent for path in folder.glob(f"part-*/{MANIFEST}") if path.parent.name[5:].isdecimal()]
-    return sorted(parts, key=lambda path: int(path.name[5:]))
-
-
 def read_manifest(folder: Path) -> PassagesManifest:
     """The manifest of an index folder.
 
@@ -149,8 +115,3 @@ def read_manifest(folder: Path) -> PassagesManifest:
     half = "it is half-written; " if begun else ""
     missing = f"no passage index here ({half}{{}}); make one with `retrieve index`"
     return manifest.read_manifest(folder, PassagesManifest, FORMAT, REMEDY, missing)
-
-
-def arrays_of(written: PassagesManifest) -> dict[str, str]:
-    """The arrays of an index and their types."""
-    return ARRAYS if written.part is None else ARRAYS | PART_ARRAYS

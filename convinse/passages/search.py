@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -12,10 +12,8 @@ from ..formats.poleval.runs import FoundPassage, PassageRanking
 from ..records.evidence import Evidence
 from ..support.errors import DataError, IndexFileError, nearest
 from ..support.progress import progress
-from .index import RankedPassages
-from .layout import is_index, part_folders
-from .opening import open_index
-from .parts import AnyIndex, PassageParts
+from .index import PassageIndex, RankedPassages
+from .layout import is_index
 
 _AT_ONCE = 128  # questions that are searched together
 _RERANKED = 32  # of them that a model ranks together
@@ -31,33 +29,30 @@ class Reranker(Protocol):
 
 
 class Collection:
-    """An index, in one piece, in parts or behind servers, or a folder with one for each set of questions; opened on first use.
+    """An index, or a folder with one for each set of questions; opened on first use.
 
     Args:
-        folder: the folder, or the addresses of servers, see `open_index`.
+        folder: the index, or the folder of indexes.
         language: that the indexes must have been built with; None for any.
 
     Raises:
         IndexFileError: the folder is neither.
     """
 
-    def __init__(self, folder: Path | str, language: str | None = None) -> None:
+    def __init__(self, folder: Path, language: str | None = None) -> None:
         self._folder = folder
         self._language = language
-        self._open: dict[Path | str, AnyIndex] = {}
+        self._open: dict[Path, PassageIndex] = {}
         self.sets: dict[str, Path] | None = None
-        if isinstance(folder, str) and "://" in folder:
-            return
-        folder = Path(folder)
-        if is_index(folder) or part_folders(folder):
+        if is_index(folder):
             return
         if folder.is_dir():
-            self.sets = {path.name: path for path in sorted(folder.iterdir()) if is_index(path) or part_folders(path)}
+            self.sets = {path.name: path for path in sorted(folder.iterdir()) if is_index(path)}
         if not self.sets:
             self.sets = None
             self._opened(folder)  # says what is wrong
 
-    def index(self, question: SearchQuestion) -> AnyIndex:
+    def index(self, question: SearchQuestion) -> PassageIndex:
         """The index that a question asks.
 
         Raises:
@@ -76,21 +71,15 @@ class Collection:
             )
         return self._opened(self.sets[question.set])
 
-    def _opened(self, path: Path | str) -> AnyIndex:
+    def _opened(self, path: Path) -> PassageIndex:
         if path not in self._open:
-            index = open_index(path)
+            index = PassageIndex(path)
             if self._language not in (None, index.parameters.language):
                 raise IndexFileError(
                     f"{path}: built with the language {index.parameters.language}, not {self._language}; build it again with --force"
                 )
             self._open[path] = index
         return self._open[path]
-
-    def close(self) -> None:
-        """Close connections to servers."""
-        for index in self._open.values():
-            if isinstance(index, PassageParts):
-                index.close()
 
 
 def search(
@@ -141,30 +130,30 @@ def _search(
                 ]
             else:
                 best = [FoundPassage(hit.id, hit.score, None, "") for hit in ranked.hits]
-            yield _padded(question, collection.index(question), best, top, ranked.missing)
+            yield _padded(question, collection.index(question), best, top)
         return
     evidences = [_evidences(ranked) for ranked in answers]
     rankings = reranker.rank_all([question.text for question in questions], evidences, top)
-    for question, ranked, ranking in zip(questions, answers, rankings, strict=True):
+    for question, ranking in zip(questions, rankings, strict=True):
         best = []
         for evidence in ranking:
             name, title, text = evidence["passage"]  # type: ignore[typeddict-item]
             best.append(FoundPassage(name, evidence["score"], title, text))
-        yield _padded(question, collection.index(question), best, top, ranked.missing)
+        yield _padded(question, collection.index(question), best, top)
 
 
 def _found(collection: Collection, questions: Sequence[SearchQuestion], top: int, texts: bool) -> list[RankedPassages]:
     """What is found for each question; those of one index are asked together."""
-    places: dict[AnyIndex, list[int]] = {}
+    places: dict[PassageIndex, list[int]] = {}
     for place, question in enumerate(questions):
         places.setdefault(collection.index(question), []).append(place)
     rankings: dict[int, RankedPassages] = {}
     for index, own in places.items():
-        rankings.update(zip(own, index.find_all([questions[place].text for place in own], top, texts), strict=True))
+        rankings.update((place, index.find(questions[place].text, top, texts)) for place in own)
     return [rankings[place] for place in range(len(questions))]
 
 
-def candidate_evidences(index: AnyIndex, question: str, number: int) -> list[Evidence]:
+def candidate_evidences(index: PassageIndex, question: str, number: int) -> list[Evidence]:
     """The best passages as evidences with their BM25 score, and `passage` (id, title, text)."""
     return _evidences(index.find(question, number))
 
@@ -188,13 +177,11 @@ def passage_text(title: str | None, text: str) -> str:
     return f"{title}, {text}" if title and title.strip() else text
 
 
-def _padded(
-    question: SearchQuestion, index: AnyIndex, best: Sequence[FoundPassage], top: int, missing: Mapping[str, str]
-) -> PassageRanking:
-    """The answer to a question, filled up with the first other passages where the index has enough; not where parts are missing."""
+def _padded(question: SearchQuestion, index: PassageIndex, best: Sequence[FoundPassage], top: int) -> PassageRanking:
+    """The answer to a question, filled up with the first other passages where the index has enough."""
     whole = min(top, len(index))
-    if missing or len(best) >= whole:
-        return PassageRanking(question, best, missing=missing)
+    if len(best) >= whole:
+        return PassageRanking(question, best)
     known = {passage.id for passage in best}
     fillers = [passage.id for passage in index.passages(range(whole)) if passage.id not in known]
     return PassageRanking(question, best, fillers[: whole - len(best)])

@@ -1,4 +1,4 @@
-"""The files of an index, or of its parts: what is written as passages come, and what is known when the last one is read."""
+"""The files of an index: what is written as passages come, and what is known when the last one is read."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ from .layout import (
     FORMAT,
     KIND,
     NUMBER,
-    PART_ARRAYS,
     TERMS,
     Parameters,
-    PartOfIndex,
     PassagesManifest,
     length_norm,
     short_hash,
@@ -114,41 +112,11 @@ class IndexWriter:
         return self._columns[name][0]
 
 
-def finish(writers: list[IndexWriter], parameters: Parameters, digest: bytes, in_parts: bool) -> list[PassagesManifest]:
-    """All that is known when the last line is read, written into each folder."""
+def finish(writer: IndexWriter, parameters: Parameters, digest: bytes) -> PassagesManifest:
+    """Write the arrays and the manifest that are known when the last line is read."""
     build_id = f"{short_hash(msgspec.json.encode([FORMAT, parameters, digest])):016x}"
-    text, title = (
-        sum(int(writer.column(name).sum()) for writer in writers) for name in ("text_length", "title_length")
-    )
-    starts = tuple(np.cumsum([0, *(writer.passages for writer in writers)]).tolist())
-    mean = (text + parameters.title_weight * title) / starts[-1]
-    if not in_parts:
-        return [_finish_folder(writers[0], parameters, mean, build_id)]
-    hashes, places = np.unique(np.concatenate([writer.hashes for writer in writers]), return_inverse=True)
-    having = np.zeros(len(hashes), np.int64)
-    np.add.at(having, places, np.concatenate([writer.having[writer.numbers] for writer in writers]))
-    return [
-        _finish_folder(
-            writer,
-            parameters,
-            mean,
-            f"{short_hash(msgspec.json.encode([build_id, number, starts])):016x}",
-            PartOfIndex(build_id, number, starts),
-            having[np.searchsorted(hashes, writer.hashes)],
-        )
-        for number, writer in enumerate(writers, 1)
-    ]
-
-
-def _finish_folder(
-    writer: IndexWriter,
-    parameters: Parameters,
-    mean: float,
-    build_id: str,
-    part: PartOfIndex | None = None,
-    having: npt.NDArray[np.int64] | None = None,
-) -> PassagesManifest:
     folder, text, title = writer.folder, writer.column("text_length"), writer.column("title_length")
+    mean = (int(text.sum()) + parameters.title_weight * int(title.sum())) / writer.passages
     length = text + parameters.title_weight * title
     segments, documents = _documents(folder)
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -162,13 +130,10 @@ def _finish_folder(
         "group_first": _starts(writer.column("group_passages")),
         "group_start": _starts(writer.column("group_sizes")),
     }
-    kinds = ARRAYS
-    if having is not None:
-        kinds, arrays = ARRAYS | PART_ARRAYS, arrays | {"term_passages": having}
     for name, values in arrays.items():
-        write_array(folder / name, values.astype(kinds[name]))
+        write_array(folder / name, values.astype(ARRAYS[name]))
     engine = sorted(path.name for path in (folder / CANDIDATES).iterdir() if path.name not in LOCKS)
-    files = measure(folder, [*kinds, *(f"{CANDIDATES}/{name}" for name in engine)])
+    files = measure(folder, [*ARRAYS, *(f"{CANDIDATES}/{name}" for name in engine)])
     manifest = PassagesManifest(
         kind=KIND,
         format=FORMAT,
@@ -179,7 +144,6 @@ def _finish_folder(
         terms=len(writer.hashes),
         postings=writer.postings,
         mean_length=mean,
-        part=part,
         excess=_excess(parameters, length, mean, text + title_repeats(parameters.title_weight) * title),
     )
     write_manifest(folder, manifest)

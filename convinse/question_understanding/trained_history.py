@@ -9,6 +9,7 @@ from pathlib import Path
 from ..encoder.bi_encoder import KeptEmbeddings
 from ..language.text import fold
 from ..records.conversation import Turn
+from ..resources import model_path
 from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
@@ -45,7 +46,7 @@ class TrainedHistory(Slots):
         Raises:
             ModelError: it is missing, damaged or of another version.
         """
-        return read_weights(Path(self.resources.path(self.config.qu_model or SHIPPED)).expanduser())
+        return read_weights(Path(model_path(self.config.qu_model or SHIPPED)).expanduser())
 
     @cached_property
     def embedder(self) -> Embedder:

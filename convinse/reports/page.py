@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
-from .. import __version__
+from ..version import __version__
 from .comparison import differing
 from .content import ReportTable, letters, tables
 from .pictures import calibration_picture, can_draw, presence_picture, seconds_picture

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from .. import __version__
 from ..pipeline import Pipeline
 from ..records.evidence import parse_sources
 from ..support.errors import DependencyError
 from ..support.http_server import told_of
 from ..support.http_work import RefusedError, too_late
+from ..version import __version__
 from . import mcp_shapes as shapes
 from .api_server import ServiceOptions
 from .mcp_tools import McpTools, ToolAnswer

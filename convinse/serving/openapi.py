@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from .. import __version__
 from ..records.conversation import Turn
 from ..records.evidence import Row
+from ..version import __version__
 from .chat_completions import ChatRequest
 
 _COMPONENTS = "#/components/schemas/"

@@ -324,7 +324,7 @@ def offline() -> bool:
 
 def user_agent(contact: str | None = None) -> str:
     """Who we are, for the logs of the servers that we ask; the contact is that of `CONVINSE_CONTACT` where none is given."""
-    from .. import __version__
+    from ..version import __version__
 
     contact = (contact or os.environ.get("CONVINSE_CONTACT", "")).strip()
     printable = "".join(letter for letter in contact if " " <= letter <= "~")

@@ -28,7 +28,7 @@ from ..heterogeneous_answering.yes_no import NO, YES, YesNoFeatures, yes_or_no
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, question_items
 from ..records.literals import is_item
-from ..resources import Resources
+from ..resources import model_path
 from ..scoring.calibration import calibration_error
 from ..scoring.convqa import is_answer
 from ..support.errors import DataError
@@ -108,7 +108,7 @@ def write_ranking(
     l2, rows = _strength(named, RISING)
     told = {own.name: choices for own in sets if (choices := _told(own.yes_no))}
     yes_no_l2 = _strength(told, *_AS_TOLD)[0] if told else 1.0
-    model = folder_id(Path(Resources(config).path(config.ha_model)).expanduser(), HEADS) if config.ha_model else ""
+    model = folder_id(Path(model_path(config.ha_model)).expanduser(), HEADS) if config.ha_model else ""
     weights = train_weights(sets, l2, yes_no_l2, model)
     table = _table(("part", *next(iter(rows.values()))), rows)
     below = _table(("part", "below", *_BELOW), _thresholds(named, l2))

@@ -22,6 +22,7 @@ from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, is_number
 from ..records.ranked_rows import RowForm, as_read, spans_as_read
+from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError
 from .answer_ranking import train_ranking
@@ -53,7 +54,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     if settings.trains == "ranking":
         return train_ranking(ha, sources)
     start = start_of(config, "ha")
-    base = ha.resources.path(start.base)
+    base = model_path(start.base)
     checkpoint = load_checkpoint(base, "question-answering", start.key, new_head=True, seed=config.seed)
     form = row_form_of(checkpoint)
     turns = (examples(ha, turn, form) for turn in turns_with_evidences(config, "train", sources, ha.resources))

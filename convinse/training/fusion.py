@@ -22,6 +22,7 @@ from ..heterogeneous_answering.question import expected_type
 from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
 from ..heterogeneous_answering.yes_no import NO, YES
 from ..records.conversation import Turn, asked_in_full
+from ..resources import model_path
 from ..support.errors import DataError
 from .answering import answer_spans
 from .conversations import turns_with_evidences
@@ -51,7 +52,7 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     """
     config, settings, reads = ha.config, ha.config.ha_training, ha.config.ha_seq2seq
     start = start_of(config, "ha", ", a BART or T5")
-    checkpoint = load_checkpoint(ha.resources.path(start.base), "sequence-to-sequence", start.key)
+    checkpoint = load_checkpoint(model_path(start.base), "sequence-to-sequence", start.key)
     from ..encoder.devices import find_device, inference
     from ..encoder.fusion_in_decoder import answer_loss, check_kind, cut, usual_budget  # PyTorch is there
 

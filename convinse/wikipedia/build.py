@@ -17,7 +17,6 @@ from ..support.blocks import Block, Faults, cores, in_order, read_blocks
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import JSON_ERRORS, raw_lines
 from ..support.progress import progress
-from ..support.workers import Crew
 from .dump import PackedPage, check_replaceable, pack, write_packed
 from .page import page_evidences, parse_page
 
@@ -73,7 +72,7 @@ def label_of(title: str) -> str:
 
 
 def build(
-    pages: Path, output: Path, titles: Path | None = None, *, processes: int | Crew | None = None, quiet: bool = True
+    pages: Path, output: Path, titles: Path | None = None, *, processes: int | None = None, quiet: bool = True
 ) -> BuiltDump:
     """Build the dump of a file of pages; an older one at `output` is replaced when the new one is whole.
 
@@ -82,7 +81,7 @@ def build(
         output: the dump. Its content does not depend on `processes`.
         titles: a TSV of title and item (in either order, with or without a header line), plain or packed; the pages'
             own titles and items are known besides.
-        processes: to parse with, or workers elsewhere; all cores by default.
+        processes: to parse with; all cores by default.
         quiet: show no progress.
 
     Raises:

@@ -11,19 +11,13 @@ own. Of BoolQ every passage is a candidate for every question; `--bi-encoder` an
 from __future__ import annotations
 
 import argparse
-import functools
 import itertools
 import json
 import math
-import operator
 import random
 import shutil
-import statistics
-import subprocess
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +28,7 @@ from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
 from convinse.passages.analysis import Analyzer
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
-from convinse.passages.layout import Parameters, part_folders
-from convinse.passages.opening import open_index
-from convinse.passages.parts import AnyIndex
+from convinse.passages.layout import Parameters
 from convinse.passages.search import candidate_evidences, passage_text
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_documents
@@ -70,11 +62,6 @@ BOOLQ_COLUMNS = {
 MOST = {"tantivy": 1_000_000, "bm25s": 1_000_000, "rank_bm25": 100_000}  # passages that an engine is given
 CHECKED = 20_000  # passages of the comparison with brute force
 MEMORY = 2_000_000_000  # bytes that an index may be built in
-PARTS, WARM = 4, 100
-PARTS_COLUMNS = {
-    "median ms": ("median_ms", "{:.2f}"), "questions/s": ("a_second", "{:,.0f}"),
-    "asked together": ("together_a_second", "{:,.0f}"), "the same": ("same", "{:,}"),
-}  # fmt: skip
 COLUMNS = {
     "index s": ("index_seconds", "{:.1f}"), "peak MB": ("index_peak_mb", "{:,.0f}"), "disk MB": ("disk_mb", "{:,.0f}"),
     "open s": ("open_seconds", "{:.3f}"), "median ms": ("median_ms", "{:.2f}"), "p95 ms": ("p95_ms", "{:.2f}"),
@@ -250,58 +237,8 @@ def brute_force(bench: Bench) -> Figures:
     return {"passages": len(counts), "questions": len(questions), "same": same}
 
 
-def parts(bench: Bench) -> Figures:
-    """One index in one piece, in parts here, and in parts behind servers of this machine; all must give the same."""
-    folder, size = bench.work / "divided", bench.size[0]
-    apart(write_corpus, folder, size)
-    corpus = folder / "passages.jl"
-    questions = [question["text"] for _, question in read_documents(folder / "questions.jl")]
-    build_index(corpus, folder / "whole", Parameters(LANGUAGE))
-    build_index(corpus, folder / "parts", Parameters(LANGUAGE), parts=PARTS)
-    with ExitStack() as running:
-        urls = [running.enter_context(_part_server(path)) for path in part_folders(folder / "parts")]
-        indexes = {
-            "one piece": open_index(folder / "whole"),
-            f"{PARTS} parts": open_index(folder / "parts"),
-            f"{PARTS} servers": running.enter_context(closing(open_index(",".join(urls)))),
-        }
-        rows = {name: _asked(index, questions) for name, index in indexes.items()}
-    wanted = rows["one piece"].pop("hits")
-    rows["one piece"]["same"] = len(questions)
-    for row in [*rows.values()][1:]:
-        row["same"] = sum(map(operator.eq, row.pop("hits"), wanted))
-    bench.compare(f"{size:,} synthetic passages, {len(questions):,} questions", ("index",), PARTS_COLUMNS, {(): rows})
-    return {"passages": size, **rows}
-
-
-def _asked(index: AnyIndex, questions: Sequence[str]) -> Figures:
-    for question in questions[:WARM]:
-        index.search(question, TOP)
-    answers = [timed(functools.partial(index.search, question, TOP)) for question in questions]
-    together, hits = timed(functools.partial(index.search_all, questions, TOP))
-    if hits != [hits for _, hits in answers]:
-        raise DataError("questions that are asked together have other answers than one by one")
-    return {
-        "median_ms": 1000 * statistics.median(seconds for seconds, _ in answers),
-        "a_second": len(questions) / sum(seconds for seconds, _ in answers),
-        "together_a_second": len(questions) / together,
-        "hits": hits,
-    }
-
-
-@contextmanager
-def _part_server(folder: Path) -> Iterator[str]:
-    """A process of `retrieve serve`; yields its address."""
-    command = [sys.executable, "-m", "convinse", "retrieve", "serve", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process.stdout.readline().partition(" is at ")[2].split()[0]  # type: ignore[union-attr]
-        finally:
-            process.terminate()
-
-
 SPEC = Spec(
-    "passages", __doc__, {"synthetic": synthetic, "parts": parts, "brute_force": brute_force, "boolq": boolq},
+    "passages", __doc__, {"synthetic": synthetic, "brute_force": brute_force, "boolq": boolq},
     ((5_000,), (100_000,), (100_000, 1_000_000, 7_097_322)), options=_options,
     peers=("tantivy", "bm25s", "numba", "rank-bm25"),
 )  # fmt: skip

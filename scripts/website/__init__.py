@@ -1,1 +1,1 @@
-"""What the documentation site generates: the reference of commands and keys, tables of figures, its list of pages."""
+"""The parts of docs/ that are written from the program and from measurements."""

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect as types
 
-from .markdown import code, directive, escaped
-
 _FIRST_VERSION = "0.1"
 _NAME = r"[a-z][a-z_0-9]*"
 
@@ -121,8 +119,14 @@ def _default(field: types.Field) -> str:
 
 
 def markdown(key: Key) -> str:
-    """The entry of a key in the reference."""
+    """Return the entry of a key in the reference."""
     required = "" if key.default or key.values == "keys of its own" else "required"
     default = f"default {code(key.default)}" if key.default else required
-    facts = " · ".join(filter(None, [key.values, key.unit, default, f"since {key.since}"]))
-    return directive("confval", key.name, f"{escaped(key.about[:1].upper() + key.about[1:])}.\n\n*{facts}*\n")
+    facts = ", ".join(filter(None, [key.values, key.unit, default, f"since {key.since}"]))
+    return f"- `{key.name}`: {key.about} ({facts})"
+
+
+def code(text: str) -> str:
+    """Return text as code within a line; backticks in it make the fence longer."""
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{text}{fence}"

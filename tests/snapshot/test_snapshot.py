@@ -194,5 +194,5 @@ def test_what_ships_is_what_its_checksums_say():
     checked = list(faults(SNAPSHOT))
     assert {path.parent.name for path, _ in checked} >= {"kb", "model", "history", "answers", "snapshot"}
     assert [fault for _, fault in checked if fault != ""] == [], (
-        "where a file was changed by hand: folder_sums.write_sums"
+        "for a file that was changed by hand: manifest.seal"
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from ...support.errors import NetworkError, OutputError
+from ...support.errors import OutputError
 from ...support.files import replacing
 from .questions import SearchQuestion
 
@@ -27,13 +27,11 @@ class PassageRanking(NamedTuple):
     """A question with its passages, best first.
 
     `padding` are ids that share nothing with the question: they fill up a submission that must have a fixed number of ids.
-    `missing` are the parts of the index that could not be asked, and why.
     """
 
     question: SearchQuestion
     passages: Sequence[FoundPassage]
     padding: Sequence[str] = ()
-    missing: Mapping[str, str] = {}
 
 
 def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: bool = False) -> int:
@@ -43,25 +41,18 @@ def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: 
     - `trec`: lines of question id, `Q0`, passage id, rank, score, `convinse`, as trec_eval and ir_measures read them;
       only passages that were found. Equal scores are lowered by the least step, since such readers sort by score.
     - `jsonl`: an object for each question: `id`, `set` (where there is one), `text`, `passages` with `id`, `score`,
-      `title`, `text`. Where parts of the index could not be asked, `partial` names them.
+      `title`, `text`.
 
     Returns:
         The number of questions.
 
     Raises:
         OutputError: the file exists (without `force`) or cannot be written.
-        NetworkError: a part could not be asked, and the format has no place to say so.
     """
     check_free(path, force)
     written = 0
     with replacing(path) as temporary, temporary.open("wb") as file:
         for ranking in rankings:
-            if form != "jsonl":
-                for name, reason in ranking.missing.items():
-                    raise NetworkError(
-                        f"question '{ranking.question.id}': {name} of the passages is missing ({reason}); "
-                        "or --format jsonl, which can say so in an answer"
-                    )
             file.write(FORMATS[form](ranking))
             written += 1
     return written
@@ -99,7 +90,6 @@ def _jsonl(ranking: PassageRanking) -> bytes:
             {"id": passage.id, "score": round(passage.score, 6), "title": passage.title, "text": passage.text}
             for passage in ranking.passages
         ],
-        **({"partial": [*ranking.missing]} if ranking.missing else {}),
     }
     return msgspec.json.encode(record) + b"\n"
 

@@ -1,1 +1,0 @@
-"""The same commands on a Ray cluster. Ray is imported where a cluster is asked for, and nowhere else."""

@@ -1,0 +1,174 @@
+"""The answers, evidences and command outputs of the project as it ships, compared with the files in tests/golden.
+
+`--update-golden` writes them anew; a commit that changes one says which questions changed, and why. The answers with the model are of
+every twelfth conversation by default; `--golden-all` compares all of them, and an update always computes all.
+Numbers may differ by what another processor rounds differently.
+"""
+
+import difflib
+import hashlib
+import json
+import re
+import shutil
+from collections import Counter
+from contextlib import closing
+
+import pytest
+
+from convinse import Pipeline, load_config
+from convinse.cli import main
+from convinse.experiment import read_part
+from convinse.records.evidence import SOURCES
+from convinse.wikipedia.dump import WikipediaDump
+from places import ROOT, SNAPSHOT
+from written import json_lines, write
+
+GOLDEN = ROOT / "tests" / "golden"
+INPUTS = GOLDEN / "inputs"
+PARTS = ("test", "natural-dev", "natural", "natural-fresh")
+ROUNDING = 0.006
+SAMPLED = 12  # one conversation of so many is answered with the model by default
+NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+# names of tantivy's files and durations
+RANDOM = re.compile(r"(?<=/)[0-9a-f]{32}(?=\.)|(?<=│ seconds)[ │]+[\d.]+ │|\([\d.]+ s\)")
+
+
+@pytest.fixture
+def updating(request):
+    return request.config.getoption("--update-golden")
+
+
+def answers(configuration, use_gold_answers, step):
+    """The id and score of the five best answers of each question, by its part and id."""
+    config = load_config(configuration, ers_use_cache=False)
+    conversations = {part: read_part(config, part)[::step] for part in PARTS}
+    with Pipeline(config) as pipeline:
+        answered = pipeline.run([one for part in PARTS for one in conversations[part]], SOURCES, use_gold_answers)
+    parts = [part for part in PARTS for _ in conversations[part]]
+    return {
+        f"{part} {turn['question_id']}": [
+            [found["answer"]["id"], round(found["score"], 4)] for found in turn["pred_answers"][:5]
+        ]
+        for part, conversation in zip(parts, answered, strict=True)
+        for turn in conversation["questions"]
+    }
+
+
+def is_same(expected, answer):
+    """Whether five answers are the same: as probable, and in the same order but for those that are equally probable."""
+    scores, before = dict(answer), dict(expected)
+    last = min([*before.values(), *scores.values()], default=0.0)
+    return (
+        len(answer) == len(expected)
+        and all(abs(scores.get(name, last) - before.get(name, last)) <= ROUNDING for name in scores.keys() | before)
+        and all(abs(score - other) <= ROUNDING for (_, score), (_, other) in zip(answer, expected, strict=True))
+    )
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("history", ["gold", "predicted"])
+@pytest.mark.parametrize("configuration", ["config", "lexical"])
+def test_answers(configuration, history, updating, request):
+    file = GOLDEN / "answers" / f"{configuration}-{history}.jsonl"
+    is_whole = updating or request.config.getoption("--golden-all") or configuration == "lexical"
+    found = answers(f"{configuration}.yml", history == "gold", 1 if is_whole else SAMPLED)
+    if updating:
+        write(file, "".join(json.dumps([name, answer], ensure_ascii=False) + "\n" for name, answer in found.items()))
+    expected = dict(json_lines(file))
+    assert found.keys() == expected.keys() if is_whole else found.keys() < expected.keys()
+    changed = {name: (expected[name], answer) for name, answer in found.items() if not is_same(expected[name], answer)}
+    assert not changed, f"{len(changed)} of {len(found)} questions have other answers"
+
+
+def test_evidences_of_the_pages(updating):
+    lines = []
+    with closing(WikipediaDump(SNAPSHOT / "wikipedia.db")) as dump:
+        for item in dump.items():
+            evidences = dump.get(item)
+            digest = hashlib.sha256(json.dumps(evidences, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+            counts = Counter(evidence["source"] for evidence in evidences)
+            lines.append(
+                " ".join([item, *(f"{source}={counts[source]}" for source in SOURCES[1:]), digest[:16]]) + "\n"
+            )
+    compare(GOLDEN / "evidences.txt", "".join(lines), updating)
+
+
+# name of the golden file -> arguments, and the files that the command writes. They run in this order in one folder.
+COMMANDS = {
+    "ask": (["ask", "Who directed the film Titanic?", "And how long is it?", "Who played Rose?"], []),
+    "ask-json": (["ask", "--json", "--config", "lexical.yml", "--sources", "kb_info", "Who wrote Dracula?"], []),
+    "ask-nothing-known": (["ask", "Who is the mayor of Zzyzx?"], []),
+    "pipeline": (["pipeline", "kb_info", "lexical.yml", "--limit", "2"], []),
+    "pipeline-again": (["pipeline", "kb_info", "lexical.yml", "--limit", "3", "--pred-answers", "--restart"], []),
+    "evaluate-answers": (["evaluate", "answers", "results/lexical/kb_info/turns.jsonl"], []),
+    "evaluate-compare": (["evaluate", "compare", *["results/lexical/kb_info/turns.jsonl"] * 2], []),
+    "evaluate-trec": (["evaluate", "trec", "results/lexical/kb_info/turns.jsonl", "--output", "trec"], ["trec/qrels.txt"]),
+    "annotate": (["annotate", "--part", "dev", "lexical.yml"], []),
+    "kb-build": (["kb", "build", SNAPSHOT / "entities.json.gz", "--output", "kb"], []),
+    "kb-info": (["kb", "info", "kb"], []),
+    "kb-search": (["kb", "search", "kb", "Who directed Titanic?"], []),
+    "wikipedia-build": (["wikipedia", "build", "pages.jsonl", "--output", "w.db"], []),
+    "wikipedia-info": (["wikipedia", "info", "w.db"], []),
+    "retrieve-index": (["retrieve", "index", "poleval/wiki-trivia/passages.jl", "--output", "i/wiki-trivia", "--language", "pl"], []),
+    "retrieve-search": (["retrieve", "search", "i/wiki-trivia", "poleval/wiki-trivia/questions.jl", "--output", "run.trec",
+                         "--format", "trec", "--top", "3"], ["run.trec"]),
+    "evaluate-poleval": (["evaluate", "poleval", "poleval/expected.tsv", "poleval/expected.tsv"], []),
+    "convert-mrqa": (["convert", "squad.json", "mrqa.jsonl", "--to", "mrqa"], ["mrqa.jsonl"]),
+    "convert-multiqa": (["convert", "mrqa.jsonl", "multiqa.jsonl", "--to", "multiqa"], ["multiqa.jsonl"]),
+    "convert-squad": (["convert", "multiqa.jsonl", "again.json", "--to", "squad"], ["again.json"]),
+    "validate-squad": (["validate", "squad.json"], []),
+    "validate-mrqa": (["validate", "mrqa.jsonl"], []),
+    "validate-multiqa": (["validate", "multiqa.jsonl"], []),
+    "visualize": (["visualize", "mrqa.jsonl"], []),
+    "read": (["read", "squad.json", "--output", "read.json", "--na-probs", "read-na.json"], ["read.json", "read-na.json"]),
+    "evaluate-mrqa": (["evaluate", "mrqa", "mrqa.jsonl", "predictions.json"], []),
+    "evaluate-squad": (["evaluate", "squad", "squad.json", "predictions.json", "--na-probs", "na-probs.json"], []),
+    "evaluate-klue-mrc": (["evaluate", "klue-mrc", "squad.json", "predictions.json"], []),
+    "verify-kb": (["verify", "kb"], []),
+    "verify-dump": (["verify", "w.db"], []),
+    "verify-passages": (["verify", "i/wiki-trivia"], []),
+    "verify-results": (["verify", "results"], []),
+    "verify-missing": (["verify", "missing"], []),
+    "pipeline-unknown-key": (["pipeline", "unknown-key.yml"], []),
+    "ask-unknown-source": (["ask", "--sources", "kb_books", "Who?"], []),
+}  # fmt: skip
+
+
+def test_outputs_of_the_commands(workdir, capsys, updating):
+    pytest.importorskip("ir_measures")
+    for file in INPUTS.iterdir():
+        shutil.copy(file, workdir)
+    shutil.copytree(ROOT / "examples" / "poleval", "poleval")
+    write("unknown-key.yml", "evs_modle: x\n")
+    pages = [
+        {
+            "title": title,
+            "url": "u",
+            "qid": qid,
+            "html": (SNAPSHOT / "pages" / f"{name}.html").read_text(encoding="utf-8"),
+        }
+        for title, qid, name in [("Dracula", "Q41542", "Dracula"), ("A-ha", "Q44190", "A-ha")]
+    ]
+    write("pages.jsonl", "".join(json.dumps(page) + "\n" for page in pages))
+    for name, (arguments, files) in COMMANDS.items():
+        capsys.readouterr()
+        status = main([*map(str, arguments), *([] if arguments[0] == "evaluate" else ["--quiet"])])
+        captured = capsys.readouterr()
+        shown = f"status {status}\n--- standard output\n{captured.out}--- standard error\n{captured.err}"
+        for file in files:
+            shown += f"--- {file}\n{(workdir / file).read_text(encoding='utf-8')}"
+        compare(GOLDEN / "commands" / f"{name}.txt", RANDOM.sub(" #", shown.replace(str(workdir), ".")), updating)
+    assert {file.stem for file in (GOLDEN / "commands").iterdir()} == COMMANDS.keys()
+
+
+def compare(file, text, updating):
+    """The text of a golden file is this text; numbers with a point may be rounded otherwise."""
+    if updating:
+        write(file, text)
+    expected = file.read_text(encoding="utf-8")
+    numbers, golden = ([float(number) for number in NUMBER.findall(one)] for one in (text, expected))
+    is_same_text = NUMBER.sub("#", text) == NUMBER.sub("#", expected)
+    if not is_same_text or numbers != pytest.approx(golden, abs=ROUNDING):
+        pytest.fail(
+            "\n".join(difflib.unified_diff(expected.splitlines(), text.splitlines(), str(file.name), lineterm="", n=0))
+        )
