@@ -193,6 +193,4 @@ def test_the_wording_is_that_of_a_conversation(turns):
 def test_what_ships_is_what_its_checksums_say():
     checked = list(faults(SNAPSHOT))
     assert {path.parent.name for path, _ in checked} >= {"kb", "model", "history", "answers", "snapshot"}
-    assert [fault for _, fault in checked if fault != ""] == [], (
-        "for a file that was changed by hand: manifest.seal"
-    )
+    assert [fault for _, fault in checked if fault != ""] == [], "for a file that was changed by hand: manifest.seal"
