@@ -20,8 +20,8 @@ from convinse.formats.run_folder import FinishedConversation, RunFolder
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.passages.index import PassageIndex
 from convinse.support.cache import Cache
-from convinse.support.errors import ConvinseError
-from convinse.support.manifest import Manifest, check_files, read_manifest
+from convinse.support.errors import ConvinseError, IndexFileError
+from convinse.support.manifest import Manifest, check_folder, read_manifest
 from convinse.support.vectors import VectorCache
 from convinse.training.trainer import write_folder
 from convinse.wikipedia.dump import WikipediaDump
@@ -84,8 +84,8 @@ def opened(kind):
 
 
 def read_model():
-    check_files(OUT, manifest := read_manifest(OUT, Manifest, 1, "", "{}"), "")
-    return manifest.build_id
+    check_folder(OUT, IndexFileError)
+    return read_manifest(OUT, Manifest, 1, "", "{}").build_id
 
 
 def read_results():

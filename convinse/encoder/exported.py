@@ -14,7 +14,7 @@ import msgspec
 from ..support.checksums import sha256
 from ..support.errors import ModelError, one_line
 from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import check_folder
+from ..support.manifest import BY_HAND, check_folder
 from .engine import Output
 from .tokens import TextTokenizer
 
@@ -120,7 +120,7 @@ def read_exported(folder: Path, where: str) -> ExportedModel:
         raise ModelError(f"{where}: {MANIFEST} cannot be read ({one_line(error)}); {_AGAIN}") from error
     if made.format != FORMAT:
         raise ModelError(f"{where}: {MANIFEST} has format {made.format}, this version reads {FORMAT}; {_AGAIN}")
-    check_folder(folder, ModelError, f"{where}: ", f"{_AGAIN}; ")
+    check_folder(folder, ModelError, f"{where}: ", f"{_AGAIN}, {BY_HAND}")
     if unknown := sorted(set(made.graphs.values()) - made.files.keys()):
         raise ModelError(f"{where}: {MANIFEST} has no checksum of {unknown[0]}; {_AGAIN}")
     if any(Path(name).name != name for name in (*made.files, *made.graphs.values())):

@@ -18,12 +18,12 @@ from ..records.conversation import Conversation, check_finished
 from ..support.errors import DataError, OutputError, one_line
 from ..support.files import replacing
 from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import MANIFEST, check_folder, seal
+from ..support.manifest import BY_HAND, MANIFEST, check_folder, seal
 
 LOGGER = logging.getLogger(__name__)
 TURNS, METRICS, RUN = "turns.jsonl", "metrics.json", "run.json"
 _MOVED = (MANIFEST, METRICS, TURNS)  # the turns last: while they are there, they are moved with what is left
-_RESTART = "use --restart, or "
+_REMEDY = f"use --restart, {BY_HAND}"
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -111,7 +111,7 @@ class RunFolder:
 
     def _settle(self, restart: bool) -> None:
         if not restart:
-            check_folder(self.path, OutputError, remedy=_RESTART)
+            check_folder(self.path, OutputError, remedy=_REMEDY)
         self._lock.seek(0)
         try:
             before = msgspec.json.decode(self._lock.read(), type=RunRecord)

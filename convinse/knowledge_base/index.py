@@ -16,7 +16,7 @@ from ..support.errors import IndexFileError, one_line
 from ..support.files import PieceReader, state_of, steadily
 from ..support.full_text import open_same
 from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import MANIFEST, check_files, map_array
+from ..support.manifest import MANIFEST, check_folder, map_array
 from .layout import ARRAYS, LITERAL, NAMES, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, REMEDY, SEPARATOR, read_manifest
 from .names import NameIndex, form_hash, other_forms
 from .property_facts import PropertyFacts
@@ -79,7 +79,7 @@ class KnowledgeBase:
     def _open(self) -> None:
         self.manifest = read_manifest(path := self.path)
         self._state = state_of(path / MANIFEST)
-        check_files(path, self.manifest, REMEDY)
+        check_folder(path, IndexFileError, remedy=REMEDY)
         self._items = self._map("items")
         self._text_start, self._text_size = self._map("text_start"), self._map("text_size")
         # read, not mapped: short pieces from all over the file would map all of its pages

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..support.errors import IndexFileError, one_line
 from ..support.files import state_of, steadily
 from ..support.full_text import FullText, open_same
-from ..support.manifest import MANIFEST, check_files, map_array
+from ..support.manifest import MANIFEST, check_folder, map_array
 from . import analysis
 from .analysis import Analyzer
 from .blocks import Passage
@@ -89,7 +89,7 @@ class PassageIndex:
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
         self._state = state_of(folder / MANIFEST)
-        check_files(folder, manifest, REMEDY)
+        check_folder(folder, IndexFileError, remedy=REMEDY)
         self._arrays: dict[str, Any] = {name: map_array(folder / name, kind, REMEDY) for name, kind in ARRAYS.items()}
 
     def __len__(self) -> int:

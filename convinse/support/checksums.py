@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import sys
 import time
@@ -10,6 +11,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+LOGGER = logging.getLogger(__name__)
+_LARGE = 4 << 30  # bytes, which take some seconds
 _SETTLED = 2.0  # seconds after a change in which another one may bear the same time
 _MOST_REMEMBERED = 4 << 20  # bytes
 
@@ -35,12 +38,19 @@ def sha256(path: Path, size: int | None = None) -> str:
     state = ":".join(map(str, (status.st_dev, status.st_ino, *times, size or status.st_size)))
     known = _remembered()
     if state not in known:
-        digest = hexdigest(path, hashlib.sha256(), size)
+        if status.st_size > _LARGE:
+            LOGGER.info("%s: reading %.1f GB to compare the checksum, once", path, status.st_size / 1e9)
+        digest = read_sha256(path, size)
         if time.time() - status.st_ctime < _SETTLED:
             return digest
         known[state] = digest
         _remember(f"{state} {digest}\n".encode())
     return known[state]
+
+
+def read_sha256(path: Path, size: int | None = None) -> str:
+    """Return what `sha256` does; every byte is read."""
+    return hexdigest(path, hashlib.sha256(), size)
 
 
 def hexdigest(path: Path, digest: hashlib._Hash, size: int | None = None) -> str:

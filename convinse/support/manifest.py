@@ -6,14 +6,13 @@ The files are compared when a folder is opened. Each is read for that once for a
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from .checksums import hexdigest, sha256
+from .checksums import read_sha256, sha256
 from .errors import ConvinseError, IndexFileError, one_line, remedy_of
 from .files import recover, replacing
 from .jsonlines import JSON_ERRORS
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 FOLDER_FORMAT = 1  # of the manifests of models and results
-LOGGER = logging.getLogger(__name__)
-_LARGE = 4 << 30  # bytes that take some seconds
+BY_HAND = f"or delete {MANIFEST} if the change is yours"  # a part of remedies
 
 
 class FileRecord(msgspec.Struct, frozen=True):
@@ -127,40 +125,27 @@ def read_manifest(folder: Path, kind: type[M], version: int, remedy: str, missin
     recover(folder)
     try:
         content = msgspec.json.decode(file.read_bytes())
-        if content["format"] == version:
-            manifest = msgspec.convert(content, kind)
-            if manifest.checksum == _checksum(content):
-                return manifest
-            raise IndexFileError(f"{file}: altered since it was built; {remedy}")
+        if content["format"] != version:
+            raise IndexFileError(f"{file}: format {content['format']}, this version reads format {version}; {remedy}")
+        return msgspec.convert(content, kind)
     except PermissionError as error:
         raise IndexFileError(f"{file}: cannot be read: {one_line(error)}; {remedy_of(error, remedy)}") from None
     except OSError as error:
         raise IndexFileError(f"{folder}: {missing.format(one_line(error))}") from None
     except (*JSON_ERRORS, KeyError, TypeError) as error:
         raise IndexFileError(f"{file}: damaged ({one_line(error)}); {remedy}") from None
-    raise IndexFileError(f"{file}: format {content['format']}, this version reads format {version}; {remedy}")
-
-
-def check_files(folder: Path, manifest: Manifest, remedy: str) -> None:
-    """Compare the files of a folder with its manifest. Raises `IndexFileError`: one is missing, cut off or altered."""
-    if manifest.size > _LARGE:
-        LOGGER.info("%s: comparing %.1f GB with their checksums, once", folder, manifest.size / 1e9)
-    for path, fault in _faults(folder, manifest, sha256, remedy):
-        if fault:
-            raise IndexFileError(f"{path}: {fault}")
 
 
 def check_folder(folder: Path, error: type[ConvinseError], where: str = "", remedy: str = "") -> None:
-    """Compare the files of a model or of results, if the folder has a manifest, and raise `error` for the first damaged one."""
+    """Compare the files of a folder with its manifest, if it has one; `where` and `remedy` begin and end the text of an `error`."""
     if (folder / MANIFEST).exists():
-        remedy += f"if it was changed on purpose, delete {folder / MANIFEST}"
         for path, fault in faults(folder, sha256, remedy):
             if fault:
                 raise error(f"{where}{path}: {fault}")
 
 
 def faults(
-    folder: Path, digest_of: Callable[[Path], str] | None = None, remedy: str = "make or copy it again"
+    folder: Path, digest_of: Callable[[Path], str] = read_sha256, remedy: str = "make or copy it again"
 ) -> Iterator[tuple[Path, str]]:
     """Yield each file of a folder with a manifest, and what is wrong with it, empty for a sound one; by default every byte is read."""
     file = folder / MANIFEST
@@ -170,13 +155,8 @@ def faults(
     except (OSError, *JSON_ERRORS) as error:
         yield file, f"damaged ({one_line(error)}); {remedy}"
         return
-    yield file, "" if manifest.checksum == _checksum(content) else f"altered since it was built; {remedy}"
-    yield from _faults(folder, manifest, digest_of or (lambda path: hexdigest(path, hashlib.sha256())), remedy)
-
-
-def _faults(
-    folder: Path, manifest: Manifest, digest_of: Callable[[Path], str], remedy: str
-) -> Iterator[tuple[Path, str]]:
+    altered = f"altered since it was built; {remedy}"
+    yield file, "" if manifest.checksum == _checksum(content) else altered
     for name, record in manifest.files.items():
         path = folder / name
         try:
@@ -184,6 +164,6 @@ def _faults(
             if size != record.size:
                 yield path, f"{size} bytes where the manifest says {record.size}; {remedy}"
             else:
-                yield path, "" if digest_of(path) == record.sha256 else f"altered since it was built; {remedy}"
+                yield path, "" if digest_of(path) == record.sha256 else altered
         except OSError as error:
             yield path, f"cannot be read: {one_line(error)}; {remedy_of(error, remedy)}"

@@ -10,7 +10,7 @@ import msgspec
 
 from .errors import ModelError, one_line
 from .jsonlines import JSON_ERRORS
-from .manifest import check_folder
+from .manifest import BY_HAND, check_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ def read_model(path: Path, kind: type[T], version: int, key: str, remedy: str) -
         data = path.read_bytes()
     except OSError as error:
         raise ModelError(f"{where}: cannot be read ({error.strerror or one_line(error)}); {remedy}") from None
-    check_folder(path.parent, ModelError, f"{key}: ", f"{remedy}; ")
+    check_folder(path.parent, ModelError, f"{key}: ", f"{remedy}, {BY_HAND}")
     try:
         content = msgspec.json.decode(data)
         own = content.get("format") if isinstance(content, dict) else None

@@ -17,7 +17,7 @@ import msgspec
 
 from ..language.text import fold
 from ..records.evidence import Evidence, Row
-from ..support.checksums import hexdigest, sha256
+from ..support.checksums import read_sha256, sha256
 from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
 from ..support.files import replacing, steadily
 from ..support.jsonlines import JSON_ERRORS
@@ -94,7 +94,7 @@ class WikipediaDump:
     def verify(self) -> None:
         """Read every byte. Raises `IndexFileError`: something is damaged."""
         with _readable(self.path):
-            self._require_sound(lambda path, size: hexdigest(path, hashlib.sha256(), size))
+            self._require_sound(read_sha256)
 
     def _require_sound(self, digest_of: Callable[[Path, int], str]) -> None:
         size = self.path.stat().st_size - _PAGE
@@ -205,7 +205,7 @@ def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
     with replacing(path) as temporary, _writable(path):
         with closing(sqlite3.connect(temporary)) as connection:
             counts = _write_pages(path, connection, pages)
-        digest = hexdigest(temporary, hashlib.sha256())
+        digest = read_sha256(temporary)
         with temporary.open("ab") as file:
             file.write(_seal(digest))
     return dict(counts)

@@ -8,9 +8,9 @@ import pytest
 from convinse.support.errors import IndexFileError, ModelError
 from convinse.support.files import replacing, steadily
 from convinse.support.manifest import (
+    BY_HAND,
     MANIFEST,
     Manifest,
-    check_files,
     check_folder,
     faults,
     has_kind,
@@ -53,7 +53,6 @@ def test_what_is_written_is_read():
         b"", b"[]", b"7", b"{}", b'{"format": "3"}', b'{"format": 3}', b'{"format": 3, "build_id": "\xff", "files": {}}',
         b"[" * 5000, b'{"format": 3, "build_id": "a", "files": ' + b'{"a":' * 5000,
         b'{"kind": "test", "format": 3, "build_id": "a", "files": {"x": {"size": "many"}}}',
-        b'{"kind": "test", "format": 3, "build_id": "a", "files": {}}',
     ],
 )  # fmt: skip
 def test_a_damaged_manifest_is_one_line(content):
@@ -68,7 +67,7 @@ def test_every_flipped_bit_of_a_manifest_is_found(workdir):
         flip(folder / MANIFEST, place, place % 8)
         assert any(fault for _, fault in faults(folder)), whole[place - 9 : place + 9]
         with pytest.raises(IndexFileError):
-            read(folder)
+            check_folder(folder, IndexFileError)
         (folder / MANIFEST).write_bytes(whole)
 
 
@@ -82,9 +81,9 @@ def test_every_flipped_bit_of_a_manifest_is_found(workdir):
 )
 def test_a_damaged_file_is_named(workdir, harm, told):
     folder = built(workdir / "kb", "0000")
-    check_files(folder, read(folder), REMEDY)
+    check_folder(folder, IndexFileError, remedy=REMEDY)
     harm(folder / "first")
-    refused(IndexFileError, lambda: check_files(folder, read(folder), REMEDY), told)
+    refused(IndexFileError, lambda: check_folder(folder, IndexFileError, remedy=REMEDY), told)
     assert [path.name for path, fault in faults(folder) if fault] == ["first"]
 
 
@@ -97,8 +96,10 @@ def test_a_sealed_folder_of_a_model_may_be_changed_on_purpose_and_its_card_alway
     write(workdir / "model/README.md", "other")
     check_folder(workdir / "model", ModelError)
     write(workdir / "model/model.json", "CONTENT")
-    words = ("key: ", "model.json: altered", "train it again; if it was changed on purpose, delete ", MANIFEST)
-    refused(ModelError, lambda: check_folder(workdir / "model", ModelError, "key: ", "train it again; "), *words)
+    words = ("key: ", "model.json: altered", "train it again, or delete manifest.json")
+    refused(
+        ModelError, lambda: check_folder(workdir / "model", ModelError, "key: ", f"train it again, {BY_HAND}"), *words
+    )
     (workdir / "model" / MANIFEST).unlink()
     check_folder(workdir / "model", ModelError)
 
@@ -125,7 +126,7 @@ def opener(folder, between):
         manifest = read(folder)
         between(len(seen))
         seen.append(manifest.build_id)
-        check_files(folder, manifest, REMEDY)
+        check_folder(folder, IndexFileError, remedy=REMEDY)
 
     return opening, seen
 
