@@ -33,9 +33,10 @@ FILE = "cache.db"  # diskcache's name
 _FOLDER = "v3"  # another one when the meaning of what is kept changes
 _SUM = 4  # bytes of a checksum
 _SOUND = 0x2144DF1C  # the CRC-32 of any bytes that their own CRC-32 follows
-_PAGE = 8192  # bytes; with 4096 a batch of vectors takes a third longer
-_PAGES = 256  # that each connection keeps in memory; diskcache's own number fills for thousands of turns
-_MAPPED = 1 << 40  # bytes of the file that may be read through a map
+# with pages of 4096 bytes a batch of vectors takes a third longer, and half as long again if the file is not mapped; few pages are kept in
+# memory: diskcache's own number of them fills for thousands of turns
+_SETTINGS = ("page_size=8192", "journal_mode=WAL", "synchronous=NORMAL", "cache_size=256", f"mmap_size={1 << 40}")
+_BOUNDS = {"eviction_policy": "none", "cull_limit": 0, "size_limit": 2**62, "sqlite_cache_size": 256}
 _AT_ONCE = 1000  # vectors of a query
 _VECTORS = "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, value BLOB NOT NULL)"
 
@@ -73,8 +74,7 @@ class Cache:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self._path = None if path is None else Path(path).expanduser() / _FOLDER
-        self._cache: diskcache.Cache | None = None
-        self._connection: sqlite3.Connection | None = None
+        self._files: tuple[diskcache.Cache, sqlite3.Connection] | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._off: set[str] = set()  # "read", "written"
@@ -87,7 +87,7 @@ class Cache:
     def get(self, *key: Any) -> Any:
         """Return the JSON value under `key`, or None; a kept value is never None."""
         name = _name(key)
-        blob = self._tried("read", lambda: self._entries.get(name))
+        blob = self._tried("read", lambda entries, _: entries.get(name))
         if blob is None:
             return None
         try:
@@ -108,17 +108,17 @@ class Cache:
             raise ValueError("None cannot be cached")
         name = _name(key)
         blob = _with_sum(zlib.compress(msgspec.json.encode(value), 3), name)
-        self._tried("written", lambda: self._entries.set(name, blob))
+        self._tried("written", lambda entries, _: entries.set(name, blob))
 
     def get_vectors(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return what is kept under some 64-bit numbers; what is longer than these begins with its key."""
 
-        def read() -> list[tuple[int, bytes]]:
+        def read(_: diskcache.Cache, connection: sqlite3.Connection) -> list[tuple[int, bytes]]:
             rows: list[tuple[int, bytes]] = []
             ordered = sorted(ids)
             for start in range(0, len(ordered), _AT_ONCE):
                 part = ",".join(map(str, ordered[start : start + _AT_ONCE]))
-                rows += self._vectors.execute(f"SELECT id, value FROM vectors WHERE id IN ({part})")
+                rows += connection.execute(f"SELECT id, value FROM vectors WHERE id IN ({part})")
             return rows
 
         rows = self._tried("read", read) or []
@@ -127,11 +127,10 @@ class Cache:
 
     def put_vectors(self, values: Iterable[tuple[int, bytes]]) -> None:
         """Keep bytes under 64-bit numbers, in one transaction."""
-
         rows = sorted((number, _with_sum(content)) for number, content in values)
 
-        def write() -> None:
-            with self._vectors as connection:
+        def write(_: diskcache.Cache, connection: sqlite3.Connection) -> None:
+            with connection:
                 connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
         self._tried("written", write)
@@ -139,81 +138,61 @@ class Cache:
     def clear(self) -> None:
         """Forget everything."""
 
-        def empty() -> None:
-            self._entries.clear()
-            with self._vectors as connection:
+        def empty(entries: diskcache.Cache, connection: sqlite3.Connection) -> None:
+            entries.clear()
+            with connection:
                 connection.execute("DELETE FROM vectors")
 
         self._tried("written", empty)
 
     def keys(self) -> list[str]:
         """Return the keys of the entries, as text."""
-        return self._tried("read", lambda: list(self._entries)) or []
+        return self._tried("read", lambda entries, _: list(entries)) or []
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:
-            if self._cache is not None:
-                self._cache.close()
-            if self._connection is not None:
-                self._connection.close()
-            self._cache = self._connection = None
+            for file in self._files or ():
+                file.close()
+            self._files = None
 
     def __del__(self) -> None:
         self.close()
 
-    @property
-    def _entries(self) -> diskcache.Cache:
-        if self._cache is None:
-            self._open()
-        return self._cache
-
-    @property
-    def _vectors(self) -> sqlite3.Connection:
-        if self._connection is None or self._process != os.getpid():  # SQLite does not bear a fork
-            self._open()
-        assert self._connection is not None
-        return self._connection
-
-    def _open(self) -> None:
-        assert self._path is not None
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.mkdir(mode=0o700, exist_ok=True)
-        self._process = os.getpid()
-        folder = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            flock(folder, LOCK_EX)  # SQLite does not wait for others while a database is made
-            self._open_file()
-        finally:
-            os.close(folder)
-
-    def _open_file(self) -> None:
-        assert self._path is not None
-        self._connection = sqlite3.connect(self._path / FILE, timeout=60, check_same_thread=False)
-        for setting in (f"page_size={_PAGE}", "journal_mode=WAL", "synchronous=NORMAL",
-                        f"cache_size={_PAGES}", f"mmap_size={_MAPPED}"):  # fmt: skip
-            self._connection.execute(f"PRAGMA {setting}")
-        with self._connection:
-            self._connection.execute(_VECTORS)
-        bounds = {"eviction_policy": "none", "cull_limit": 0, "size_limit": 2**62, "sqlite_cache_size": _PAGES}
-        self._cache = diskcache.Cache(self._path, disk=_RawDisk, **bounds)
-
-    def _tried(self, verb: str, action: Callable[[], T]) -> T | None:
+    def _tried(self, verb: str, action: Callable[[diskcache.Cache, sqlite3.Connection], T]) -> T | None:
         """Return what an action gives; None if the cache cannot be used, which is warned of once."""
         if self._path is None or verb in self._off:
             return None
         try:
             with self._lock:
-                return action()
+                if self._files is None or self._process != os.getpid():  # SQLite does not bear a fork
+                    self._files, self._process = _open(self._path), os.getpid()
+                return action(*self._files)
         except (sqlite3.Error, OSError, diskcache.Timeout, ValueError, TypeError, AttributeError) as error:
-            # a full disk can still be read
             if not self._off:
                 LOGGER.warning(
-                    "%s: the cache cannot be %s (%s); going on without it: free the disk, delete the folder, or name another one in ers_cache_path",
-                    self._path, verb, one_line(error),
+                    "%s: the cache cannot be %s (%s); going on without it: free the disk, delete the folder, or name another one in "
+                    "ers_cache_path", self._path, verb, one_line(error),
                 )  # fmt: skip
-            self._off |= {verb} if self._cache is not None and verb == "written" else {"read", "written"}
+            # a full disk can still be read
+            self._off |= {verb} if self._files is not None and verb == "written" else {"read", "written"}
             return None
+
+
+def _open(folder: Path) -> tuple[diskcache.Cache, sqlite3.Connection]:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        flock(lock, LOCK_EX)  # SQLite does not wait for others while a database is made
+        connection = sqlite3.connect(folder / FILE, timeout=60, check_same_thread=False)
+        for setting in _SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+        with connection:
+            connection.execute(_VECTORS)
+        return diskcache.Cache(folder, disk=_RawDisk, **_BOUNDS), connection
+    finally:
+        os.close(lock)
 
 
 def _with_sum(content: bytes, key: str = "") -> bytes:
