@@ -11,6 +11,12 @@ export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"  # threads share one heap: with
 fail() { printf 'run.sh: %s\n' "$1" >&2; exit 1; }
 recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; }
 
+# not `-m convinse`: a convinse.py or json.py in the working folder would be run in place of the real one
+start='import os, sys
+sys.path[:] = [path for path in sys.path if path] + [os.environ["CONVINSE_ROOT"]]
+from convinse.cli import main
+sys.exit(main())'
+
 find_python() {
     local candidate
     for candidate in "${CONVINSE_PYTHON:-}" python3 python python3.14 python3.13 python3.12 python3.11 python3.10; do
@@ -21,7 +27,7 @@ find_python() {
 
 if [ "${CONVINSE_NO_VENV:-0}" = 1 ]; then
     python=$(find_python)
-    exec "$python" -m convinse "$@"
+    exec "$python" -c "$start" "$@"
 fi
 
 extras=${CONVINSE_EXTRAS:-}
@@ -70,4 +76,4 @@ if ! ready; then
     fi
     exec 9>&-
 fi
-exec "$venv/bin/python" -m convinse "$@"
+exec "$venv/bin/python" -c "$start" "$@"

@@ -24,6 +24,13 @@ def test_runs_the_command_from_any_directory(workdir):
     assert not list(workdir.iterdir())
 
 
+@pytest.mark.parametrize("name", ["convinse.py", "json.py", "os.py"])
+def test_modules_of_the_working_folder_are_not_run(workdir, name):
+    (workdir / name).write_text("raise SystemExit('run in place of the real one')")
+    done = run("--version", cwd=workdir)
+    assert done.returncode == 0 and done.stdout.startswith("convinse "), done.stderr
+
+
 @pytest.mark.parametrize("arguments, status", [(["pipeline", "no.yml"], 1), (["nonsense"], 2)])
 def test_exit_status_passes_through(workdir, arguments, status):
     assert run(*arguments, cwd=workdir).returncode == status
@@ -62,7 +69,7 @@ PYTHON = """#!/usr/bin/env bash
 case "$*" in
     "-m pip --version") ;;
     "-m pip install "*) printf '%s\\n' "${@: -1}" >>"$NOTES/installed" ;;
-    *) printf '%s\\n' "$*" >>"$NOTES/run" ;;
+    "-c "*) printf '%s\\n' "${*:3}" >>"$NOTES/run" ;;
 esac
 """
 
@@ -91,7 +98,7 @@ class Checkout:
             env={**environment, "NOTES": str(notes), **variables},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        assert (notes / "run").read_text().splitlines() == [" ".join(("-m", "convinse", *arguments))]
+        assert (notes / "run").read_text().splitlines() == [" ".join(arguments)]
         if not (notes / "installed").exists():
             return None
         (asked,) = (notes / "installed").read_text().splitlines()

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
-from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.evidence import SOURCES, Entity, Evidence
 from convinse.support.checksums import sha256
 from convinse.support.errors import DataError
@@ -67,27 +66,6 @@ def convquestions(data: Path) -> dict[str, list[SeedQuestion]]:
         if turn["one_hop"] and turn["label_agrees"] is not False:
             one_hop.append(SeedQuestion(f"{seed['label']} {turn['question']}", seed["id"], gold))
     return {"ConvQuestions, turn 0": first, "ConvQuestions, one hop": one_hop}
-
-
-def other_sets(data: Path, kb: KnowledgeBase) -> dict[str, list[SeedQuestion]]:
-    """The questions of three more data sets that have an answer in the knowledge base; they name no seed entities."""
-
-    def known(pairs: Iterable[tuple[str, list[str]]]) -> list[SeedQuestion]:
-        gold_of = {text: gold for text, gold in pairs if any(_ITEM.fullmatch(own) and kb.has(own) for own in gold)}
-        return [SeedQuestion(text, None, tuple(gold)) for text, gold in gold_of.items()]
-
-    def faith(name: str) -> list[SeedQuestion]:
-        return known(
-            (entry["Question"], [a.get("WikidataQid") or a.get("AnswerArgument") or "" for a in entry["Answer"]])
-            for entry in read_json(needed(data, name, "dev.json.gz"))
-        )
-
-    lcquad = read_json(needed(data, "lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz"))
-    return {
-        "LC-QuAD 2.0 CQ dev": known((entry["question"], entry["answers"]) for entry in lcquad),
-        "TimeQuestions dev": faith("timequestions"),
-        "TIQ dev": faith("tiq"),
-    }
 
 
 def holds_answer(facts: Iterable[list[Entity]], gold: Iterable[str]) -> bool:

@@ -1,8 +1,8 @@
 """What all benches share: options, sizes and parts; systems in turn; processes of their own; tables; the file of figures.
 
 A bench is a `Spec`: parts that each measure something, show it and return their figures. `run` reads the arguments,
-runs the parts, and writes results/bench/NAME.json: of each part the machine, the commit, the arguments, its figures, the tables that
-were printed, and what is wanted of them. The site shows such tables from docs/figures/NAME.json.
+runs the parts, and writes results/bench/NAME.json: of each part the machine, the commit, the arguments, its figures and the tables that
+were printed. The site shows such tables from docs/figures/NAME.json.
 Parts of earlier runs that were not measured now stay in the file.
 """
 
@@ -45,7 +45,6 @@ PACKAGES = {
     "lxml": "lxml",
     "onnx": "onnx",
     "rank_bm25": "rank_bm25==0.2.2",
-    "ray": "'convinse[ray]'",
     "scipy": "scipy",
     "sentence_transformers": "sentence-transformers==6.2.0",
     "tantivy": "tantivy",
@@ -54,7 +53,6 @@ PACKAGES = {
     BASE_PACKAGE: BASE_INSTALL,
 }
 MODELS = ("onnx", "torch", "transformers")
-_FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_int8", "asimd")
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
 _CHILD = "from bench.harness import child; child()"
 _NOT_HERE = (
@@ -76,31 +74,12 @@ class ChildError(ConvinseError):
     """A process that a bench has started failed."""
 
 
-class Bound(NamedTuple):
-    what: str
-    value: float | None
-    bound: float
-    at_least: bool = True
-
-    @property
-    def figures(self) -> Figures:
-        measured = "-" if self.value is None else f"{self.value:.4g}"
-        wanted = f"{'>=' if self.at_least else '<='} {self.bound:.4g}"
-        return {"measured": measured, "wanted": wanted, "missed": "missed" if self.failed else ""}
-
-    @property
-    def failed(self) -> bool:
-        return self.value is not None and not (self.value >= self.bound if self.at_least else self.value <= self.bound)
-
-
 class Figure(NamedTuple):
-    """A row of a list of figures: how its value is written, and what it should be."""
+    """A row of a list of figures, and how its value is written."""
 
     label: str
     value: float
     form: str = "{:.1f}"
-    bound: float | None = None
-    at_least: bool = False
 
 
 @dataclass
@@ -111,7 +90,6 @@ class Bench:
     work: Path  # a temporary folder
     kept: Path  # of what is expensive to build: `--work`, or a temporary one
     console: Console = field(default_factory=lambda: Console(width=140, highlight=False))
-    bounds: list[Bound] = field(default_factory=list)
     tables: list[Figures] = field(
         default_factory=list
     )  # what was printed: title, columns, how many of them are words, rows
@@ -125,9 +103,6 @@ class Bench:
     def data(self, *names: str) -> Path:
         """A file of the shared data. Raises `DataError` where it is missing."""
         return needed(self.folder, *names)
-
-    def want(self, what: str, value: float | None, bound: float, at_least: bool = True) -> None:
-        self.bounds.append(Bound(what, value, bound, at_least))
 
     def has(self, package: str) -> bool:
         """Whether a peer can be measured; says once how to install it where it is missing."""
@@ -159,12 +134,8 @@ class Bench:
         self.tables.append({"title": title, "columns": [*words, *columns], "words": len(words), "rows": printed})
 
     def report(self, title: str, figures: Iterable[Figure]) -> None:
-        """Print a list of figures, and note what they should be."""
-        rows: dict[str, Figures] = {}
-        for label, value, form, bound, at_least in figures:
-            rows[label] = {"value": form.format(value)}
-            if bound is not None:
-                self.want(f"{title}: {label}", value, bound, at_least)
+        """Print a list of figures."""
+        rows = {figure.label: {"value": figure.form.format(figure.value)} for figure in figures}
         self.compare(title, ("figure",), {"measured": ("value", "{}")}, {(): rows})
 
 
@@ -226,24 +197,18 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
             bench = Bench(options, spec.sizes[level], rounds, work, kept)
             bench.state = spec.prepare(bench)
             for part in parts:
-                before, bench.tables = len(bench.bounds), []
+                bench.tables = []
                 load = round(os.getloadavg()[0], 2)  # that of others: the bench itself has not begun
                 note(f"measuring {part} ...")
                 seconds, figures = timed(partial(spec.parts[part], bench))
-                own = bench.bounds[before:]
-                bounds = {b.what: {"value": b.value, "bound": b.bound, "kept": not b.failed} for b in own}
                 written[part] = {
                     "arguments": _repeated(arguments), "commit": commit(),
                     "machine": {**machine(spec.peers), "load": load},
                     "seconds": round(seconds, 1), "rounds": bench.rounds, "tables": bench.tables, "figures": figures,
-                    "bounds": bounds,
                 }  # fmt: skip
                 with replacing(options.output) as temporary:
                     temporary.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
                 note(f"{part}: {seconds:.1f} seconds")
-        if bench.bounds:
-            columns = {name: (name, "{}") for name in ("measured", "wanted", "missed")}
-            bench.compare("wanted", ("figure",), columns, {(): {bound.what: bound.figures for bound in bench.bounds}})
     except ConvinseError as error:
         raise SystemExit(f"bench {spec.name}: {error}") from None
     print(options.output)
@@ -311,8 +276,6 @@ def machine(peers: Iterable[str] = ()) -> Figures:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         values = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
         told["processor"] = values.get("model name", "")
-        own = (values.get("flags") or values.get("Features") or "").split()
-        told["flags"] = [flag for flag in _FLAGS if flag in own]
     for name in peers:
         with contextlib.suppress(metadata.PackageNotFoundError):
             told[name] = metadata.version(name)
@@ -519,12 +482,6 @@ def own_memory(process: int | str = "self") -> dict[str, int]:
     """Bytes of a process now (`VmRSS`), of it no file (`RssAnon`), and at the most (`VmHWM`); by default of this one. Linux only."""
     status = Path(f"/proc/{process}/status")
     return dict(_sizes(status)) if status.exists() else {}
-
-
-def held_memory(process: int | str = "self") -> int:
-    """Bytes of a process that are in no file: `RssAnon`, and memory that it shares (`RssShmem`). Linux only."""
-    now = own_memory(process)
-    return now["RssAnon"] + now["RssShmem"]
 
 
 def _sizes(path: Path) -> Iterator[tuple[str, int]]:

@@ -2,15 +2,15 @@
 
     bash run.sh bench kb [--full]
 
-`--full` adds a synthetic dump of 20 million facts and two smaller ones, from which all of
-Wikidata is projected. The dumps and indexes lie in a temporary folder (TMPDIR; about 9 GB).
+`--full` adds dumps of 7 and 69 copies of wikidata-27k (2 and 20 million facts), each copy with items and names of its own, from
+which all of Wikidata is projected. The dumps and indexes lie in a temporary folder (TMPDIR; about 9 GB).
 """
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import json
-import os
 import random
 import re
 import statistics
@@ -30,7 +30,6 @@ import msgspec
 from convinse.knowledge_base.index import KnowledgeBase
 from recipes.plain_dump import BruteForce, disagreements, read_lines
 from recipes.sources import wikidata_27k
-from recipes.synthetic_dump import popular_items, write_dump
 
 from .candidates import convquestions
 from .harness import Bench, Figure, Figures, Spec, apart, disk, note, percentile, run, timed, tree_memory
@@ -38,12 +37,9 @@ from .kb_processes import ask, build_index, open_index
 
 ASKED = 1000
 MEMORY = 4_000_000_000  # bytes that the build may use
-ITEMS, FACTS = 3_000_000, 20_000_000
-WIKIDATA_ITEMS, WIKIDATA_FACTS = 115_000_000, 1_500_000_000
+COPIES = (7, 69)
+WIKIDATA_FACTS = 1_500_000_000
 SEED = 1
-_QUESTION_FORMS = (
-    "who is the {w} of {a}?", "What is the {w} of {a}", "When was {a} founded?", "which {w} did {a} and {b} share?",
-)  # fmt: skip
 
 
 class Size(NamedTuple):
@@ -53,42 +49,44 @@ class Size(NamedTuple):
     seconds: float = 30.0
 
 
-def made_up_questions(index: str, count: int, seed: int) -> list[str]:
-    """Questions for popular items of a synthetic index."""
-    import numpy as np
+def write_copies(dump: Path, output: Path, copies: int) -> None:
+    """Write the items of a dump several times, each time with other numbers and labels; its properties once."""
+    numbers = re.compile(rb'("Q|"numeric-id":|entity/Q)(\d+)')
+    label = b'"labels":{"en":{"language":"en","value":"'
+    lines = [line.strip().rstrip(b",") for line in read_lines(dump) if line.startswith(b"{")]
+    known = dict.fromkeys(match[2] for line in lines for match in numbers.finditer(line))
+    places = {number: place for place, number in enumerate(known, 1)}
+    with gzip.open(output, "wb", compresslevel=1) as file:
+        for copy in range(copies):
+            for line in lines:
+                if b'"type":"property"' in line[:100]:
+                    file.write(line + b"\n" if copy == 0 else b"")
+                    continue
+                line = numbers.sub(lambda match: match[1] + b"%d" % (copy * len(places) + places[match[2]]), line)  # noqa: B023
+                file.write(line.replace(label, label + f"{copy} ".encode() if copy else label, 1) + b"\n")
 
-    with closing(KnowledgeBase(Path(index))) as kb:
-        drawn = popular_items(np.random.default_rng(seed), kb.manifest.items, 2 * count).tolist()
-        names = [kb.label(f"Q{number}") for number in drawn]
-        words = [label for _, label, _ in kb.properties()]
-    chance = random.Random(seed)
-    pairs = zip(names[::2], names[1::2], strict=True)
-    return [chance.choice(_QUESTION_FORMS).format(w=chance.choice(words), a=a, b=b) for a, b in pairs]
 
-
-def measured(bench: Bench, dump: Path, index: Path, facts: int | None, questions: list[str] | None) -> Figures:
-    """Build, open in new processes and ask: what is measured on every dump. Without questions, some are made up."""
+def measured(bench: Bench, dump: Path, index: Path, questions: list[str]) -> Figures:
+    """Build, open in new processes and ask: what is measured on every dump."""
     note("building ...")
     usage = apart(build_index, dump, index, MEMORY, tree=True)
     with closing(KnowledgeBase(index)) as kb:
-        items, facts = kb.manifest.items, facts or kb.manifest.facts
+        items, facts = kb.manifest.items, kb.manifest.facts
     note(f"opening in {bench.size.opens} processes, searching ...")
     times = zip(*(apart(open_index, index).result for _ in range(bench.size.opens)), strict=True)
-    # what makes up questions needs much memory
-    asked = apart(made_up_questions, index, ASKED, SEED).result if questions is None else questions
     return {
         "items": items, "facts": facts, "memory_limit_bytes": MEMORY, "build_seconds": usage.seconds,
         "build_peak_bytes": usage.peak, "build_peak_anonymous_bytes": usage.anonymous,
         "disk_bytes": disk(index), "disk_bytes_per_fact": disk(index) / facts,
         **dict(zip(("open_ms", "first_search_ms", "open_again_ms"), map(statistics.median, times), strict=True)),
-        **apart(ask, index, asked).result,
+        **apart(ask, index, questions).result,
     }  # fmt: skip
 
 
 def wikidata_27k_part(bench: Bench) -> Figures:
     size, dump, index = bench.size, wikidata_27k(bench.folder), bench.work / "wikidata-27k"
     questions = [question.text for own in convquestions(bench.folder).values() for question in own]
-    result = measured(bench, dump, index, None, questions)
+    result = measured(bench, dump, index, questions)
     note(f"comparing {size.checked} items with the dump ...")
     truth = BruteForce(read_lines(dump))
     chance = random.Random(SEED)
@@ -102,16 +100,16 @@ def wikidata_27k_part(bench: Bench) -> Figures:
     result |= {"items_checked": size.checked, "disagreements": len(lines), "first_disagreements": lines[:20]}
     result["served"] = served
     bench.report(f"wikidata-27k: {result['items']:,} items, {result['facts']:,} facts", [
-        Figure("build", result["build_seconds"], "{:.1f} s", 90),
+        Figure("build", result["build_seconds"], "{:.1f} s"),
         Figure("peak memory of the build", result["build_peak_bytes"] / 1e6, "{:,.0f} MB"),
         Figure("disk, bytes a fact", result["disk_bytes_per_fact"]),
-        Figure(f"open, median of {size.opens} processes", result["open_ms"], "{:.1f} ms", 100),
+        Figure(f"open, median of {size.opens} processes", result["open_ms"], "{:.1f} ms"),
         Figure("open again in the same process", result["open_again_ms"], "{:.1f} ms"),
         Figure("first search of a process", result["first_search_ms"], "{:.1f} ms"),
-        Figure(f"search, median of {result['questions']} questions", result["search_median_ms"], "{:.1f} ms", 15),
-        Figure("search, 95th percentile", result["search_p95_ms"], "{:.1f} ms", 50),
-        Figure(f"disagreements with the dump, {size.checked} items", len(lines), "{:.0f}", 0),
-        Figure(f"{size.clients} clients, {served['seconds']:.0f} s: errors", served["errors"], "{:.0f}", 0),
+        Figure(f"search, median of {result['questions']} questions", result["search_median_ms"], "{:.1f} ms"),
+        Figure("search, 95th percentile", result["search_p95_ms"], "{:.1f} ms"),
+        Figure(f"disagreements with the dump, {size.checked} items", len(lines), "{:.0f}"),
+        Figure(f"{size.clients} clients, {served['seconds']:.0f} s: errors", served["errors"], "{:.0f}"),
         Figure("requests a second", served["requests_per_second"], "{:.0f}"),
         Figure("/search_space under load, median", served["/search_space"]["median_ms"], "{:.1f} ms"),
     ])  # fmt: skip
@@ -182,62 +180,47 @@ def _request(item: str, another: str, question: str, chance: random.Random) -> t
     ))  # fmt: skip
 
 
-def synthetic_part(bench: Bench) -> Figures:
-    """The large dump, one of a tenth, and one of a tenth of the items with as many facts an item as Wikidata has."""
-    rich = round(ITEMS / 10 * WIKIDATA_FACTS / WIKIDATA_ITEMS)
+def copies_part(bench: Bench) -> Figures:
+    """Dumps of several copies of wikidata-27k, and what their figures say of all of Wikidata."""
+    questions = [question.text for own in convquestions(bench.folder).values() for question in own][:ASKED]
     sizes = []
-    for items, facts in ((ITEMS // 10, FACTS // 10), (ITEMS // 10, rich), (ITEMS, FACTS)):
+    for copies in COPIES:
         with tempfile.TemporaryDirectory(dir=bench.work) as folder:
             dump = Path(folder, "dump.json.gz")
-            note(f"{facts:,} facts: writing the dump ...")
-            seconds, _ = timed(lambda: write_dump(dump, items, facts, SEED, processes=os.cpu_count() or 1))  # noqa: B023
-            own = measured(bench, dump, Path(folder, "index"), facts, None)
-            sizes.append({"dump_bytes": disk(dump), "dump_seconds": seconds, **own})
-    projection = project(sizes)
+            note(f"{copies} copies: writing the dump ...")
+            write_copies(wikidata_27k(bench.folder), dump, copies)
+            sizes.append({"copies": copies, **measured(bench, dump, Path(folder, "index"), questions)})
     for size in sizes:
-        is_whole = size["facts"] == FACTS
-        bench.report(f"synthetic: {size['items']:,} items, {size['facts']:,} facts", [
-            Figure("dump", size["dump_bytes"] / 1e6, f"{{:,.0f}} MB in {size['dump_seconds']:.0f} s"),
-            Figure("build", size["build_seconds"], "{:,.0f} s", 1800 if is_whole else None),
-            Figure("peak memory of the build", size["build_peak_bytes"] / 1e6, "{:,.0f} MB", 4000),
-            Figure("peak memory, of it no file", size["build_peak_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
-            Figure("disk, bytes a fact", size["disk_bytes_per_fact"], "{:.1f}", 70 if is_whole else None),
-            Figure("open", size["open_ms"], "{:,.0f} ms", 1000),
-            Figure(f"resident after {size['questions']} questions", size["resident_bytes"] / 1e6, "{:,.0f} MB", 1000),
-            Figure("resident, of it no file", size["resident_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
-            Figure(f"search, median ({size['mean_facts']:.0f} facts)", size["search_median_ms"], "{:.1f} ms", 40),
-            Figure("search, 95th percentile", size["search_p95_ms"], "{:.1f} ms", 150),
+        bench.report(f"{size['copies']} copies: {size['items']:,} items, {size['facts']:,} facts", [
+            Figure("build", size["build_seconds"], "{:,.0f} s"),
+            Figure("peak memory of the build", size["build_peak_bytes"] / 1e6, "{:,.0f} MB"),
+            Figure("disk, bytes a fact", size["disk_bytes_per_fact"], "{:.1f}"),
+            Figure("open", size["open_ms"], "{:,.0f} ms"),
+            Figure(f"resident after {size['questions']} questions", size["resident_bytes"] / 1e6, "{:,.0f} MB"),
+            Figure("search, median", size["search_median_ms"], "{:.1f} ms"),
+            Figure("search, 95th percentile", size["search_p95_ms"], "{:.1f} ms"),
         ])  # fmt: skip
-    whole = {name: figure["value"] for name, figure in projection.items() if isinstance(figure, dict)}
-    bench.report(f"all of Wikidata, projected: {WIKIDATA_ITEMS:,} items, {WIKIDATA_FACTS:,} facts", [
+    whole = project(sizes)
+    bench.report(f"all of Wikidata, projected: {WIKIDATA_FACTS:,} facts", [
         Figure("build", whole["build_seconds"] / 3600, "{:.1f} h"),
         Figure("disk", whole["disk_bytes"] / 1e9, "{:,.0f} GB"),
         Figure("open", whole["open_ms"], "{:,.0f} ms"),
         Figure("peak memory of the build", whole["build_peak_bytes"] / 1e9, "{:,.1f} GB"),
-        Figure(f"resident after {ASKED} questions", whole["resident_bytes"] / 1e9, "{:,.1f} GB"),
     ])  # fmt: skip
-    return {"sizes": sizes, "projection": projection}
+    return {"sizes": sizes, "projection": whole}
 
 
 def project(sizes: list[Figures]) -> Figures:
-    """The figures of all of Wikidata, if they grow on in a line: constant + slope * items + slope * facts."""
-    import numpy as np
-
-    places = np.array([[1.0, size["facts"], size["items"]] for size in sizes])
-    whole = np.array([1.0, WIKIDATA_FACTS, WIKIDATA_ITEMS])
-    projected: Figures = {"items": WIKIDATA_ITEMS, "facts": WIKIDATA_FACTS}
-    for figure in ("build_seconds", "disk_bytes", "build_peak_bytes", "open_ms", "resident_bytes"):
-        # the last three do not tell items from facts: a line through the smallest and the largest size
-        step, known = (1, 3) if figure in ("build_seconds", "disk_bytes") else (2, 2)
-        slopes = np.linalg.solve(places[::step, :known], np.array([size[figure] for size in sizes[::step]]))
-        names = ("constant", "a_fact", "an_item")
-        projected[figure] = {"value": float(whole[:known] @ slopes), **dict(zip(names, slopes.tolist(), strict=False))}
-    return projected
+    """The figures of all of Wikidata, if they grow on in a line with the facts."""
+    few, many = sizes
+    share = (WIKIDATA_FACTS - few["facts"]) / (many["facts"] - few["facts"])
+    names = ("build_seconds", "disk_bytes", "build_peak_bytes", "open_ms")
+    return {name: few[name] + share * (many[name] - few[name]) for name in names}
 
 
 SPEC = Spec(
-    "kb", __doc__, {"wikidata-27k": wikidata_27k_part, "synthetic": synthetic_part},
-    (Size(2, 100, 2, 2.0), Size(), Size()), long=("synthetic",),
+    "kb", __doc__, {"wikidata-27k": wikidata_27k_part, "copies": copies_part},
+    (Size(2, 100, 2, 2.0), Size(), Size()), long=("copies",),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -1,39 +1,29 @@
 """Passage retrieval measured: time to index, to open and to search, memory; beside other engines; on real questions.
 
-    bash run.sh bench passages [--full] [--bi-encoder MODEL] [--reranker MODEL]
+    bash run.sh bench passages [--full]
 
 Synthetic passages of about 65 words (`scripts/recipes/synthetic_passages.py`) with 1,291 questions of 8 words: 100,000 by
 default, 5,000 with `--quick`; `--full` adds 1,000,000 and 7,097,322. Other engines run at the sizes they manage: tantivy
 and bm25s up to a million, rank_bm25 up to 100,000. They are not needed for anything else. Every engine has a process of its
-own. Of BoolQ every passage is a candidate for every question; `--bi-encoder` and `--reranker` add their rows. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).
+own. Of BoolQ every passage is a candidate for every question. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import math
-import random
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-from convinse.encoder.bi_encoder import BiEncoder
-from convinse.encoder.reranker import BertReranker
-from convinse.evidence_retrieval_scoring.cascade import Cascade
-from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
 from convinse.passages.analysis import Analyzer
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
-from convinse.passages.search import candidate_evidences, passage_text
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_documents
-from convinse.support.vectors import VectorCache
-from recipes.embedded.negatives import part_of
 from recipes.sources import json_lines
 
 from .engines import (
@@ -52,9 +42,6 @@ from .harness import Bench, ChildError, Figures, Spec, apart, disk, run, timed
 from .measures import first_right, share_within
 
 SEED = 1
-CANDIDATES = 200  # passages of a question that models see
-READ = 10  # of them that the cross-encoder reads by BM25's choice, and as many by the bi-encoder's
-JUDGED = 300  # questions of BoolQ that models see
 BOOLQ_COLUMNS = {
     "questions": ("questions", "{:,}"), "hit@1": ("hit_at_1", "{:.2f}"), "hit@10": ("hit_at_10", "{:.2f}"),
     "NDCG@10": ("ndcg_at_10", "{:.2f}"), "ms a question": ("ms_per_question", "{:.2f}"),
@@ -70,11 +57,6 @@ COLUMNS = {
 }  # fmt: skip
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--bi-encoder", metavar="MODEL", help="for the rows of BoolQ")
-    parser.add_argument("--reranker", metavar="MODEL", help="for the rows of BoolQ")
-
-
 def read(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], str], list[tuple[str, str]]]:
     """Passages (title, text) with their ids, and questions with the id of the passage that answers each."""
     passages: dict[tuple[str, str], str] = {}
@@ -85,19 +67,12 @@ def read(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], str], list[tuple[
 
 
 def boolq(bench: Bench) -> Figures:
-    """BM25 over all questions; and BM25, bi-encoder, fusion and cascade over the same questions, where models are given.
-
-    The bi-encoder compares a question with every passage. Fusion and cascade are those of `retrieve search --rerank`: they
-    order the best passages by BM25.
-    """
+    """BM25 over the passages of BoolQ, all of which are candidates for every question."""
     try:
         passages, questions = read([bench.data("boolq", f"{part}.jsonl.gz") for part in ("train", "dev")])
     except DataError as error:
         bench.console.print(f"BoolQ: {error}")
         return {"left_out": str(error)}
-    options = bench.options
-    if options.quick:
-        questions = questions[:JUDGED]
     corpus = bench.work / "boolq.jl"
     rows = ({"id": key, "title": title, "text": text} for (title, text), key in passages.items())
     corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
@@ -107,48 +82,9 @@ def boolq(bench: Bench) -> Figures:
     def lexical(text: str) -> list[str]:
         return [hit.id for hit in index.search(text, TOP)]
 
-    measured = {"BM25, all questions": measures(questions, lexical)}
-    result: Figures = {"passages": len(passages), "rows": measured}
-    if options.bi_encoder or options.reranker:
-        # the embedded model was trained on the other pages of BoolQ
-        title_of = {key: title for (title, _), key in passages.items()}
-        held_out = [pair for pair in questions if part_of("boolq", title_of[pair[1]]) == "dev"]
-        result["held_out"] = len(held_out)
-        held_out = held_out or questions
-        sample = random.Random(SEED).sample(held_out, min(JUDGED, len(held_out)))
-        measured["BM25"] = measures(sample, lexical)
-
-    def cascade(*models: Any) -> Callable[[str], list[str]]:
-        scorer = Cascade(GivenScores(), *models, lexical=READ, dense=READ)
-
-        def search(text: str) -> list[str]:
-            best = scorer.rank(text, candidate_evidences(index, text, CANDIDATES), TOP)
-            return [evidence["passage"][0] for evidence in best]  # type: ignore[typeddict-item]
-
-        return search
-
-    bi_encoder = vectors = None
-    if options.bi_encoder:
-        bi_encoder = BiEncoder(options.bi_encoder)
-        texts = [passage_text(*key) for key in passages]
-        result["embedding_seconds"], matrix = timed(lambda: bi_encoder.embed(texts))
-        vectors = VectorCache(None, bi_encoder.model_id, bi_encoder.dimension, len(texts))
-        vectors.put(texts, matrix)
-        names = list(passages.values())
-
-        def dense(text: str) -> list[str]:
-            scores = matrix @ bi_encoder.embed([text])[0]
-            return [names[place] for place in (-scores).argsort(kind="stable")[:TOP].tolist()]
-
-        measured["bi-encoder"] = measures(sample, dense)
-        measured["BM25 and bi-encoder, fused"] = measures(sample, cascade(None, bi_encoder, vectors))
-    if options.reranker:
-        name = "cascade" if options.bi_encoder else "BM25, then cross-encoder"
-        measured[name] = measures(sample, cascade(BertReranker(options.reranker), bi_encoder, vectors))
+    measured = {"BM25": measures(questions, lexical)}
     bench.compare(f"BoolQ, {len(passages):,} passages", ("ranked by",), BOOLQ_COLUMNS, {(): measured})
-    if "embedding_seconds" in result:
-        bench.console.print(f"embedding the passages: {result['embedding_seconds']:.0f} s")
-    return result
+    return {"passages": len(passages), "rows": measured}
 
 
 def measures(questions: Sequence[tuple[str, str]], search: Callable[[str], Sequence[str]]) -> dict[str, float]:
@@ -239,7 +175,7 @@ def brute_force(bench: Bench) -> Figures:
 
 SPEC = Spec(
     "passages", __doc__, {"synthetic": synthetic, "brute_force": brute_force, "boolq": boolq},
-    ((5_000,), (100_000,), (100_000, 1_000_000, 7_097_322)), options=_options,
+    ((5_000,), (100_000,), (100_000, 1_000_000, 7_097_322)),
     peers=("tantivy", "bm25s", "numba", "rank-bm25"),
 )  # fmt: skip
 

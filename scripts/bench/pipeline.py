@@ -38,10 +38,7 @@ def pipeline(bench: Bench) -> Figures:
             shutil.rmtree(bench.work / rest, ignore_errors=True)
         (bench.work / "cache").mkdir()  # the default takes it where it is there
 
-    figures = commands(bench, f"{bench.rounds} interleaved runs", cases, forget)
-    for name, most in SECONDS.items() if bench.size is None else ():
-        bench.want(f"{name}: seconds", figures[name]["seconds"].median, most, at_least=False)
-    return figures
+    return commands(bench, f"{bench.rounds} interleaved runs", cases, forget)
 
 
 SPEC = Spec("pipeline", __doc__, {"commands": pipeline}, (3, None, None), rounds=(1, 3, 5), options=add_against)

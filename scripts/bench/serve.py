@@ -1,6 +1,6 @@
-"""The service under load: a turn, the first byte of a stream, many clients, many conversations, the end.
+"""The service under load: a turn, the first byte of a stream, many clients.
 
-bash run.sh bench serve [--config CONFIG] [--parts turn,stream,clients,sessions,stop]
+bash run.sh bench serve [--config CONFIG] [--parts turn,stream,clients]
 
 The server is a process of its own, begun in an empty folder, with an empty cache; so are the clients that load it. They ask the
 questions of the embedded dev conversations, each client conversation after conversation.
@@ -14,10 +14,8 @@ import itertools
 import json
 import random
 import re
-import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,7 +39,6 @@ class Amounts(NamedTuple):
     streams: int  # of which the first byte is timed
     clients: int
     seconds: float  # that the clients ask
-    sessions: int  # that are opened
 
 
 class Served(NamedTuple):
@@ -98,9 +95,6 @@ class Client:
     def turn(self, path: str, question: str) -> Any:
         return json.loads(self._asked("POST", f"{path}/turns", {"question": question}))
 
-    def delete(self, path: str) -> None:
-        self._asked("DELETE", path)
-
     def first_byte(self, path: str, question: str) -> float:
         """Seconds until something of a stream is there; the rest is read, too."""
         start = time.perf_counter()
@@ -152,7 +146,6 @@ def turn(bench: Bench) -> Figures:
                 seconds[kind].append(time.perf_counter() - start)
     figures = {kind: _spread(values) for kind, values in seconds.items()}
     bench.compare("a turn", ("question",), _COLUMNS, {(): figures})
-    bench.want("turn: later in a conversation: median, ms", figures["later in it"]["ms"].median, 150, at_least=False)
     return figures
 
 
@@ -178,8 +171,6 @@ def stream(bench: Bench) -> Figures:
         loading.result()
         figures[f"beside {amounts.clients} clients"] = _spread(seconds)
     bench.compare("first byte of a stream", ("",), _COLUMNS, {(): figures})
-    for name, own_figures in figures.items():
-        bench.want(f"first byte, {name}: 95 %, ms", own_figures["high"], 50, at_least=False)
     return figures
 
 
@@ -193,71 +184,13 @@ def clients(bench: Bench) -> Figures:
     rows = [
         Figure("turns", len(seconds), "{:.0f}"),
         Figure("turns a second", len(seconds) / amounts.seconds),
-        Figure("errors", figures["errors"], "{:.0f}", 0),
+        Figure("errors", figures["errors"], "{:.0f}"),
         Figure("median, ms", figures["ms"].median, "{:.0f}"),
         Figure("95 %, ms", figures["high"], "{:.0f}"),
         Figure("server, MB", memory, "{:.0f}"),
     ]
     bench.report(f"{amounts.clients} clients for {amounts.seconds:g} s", rows)
     return figures
-
-
-def sessions(bench: Bench) -> Figures:
-    """Conversations that are opened, asked once, and deleted or dropped for later ones: the memory must not grow."""
-    number = bench.size.sessions
-    asked = list(itertools.chain.from_iterable(bench.state[:2]))
-    with server(bench, "sessions", "--conversations", str(_KEPT)) as own, Client(own.port) as client:
-        for question in asked:  # what caches and models take is not what is measured
-            client.turn(client.begin(), question)
-        memory = []
-        for place, question in zip(range(number), itertools.cycle(asked), strict=False):
-            path = client.begin()
-            client.turn(path, question)
-            if place % 2:
-                client.delete(path)
-            if place + 1 in (number // 2, number):
-                memory.append(own.memory)
-    figures = {"half": memory[0], "all": memory[1], "growth": memory[1] - memory[0]}
-    rows = [
-        Figure(f"MB after {number // 2}", memory[0]),
-        Figure(f"MB after {number}", memory[1]),
-        Figure("MB more", figures["growth"], "{:.1f}", 5),
-    ]
-    bench.report(f"{number} conversations, at most {_KEPT} kept", rows)
-    return figures
-
-
-def stop(bench: Bench) -> Figures:
-    """SIGTERM while turns wait: all of them are answered, and the server ends well."""
-    number = bench.size.clients
-    begun = threading.Barrier(number + 1)
-
-    def ask(port: int, question: str) -> bool:
-        with Client(port) as client:
-            path = client.begin()
-            begun.wait(_PATIENCE)
-            try:
-                return "pred_answers" in client.turn(path, question)
-            except (OSError, http.client.HTTPException, ChildError):
-                return False
-
-    asked = list(itertools.islice(itertools.chain.from_iterable(bench.state), number))
-    with server(bench, "stop") as own, ThreadPoolExecutor(number) as pool:
-        answers = [pool.submit(ask, own.port, question) for question in asked]
-        begun.wait(_PATIENCE)
-        time.sleep(0.2)  # until the questions have arrived
-        own.process.send_signal(signal.SIGTERM)
-        start = time.perf_counter()
-        answered = sum(answer.result() for answer in answers)
-        status = own.process.wait(_PATIENCE)
-        seconds = time.perf_counter() - start
-    rows = [
-        Figure(f"answered of {number}", answered, "{:.0f}", number, at_least=True),
-        Figure("status", status, "{:.0f}", 0),
-        Figure("seconds", seconds),
-    ]
-    bench.report("SIGTERM", rows)
-    return {"answered": answered, "of": number, "status": status, "seconds": seconds}
 
 
 # -- load --------------------------------------------------------------------------------------------------------------
@@ -319,8 +252,8 @@ def _prepared(bench: Bench) -> list[list[str]]:
 
 SPEC = Spec(
     "serve", __doc__,
-    {"turn": turn, "stream": stream, "clients": clients, "sessions": sessions, "stop": stop},
-    sizes=(Amounts(20, 10, 8, 2, 40), Amounts(200, 50, 50, 20, 500), Amounts(500, 200, 50, 60, 2000)),
+    {"turn": turn, "stream": stream, "clients": clients},
+    sizes=(Amounts(20, 10, 8, 2), Amounts(200, 50, 50, 20), Amounts(500, 200, 50, 60)),
     options=_options, prepare=_prepared, peers=("onnxruntime", "starlette", "uvicorn"),
 )  # fmt: skip
 

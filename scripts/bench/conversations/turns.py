@@ -1,4 +1,4 @@
-"""What `bench conversations` asks and how it counts: each wording once; measures; failed turns as text.
+"""What `bench conversations` asks and how it counts: each wording once; measures.
 
 The file has every conversation in 32 versions, one per choice between two wordings of each of its five turns. Versions
 of one group share their questions, so most of them repeat what others have measured already.
@@ -7,7 +7,7 @@ of one group share their questions, so most of them repeat what others have meas
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -44,13 +44,6 @@ def each_wording_once(versions: Iterable[Conversation], groups: int | None = Non
         if not wordings & seen[group]:
             seen[group] |= wordings
             yield version
-
-
-def more_questions(data: Path, number: int) -> list[Conversation]:
-    """The first distinct questions of LC-QuAD 2.0 CQ dev, also over Wikidata, as conversations of one turn."""
-    path = needed(data, "lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
-    questions = {c["questions"][0]["question"]: c for c in read_benchmark(path, "lcquad2")}
-    return [{**c, "conv_id": f"lcquad-{c['conv_id']}"} for c in list(questions.values())[:number]]
 
 
 _YEAR = re.compile(r"[0-9]{4}")
@@ -103,31 +96,3 @@ def figures(turns: Sequence[Turn]) -> Figures:
 
 def turns_of(conversations: Iterable[Conversation], subset: str = "all") -> list[Turn]:
     return [turn for c in conversations for turn in c["questions"] if SUBSETS[subset](turn)]
-
-
-def where_lost(turn: Turn) -> str | None:
-    """Why a turn has no right answer in front, as far as the data tells; None where it has one."""
-    rank = rank_of_gold(turn)
-    if rank == 1:
-        return None
-    if any(answer["id"] in ("Yes", "No") for answer in turn["answers"]):
-        return "yes or no"
-    if turn["label_agrees"] is False:  # type: ignore[typeddict-item]
-        return "gold id is not of the gold label"
-    if place_of_gold(turn) is not None:
-        return f"present, ranked 2 to {HIT}" if rank and rank <= HIT else f"present, not in the best {HIT}"
-    return "present in no evidence" if turn["in_kb"] else "not in the knowledge base"  # type: ignore[typeddict-item]
-
-
-def losses(turns: Iterable[Turn]) -> Counter[str]:
-    return Counter(reason for turn in turns if (reason := where_lost(turn)))
-
-
-def failures(conversations: Iterable[Conversation]) -> Iterator[Figures]:
-    """All that the pipeline knew and did of each failed turn, with the turns before it."""
-    for conversation in conversations:
-        for place, turn in enumerate(conversation["questions"]):
-            if reason := where_lost(turn):
-                before = [(own["question"], own["answers"]) for own in conversation["questions"][:place]]
-                ranks = {"answer_rank": rank_of_gold(turn), "evidence_rank": place_of_gold(turn)}
-                yield {"lost": reason, "conversation": conversation["conv_id"], "before": before, **ranks, **turn}

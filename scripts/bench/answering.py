@@ -1,0 +1,234 @@
+"""Answering modules side by side on the same evidences, and how much a language model costs beside its own time.
+
+    bash run.sh bench answering [--part natural-dev]
+    bash run.sh bench answering --base-url http://localhost:8000/v1 --model NAME [--api-key-env NAME]
+    bash run.sh bench answering --seq2seq FOLDER
+
+`systems`: questions are understood and evidences retrieved once, by the embedded model; each module answers from them. An
+answer is supported where an evidence that it names contains it, checked in the same way for all. The p-value is that of
+`evaluate compare` against `extractive`, whole conversations swapped. `llm` and `seq2seq` are measured where a server and a folder
+of `train ha` are named.
+
+`requests`: 300 turns, 32 requests at once, a server in a process of its own that answers after 100 ms, or at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import copy
+import json
+import math
+import multiprocessing
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from convinse.config import Config, load_config
+from convinse.experiment import read_part
+from convinse.heterogeneous_answering.citations import cited
+from convinse.heterogeneous_answering.question import AskedQuestion
+from convinse.language_models.spending import spending
+from convinse.pipeline import Pipeline
+from convinse.records.conversation import Conversation
+from convinse.records.evidence import SOURCES
+from convinse.resources import Resources
+from convinse.scoring.convqa import evaluate, has_abstained
+from convinse.scoring.significance import compare
+from convinse.support.registry import module_names
+
+from .harness import Bench, Figures, Spec, note, run, timed
+
+_AGAINST = "extractive"
+_TURNS, _PARALLEL, _LATENCY = 300, 32, 0.1
+_COLUMNS = {
+    "P@1": ("p_at_1", "{:.3f}"),
+    "MRR": ("mrr", "{:.3f}"),
+    "supported": ("supported", "{:.3f}"),
+    "abstained": ("abstained", "{:.3f}"),
+    "seconds": ("seconds", "{:.1f}"),
+    "tokens read": ("prompt_tokens", "{}"),
+    "written": ("completion_tokens", "{}"),
+    "p (P@1)": ("p_value", "{:.4f}"),
+}
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--part", default="natural-dev", help="of the embedded conversations (default natural-dev)")
+    parser.add_argument("--base-url", metavar="URL", help="of a language model's server; measures llm")
+    parser.add_argument("--model", metavar="NAME", help="as that server calls it")
+    parser.add_argument("--api-key-env", metavar="NAME", help="the environment variable with its key")
+    parser.add_argument("--parallel", type=int, default=8, help="requests at once (default 8)")
+    parser.add_argument("--seq2seq", metavar="FOLDER", help="a model of train ha with ha: seq2seq")
+
+
+def _systems(bench: Bench) -> dict[str, dict[str, Any] | None]:
+    """The keys of each module's configuration; None: it is not measured."""
+    given = bench.options
+    server = {"base_url": given.base_url, "model": given.model, "parallel": given.parallel}
+    is_here = "seq2seq" in module_names("ha")
+    return {
+        "entity_voting": {},
+        "extractive": {},
+        "seq2seq": {"ha_model": given.seq2seq} if given.seq2seq and is_here else None,
+        "llm": {"ha_llm": server | {"api_key_env": given.api_key_env}} if given.base_url else None,
+    }
+
+
+def systems(bench: Bench) -> Figures:
+    """All modules that can be measured, on the same evidences."""
+    config = load_config("config.yml", ers_cache_path=str(bench.work / "cache"))
+    conversations = read_part(config, bench.options.part)[: bench.size]
+    with Pipeline(config) as pipeline:
+        retrieved = pipeline.run(conversations, SOURCES, until="ers")
+    figures: dict[str, Figures] = {}
+    files: dict[str, Path] = {}
+    for name, keys in _systems(bench).items():
+        if keys is None:
+            figures[name] = {}
+            continue
+        own = load_config("config.yml", ha=name, ers_cache_path=str(bench.work / "cache"), **keys)
+        note(f"{name} answers ...")
+        figures[name], files[name] = _measured(own, retrieved, bench.work / f"{name}.jsonl")
+    for name, file in files.items():
+        if name != _AGAINST:
+            figures[name]["p_value"] = compare(files[_AGAINST], file)["p_at_1"]["p_value_groups"]
+    number = sum(len(conversation["questions"]) for conversation in conversations)
+    bench.compare(f"{bench.options.part}: {number} questions, the same evidences", ("ha",), _COLUMNS, {(): figures})
+    missing = [name for name, own in figures.items() if not own]
+    if missing:
+        bench.console.print(
+            f"not measured: {', '.join(missing)}; bash run.sh bench answering --base-url http://localhost:8000/v1 --model NAME, "
+            "or --seq2seq FOLDER"
+        )
+    return figures
+
+
+def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> tuple[Figures, Path]:
+    """The figures of a module over turns with evidences; its answers go to a file."""
+    with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
+        seconds, done = timed(lambda: pipeline.run(retrieved, SOURCES, done_by="ers"))
+        turns = [turn for conversation in done for turn in conversation["questions"]]
+        supported, answered = 0, 0
+        for turn in turns:
+            for answer in turn["pred_answers"][:1]:
+                asked = AskedQuestion.of(turn, config.sr_delimiter, resources)
+                places = range(len(asked.evidences))
+                answered += 1
+                supported += bool(cited(answer["answer"]["label"], answer.get("evidences", ()), asked, places).places)
+        spent = spending(done, config, resources.requests).get("ha_llm", {})
+    file.write_bytes(b"".join(msgspec.json.encode(conversation) + b"\n" for conversation in done))
+    measures = evaluate(done)
+    return {
+        "p_at_1": measures["p_at_1"],
+        "mrr": measures["mrr"],
+        "supported": supported / max(1, answered),
+        "abstained": sum(map(has_abstained, turns)) / len(turns),
+        "seconds": seconds,
+        **spent,
+    }, file
+
+
+def requests(bench: Bench) -> Figures:
+    """What asking takes beside the server's own time."""
+    config = load_config("lexical.yml", ers_use_cache=False)
+    parts = [own for part in ("test", "dev") for own in read_part(config, part)]
+    chosen: list[Conversation] = []
+    left = bench.size or _TURNS
+    for conversation in parts:
+        if left > 0:
+            named = f"{len(chosen)}-{conversation['conv_id']}"
+            chosen.append({**conversation, "conv_id": named, "questions": conversation["questions"][:left]})
+            left -= len(conversation["questions"])
+    with Pipeline(config) as pipeline:
+        retrieved = pipeline.run(chosen, SOURCES, until="ers")
+    turns = sum(len(conversation["questions"]) for conversation in retrieved)
+    ideal = math.ceil(turns / _PARALLEL) * _LATENCY
+    figures: Figures = {"turns": turns, "ideal": ideal}
+    for name, latency, parallel in (("waiting", _LATENCY, _PARALLEL), ("at once", 0.0, 1)):
+        with _server(latency) as url:
+            for state in ("cold", "warm"):
+                figures[f"{name}, {state}"] = _asked(url, retrieved, bench.work / name, parallel)
+    rows = {name: own for name, own in figures.items() if isinstance(own, dict)}
+    rows |= {name: own | {"each": 1000 * own["seconds"] / turns} for name, own in rows.items()}
+    columns = {
+        "seconds": ("seconds", "{:.2f}"),
+        "ms a turn": ("each", "{:.2f}"),
+        "seconds of the processor": ("computing", "{:.2f}"),
+        "requests": ("requests", "{}"),
+    }
+    bench.compare(
+        f"{turns} turns; 100 ms with 32 at once, ideally {ideal:.1f} s; 0 ms one by one", ("",), columns, {(): rows}
+    )
+    if bench.size is None:
+        1000 * rows["at once, cold"]["computing"] / turns
+    return figures
+
+
+def _asked(url: str, retrieved: Sequence[Conversation], cache: Path, parallel: int) -> Figures:
+    """Seconds of the answering stage, those of them that it computes, and requests sent."""
+    settings = {"base_url": url, "model": "loopback", "parallel": parallel}
+    config = load_config("lexical.yml", ha="llm", ha_llm=settings, ers_cache_path=str(cache))
+    turns = [turn for conversation in copy.deepcopy(list(retrieved)) for turn in conversation["questions"]]
+    with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
+        before = time.process_time()
+        seconds, _ = timed(lambda: pipeline.ha.inference_on_turns(turns, SOURCES))
+        computing = time.process_time() - before
+        return {"seconds": seconds, "computing": computing, "requests": resources.requests["ha_llm"]["requests"]}
+
+
+@contextmanager
+def _server(latency: float) -> Iterator[str]:
+    """A server that answers every chat with an abstention, in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, latency), daemon=True)
+    process.start()
+    try:
+        yield f"http://127.0.0.1:{ours.recv()}/v1"
+    finally:
+        process.kill()
+        process.join()
+
+
+def _serve(pipe: Any, latency: float) -> None:
+    text = json.dumps({"answers": []})
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    body = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 1000, "completion_tokens": 5}}).encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                header = await reader.readuntil(b"\r\n\r\n")
+                size = next(line for line in header.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+                await reader.readexactly(int(size.split(b":")[1]))
+                await asyncio.sleep(latency)
+                writer.write(head + body)
+        except asyncio.IncompleteReadError:
+            writer.close()
+
+    async def serve() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=256)
+        pipe.send(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+    asyncio.run(serve())
+
+
+SPEC = Spec(
+    "answering",
+    __doc__,
+    {"systems": systems, "requests": requests},
+    (4, None, None),
+    options=options,
+    needs={"systems": ("scipy",)},
+)
+
+
+if __name__ == "__main__":
+    run(SPEC)
