@@ -29,7 +29,7 @@ _ALLOCATIONS = 100_000  # between collections of garbage: plain records without 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 (a `ConvinseError`, one line), 2 (usage), 130 (Ctrl-C)."""
     try:
-        from ..support import locks  # noqa: F401 - where the system has none, the error says where the project runs
+        from ..support import files  # noqa: F401 - where the system has none, the error says where the project runs
     except ImportError as error:
         _tell(one_line(error))
         return 1

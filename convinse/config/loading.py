@@ -8,8 +8,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from ..support.errors import CacheError, ConfigError, nearest
-from ..support.shared_store import check_address, is_shared
+from ..support.errors import ConfigError, nearest
 from .keys import ALIASES, Config
 from .places import find_config
 from .yaml_files import read_yaml
@@ -77,11 +76,8 @@ def _check_places(config: Config, where: str) -> None:
     for key in ("output_path", "ers_cache_path"):
         if not (path := getattr(config, key)).isprintable() or not path:
             raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
-    if is_shared(config.ers_cache_path):
-        try:
-            check_address(config.ers_cache_path)
-        except CacheError as error:
-            raise ConfigError(f"{where}: ers_cache_path: {error}") from None
+    if "://" in config.ers_cache_path:
+        raise ConfigError(f"{where}: ers_cache_path: '{config.ers_cache_path}' is an address; name a folder")
 
 
 def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import msgspec
 
+from ..support.checksums import hexdigest
 from ..support.errors import ConfigError, DataError, ScoringError, nearest, one_line
-from ..support.files import hexdigest, replacing
+from ..support.files import replacing
 from ..support.progress import progress
 from ..support.web import WebSession
 

@@ -9,7 +9,6 @@
     ├── DataError             an input file: conversations, dumps, pages
     ├── ModuleError           a stage module: unknown name, failed import, broken contract
     ├── IndexFileError        a built file (knowledge base, Wikipedia dump) is missing, damaged or too new
-    ├── CacheError            the evidence cache cannot be opened, read or written
     ├── ModelError            a neural model is missing, damaged, of the wrong kind, or computes no numbers
     ├── DependencyError       an optional package is not installed
     ├── ScoringError          predictions and gold answers that cannot be scored together
@@ -59,10 +58,6 @@ class ModelError(ConvinseError):
 
 class DependencyError(ConvinseError):
     """An optional package is missing; the text says how to install it."""
-
-
-class CacheError(ConvinseError):
-    """The evidence cache cannot be used."""
 
 
 class ScoringError(ConvinseError, ValueError):

@@ -24,7 +24,6 @@ from .errors import ConvinseError, NetworkError, one_line
 from .http_access import AsgiApp, Scope, refusal
 from .http_limits import Limits
 from .http_work import RefusedError, too_late
-from .memory import share_heap
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -193,7 +192,6 @@ def run(
     Raises:
         NetworkError: `host` is no address of this machine, or the port is taken.
     """
-    share_heap()
     with closing(listen(host, port)) as listener:
         address = url_of(listener)
         if not asks_for_token and not is_loopback(host):
