@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from types import TracebackType
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, cast
 
 from .config import Config
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
@@ -25,7 +25,6 @@ from .support.errors import DataError
 from .support.registry import find_module
 from .turn_results import ADDED, all_returned, keep_all_evidences, keep_answers, keep_evidences, without_results
 
-T = TypeVar("T")
 LOGGER = logging.getLogger(__name__)
 StageName = Literal["qu", "ers", "ha"]
 STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}
@@ -241,28 +240,6 @@ class Pipeline:
         for turn, known in zip(turns, before, strict=True):
             cast("dict[str, Any]", turn).update({key: known[key] for key in known.keys() - turn.keys()})
         self.seconds["ha"] += time.perf_counter() - start
-
-    @property
-    def batches_at_once(self) -> int:
-        """How many threads may have turns answered at the same time."""
-        return 1
-
-    @property
-    def most_batches(self) -> int:
-        """What `batches_at_once` may grow to."""
-        return 1
-
-    def watch(self, waiting: Callable[[], int], changed: Callable[[], None]) -> None:
-        """Be told of a queue, for a pipeline whose `batches_at_once` follows it.
-
-        Args:
-            waiting: how many turns wait.
-            changed: to be called, in any thread, when a batch more can be taken.
-        """
-
-    def apply(self, function: Callable[..., T], *arguments: Any) -> T:
-        """What a function of a module makes of the pipeline that computes, and of arguments."""
-        return function(self, *arguments)
 
     def store_cache(self) -> None:
         """Let the stages store what they keep between runs."""

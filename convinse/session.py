@@ -13,8 +13,8 @@ import msgspec
 import zstandard
 
 from .question_understanding.base import history_turn
-from .records.conversation import Conversation, Turn, check_finished
-from .records.evidence import DEFAULT_SOURCES, check_evidence, parse_sources
+from .records.conversation import Abstention, Conversation, HistoryPart, RankedAnswer, Turn, check_finished
+from .records.evidence import DEFAULT_SOURCES, Evidence, check_evidence, parse_sources
 from .records.representation import Representation
 from .support.errors import DataError, ModuleError, one_line
 from .support.jsonlines import JSON_ERRORS
@@ -55,25 +55,16 @@ class _StoredTurn(NamedTuple):
 
 
 class _AnsweredTurn(msgspec.Struct):
-    """What question understanding reads of an earlier turn."""
+    """What question understanding and the web page read of an earlier turn."""
 
     structured_representation: str
-    pred_answers: list[_StoredAnswer]
+    pred_answers: list[RankedAnswer]
     turn: int | msgspec.UnsetType = msgspec.UNSET
     representation: Representation | msgspec.UnsetType = msgspec.UNSET
     resolved_question: str | msgspec.UnsetType = msgspec.UNSET
-    top_evidences: list[Any] = []
-
-
-class _StoredAnswer(msgspec.Struct):
-    answer: _StoredEntity
-    rank: int
-    evidences: list[int] = []
-
-
-class _StoredEntity(msgspec.Struct):
-    id: str
-    label: str
+    history_used: list[HistoryPart] = []
+    abstained: Abstention | msgspec.UnsetType = msgspec.UNSET
+    top_evidences: list[Evidence] = []
 
 
 class Session:
@@ -100,7 +91,7 @@ class Session:
         self._sources = parse_sources(sources)
         taken = {"conv_id": _NEW_ID, "questions": []} if conversation is None else _checked(conversation)
         self._turns = [_stored(turn, turn.get("turn", place)) for place, turn in enumerate(taken["questions"])]
-        self._frame = {key: value for key, value in taken.items() if key != "questions"}
+        self._frame = _packed({key: value for key, value in taken.items() if key != "questions"})
 
     def __len__(self) -> int:
         """How many turns there are."""
@@ -124,9 +115,16 @@ class Session:
         return question
 
     @property
+    def stored_bytes(self) -> int:
+        """The memory of its turns."""
+        return len(self._frame) + sum(len(stored.packed) + len(stored.known) for stored in self._turns)
+
+    @property
     def conversation(self) -> Conversation:
         """All turns, in the ConvMix structure; it can be written as JSON, and taken up by `Pipeline.session`."""
-        return {**self._frame, "questions": [_unpacked(stored) for stored in self._turns]}  # type: ignore[typeddict-item]
+        conversation: Conversation = _unpacked(self._frame)
+        conversation["questions"] = [_unpacked(stored.packed) for stored in self._turns]
+        return conversation
 
     def ask(self, question: str, progress: Progress | None = None) -> Turn:
         """Answer the next question.
@@ -149,7 +147,8 @@ class Session:
         """Take the last turn back, and return it. Raises `DataError` where there is none."""
         if not self._turns:
             raise DataError("there is no turn to take back")
-        return _unpacked(self._turns.pop())
+        turn: Turn = _unpacked(self._turns.pop().packed)
+        return turn
 
     def copy(self) -> Session:
         """A session of its own that goes on from the same turns; it takes no memory of theirs."""
@@ -262,14 +261,17 @@ def check_question(question: object) -> str:
 
 
 def _stored(turn: Turn, number: int) -> _StoredTurn:
-    packed = zstandard.compress(msgspec.json.encode(turn), _LEVEL)
     known = msgspec.json.encode(history_turn(turn, use_gold_answers=False))
-    return _StoredTurn(bytes(memoryview(packed)), known, number)  # the copy has no room for what did not pack
+    return _StoredTurn(_packed(turn), known, number)
 
 
-def _unpacked(stored: _StoredTurn) -> Turn:
-    turn: Turn = msgspec.json.decode(zstandard.decompress(stored.packed))
-    return turn
+def _packed(value: Any) -> bytes:
+    packed = zstandard.compress(msgspec.json.encode(value), _LEVEL)
+    return bytes(memoryview(packed))  # the copy has no room for what did not pack
+
+
+def _unpacked(packed: bytes) -> Any:
+    return msgspec.json.decode(zstandard.decompress(packed))
 
 
 def _checked(conversation: Conversation) -> Conversation:
@@ -288,10 +290,10 @@ def _checked(conversation: Conversation) -> Conversation:
         spot = f"{where}, turn {place}"
         check_question(turn["question"])
         try:
+            for evidence in turn.get("top_evidences", []):
+                check_evidence(evidence, spot)
             msgspec.convert(turn, _AnsweredTurn)
-        except msgspec.ValidationError as error:
+        except (TypeError, msgspec.ValidationError) as error:
             hint = "a session takes up what a session gave as its conversation"
             raise DataError(f"{spot}: {one_line(error).replace('$.', '')}; {hint}") from None
-        for evidence in turn.get("top_evidences", []):
-            check_evidence(evidence, spot)
     return checked

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
-from convinse.knowledge_base.server import create_app
-from convinse.support.http_server import listen, uvicorn_server
+from convinse.serving.app import HttpServer, listen
+from convinse.serving.clocq import create_app
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -117,10 +117,10 @@ def clocq_server(kb):
 
 
 @contextmanager
-def served(app, **options):
-    """An application served in a thread, see `uvicorn_server`; yields its port."""
+def served(app, patience=5):
+    """An application served in a thread; yields its port."""
     listener = listen("127.0.0.1", 0)
-    server = uvicorn_server(app, **options)
+    server = HttpServer(app, patience=patience)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

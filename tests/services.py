@@ -38,8 +38,8 @@ class HeldPipeline(Pipeline):
 
 
 def ask(port, method, path, value=None, **headers):
-    """Status, headers and body of a request; a value is sent as JSON, bytes as they are."""
-    body = value if value is None or isinstance(value, bytes) else json.dumps(value).encode()
+    """Status, headers and body of a request; an object is sent as JSON, bytes as they are."""
+    body = json.dumps(value).encode() if isinstance(value, dict) else value
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         given = {name.replace("_", "-"): text for name, text in headers.items()}
         connection.request(method, path, body, {"Content-Type": "application/json", **given})

@@ -84,9 +84,9 @@ def _print_kb(folder: Path) -> None:
 
 def _kb_search(options: argparse.Namespace) -> int:
     from ..config import ClocqParams, Config, resolve
+    from ..knowledge_base.clocq_api import search_space_answer
     from ..knowledge_base.index import KnowledgeBase
     from ..knowledge_base.search_space import SearchSpace
-    from ..knowledge_base.server import search_space_answer
     from ..records.facts import fact_text
 
     with closing(KnowledgeBase(resolve(options.folder))) as kb:
@@ -119,10 +119,7 @@ def _kb_search(options: argparse.Namespace) -> int:
 def _kb_serve(options: argparse.Namespace) -> int:
     from ..config import Config, resolve
     from ..knowledge_base.index import KnowledgeBase
-    from ..knowledge_base.server import LIMITS, ClocqService, create_app
-    from ..knowledge_base.tasks import answer_tasks
     from ..resources import Resources
-    from ..support.http_server import run
 
     if (options.tasks is None) != (options.output is None):
         options.usage_error("--tasks and --output belong together; give both, or neither to serve")
@@ -134,15 +131,18 @@ def _kb_serve(options: argparse.Namespace) -> int:
             return encoder.embed(texts)
 
         if options.tasks is not None:
+            from ..knowledge_base.clocq_api import ClocqService, answer_tasks
+
             number = answer_tasks(ClocqService(kb, embed), Path(options.tasks), Path(options.output))
             print(f"{options.output}: {number} answers")
             return 0
+        from ..serving.app import run
+        from ..serving.clocq import create_app
+
         run(
-            create_app(kb, LIMITS, embed),
+            create_app(kb, embed, (options.host, *options.allow_host)),
             options.host,
             options.port,
             lambda address: print(f"{folder}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True),
-            limits=LIMITS,
-            names=options.allow_host,
         )
     return 0

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING
 
-from ..support.errors import ConfigError
+from ..support.errors import ConfigError, one_line
 from .arguments import LOOPBACK, Commands, add_address, add_host, add_reader, port, positive, reader_config, size
+
+if TYPE_CHECKING:
+    from ..serving.api import ServiceOptions
+
+_TOKEN_VARIABLE = "CONVINSE_TOKEN"
+_SHORTEST_TOKEN = 16  # characters: fewer can be tried one by one
 
 
 def add(commands: Commands) -> None:
@@ -76,15 +84,16 @@ def _reader(options: argparse.Namespace) -> int:
             f"{options.config} names no ha_model; give --model, the folder of a question-answering model or a hub name"
         )
     from ..resources import Resources
-    from ..serving.reader_server import serve
+    from ..serving.app import run
+    from ..serving.reader import SECONDS, create_app
 
-    serve(
-        Resources(config).reader(model, key="--model" if options.model else "ha_model"),
+    reader = Resources(config).reader(model, key="--model" if options.model else "ha_model")
+    run(
+        create_app(reader, (options.host, *options.allow_host), options.max_body),
         options.host,
         options.port,
         lambda address: print(f"{model}: POST MRQA contexts to {address} (Ctrl-C ends it)", flush=True),
-        most=options.max_body,
-        names=options.allow_host,
+        patience=SECONDS,
     )
     return 0
 
@@ -102,9 +111,10 @@ def _demo(options: argparse.Namespace) -> int:
 def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None) -> int:
     from ..config import load_config
     from ..pipeline import Pipeline
-    from ..serving.api_server import ServiceOptions, serve
+    from ..serving.api import create_app
+    from ..serving.app import run
 
-    given = ServiceOptions(_sources(options), options.conversations, _token(options), tuple(options.cors))
+    service = _service_options(options)
     config = load_config(options.config)
 
     def ready(address: str) -> None:
@@ -113,52 +123,82 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
             show(address)
 
     with Pipeline(config) as pipeline:
-        serve(pipeline, given, options.host, options.port, ready, names=options.allow_host)
+        run(create_app(pipeline, service), options.host, options.port, ready, has_token=service.token is not None)
     return 0
 
 
 def _mcp(options: argparse.Namespace) -> int:
     from ..config import load_config
     from ..pipeline import Pipeline
-    from ..serving.api_server import ServiceOptions
-    from ..serving.mcp_transports import serve_http, serve_stdio
+    from ..support.errors import DependencyError
 
     if options.http is None and (options.token or options.open or options.allow_host or options.host != LOOPBACK):
         options.usage_error("--host, --allow-host, --token and --open are of HTTP; give --http PORT, too")
-    token = None if options.http is None else _token(options)
-    given = ServiceOptions(_sources(options), options.conversations, token)
+    try:
+        from ..serving.mcp import PATH, PipelineTools, create_app, serve_stdio
+    except ModuleNotFoundError:
+        raise DependencyError("serve mcp needs the package mcp; run pip install 'convinse[mcp]'") from None
+    from ..serving.app import run
+
+    service = _service_options(options, over_http=options.http is not None)
     config = load_config(options.config)
-    with Pipeline(config) as pipeline:
+    with Pipeline(config) as pipeline, closing(PipelineTools(pipeline, service)) as tools:
         if options.http is None:
-            serve_stdio(pipeline, given)
+            serve_stdio(tools)
             return 0
-        serve_http(
-            pipeline,
-            given,
+        run(
+            create_app(tools),
             options.host,
             options.http,
-            lambda address: print(f"{config.name}: the MCP server is at {address} (Ctrl-C ends it)", flush=True),
-            names=tuple(options.allow_host),
-            lists=not options.open,
+            lambda address: print(f"{config.name}: the MCP server is at {address}{PATH} (Ctrl-C ends it)", flush=True),
+            has_token=service.token is not None,
         )
     return 0
 
 
-def _sources(options: argparse.Namespace) -> tuple[str, ...]:
+def _service_options(options: argparse.Namespace, over_http: bool = True) -> ServiceOptions:
+    """Return the options of the service. Raises `ConfigError` if others could ask without a token."""
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
-
-    return parse_sources(options.sources or DEFAULT_SOURCES, "--sources")
-
-
-def _token(options: argparse.Namespace) -> str | None:
-    """The token that requests must give. Raises `ConfigError` where others could ask without one."""
-    from ..serving.service_access import read_token
+    from ..serving.api import ServiceOptions
     from ..support.addresses import is_loopback
 
-    token = read_token(options.token)
+    token = _read_token(options.token) if over_http else None
     if token is None and not options.open and not is_loopback(options.host):
         raise ConfigError(
             f"--host {options.host}: other machines could ask, and no token is set; give --token FILE or set "
-            "CONVINSE_TOKEN, or --open to let anyone ask"
+            f"{_TOKEN_VARIABLE}, or --open to let anyone ask"
+        )
+    return ServiceOptions(
+        sources=parse_sources(options.sources or DEFAULT_SOURCES, "--sources"),
+        most_conversations=options.conversations,
+        token=token,
+        origins=tuple(getattr(options, "cors", ())),
+        hosts=(options.host, *options.allow_host),
+    )
+
+
+def _read_token(file: str | None) -> str | None:
+    """Return the token of a file, or of the environment; None if there is neither.
+
+    It is no argument: all users of a machine can read those of its processes.
+
+    Raises:
+        ConfigError: the file cannot be read, or holds no token.
+    """
+    import os
+    from pathlib import Path
+
+    place, token = file or _TOKEN_VARIABLE, os.environ.get(_TOKEN_VARIABLE)
+    if file is not None:
+        try:
+            token = Path(file).read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{file}: no token can be read ({one_line(error)}); write one into it") from None
+    if token is None:
+        return None
+    if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise ConfigError(
+            f"{place}: a token has {_SHORTEST_TOKEN} or more printable ASCII characters and no space; "
+            "python3 -c 'import secrets; print(secrets.token_urlsafe())' makes one"
         )
     return token

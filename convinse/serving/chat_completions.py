@@ -12,7 +12,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
 
 from ..encoder.token_count import TokenCounter
 from ..pipeline import Pipeline
@@ -21,9 +22,9 @@ from ..records.conversation import Conversation, RankedAnswer, Turn
 from ..records.evidence import SOURCES, Entity, parse_sources
 from ..session import Session
 from ..support.errors import ConfigError
-from ..support.http_work import RefusedError
-from .questions import can_be_asked, checked_question
-from .turn_stream import Rendered, event
+from .app import openai_error
+from .conversations import can_be_asked, checked_question
+from .turns import EventWriter, event
 
 MODEL = "convinse"  # `convinse:kb_text` is the same with these sources
 _EARLIER = 30  # turns that count as the conversation, the last ones: each is understood anew
@@ -31,17 +32,20 @@ _EVIDENCES = 5  # that the text of an answer shows
 _LONGEST_ANSWER = 300  # characters of an earlier answer; the longest names of items have some 250
 _ANSWER_LINE = re.compile(r"(?P<label>.+?) \((?:(?P<id>[^()]+), )?score -?[0-9.]+(?:; not sure: .*)?\)")
 _NO_ANSWER = "No answer was found."
-_KINDS = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 
-class ContentPart(msgspec.Struct):
+class _ChatShape(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class ContentPart(_ChatShape):
     """A part of a message."""
 
     type: str
     text: str = ""
 
 
-class ChatMessage(msgspec.Struct):
+class ChatMessage(_ChatShape):
     """A message; of an assistant that called tools it has no content."""
 
     role: str
@@ -49,21 +53,21 @@ class ChatMessage(msgspec.Struct):
 
     @property
     def text(self) -> str:
-        """All of its text. Raises `RefusedError` where there are pictures or sounds."""
+        """All of its text. Raises `HTTPException` where there are pictures or sounds."""
         if isinstance(self.content, list):
             if kinds := {part.type for part in self.content} - {"text"}:
-                raise RefusedError(f"messages: content of type '{min(kinds)[:50]}'; only text can be asked")
+                raise HTTPException(400, f"messages: content of type '{min(kinds)[:50]}'; only text can be asked")
             return "\n".join(part.text for part in self.content)
         return self.content or ""
 
 
-class StreamOptions(msgspec.Struct):
+class StreamOptions(_ChatShape):
     """What else a stream is to tell."""
 
     include_usage: bool | None = None
 
 
-class ChatRequest(msgspec.Struct):
+class ChatRequest(_ChatShape):
     """What counts of a request; temperature and the like have no meaning here and are passed over."""
 
     messages: list[ChatMessage]
@@ -91,41 +95,35 @@ class ChatQuestion(NamedTuple):
         return [*(turn["question"] for turn in self.earlier), *answers, self.question]
 
 
-def error_shape(text: str, status: int) -> dict[str, Any]:
-    """An error as OpenAI's clients read it."""
-    kind = _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
-    return {"error": {"message": text, "type": kind, "param": None, "code": None}}
-
-
-def models() -> list[dict[str, Any]]:
+def model_cards() -> list[dict[str, Any]]:
     """The model, with all sources and with each alone."""
-    return [model(name) for name in (MODEL, *(f"{MODEL}:{source}" for source in SOURCES))]
+    return [model_card(name) for name in (MODEL, *(f"{MODEL}:{source}" for source in SOURCES))]
 
 
-def model(name: str) -> dict[str, Any]:
-    """A model as OpenAI describes it. Raises `RefusedError` where there is none of this name."""
+def model_card(name: str) -> dict[str, Any]:
+    """A model as OpenAI describes it. Raises `HTTPException` where there is none of this name."""
     sources_of(name, SOURCES)
     return {"id": name, "object": "model", "created": 0, "owned_by": MODEL}
 
 
 def sources_of(name: str, usual: Sequence[str]) -> tuple[str, ...]:
-    """The sources that a model's name gives. Raises `RefusedError`."""
+    """The sources that a model's name gives. Raises `HTTPException`."""
     base, colon, sources = name.partition(":")
     try:
         if base == MODEL:
             return parse_sources(sources) if colon else tuple(usual)
     except ConfigError:
         pass
-    raise RefusedError(f"no model '{name[:100]}'; there are '{MODEL}' and '{MODEL}:SOURCES', as {MODEL}:kb_text", 404)
+    raise HTTPException(404, f"no model '{name[:100]}'; there are '{MODEL}' and '{MODEL}:SOURCES', as {MODEL}:kb_text")
 
 
 def chat_question(request: ChatRequest) -> ChatQuestion:
-    """What is asked, in the light of what. Raises `RefusedError`.
+    """What is asked, in the light of what. Raises `HTTPException`.
 
     Programs send earlier messages again that were refused; they are passed over.
     """
     if request.n not in (None, 1):
-        raise RefusedError("n: one answer is given; leave it out or set it to 1")
+        raise HTTPException(400, "n: one answer is given; leave it out or set it to 1")
     turns: list[Turn] = []
     for message in request.messages:
         if message.role == "user":
@@ -134,7 +132,7 @@ def chat_question(request: ChatRequest) -> ChatQuestion:
             turns[-1]["pred_answers"] = _answers_of(message.text)
         last = message.role
     if not turns or last != "user":
-        raise RefusedError("messages: the last one must be of the role 'user'; it is the question")
+        raise HTTPException(400, "messages: the last one must be of the role 'user'; it is the question")
     *earlier, asked = turns
     question = checked_question(asked["question"])
     return ChatQuestion(question, [turn for turn in earlier if can_be_asked(turn["question"])][-_EARLIER:])
@@ -153,14 +151,10 @@ def _answers_of(text: str) -> list[RankedAnswer]:
 
 def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[Turn]) -> Session:
     """A session that goes on after these turns; they are understood, and not answered again."""
-    return pipeline.session(sources, pipeline.apply(_understood, list(earlier)))
-
-
-def _understood(pipeline: Pipeline, turns: list[Turn]) -> Conversation:
-    conversation: Conversation = {"conv_id": "chat", "questions": turns}
-    for number in range(len(turns)):
+    conversation: Conversation = {"conv_id": "chat", "questions": list(earlier)}
+    for number in range(len(earlier)):
         understand(pipeline.qu, [conversation], number, use_gold_answers=False)
-    return conversation
+    return pipeline.session(sources, conversation)
 
 
 def answer_lines(turn: Turn) -> list[str]:
@@ -199,7 +193,7 @@ def completion(turn: Turn, name: str, tokens: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def completion_chunks(request: ChatRequest, tokens: dict[str, int]) -> Rendered:
+def completion_events(request: ChatRequest, tokens: dict[str, int]) -> EventWriter:
     """The events of a stream: the role at once, the lines of the answer, the end with the turn, and `[DONE]`.
 
     Args:
@@ -218,7 +212,7 @@ def completion_chunks(request: ChatRequest, tokens: dict[str, int]) -> Rendered:
         elif kind == "stage":
             yield f": {value['stage']}\n\n".encode()  # a comment: clients pass it over, and see that something comes
         elif kind == "error":
-            yield event(error_shape(str(value), value.status))
+            yield event(openai_error(value))
         else:
             for number, line in enumerate(answer_lines(value)):
                 yield chunk({"content": f"\n{line}" if number else line})

@@ -1,4 +1,4 @@
-"""The files of the web page, held in memory, with the headers that keep a browser to them alone."""
+"""The web page: its files, with the headers that keep a browser to them alone, its examples and its tables."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from importlib import resources
 from pathlib import PurePath
 from typing import NamedTuple
 
-from starlette.requests import Request
+import msgspec
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ..support.http_work import RefusedError
+from ..config import Config
+from ..experiment import read_part
+from ..pipeline import Pipeline
+from ..records.evidence import Row
+from .conversations import can_be_asked
 
 PAGE_PATH = "/page/"
 _START = "index.html"
+_MOST_EXAMPLES = 6
+_MOST_ROWS = 500
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -49,12 +57,52 @@ class WebPage:
                 body = file.read_bytes()
                 self._files[file.name] = _PageFile(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"', kind)
 
-    def response(self, request: Request) -> Response:
-        """A file, or 304 where the browser has it. Raises `RefusedError` where there is none."""
-        file = self._files.get(request.path_params.get("file", _START))
+    def response(self, tags: str, name: str | None) -> Response:
+        """Return a file, or 304 if its tag is among those of the browser. Raises `HTTPException` (404)."""
+        file = self._files.get(name or _START)
         if file is None:
-            raise RefusedError("the page has no such file", 404)
+            raise HTTPException(404, "the page has no such file")
         headers = {**_HEADERS, "ETag": file.tag}
-        if file.tag in request.headers.get("if-none-match", ""):
+        if file.tag in tags:
             return Response(status_code=304, headers=headers)
         return Response(file.body, headers=headers, media_type=file.kind)
+
+
+class ExampleConversation(BaseModel):
+    """The questions of a conversation that may be asked."""
+
+    domain: str
+    questions: list[str]
+
+
+class WholeTable(msgspec.Struct):
+    """The first rows of a table, and how many it has."""
+
+    rows: list[Row]
+    total: int
+
+
+def read_examples(config: Config) -> list[ExampleConversation]:
+    """Return the first conversation of each domain of the configured dev part; none without such a part.
+
+    Raises:
+        DataError: the part is damaged.
+    """
+    if not config.input_path("dev").is_file():
+        return []
+    chosen: dict[str, ExampleConversation] = {}
+    for conversation in read_part(config, "dev"):
+        domain = str(conversation.get("domain") or "")
+        questions = [turn["question"] for turn in conversation["questions"] if can_be_asked(turn["question"])]
+        if questions and len(chosen) < _MOST_EXAMPLES:
+            chosen.setdefault(domain, ExampleConversation(domain=domain, questions=questions))
+    return list(chosen.values())
+
+
+def find_table(pipeline: Pipeline, page: str, table: int) -> WholeTable:
+    """Return a table of the Wikipedia dump, by its page (an item) and its number. Raises `HTTPException` (404)."""
+    dump = pipeline.resources.wikipedia
+    rows = dump.table(page, table) if dump is not None else []
+    if not rows:
+        raise HTTPException(404, "no such table: the Wikipedia dump of this server does not have it")
+    return WholeTable(rows[:_MOST_ROWS], len(rows))

@@ -53,7 +53,7 @@ def test_build_passes_its_options_on_and_does_not_speak_of_conversations(folder,
     monkeypatch.setattr(build_module, "build", build)
     assert main(["kb", "build", "a.json", "--output", "b", "--memory", "1.5GB", "--language", "de,en"]) == 130
     assert capsys.readouterr().err == "convinse: interrupted; nothing was changed\n"
-    given = {"memory": 1_500_000_000, "languages": ("de", "en", "mul"), "quiet": False, "crew": None}
+    given = {"memory": 1_500_000_000, "languages": ("de", "en", "mul"), "quiet": False}
     assert seen == {"dump": Path("a.json"), "output": Path("b"), **given}
     assert main(["kb", "build", "a.json", "--output", "b", "--quiet"]) == 130
     assert (seen["memory"], seen["languages"], seen["quiet"]) == (4_000_000_000, ("en", "mul"), True)

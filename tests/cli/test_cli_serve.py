@@ -1,63 +1,106 @@
+"""The commands of the services as a user types them, up to what they would serve with."""
+
 import queue
 import sys
 import webbrowser
 
 import pytest
 
-from convinse.serving import api_server, mcp_transports, service_access
-from convinse.serving.api_server import ServiceOptions
+from convinse.serving import api, app
+from convinse.serving.api import ServiceOptions
+
+mcp = pytest.importorskip("convinse.serving.mcp")
 
 TOKEN = "of-sixteen-letters"
+LEXICAL = ["--config", "lexical.yml"]
+
+
+class Tools:
+    """The tools of MCP as far as the command knows them."""
+
+    def __init__(self, pipeline, options):
+        self.options = options
+
+    def close(self):
+        pass
 
 
 @pytest.fixture
 def started(monkeypatch):
-    """What `serve api` would serve with."""
+    """The options, the host and the port of each server that would be started; of one over stdio the options alone."""
     calls = []
 
-    def serve(pipeline, options, host, port, ready, *, names):
-        calls.append((options, host, port, names))
+    def run(options, host, port, ready, *, has_token):
+        assert has_token == (options.token is not None)
+        calls.append((options, host, port))
         ready("http://HOST:1")
 
-    monkeypatch.setattr(api_server, "serve", serve)
-    monkeypatch.delenv(service_access.TOKEN_VARIABLE, raising=False)
+    monkeypatch.setattr(app, "run", run)
+    monkeypatch.setattr(api, "create_app", lambda pipeline, options: options)
+    monkeypatch.setattr(mcp, "PipelineTools", Tools)
+    monkeypatch.setattr(mcp, "create_app", lambda tools: tools.options)
+    monkeypatch.setattr(mcp, "serve_stdio", lambda tools: calls.append(tools.options))
+    monkeypatch.delenv("CONVINSE_TOKEN", raising=False)
     return calls
 
 
 def test_what_is_given_is_served_with(started, command, tmp_path):
     file = tmp_path / "token"
-    file.write_text(TOKEN)
+    file.write_text(f"{TOKEN}\n")
     given = ["--sources", "info_kb", "--token", file, "--cors", "https://a.org", "--cors", "http://b.org:8080"]
     more = ["--conversations", 5, "--host", "0.0.0.0", "--port", 0, "--allow-host", "c.org"]
-    assert "http://HOST:1" in command("serve", "api", "--config", "lexical.yml", *given, *more)
-    options = ServiceOptions(("kb", "info"), 5, TOKEN, ("https://a.org", "http://b.org:8080"))
-    assert started == [(options, "0.0.0.0", 0, ["c.org"])]
+    assert "http://HOST:1" in command("serve", "api", *LEXICAL, *given, *more)
+    origins = ("https://a.org", "http://b.org:8080")
+    options = ServiceOptions(("kb", "info"), 5, TOKEN, origins, ("0.0.0.0", "c.org"))
+    assert started == [(options, "0.0.0.0", 0)]
 
 
 def test_the_demo_is_the_service_with_its_page_opened(started, command, monkeypatch):
     pages = queue.Queue()
     monkeypatch.setattr(webbrowser, "open", pages.put)
-    command("serve", "api", "--config", "lexical.yml")
+    command("serve", "api", *LEXICAL)
     assert pages.empty()
-    command("serve", "demo", "--config", "lexical.yml", "--sources", "kb", "--port", 0)
+    command("serve", "demo", *LEXICAL, "--sources", "kb", "--port", 0)
     assert pages.get(timeout=60) == "http://HOST:1"
-    assert started[1] == (ServiceOptions(("kb",)), "127.0.0.1", 0, [])
+    assert started[1] == (ServiceOptions(("kb",), hosts=("127.0.0.1",)), "127.0.0.1", 0)
 
 
+@pytest.mark.parametrize("words", [["api"], ["mcp", "--http", "0"]])
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
-def test_elsewhere_only_with_a_token_or_open(started, command, command_error, monkeypatch, host):
-    arguments = ["serve", "api", "--config", "lexical.yml", "--host", host]
+def test_elsewhere_only_with_a_token_or_open(started, command, command_error, monkeypatch, words, host):
+    arguments = ["serve", *words, *LEXICAL, "--host", host]
     error = command_error(*arguments)
     assert "--token" in error and "--open" in error and not started
     command(*arguments, "--open")
-    monkeypatch.setenv(service_access.TOKEN_VARIABLE, TOKEN)
+    monkeypatch.setenv("CONVINSE_TOKEN", TOKEN)
     command(*arguments)
     assert [options.token for options, *_ in started] == [None, TOKEN]
 
 
 def test_the_own_machine_needs_none(started, command):
-    command("serve", "api", "--config", "lexical.yml", "--host", "localhost")
-    assert started[0][0] == ServiceOptions(("kb", "text", "table", "info"))
+    command("serve", "api", *LEXICAL, "--host", "localhost")
+    assert started[0][0] == ServiceOptions(("kb", "text", "table", "info"), hosts=("localhost",))
+
+
+def test_the_token_of_a_file_comes_before_that_of_the_environment(started, command, monkeypatch, tmp_path):
+    file = tmp_path / "token"
+    file.write_text("x" * 16)
+    monkeypatch.setenv("CONVINSE_TOKEN", TOKEN)
+    command("serve", "api", *LEXICAL, "--token", file)
+    assert started[0][0].token == "x" * 16
+
+
+@pytest.mark.parametrize("text", ["", "short", "with a space in it", "x" * 20 + "\n" + "y" * 20, "ö" * 20, None])
+def test_what_is_no_token(started, command_error, tmp_path, text):
+    file = tmp_path / "token"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    assert "token" in command_error("serve", "api", *LEXICAL, "--token", file)
+
+
+def test_an_empty_variable_is_no_token(started, command_error, monkeypatch):
+    monkeypatch.setenv("CONVINSE_TOKEN", "")
+    assert "CONVINSE_TOKEN" in command_error("serve", "api", *LEXICAL)
 
 
 @pytest.mark.parametrize(
@@ -73,45 +116,22 @@ def test_unknown_sources_and_numbers(started, command_error, usage_error):
     assert "--conversations" in usage_error("serve", "api", "--conversations", "0")
 
 
-@pytest.fixture
-def started_mcp(monkeypatch):
-    """What `serve mcp` would serve with: options, host, port and whether conversations are listed, or the options alone."""
-    calls = []
-
-    def serve_http(pipeline, options, host, port, ready, *, names, lists):
-        calls.append((options, host, port, lists, names))
-        ready("http://HOST:1/mcp")
-
-    monkeypatch.setattr(mcp_transports, "serve_http", serve_http)
-    monkeypatch.setattr(mcp_transports, "serve_stdio", lambda pipeline, options: calls.append(options))
-    monkeypatch.delenv(service_access.TOKEN_VARIABLE, raising=False)
-    return calls
-
-
-def test_mcp_is_served_to_whoever_starts_it_or_over_http(started_mcp, command, monkeypatch):
-    given = ["--config", "lexical.yml", "--sources", "info_kb", "--conversations", 5]
+def test_mcp_is_served_to_whoever_starts_it_or_over_http(started, command):
+    given = [*LEXICAL, "--sources", "info_kb", "--conversations", 5]
     assert command("serve", "mcp", *given) == ""
     assert "http://HOST:1/mcp" in command("serve", "mcp", *given, "--http", 0, "--allow-host", "c.org")
-    command("serve", "mcp", *given, "--http", 9000, "--host", "0.0.0.0", "--open")
-    monkeypatch.setenv(service_access.TOKEN_VARIABLE, TOKEN)
-    command("serve", "mcp", *given, "--http", 9000, "--host", "0.0.0.0")
-    options = ServiceOptions(("kb", "info"), 5)
-    assert started_mcp == [
-        options,
-        (options, "127.0.0.1", 0, True, ("c.org",)),
-        (options, "0.0.0.0", 9000, False, ()),
-        (ServiceOptions(("kb", "info"), 5, TOKEN), "0.0.0.0", 9000, True, ()),
-    ]
+    over_http = ServiceOptions(("kb", "info"), 5, hosts=("127.0.0.1", "c.org"))
+    assert started == [ServiceOptions(("kb", "info"), 5, hosts=("127.0.0.1",)), (over_http, "127.0.0.1", 0)]
 
 
-def test_where_mcp_may_not_be_served(started_mcp, command_error, usage_error):
-    assert "--open" in command_error("serve", "mcp", "--http", 0, "--host", "0.0.0.0")
+def test_the_options_of_http_belong_to_it(started, usage_error):
     for words in (["--host", "0.0.0.0"], ["--open"], ["--token", "x"], ["--allow-host", "x"]):
         assert "--http" in usage_error("serve", "mcp", *words)
-    assert not started_mcp
+    assert not started
 
 
 def test_without_the_sdk_a_line_says_how_to_get_it(command_error, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mcp.server.lowlevel", None)
+    monkeypatch.delitem(sys.modules, "convinse.serving.mcp")
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     for words in ([], ["--http", 0]):
-        assert "pip install 'convinse[mcp]'" in command_error("serve", "mcp", "--config", "lexical.yml", *words)
+        assert "pip install 'convinse[mcp]'" in command_error("serve", "mcp", *LEXICAL, *words)

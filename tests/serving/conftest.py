@@ -2,7 +2,7 @@
 
 import pytest
 
-from convinse.serving.api_server import create_app
+from convinse.serving.api import create_app
 from loopback import served
 from services import HeldPipeline
 

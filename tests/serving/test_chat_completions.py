@@ -5,7 +5,7 @@ import json
 import pytest
 from tokenizers import Tokenizer
 
-from convinse.serving.api_server import ServiceOptions, create_app
+from convinse.serving.api import ServiceOptions, create_app
 from convinse.serving.chat_completions import ChatMessage, ChatRequest, answer_lines, chat_question
 from loopback import served
 from places import ROOT
@@ -79,8 +79,12 @@ def test_an_edited_answer_counts(server):
     ],
 )
 def test_what_an_earlier_answer_names(text, entity):
-    messages = [ChatMessage("assistant", "Hello!"), ChatMessage("user", "a"), ChatMessage("assistant", text)]
-    (turn,) = chat_question(ChatRequest([*messages, ChatMessage("user", "b")])).earlier
+    messages = [
+        ChatMessage(role="assistant", content="Hello!"),
+        ChatMessage(role="user", content="a"),
+        ChatMessage(role="assistant", content=text),
+    ]
+    (turn,) = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="b")])).earlier
     assert [(a["answer"]["id"], a["answer"]["label"]) for a in turn["pred_answers"]] == ([entity] if entity else [])
 
 
@@ -93,14 +97,14 @@ def test_an_abstention_is_told_and_read_again():
 
 
 def test_of_a_long_conversation_the_last_turns_count():
-    messages = [ChatMessage("user", f"question {n}") for n in range(40)]
-    question, earlier = chat_question(ChatRequest(messages))
+    messages = [ChatMessage(role="user", content=f"question {n}") for n in range(40)]
+    question, earlier = chat_question(ChatRequest(messages=messages))
     assert question == "question 39" and [turn["turn"] for turn in earlier] == list(range(9, 39))
 
 
 def test_earlier_messages_that_were_refused_are_passed_over():
     texts = ["a", "x" * 2001, " ", "b"]
-    question, earlier = chat_question(ChatRequest([ChatMessage("user", text) for text in texts]))
+    question, earlier = chat_question(ChatRequest(messages=[ChatMessage(role="user", content=text) for text in texts]))
     assert question == "b" and [turn["question"] for turn in earlier] == ["a"]
 
 
@@ -111,7 +115,7 @@ def test_earlier_messages_that_were_refused_are_passed_over():
         ([message("assistant", "x")], {}, 400, "the last one"),
         ([message("user", "x"), message("assistant", "x")], {}, 400, "the last one"),
         ([message("user", "")], {}, 400, "empty"),
-        ([message("user", 5)], {}, 400, "messages[0].content"),
+        ([message("user", 5)], {}, 400, "messages.0.content"),
         ([message("user", [{"type": "image_url", "image_url": {"url": "x"}}])], {}, 400, "image_url"),
         ([message("user", "x" * 2001)], {}, 413, "2000"),
         ([message("user", "x")], {"n": 2}, 400, "n: "),

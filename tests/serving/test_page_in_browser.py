@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from browser import Page
-from convinse.serving.api_server import ServiceOptions, create_app
+from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
 from recipes.page_pictures import LOAD, chromium, executable
 from services import ask, asked, begun

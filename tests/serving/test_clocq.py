@@ -1,9 +1,6 @@
 """The CLOCQ HTTP API, driven as CLOCQ's own client drives it and as it should not be driven."""
 
-import http.client
 import json
-import socket
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from unittest.mock import Mock
 
@@ -14,6 +11,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
 from convinse.support.errors import IndexFileError
 from loopback import clocq_server
+from services import ask, asked
 
 TITANIC, CAMERON, DICAPRIO, FILM = "Q44578", "Q42574", "Q38111", "Q11424"
 QUESTION = "Who directed Titanic with Kate Winslet?"
@@ -33,37 +31,19 @@ def port(kb):
         yield port
 
 
-def call(port, method, path, body=None, headers=None):
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
-        connection.request(method, path, body, headers or {})
-        response = connection.getresponse()
-        return response.status, response.headers, response.read()
-
-
 @pytest.fixture
 def post(port):
-    """POST a JSON object; the JSON answer, whose status must be 200."""
-
-    def send(path, **request):
-        status, headers, body = call(port, "POST", path, json.dumps(request), {"Content-Type": "application/json"})
-        assert status == 200, body
-        assert headers["Content-Type"] == "application/json"
-        return json.loads(body)
-
-    return send
+    """The JSON answer to a request."""
+    return lambda path, **request: asked(port, "POST", path, request)
 
 
 @pytest.fixture
 def refuse(port):
-    """Send what is wrong; the error's text."""
+    """The error of a request that is wrong."""
 
-    def send(path, body, status=400, method="POST"):
-        found, headers, answer = call(port, method, path, body)
-        assert found == status, answer
-        assert headers["Content-Type"] == "application/json"
-        value = json.loads(answer)
-        assert list(value) == ["error"] and isinstance(value["error"], str)
-        assert "Traceback" not in value["error"] and "\n" not in value["error"]
+    def send(path, body):
+        value = asked(port, "POST", path, body, 400)
+        assert list(value) == ["error"] and "Traceback" not in value["error"] and "\n" not in value["error"]
         return value["error"]
 
     return send
@@ -74,7 +54,7 @@ def labels(fact):
 
 
 def test_test(port):
-    status, _, body = call(port, "GET", "/test")
+    status, _, body = ask(port, "GET", "/test")
     assert status == 200 and b"successful" in body
 
 
@@ -160,7 +140,7 @@ def test_connections(post):
     ("other", "distance"), [(CAMERON, b"1"), (DICAPRIO, b"1"), ("Q25188", b"0.5"), ("Q1203", b"0")]
 )
 def test_connectivity_is_a_bare_number(port, other, distance):
-    status, _, body = call(port, "POST", "/connectivity_check", json.dumps({"item1": TITANIC, "item2": other}))
+    status, _, body = ask(port, "POST", "/connectivity_check", {"item1": TITANIC, "item2": other})
     assert (status, body) == (200, distance)
     assert float(body) == float(distance)
 
@@ -212,9 +192,7 @@ MISSING = {
 
 
 @pytest.mark.parametrize("path", ALL_PATHS)
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"item=Q42", b"\xff\xfe", b"[" * 100_000, b"[]", b"5", b"null", b'{"x": NaN}']
-)
+@pytest.mark.parametrize("body", [b"", b"[" * 100_000, b"null"])
 def test_a_body_that_is_not_the_right_object(refuse, path, body):
     refuse(path, body)
 
@@ -222,7 +200,7 @@ def test_a_body_that_is_not_the_right_object(refuse, path, body):
 @pytest.mark.parametrize("path", ITEM_PATHS)
 @pytest.mark.parametrize("item", [42, [], {}, True])
 def test_an_item_that_is_no_text(refuse, path, item):
-    assert "item" in refuse(path, json.dumps({"item": item}))
+    assert "item" in refuse(path, {"item": item})
 
 
 @pytest.mark.parametrize("path", [*ITEM_PATHS, "/connect", "/connectivity_check"])
@@ -231,7 +209,7 @@ def test_no_item_has_the_answer_of_clocq_or_is_refused(post, refuse, path, body)
     if path in MISSING:
         assert post(path, **body) == MISSING[path]
     else:  # CLOCQ's server fails
-        assert "item" in refuse(path, json.dumps(body))
+        assert "item" in refuse(path, body)
 
 
 @pytest.mark.parametrize("path", ["/neighborhood", "/two_hop_neighborhood"])
@@ -241,7 +219,7 @@ def test_no_item_has_the_answer_of_clocq_or_is_refused(post, refuse, path, body)
     ids=str,
 )  # fmt: skip
 def test_options_of_a_wrong_type_or_size(refuse, path, wrong):
-    assert next(iter(wrong)) in refuse(path, json.dumps({"item": TITANIC, **wrong}))
+    assert next(iter(wrong)) in refuse(path, {"item": TITANIC, **wrong})
 
 
 @pytest.mark.parametrize("path", QUESTION_PATHS)
@@ -266,25 +244,7 @@ def test_options_of_a_wrong_type_or_size(refuse, path, wrong):
     ],
 )
 def test_questions_and_parameters_that_are_wrong(refuse, path, wrong, words):
-    assert words in refuse(path, json.dumps(wrong))
-
-
-def test_a_large_body_is_refused_and_the_server_goes_on(refuse, post, port):
-    for size in (1_000_001, 5_000_000):
-        assert "1000000" in refuse("/item_to_label", b'{"item": "' + b"Q" * size, status=413)
-    status, _, _ = call(port, "POST", "/item_to_label", iter([b"x" * 500_000] * 4))  # in chunks
-    assert status == 413
-    assert post("/item_to_label", item=TITANIC) == "Titanic"
-
-
-def test_unknown_paths_and_methods(refuse, port):
-    assert "/neighborhood" in refuse("/neighbourhood", b"{}", 404)
-    refuse("/", None, 404, "GET")
-    refuse("/../../etc/passwd", None, 404, "GET")
-    for path in ALL_PATHS:
-        refuse(path, None, 405, "GET")
-    refuse("/test", b"{}", 405)
-    assert call(port, "GET", "/connect")[1]["Allow"] == "POST"
+    assert words in refuse(path, wrong)
 
 
 def test_a_fault_of_the_server_is_no_traceback(world_kb, monkeypatch, caplog):
@@ -292,48 +252,13 @@ def test_a_fault_of_the_server_is_no_traceback(world_kb, monkeypatch, caplog):
     with clocq_server(world_kb) as port:
         for error in (ValueError(secret), IndexFileError(told)):
             monkeypatch.setattr(world_kb, "aliases", Mock(side_effect=error))
-            status, _, body = call(port, "POST", "/item_to_aliases", '{"item": "Q42"}')
+            status, _, body = ask(port, "POST", "/item_to_aliases", {"item": "Q42"})
             assert status == 500 and secret not in body.decode() and list(json.loads(body)) == ["error"]
     assert json.loads(body) == {"error": told}
     assert secret in caplog.text
 
 
-def test_several_requests_over_one_connection(port):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    for body, status in [(b'{"item": "Q5"}', 200), (b"{", 400), (b'{"item": "Q5"}', 200)]:
-        connection.request("POST", "/item_to_label", body)
-        response = connection.getresponse()
-        assert response.status == status
-        response.read()
-    connection.close()
-
-
-def test_eight_threads_at_once(post):
-    requests = [
-        ("/search_space", {"question": QUESTION}),
-        ("/search_space", {"question": "When was Leonardo DiCaprio born?", "parameters": {"k": 1}}),
-        ("/neighborhood", {"item": TITANIC, "include_type": True}),
-        ("/two_hop_neighborhood", {"item": DICAPRIO}),
-        ("/connect", {"item1": CAMERON, "item2": DICAPRIO}),
-        ("/item_to_types", {"item": CAMERON}),
-    ]
-    wanted = [post(path, **request) for path, request in requests]
-
-    def work(shift):
-        for number in range(18):
-            path, request = requests[(number + shift) % len(requests)]
-            assert post(path, **request) == wanted[(number + shift) % len(requests)]
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(8)))
-
-
-def test_it_listens_on_this_machine_only(port):
-    with socket.create_connection(("127.0.0.1", port)) as client:
-        assert client.getpeername()[0] == "127.0.0.1"
-    with socket.socket() as probe:
-        probe.connect_ex(("192.0.2.1", 1))  # sends nothing that matters; shows our own address, where there is one
-        own = probe.getsockname()[0]
-    if own not in ("0.0.0.0", "127.0.0.1"):
-        with pytest.raises(OSError):
-            socket.create_connection((own, port), timeout=1).close()
+@pytest.mark.parametrize("prefix", ["/api", "/linking_api"])
+def test_the_prefixes_of_the_public_server(post, prefix):
+    for path, request in (("/item_to_label", {"item": TITANIC}), ("/entity_linking", {"question": QUESTION})):
+        assert post(prefix + path, **request) == post(path, **request)

@@ -1,18 +1,21 @@
-"""`kb serve` answers the methods of CLOCQ's client as CLOCQ does: its shapes, its parameters, its missing values."""
+"""The CLOCQ API answers as CLOCQ does: its shapes, its parameters, its missing values, its files of tasks."""
 
-import http.client
 import json
+import logging
 from contextlib import closing
 
+import msgspec
+import numpy as np
 import pytest
 
 from convinse.config import ClocqParams
 from convinse.knowledge_base.build import build
+from convinse.knowledge_base.clocq_api import ClocqService, answer_tasks
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
-from convinse.knowledge_base.server import ClocqService, create_app
+from convinse.support.errors import DataError
 from handmade import claim, document, q, string, world, write
-from loopback import served
+from refusals import refused
 
 TITANIC, CAMERON, HUMAN, FILM = "Q44578", "Q42574", "Q5", "Q11424"
 QUESTION = "Who directed Titanic with Kate Winslet?"
@@ -32,18 +35,19 @@ def kb(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def post(kb):
-    with served(create_app(kb)) as port:
+def service(kb):
+    return ClocqService(kb)
 
-        def send(path, **request):
-            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
-                connection.request("POST", path, json.dumps(request), {"Content-Type": "application/json"})
-                response = connection.getresponse()
-                body = response.read()
-            assert response.status == 200, body
-            return json.loads(body)
 
-        yield send
+@pytest.fixture(scope="module")
+def post(service):
+    """The answer to a request, by its path."""
+
+    def send(path, **request):
+        shape, function = service.functions[path]
+        return msgspec.json.decode(msgspec.json.encode(function(msgspec.convert(request, shape))))
+
+    return send
 
 
 def ids(facts):
@@ -85,8 +89,6 @@ def test_relation_linking_finds_properties_by_their_names_and_aliases(post, ques
 
 
 def test_the_model_chooses_among_properties_and_finds_those_that_are_not_named(kb):
-    import numpy as np
-
     def embed(texts):  # the words "performed" and "cast" mean the same; so do "birth" and "life"
         words = [("performed", "cast"), ("life", "birth")]
         rows = [[any(word in text for word in pair) for pair in words] + [0.1] for text in texts]
@@ -122,12 +124,6 @@ def test_literals_are_their_own_labels_and_have_neither_types_nor_facts(post, li
 
 def test_quoted_dates_have_the_label_of_the_date(post):
     assert post("/item_to_label", item='"1997-12-19T00:00:00Z"') == "19 December 1997"
-
-
-def test_long_literals_are_not_remembered(post, kb):
-    before = kb._label.cache_info().currsize
-    post("/item_to_label", item="Q" + "x" * 500_000)
-    assert kb._label.cache_info().currsize == before
 
 
 def test_types_are_classes_and_occupations_and_the_type_is_the_most_frequent(post):
@@ -176,7 +172,72 @@ def test_p_of_a_question_stands_where_it_may(post, request_):
     assert len(post("/search_space", question="The Busy One", parameters={"p": 5, "k": None})["search_space"]) >= 8
 
 
-@pytest.mark.parametrize("prefix", ["/api", "/linking_api"])
-def test_the_prefixes_of_the_public_server(post, prefix):
-    for path, request in (("/item_to_label", {"item": TITANIC}), ("/entity_linking", {"question": QUESTION})):
-        assert post(prefix + path, **request) == post(path, **request)
+# -- files of tasks ----------------------------------------------------------------------------------------------------
+
+ITEM = ["get_label", "get_labels", "get_aliases", "get_description", "get_types", "get_type", "get_frequency"]
+TASKS = [
+    *({"task": name, "kb_item": TITANIC} for name in ITEM),
+    {"task": "get_neighborhood", "kb_item": TITANIC, "p": 1000, "include_labels": True},
+    {"task": "get_neighborhood_two_hop", "kb_item": TITANIC, "p": 1000, "include_labels": True},
+    {"task": "connect", "kb_item1": TITANIC, "kb_item2": CAMERON},
+    {"task": "connectivity_check", "kb_item1": TITANIC, "kb_item2": CAMERON},
+    {
+        "task": "get_search_space",
+        "question": "Who directed Titanic?",
+        "parameters": {"p": 1000},
+        "include_labels": True,
+    },
+    {"task": "entity_linking", "question": "Who directed Titanic?"},
+    {"task": "relation_linking", "question": "Who directed Titanic?"},
+]
+
+
+@pytest.fixture
+def answers(service, tmp_path):
+    def run(tasks):
+        file, output = tmp_path / "tasks.json", tmp_path / "answers.jsonl"
+        file.write_text(json.dumps(tasks))
+        number = answer_tasks(service, file, output)
+        lines = [json.loads(line) for line in output.read_text().splitlines()]
+        assert number == len(lines)
+        return lines
+
+    return run
+
+
+def test_every_task_is_answered_in_its_order(answers):
+    lines = answers(TASKS)
+    film = {"id": "Q11424", "label": "film"}
+    assert lines[:7] == [
+        "Titanic",
+        ["Titanic"],
+        [TITANIC],
+        "1997 American romantic disaster film",
+        [film],
+        film,
+        [5, 0],
+    ]
+    assert len(lines[7]) == 5 and len(lines[8]) > 5 and len(lines[9]) == lines[10] == 1
+    assert set(lines[11]) == {"kb_item_tuple", "search_space"}
+    assert [linking["item"]["id"] for line in lines[12:] for linking in line["linkings"]][-1] == "P57"
+
+
+def test_a_task_that_lacks_an_argument_is_passed_over_with_a_warning(answers, caplog):
+    with caplog.at_level(logging.WARNING):
+        assert answers([{"task": "connect", "kb_item1": TITANIC}, TASKS[0], {"task": "entity_linking"}]) == ["Titanic"]
+    assert "task 0: connect without item2" in caplog.text and "task 2: entity_linking without question" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("tasks", "words"),
+    [
+        ({"dev": []}, "expected a list of tasks"),
+        ([TASKS[0], {"task": "get_lable", "kb_item": "Q5"}], "task 1: 'get_lable' is no task"),
+        ([5], "task 0"),
+        ([{"task": "get_label", "kb_item": 5}], "task 0: Expected"),
+        ([TASKS[0], {**TASKS[7], "p": "many"}], "task 1: p: 'many'"),
+    ],
+)
+def test_what_is_no_task_is_named_and_nothing_is_written(answers, tmp_path, tasks, words):
+    refused(DataError, lambda: answers(tasks), words)
+    assert not (tmp_path / "answers.jsonl").exists()

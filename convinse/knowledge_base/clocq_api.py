@@ -1,0 +1,282 @@
+"""The CLOCQ API over an embedded knowledge base: requests, their answers, and files of tasks.
+
+Each path takes one JSON object and answers JSON. Unknown items get what CLOCQ gives: their id as label and alias, `"None"` as
+description, no facts, no types, frequencies of 0. A request that cannot be understood raises `DataError`.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+
+from ..config import ClocqParams
+from ..formats.convmix import read_records
+from ..records.evidence import Entity
+from ..records.literals import date_entity, is_date
+from ..records.representation import QuestionEntity
+from ..support.errors import DataError, one_line
+from ..support.jsonlines import writing
+from .linking import EntityLinker
+from .relations import Embedding, RelationLinker
+from .search_space import SearchSpace, is_named
+
+if TYPE_CHECKING:
+    from .index import FactEntities, KnowledgeBase
+
+LOGGER = logging.getLogger(__name__)
+_ENGINES = 16  # search spaces that stay ready, one for each set of parameters
+_ID = re.compile(r"[QP][1-9][0-9]{0,17}")
+_INSTANCE_OF, _OCCUPATION = 31, 106  # the types of CLOCQ
+_MONTHS = 12
+_LONGEST_QUESTION = 10_000
+_MOST_FACTS = 1_000_000
+_P = 1000  # CLOCQ's default
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_TASKS = {
+    "get_label": "/item_to_label",
+    "get_labels": "/item_to_labels",
+    "get_aliases": "/item_to_aliases",
+    "get_description": "/item_to_description",
+    "get_types": "/item_to_types",
+    "get_type": "/item_to_type",
+    "get_frequency": "/frequency",
+    "get_neighborhood": "/neighborhood",
+    "get_neighborhood_two_hop": "/two_hop_neighborhood",
+    "connect": "/connect",
+    "connectivity_check": "/connectivity_check",
+    "get_search_space": "/search_space",
+    "entity_linking": "/entity_linking",
+    "relation_linking": "/relation_linking",
+}
+_TASK_KEYS = {"kb_item": "item", "kb_item1": "item1", "kb_item2": "item2"}  # of a task -> of a request
+
+
+class ItemRequest(msgspec.Struct):
+    """A request about an item, a property or a literal."""
+
+    item: str | None = None
+
+
+class PairRequest(msgspec.Struct):
+    """A request about two of them."""
+
+    item1: str | None = None
+    item2: str | None = None
+
+
+class NeighborhoodRequest(ItemRequest):
+    """A request for facts."""
+
+    p: int | str | bool | None = None
+    include_labels: bool | None = None
+    include_type: bool | None = None
+
+    @property
+    def pruned_at(self) -> int:
+        """`p` as a number. Raises `DataError`."""
+        return _P if self.p is None else _number_of_facts(self.p)
+
+
+class QuestionRequest(msgspec.Struct):
+    """A request about a question. `parameters` come before the keys beside it."""
+
+    question: Annotated[str, msgspec.Meta(max_length=_LONGEST_QUESTION)]
+    parameters: dict[str, Any] | None = None
+    k: int | str | None = None
+    p: int | str | bool | None = None
+    p_setting: int | str | bool | None = None
+    top_ranked: bool | None = None
+    include_labels: bool | None = None
+    include_type: bool | None = None
+
+    @property
+    def params(self) -> ClocqParams:
+        """The parameters with their defaults; `p` is another name of `p_setting`. Raises `DataError`."""
+        values = {key: value for key, value in (self.parameters or {}).items() if value is not None}
+        k = values.pop("k", self.k)
+        p = values.pop("p_setting", values.get("p"))
+        values.pop("p", None)
+        if p is None:
+            p = self.p if self.p_setting is None else self.p_setting
+        if p is not None:
+            values["p_setting"] = _number_of_facts(p)
+        if isinstance(k, str):
+            k = int(k) if _NUMBER.fullmatch(k) else k.upper()
+        if k is not None:
+            values["k"] = k
+        try:
+            params = msgspec.convert(values, ClocqParams)
+        except msgspec.ValidationError as error:
+            text, _, place = str(error).partition(" - at `$.")
+            raise DataError(f"parameters.{place.rstrip('`')}: {text}" if place else f"parameters: {text}") from None
+        if params.bm25_limit is True:
+            raise DataError("parameters.bm25_limit: give a number of facts, or false for no limit")
+        return params
+
+
+def _number_of_facts(p: Any) -> int:
+    """Return `p` as a number; 0 and false, as in CLOCQ, prune nothing."""
+    number = int(p) if isinstance(p, str) and _NUMBER.fullmatch(p) else p
+    if number is False or number == 0:
+        return _MOST_FACTS
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= _MOST_FACTS:
+        raise DataError(f"p: {str(p)[:50]!r} is no number of facts; give one from 1 to {_MOST_FACTS}, or 0 for all")
+    return number
+
+
+class ClocqService:
+    """The functions of the API, from checked requests to plain values; safe to call from several threads.
+
+    Args:
+        kb: the knowledge base.
+        embed: the model of relation linking; see `RelationLinker`.
+    """
+
+    def __init__(self, kb: KnowledgeBase, embed: Embedding | None = None) -> None:
+        self._kb, self._embed = kb, embed
+        self._engine = functools.lru_cache(maxsize=_ENGINES)(lambda params: SearchSpace(kb, params, params.p_setting))
+        self._engine(ClocqParams())  # ready before the first request
+
+    @property
+    def functions(self) -> dict[str, tuple[type[msgspec.Struct], Callable[[Any], Any]]]:
+        """The shape of each path's request, and the function that answers it."""
+        kb = self._kb
+        return {
+            "/search_space": (QuestionRequest, self._search_space),
+            "/entity_linking": (QuestionRequest, self._entity_linking),
+            "/relation_linking": (QuestionRequest, self._relation_linking),
+            "/neighborhood": (NeighborhoodRequest, lambda r: self._neighborhood(r, kb.neighborhood)),
+            "/two_hop_neighborhood": (NeighborhoodRequest, lambda r: self._neighborhood(r, kb.two_hop_neighborhood)),
+            "/connect": (PairRequest, lambda r: self._pair(r, lambda first, second: kb.connect(first, second) or None)),
+            "/connectivity_check": (PairRequest, lambda r: self._pair(r, self._connectivity)),
+            "/item_to_label": (ItemRequest, lambda r: self._label(_item(r))),
+            "/item_to_labels": (ItemRequest, lambda r: [self._label(_item(r))]),
+            "/item_to_aliases": (ItemRequest, lambda r: kb.aliases(_item(r)) or [_item(r)]),
+            "/item_to_description": (ItemRequest, lambda r: kb.description(_item(r)) or "None"),
+            "/item_to_types": (ItemRequest, lambda r: None if r.item is None else self._types(r.item)),
+            "/item_to_type": (ItemRequest, lambda r: None if r.item is None else self._type(r.item)),
+            "/frequency": (ItemRequest, lambda r: list(kb.frequencies(_item(r)))),
+        }
+
+    def _search_space(self, request: QuestionRequest) -> dict[str, Any]:
+        facts, entities = self._engine(request.params).search(request.question)
+        return search_space_answer(self._facts([fact.fact for fact in facts], request), entities)
+
+    def _entity_linking(self, request: QuestionRequest) -> dict[str, Any]:
+        entities = filter(is_named, self._engine(request.params).question_entities(request.question))
+        return linking_answer([(entity["item"], entity["question_word"]) for entity in entities])
+
+    def _relation_linking(self, request: QuestionRequest) -> dict[str, Any]:
+        _ = request.params  # checked, too; CLOCQ links relations with parameters of its own
+        return linking_answer(self._relations.link(request.question, request.top_ranked is not False))
+
+    @functools.cached_property
+    def _relations(self) -> RelationLinker:
+        return RelationLinker(self._kb, EntityLinker(self._kb, ClocqParams()), self._embed)
+
+    def _neighborhood(
+        self, request: NeighborhoodRequest, look_up: Callable[[str, int], list[FactEntities]]
+    ) -> list[Any]:
+        return [] if request.item is None else self._facts(look_up(request.item, request.pruned_at), request)
+
+    def _pair(self, request: PairRequest, relate: Callable[[str, str], Any]) -> Any:
+        return None if request.item1 is None or request.item2 is None else relate(request.item1, request.item2)
+
+    def _connectivity(self, first: str, second: str) -> float:
+        distance = self._kb.connectivity(first, second)
+        return 0.5 if distance == 0.5 else int(distance)  # 1, not 1.0, as CLOCQ writes it
+
+    def _label(self, item: str) -> str:
+        if is_date(bare := item.strip('"')):
+            year, month, day = (int(part) for part in bare.removesuffix("T00:00:00Z").rsplit("-", 2))
+            if month <= _MONTHS:
+                whole_year = month == day == 1
+                return date_entity(year, *(() if whole_year else (month, day)))["label"]
+        return self._kb.label(item) if _ID.fullmatch(item) else item  # a literal is its own label
+
+    def _types(self, item: str) -> list[Entity]:
+        classes = [*self._kb.objects(item, _INSTANCE_OF), *self._kb.objects(item, _OCCUPATION)]
+        return [self._kb.entity(item) for item in dict.fromkeys(classes)]
+
+    def _type(self, item: str) -> Entity | None:
+        return max(self._types(item), key=lambda kind: self._kb.frequency(kind["id"]), default=None)
+
+    def _facts(self, facts: list[FactEntities], request: NeighborhoodRequest | QuestionRequest) -> list[Any]:
+        """Facts as ids, as entities, or as entities with their types: dates, numbers and words have none."""
+        if request.include_labels is False:
+            return [[entity["id"] for entity in fact] for fact in facts]
+        if not request.include_type:
+            return facts
+        types: dict[str, Entity | None] = {}
+        for fact in facts:
+            for entity in fact:
+                if entity["id"] not in types:
+                    types[entity["id"]] = self._type(entity["id"])
+        return [[{**entity, "type": types[entity["id"]]} for entity in fact] for fact in facts]
+
+
+def search_space_answer(facts: list[Any], entities: list[QuestionEntity]) -> dict[str, Any]:
+    """Return the answer of `/search_space`."""
+    return {"kb_item_tuple": entities, "search_space": facts}
+
+
+def linking_answer(linkings: Iterable[tuple[Entity, str]]) -> dict[str, Any]:
+    """Return the answer of `/entity_linking` and `/relation_linking`."""
+    linked = [{"item": item, "mention": mention} for item, mention in linkings]
+    return {"linkings": linked, "mentions": list(dict.fromkeys(linking["mention"] for linking in linked))}
+
+
+def _item(request: ItemRequest) -> str:
+    if request.item is None:
+        raise DataError("item: missing or null; give an id such as Q42 or P31, or a literal")
+    return request.item
+
+
+# -- files of tasks ----------------------------------------------------------------------------------------------------
+
+
+def answer_tasks(service: ClocqService, tasks: Path, output: Path) -> int:
+    """Answer a file of tasks as CLOCQ's task handler reads it, one line of JSON each; return how many there are.
+
+    As in CLOCQ, a task that lacks an argument is passed over, with a warning.
+
+    Raises:
+        DataError: the file cannot be read, or a task is wrong; nothing is written then.
+    """
+    requests = list(_read_tasks(service, tasks))
+    with writing(output) as write:
+        for function, request, place in requests:
+            try:
+                write(function(request))
+            except DataError as error:
+                raise DataError(f"{place}: {error}") from None
+    return len(requests)
+
+
+def _read_tasks(service: ClocqService, path: Path) -> Iterator[tuple[Any, msgspec.Struct, str]]:
+    """Read the function, the request and the place of each task."""
+    tasks, functions = read_records(path), service.functions
+    if not isinstance(tasks, list):
+        raise DataError(f"{path}: expected a list of tasks, found {type(tasks).__name__}")
+    for number, task in enumerate(tasks):
+        place = f"{path}: task {number}"
+        name = task.get("task") if isinstance(task, dict) else None
+        if not isinstance(name, str) or name not in _TASKS:
+            raise DataError(f"{place}: {str(name)[:50]!r} is no task; known: {', '.join(_TASKS)}")
+        shape, function = functions[_TASKS[name]]
+        request = {_TASK_KEYS.get(key, key): value for key, value in task.items() if key != "task"}
+        needed = [key for key in ("item", "item1", "item2", "question") if key in shape.__struct_fields__]
+        missing = [key for key in needed if request.get(key) is None]
+        if missing:
+            LOGGER.warning("%s: %s without %s is passed over", place, name, missing[0])
+            continue
+        try:
+            yield function, msgspec.convert(request, shape), place
+        except msgspec.ValidationError as error:
+            raise DataError(f"{place}: {one_line(error)}") from None

@@ -1,0 +1,376 @@
+"""The pipeline as a service: conversations over HTTP, and chat completions in OpenAI's shape.
+
+`docs/serve.md` has the requests, `docs/limits.md` the limits. Turns of different conversations that wait at the same time are
+computed together; a conversation has one turn under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Depends, FastAPI, Path, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import PlainTextResponse, Response
+
+from ..config import SNAPSHOT, resolve
+from ..encoder.token_count import TokenCounter
+from ..pipeline import Pipeline
+from ..records.conversation import Turn
+from ..records.evidence import DEFAULT_SOURCES, parse_sources
+from ..session import Session
+from ..version import __version__
+from .app import RequestGuard, RequestRules, error_handlers, error_response, json_response, while_connected
+from .batch_queue import MOST_WAITING
+from .chat_completions import (
+    ChatRequest,
+    chat_question,
+    completion,
+    completion_events,
+    model_card,
+    model_cards,
+    session_after,
+    sources_of,
+    usage,
+)
+from .conversations import ConversationStore, check_has_room, checked_question, checked_sources, checking, open_session
+from .metrics import CONTENT_TYPE, RequestCounter, ServiceMetrics
+from .turns import StageListener, TurnQueue, TurnStream, named_events
+from .web_page import PAGE_PATH, ExampleConversation, WebPage, WholeTable, find_table, read_examples
+
+# seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
+# with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
+_SWITCH = 0.0005
+_OPEN_PATHS = (
+    "/",
+    "/healthz",
+)  # besides the files of the page: a monitor need not know the token; the page asks for it
+_EVENTS = "text/event-stream"
+_SCHEMAS = "#/components/schemas/"
+
+
+@dataclass(frozen=True)
+class ServiceOptions:
+    """How the service is run.
+
+    Attributes:
+        sources: for requests that name none.
+        most_conversations: in memory; a further one takes the place of the one that was used longest ago.
+        token: of requests; None if they need none.
+        origins: other sites whose pages may ask.
+        hosts: names of the server besides those of this machine; see `RequestRules`.
+        most_bytes: of all conversations in memory.
+        turn_seconds: for a turn, its time in the queue counted.
+        most_waiting: turns in the queue.
+    """
+
+    sources: str | Sequence[str] = DEFAULT_SOURCES
+    most_conversations: int = 1000
+    token: str | None = None
+    origins: Sequence[str] = ()
+    hosts: Sequence[str] = ()
+    most_bytes: int = 256_000_000
+    turn_seconds: float = 60.0
+    most_waiting: int = MOST_WAITING
+
+    @property
+    def rules(self) -> RequestRules:
+        """The requests that are answered."""
+        return RequestRules(self.hosts, self.origins, self.token, _OPEN_PATHS, PAGE_PATH)
+
+
+class ConversationService:
+    """The state behind the requests; belongs to one event loop, and has its pipeline alone."""
+
+    def __init__(self, pipeline: Pipeline, options: ServiceOptions) -> None:
+        self.pipeline, self.options = pipeline, options
+        self.sources = parse_sources(options.sources)
+        self.metrics = ServiceMetrics()
+        self.queue = TurnQueue(pipeline, self.metrics, options.turn_seconds, options.most_waiting)
+        self.store = ConversationStore(options.most_conversations, options.most_bytes, self.metrics)
+        self.metrics.add_gauge("conversations", "Conversations in memory.", self.store.__len__)
+        self.page = WebPage()
+
+    @functools.cached_property
+    def tokens(self) -> TokenCounter:
+        """The counter of chat completions."""
+        return TokenCounter(resolve(SNAPSHOT + "model"))
+
+    @functools.cached_property
+    def examples(self) -> list[ExampleConversation]:
+        """The conversations to begin with."""
+        return read_examples(self.pipeline.config)
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewConversation(_Body):
+    """The sources of a conversation, and a stored one to take up."""
+
+    sources: str | list[str] | None = None
+    conversation: dict[str, Any] | None = None
+
+
+class NextTurn(_Body):
+    """A question; `sources` are the conversation's from here on, `again` puts the turn in place of the last one.
+
+    Without a `question`, the one of the last turn is asked `again`.
+    """
+
+    question: str | None = None
+    sources: str | list[str] | None = None
+    again: bool = False
+
+
+class ConversationState(BaseModel):
+    """A conversation; `conversation`, in the ConvMix structure, can be stored and taken up."""
+
+    id: str
+    sources: str
+    turns: int
+
+
+class StoredConversation(ConversationState):
+    """A conversation with all its turns."""
+
+    conversation: dict[str, Any]
+
+
+class ExampleConversations(BaseModel):
+    """Conversations to begin with, and the sources of requests that name none."""
+
+    sources: str
+    examples: list[ExampleConversation]
+
+
+class RequestError(BaseModel):
+    """The reason why a request is not answered."""
+
+    error: str
+
+
+async def _service(request: Request) -> ConversationService:
+    service: ConversationService = request.app.state.service
+    return service
+
+
+def _described(schema: str, event_stream: bool = False) -> dict[int | str, dict[str, Any]]:
+    content: dict[str, Any] = {"application/json": {"schema": {"$ref": _SCHEMAS + schema}}}
+    return {200: {"content": {**content, **({_EVENTS: {}} if event_stream else {})}}}
+
+
+Service = Annotated[ConversationService, Depends(_service)]
+ConversationId = Annotated[str, Path(alias="id")]
+router = APIRouter(responses={"default": {"model": RequestError}})
+
+
+@router.post("/v1/conversations", status_code=201)
+async def begin_conversation(service: Service, body: NewConversation | None = None) -> ConversationState:
+    """Begin a conversation, or take up a stored one."""
+    body = body or NewConversation()
+    sources = service.sources if body.sources is None else checked_sources(body.sources)
+    session = await open_session(service.pipeline, sources, body.conversation)
+    return _state(service.store.add(session), session)
+
+
+@router.get("/v1/conversations/{id}", response_model=StoredConversation)
+async def read_conversation(service: Service, name: ConversationId) -> Response:
+    """Read a conversation with all its turns."""
+    session = service.store.get(name)
+    conversation = await asyncio.to_thread(lambda: session.conversation)
+    return json_response({**_state(name, session).model_dump(), "conversation": conversation})
+
+
+@router.delete("/v1/conversations/{id}", status_code=204)
+async def delete_conversation(service: Service, name: ConversationId) -> None:
+    """Forget a conversation."""
+    service.store.delete(name)
+
+
+@router.post("/v1/conversations/{id}/turns", responses=_described("Turn", event_stream=True))
+async def ask(service: Service, name: ConversationId, body: NextTurn, request: Request) -> Response:
+    """Ask the next question; with `Accept: text/event-stream` as events with the stages."""
+    with ExitStack() as stack:
+        session = stack.enter_context(service.store.under_way(name))
+        question = _next_question(body, session)
+        check_has_room(session)
+
+        async def answer(listener: StageListener | None = None) -> Turn:
+            turn = await service.queue.answer(session, question, listener)
+            service.store.replace(name, session)
+            return turn
+
+        if _EVENTS not in request.headers.get("accept", ""):
+            return json_response(await while_connected(request, answer()))
+        service.queue.check_room()
+        return TurnStream(answer, named_events, stack.pop_all())
+
+
+@router.delete("/v1/conversations/{id}/turns/last")
+async def take_back(service: Service, name: ConversationId) -> ConversationState:
+    """Take the last turn back."""
+    with service.store.under_way(name) as session:
+        with checking():
+            session.back()
+        service.store.replace(name, session)
+        return _state(name, session)
+
+
+@router.get("/v1/examples")
+async def list_examples(service: Service) -> ExampleConversations:
+    """List conversations to begin with."""
+    examples = await asyncio.to_thread(lambda: service.examples)
+    return ExampleConversations(sources="_".join(service.sources), examples=examples)
+
+
+@router.get("/v1/tables/{page}/{table:int}", responses=_described("WholeTable"))
+async def read_table(service: Service, page: str, table: int) -> Response:
+    """Read the whole table of an evidence's row."""
+    return json_response(await service.queue.run(lambda: find_table(service.pipeline, page, table)))
+
+
+@router.post("/v1/chat/completions", responses={200: {"content": {_EVENTS: {}}}})
+async def complete_chat(service: Service, body: ChatRequest, request: Request) -> Response:
+    """Answer the last message, in OpenAI's shape."""
+    sources = sources_of(body.model, service.sources)
+    chat = chat_question(body)
+    tokens: dict[str, int] = {}
+    service.queue.check_room()
+
+    async def answer(listener: StageListener | None = None) -> Turn:
+        session = service.pipeline.session(sources)
+        if chat.earlier:
+            session = await service.queue.run(lambda: session_after(service.pipeline, sources, chat.earlier))
+        turn = await service.queue.answer(session, chat.question, listener)
+        if body.wants_usage:
+            tokens.update(await asyncio.to_thread(lambda: usage(chat, turn, service.tokens)))
+        return turn
+
+    if body.stream:
+        return TurnStream(answer, completion_events(body, tokens))
+    return json_response(completion(await while_connected(request, answer()), body.model, tokens))
+
+
+@router.get("/v1/models")
+async def list_models() -> dict[str, Any]:
+    """List the models of chat completions."""
+    return {"object": "list", "data": model_cards()}
+
+
+@router.get("/v1/models/{model}")
+async def read_model(model: str) -> dict[str, Any]:
+    """Describe a model."""
+    return model_card(model)
+
+
+@router.get("/healthz")
+async def check_health() -> dict[str, str]:
+    """Say that the server answers."""
+    return {"status": "ok"}
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def read_metrics(service: Service) -> Response:
+    """Give figures for Prometheus."""
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE)
+
+
+@router.get("/", include_in_schema=False)
+@router.get(PAGE_PATH + "{file}", include_in_schema=False)
+async def read_page(service: Service, request: Request, file: str | None = None) -> Response:
+    """Send a file of the web page."""
+    return service.page.response(request.headers.get("if-none-match", ""), file)
+
+
+def _state(name: str, session: Session) -> ConversationState:
+    return ConversationState(id=name, sources="_".join(session.sources), turns=len(session))
+
+
+def _next_question(body: NextTurn, session: Session) -> str:
+    """Return the question of a request, and make its session ready for it. Raises `HTTPException` (400)."""
+    if body.sources is not None:
+        session.sources = checked_sources(body.sources)
+    question = body.question
+    if body.again:
+        with checking():
+            last = session.back()
+        question = last["question"] if question is None else question
+    if question is None:
+        raise HTTPException(400, "question: it is missing; only 'again' may go without")
+    return checked_question(question)
+
+
+# -- the application ---------------------------------------------------------------------------------------------------
+
+
+def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> FastAPI:
+    """Return the application, for `app.run`, any ASGI server, or a deployment of Ray Serve.
+
+    The pipeline is the application's alone until its lifespan has ended; the caller closes it after that.
+    """
+    service = ConversationService(pipeline, options or ServiceOptions())
+    rules = service.options.rules
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH)
+        yield
+        await asyncio.to_thread(service.queue.close)
+        sys.setswitchinterval(usual)
+
+    middleware = [Middleware(RequestCounter, metrics=service.metrics)]
+    if rules.origins:  # around the guard: a browser asks for leave without a token
+        methods, headers = ("GET", "POST", "DELETE"), ("Retry-After",)
+        middleware.append(
+            Middleware(CORSMiddleware, rules.origins, methods, allow_headers=("*",), expose_headers=headers)
+        )
+    app = FastAPI(
+        title="convinse",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        strict_content_type=False,  # a body without a type is read as JSON
+        middleware=[*middleware, Middleware(RequestGuard, rules=rules)],
+        exception_handlers={**error_handlers("/openapi.json lists the paths"), RequestValidationError: answer_invalid},
+    )
+    app.state.service = service
+    security = [Depends(HTTPBearer(auto_error=False))] if rules.token is not None else []
+    app.include_router(router, dependencies=security)
+    app.openapi = functools.partial(_describe, app)  # type: ignore[method-assign]
+    return app
+
+
+async def answer_invalid(request: Request, error: Any) -> Response:
+    """Answer a body of a wrong shape: 400, and the first wrong key."""
+    fault = error.errors()[0]
+    place = ".".join(map(str, fault["loc"][1:])) or "the body"
+    text = fault["msg"]
+    if fault["type"] == "json_invalid":
+        place, text = "the body is not JSON", fault["ctx"]["error"]
+    return error_response(request, HTTPException(400, f"{place}: {text}"))
+
+
+def _describe(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document; to the schemas of the requests it adds those of the project's records."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+        _, records = msgspec.json.schema_components((Turn, WholeTable), ref_template=_SCHEMAS + "{name}")
+        document["components"]["schemas"].update(records)
+        app.openapi_schema = document
+    return app.openapi_schema

@@ -1,0 +1,154 @@
+"""The conversations of a service, in memory, by ids that cannot be guessed."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from ..pipeline import Pipeline
+from ..records.evidence import parse_sources
+from ..session import Session, check_question
+from ..support.errors import ConfigError, DataError
+from ..support.limits import LONGEST_QUESTION
+from .metrics import ServiceMetrics
+
+MOST_TURNS = 100
+_ID_BYTES = 16  # of chance: a client that knows an id may read the conversation and go on with it
+_RETRY = {"Retry-After": "1"}
+
+
+class ConversationStore:
+    """Sessions by id; belongs to one event loop.
+
+    Where there is no room, idle conversations are dropped, the one that was used longest ago first.
+
+    Args:
+        most: conversations.
+        most_bytes: of all of them.
+        metrics: counts those that were dropped.
+    """
+
+    def __init__(self, most: int, most_bytes: int, metrics: ServiceMetrics) -> None:
+        self._most, self._most_bytes, self._metrics = most, most_bytes, metrics
+        self._sessions: dict[str, Session] = {}  # the one that was used longest ago comes first
+        self._bytes = 0
+        self._busy: set[str] = set()
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._sessions)
+
+    def add(self, session: Session) -> str:
+        """Keep a session, and return its id.
+
+        Raises:
+            HTTPException: it is too large (413), or all others have turns under way (429).
+        """
+        if session.stored_bytes > self._most_bytes:
+            raise HTTPException(413, f"conversation: it has more than {self._most_bytes} bytes; begin a new one")
+        self._make_room(1, session.stored_bytes)
+        if len(self) >= self._most or self._bytes + session.stored_bytes > self._most_bytes:
+            raise HTTPException(429, f"{len(self._busy)} conversations have turns under way; try again later", _RETRY)
+        name = f"conv_{secrets.token_urlsafe(_ID_BYTES)}"
+        self._put(name, session)
+        return name
+
+    def get(self, name: str) -> Session:
+        """Return a session, which is used last now. Raises `HTTPException` (404)."""
+        session = self._sessions.pop(name, None)
+        if session is None:
+            raise HTTPException(404, "no such conversation: it never was, was deleted, or made room for later ones")
+        self._sessions[name] = session
+        return session
+
+    def replace(self, name: str, session: Session) -> None:
+        """Keep another session by an id, unless that was deleted meanwhile."""
+        if name in self._sessions:
+            self._remove(name)
+            self._put(name, session)
+            self._make_room(0, 0)
+
+    @contextmanager
+    def under_way(self, name: str) -> Iterator[Session]:
+        """Give a copy of a session while its next turn is under way. Raises `HTTPException` (409) if it has one."""
+        session = self.get(name)
+        if name in self._busy:
+            raise HTTPException(409, "the conversation has a turn under way; ask again when it is answered", _RETRY)
+        self._busy.add(name)
+        try:
+            yield session.copy()
+        finally:
+            self._busy.discard(name)
+
+    def delete(self, name: str) -> None:
+        """Forget a conversation; a turn that is under way is answered. Raises `HTTPException` (404)."""
+        self.get(name)
+        self._remove(name)
+
+    def _put(self, name: str, session: Session) -> None:
+        self._sessions[name] = session
+        self._bytes += session.stored_bytes
+
+    def _remove(self, name: str) -> None:
+        self._bytes -= self._sessions.pop(name).stored_bytes
+
+    def _make_room(self, sessions: int, size: int) -> None:
+        for name in [name for name in self._sessions if name not in self._busy]:
+            if len(self) + sessions <= self._most and self._bytes + size <= self._most_bytes:
+                return
+            self._remove(name)
+            self._metrics.dropped.inc()
+
+
+async def open_session(pipeline: Pipeline, sources: Sequence[str], conversation: Any) -> Session:
+    """Return a new session, or one that takes up a stored conversation. Raises `HTTPException` (400, 413)."""
+    if conversation is None:
+        return pipeline.session(sources)
+    questions = conversation.get("questions")
+    if isinstance(questions, list) and len(questions) > MOST_TURNS:
+        raise HTTPException(413, f"conversation: {len(questions)} turns; {MOST_TURNS} are the most")
+    with checking():
+        return await asyncio.to_thread(pipeline.session, sources, conversation)
+
+
+def check_has_room(session: Session) -> None:
+    """Raise `HTTPException` (413) if a conversation has all its turns."""
+    if len(session) >= MOST_TURNS:
+        raise HTTPException(413, f"the conversation has {MOST_TURNS} turns; begin a new one")
+
+
+def checked_question(text: str) -> str:
+    """Return a question. Raises `HTTPException` (400, 413)."""
+    if len(text) > LONGEST_QUESTION:
+        raise HTTPException(413, f"a question of {len(text)} characters; {LONGEST_QUESTION} are the most")
+    with checking():
+        return check_question(text)
+
+
+def can_be_asked(text: str) -> bool:
+    """Return True if `checked_question` takes a text."""
+    try:
+        checked_question(text)
+    except HTTPException:
+        return False
+    return True
+
+
+def checked_sources(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return sources in their order. Raises `HTTPException` (400)."""
+    with checking():
+        return parse_sources(names)
+
+
+@contextmanager
+def checking() -> Iterator[None]:
+    """Turn the errors of the project's own checks into status 400."""
+    try:
+        yield
+    except (ConfigError, DataError) as error:
+        raise HTTPException(400, str(error)) from None

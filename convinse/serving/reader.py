@@ -1,0 +1,162 @@
+"""The prediction server of the MRQA 2019 shared task: a context and its questions by POST, their answers back.
+
+`POST /` takes one JSON object in the MRQA format and answers `{qid: answer, ...}`; other keys are passed over. The task's own
+client waits for the port, then posts one context after the other. Requests that wait are read together, as one batch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from .app import RequestRules, build_app, json_response, parse, while_connected
+from .batch_queue import MOST_WAITING, BatchQueue
+
+if TYPE_CHECKING:
+    from ..encoder.extractive_reader import ExtractiveReader
+
+MAX_BODY = 10_000_000
+_LONGEST_CONTEXT = 1_000_000  # characters: they are tokenised at once, in a second
+_MOST_READ = (
+    20_000_000  # characters of a request: of each question, its context and its own; a context of MRQA has 5,000
+)
+_READ_TOGETHER = 100_000  # characters of a batch
+SECONDS = 300  # for a request, its time in the queue counted
+
+
+class _PostedQuestion(msgspec.Struct, frozen=True):
+    qid: str
+    question: str
+
+
+class _PostedContext(msgspec.Struct, frozen=True):
+    context: str
+    qas: list[_PostedQuestion]
+
+    @property
+    def size(self) -> int:
+        """Characters to read."""
+        return len(self.qas) * len(self.context) + sum(len(question.question) for question in self.qas)
+
+
+class _PostedHeader(msgspec.Struct):
+    header: dict[str, Any]
+    context: msgspec.UnsetType = msgspec.UNSET
+
+
+class _Reading(NamedTuple):
+    """A context to read; `given_up` is set when no client waits for it."""
+
+    context: _PostedContext
+    given_up: threading.Event
+
+
+class ReaderService:
+    """Answers contexts; belongs to one event loop."""
+
+    def __init__(self, reader: ExtractiveReader, most_waiting: int) -> None:
+        self._reader = reader
+        self._queue = BatchQueue(
+            self._read, lambda reading: reading.context.size, _READ_TOGETHER, MOST_WAITING, SECONDS, most_waiting
+        )
+        self.close = self._queue.close
+
+    async def answer(self, request: Request) -> Response:
+        """Answer each question with the best span, "" if the context has no words; a header has no questions.
+
+        Raises:
+            HTTPException: the body is no context in the MRQA format, or too much for one request; or too many wait.
+        """
+        context = _decode(await request.body())
+        if context is None:
+            return json_response({})
+        reading = _Reading(context, threading.Event())
+        try:
+            return json_response(await while_connected(request, self._queue.answer(reading)))
+        finally:
+            reading.given_up.set()
+
+    async def describe(self, _: Request) -> Response:
+        """Say what this server is."""
+        return json_response(
+            {
+                "server": "convinse: extractive question answering",
+                "model": self._reader.model_id,
+                "use": "POST one JSON object in the MRQA 2019 format to /: {context, qas: [{qid, question}, ...]}; "
+                "the answer is {qid: answer, ...}",
+            }
+        )
+
+    def _read(self, readings: list[_Reading]) -> list[dict[str, str] | Exception]:
+        contexts = [reading.context for reading in readings]
+        pairs = [(context, question) for context in contexts for question in context.qas]
+        steps = self._reader.reading(
+            [question.question for _, question in pairs], [[context.context] for context, _ in pairs], top_k=1
+        )
+        try:
+            while not all(reading.given_up.is_set() for reading in readings):
+                next(steps)
+            steps.close()
+            return [{} for _ in readings]
+        except StopIteration as stop:
+            spans = stop.value
+        texts = iter(best[0].text if best else "" for best in spans)
+        return [{question.qid: next(texts) for question in context.qas} for context in contexts]
+
+
+def _decode(body: bytes) -> _PostedContext | None:
+    """Decode a context; return None for a header, the first line of a file."""
+    try:
+        context = parse(body, _PostedContext)
+    except HTTPException:
+        try:
+            parse(body, _PostedHeader)
+        except HTTPException:
+            pass
+        else:
+            return None
+        raise
+    for qid, times in Counter(question.qid for question in context.qas).items():
+        if times > 1:
+            raise HTTPException(400, f"qas: qid {qid[:100]!r} appears {times} times; a qid must be unique")
+    length = len(context.context)
+    if length > _LONGEST_CONTEXT:
+        raise HTTPException(413, f"context: {length} characters; at most {_LONGEST_CONTEXT} are read at once")
+    if context.size > _MOST_READ:
+        raise HTTPException(
+            413, f"{len(context.qas)} questions on {length} characters are too much for one request; send several"
+        )
+    return context
+
+
+def create_app(
+    reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY, most_waiting: int = MOST_WAITING
+) -> Starlette:
+    """Return the application.
+
+    Args:
+        reader: used by the application only.
+        hosts: names of the server besides those of this machine, see `RequestRules`.
+        max_body: bytes of a body.
+        most_waiting: requests in the queue.
+    """
+    service = ReaderService(reader, most_waiting)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(service.close)
+
+    routes = [Route("/", service.describe), Route("/", service.answer, methods=["POST"])]
+    return build_app(routes, RequestRules(hosts, body=max_body), "POST one JSON object to /", lifespan)

@@ -1,0 +1,175 @@
+"""The turns of a service: a queue in front of the pipeline, and a turn as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import ExitStack
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from ..pipeline import Pipeline
+from ..records.conversation import Turn
+from ..session import NextQuestion, Session, ask_together
+from .app import as_http_error
+from .batch_queue import BatchQueue
+from .metrics import ServiceMetrics
+
+# called in the event loop with a stage, and with what the turn has by it
+StageListener = Callable[[str, dict[str, Any]], None]
+# from the kind of an event (`begin`, `stage`, `turn`, `error`) and its value to lines
+EventWriter = Callable[[str, Any], Iterable[bytes]]
+
+_STAGE_KEYS = {
+    "qu": ("structured_representation", "representation", "resolved_question", "history_used"),
+    "ha": ("pred_answers", "abstained"),
+}
+_MOST_TURNS = 8  # of a batch: all of them wait for the slowest, and the memory of a batch grows with it
+_MOST_CHARACTERS = 2_000  # of the questions of a batch: a long one shares it with few
+_STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # the second: nginx passes events on at once
+_T = TypeVar("_T")
+
+
+class TurnQueue:
+    """Answers turns of sessions, those that wait together; belongs to one event loop.
+
+    A turn whose client is gone ends before its next stage; its session is as it was. `seconds` and `most_waiting` are those of
+    `BatchQueue`.
+    """
+
+    def __init__(self, pipeline: Pipeline, metrics: ServiceMetrics, seconds: float, most_waiting: int) -> None:
+        self._pipeline, self._metrics = pipeline, metrics
+        self._queue = BatchQueue(self._answer_together, _length, _MOST_CHARACTERS, _MOST_TURNS, seconds, most_waiting)
+        self._is_closed = False
+        metrics.add_gauge("waiting", "Turns that wait.", self._queue.__len__)
+
+    def check_room(self) -> None:
+        """Raise `HTTPException` (429) if the queue is full."""
+        self._queue.check_room()
+
+    def close(self) -> None:
+        """Wait until nothing uses the pipeline; a turn that is under way ends before its next stage."""
+        self._is_closed = True
+        self._queue.close()
+
+    async def run(self, function: Callable[[], _T]) -> _T:
+        """Return the value of a function that uses the pipeline. Raises as `answer`."""
+        return await self._queue.run(function)
+
+    async def answer(self, session: Session, question: str, listener: StageListener | None = None) -> Turn:
+        """Return the next turn of a session.
+
+        Args:
+            session: of the queue's pipeline, with no other turn under way.
+            question: checked.
+            listener: hears of each stage.
+
+        Raises:
+            HTTPException: the queue is full (429), or the turn takes too long (503).
+            Exception: whatever a stage raises.
+        """
+        loop, given_up = asyncio.get_running_loop(), threading.Event()
+
+        def report(stage: str, turn: Turn) -> None:
+            if given_up.is_set() or self._is_closed:
+                raise _ClientGoneError
+            if listener is not None:
+                loop.call_soon_threadsafe(listener, stage, _stage_part(stage, turn))
+
+        start, outcome = time.perf_counter(), "failed"
+        try:
+            turn = await self._queue.answer(NextQuestion(session, question, report))
+            outcome = "abstained" if "abstained" in turn else "answered"
+            return turn
+        except asyncio.CancelledError:
+            outcome = "given_up"
+            raise
+        finally:
+            given_up.set()
+            self._metrics.count_turn(outcome, time.perf_counter() - start)
+
+    def _answer_together(self, questions: list[NextQuestion]) -> list[Turn | Exception]:
+        before = dict(self._pipeline.seconds)
+        turns = ask_together(questions)
+        seconds = {stage: value - before[stage] for stage, value in self._pipeline.seconds.items()}
+        self._metrics.count_batch(len(questions), seconds)
+        return turns
+
+
+class _ClientGoneError(Exception):
+    """The client of a turn is gone, or its time is over."""
+
+
+def _length(question: NextQuestion) -> int:
+    return len(question.question)
+
+
+def _stage_part(stage: str, turn: Turn) -> dict[str, Any]:
+    if stage == "ers":
+        return {"evidences": Counter(evidence["source"] for evidence in turn["top_evidences"])}
+    return {key: turn[key] for key in _STAGE_KEYS[stage] if key in turn}  # type: ignore[literal-required]
+
+
+class TurnStream(StreamingResponse):
+    """A turn as server-sent events; it is given up when its client goes away.
+
+    Args:
+        answer: gives the turn, and tells a listener of its stages.
+        write: the form of the events; `begin` is sent at once.
+        held: belongs to the turn, and is closed at its end.
+    """
+
+    def __init__(
+        self, answer: Callable[[StageListener], Awaitable[Turn]], write: EventWriter, held: ExitStack | None = None
+    ) -> None:
+        self._answer, self._write, self._held = answer, write, held or ExitStack()
+        self._stages: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._turn: asyncio.Future[Turn] | None = None
+        super().__init__(self._lines(), media_type="text/event-stream", headers=_STREAM_HEADERS)
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        yield b"".join(self._write("begin", None))
+        # begun when the first event is out: the thread of the pipeline would keep it waiting
+        self._turn = asyncio.ensure_future(
+            self._answer(lambda stage, part: self._stages.put_nowait({"stage": stage, **part}))
+        )
+        self._turn.add_done_callback(lambda _: self._stages.put_nowait(None))
+        while (stage := await self._stages.get()) is not None:
+            yield b"".join(self._write("stage", stage))
+        try:
+            last = self._write("turn", self._turn.result())
+        except Exception as error:
+            last = self._write("error", as_http_error(error))
+        for line in last:
+            yield line
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events, and give the turn up if it is not there at the end."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if self._turn is not None:
+                self._turn.cancel()
+            self._held.close()
+
+
+def event(value: Any, name: str = "") -> bytes:
+    """Write a value as an event; JSON has no line breaks."""
+    head = f"event: {name}\n".encode() if name else b""
+    return head + b"data: " + msgspec.json.encode(value) + b"\n\n"
+
+
+def named_events(kind: str, value: Any) -> Iterable[bytes]:
+    """Write the events of a turn of a conversation: `waiting`, `stage`, `turn`, `error`."""
+    if kind == "begin":
+        return [event({}, "waiting")]
+    if isinstance(value, HTTPException):
+        return [event({"error": value.detail, "status": value.status_code}, "error")]
+    return [event(value, kind)]

@@ -1,0 +1,492 @@
+"""Conversations over HTTP: what is answered, what waits, what is dropped, what a signal leaves."""
+
+import json
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import jsonschema_rs
+import pytest
+
+from convinse.serving.api import ServiceOptions, create_app
+from convinse.serving.conversations import MOST_TURNS
+from loopback import served
+from places import ROOT
+from services import ask, asked, begun, events
+
+QUESTIONS = ["who directed Titanic?", "when was it released?", "who directed Avatar?"]
+STREAM = {"Accept": "text/event-stream"}
+pytestmark = pytest.mark.usefixtures("released")
+
+
+@pytest.fixture(scope="module")
+def server(pipeline):
+    with served(create_app(pipeline, ServiceOptions(sources="kb_text"))) as port:
+        yield port
+
+
+def serving(pipeline, **options):
+    return served(create_app(pipeline, ServiceOptions(**options)))
+
+
+def refused(port, path, value, status=400, method="POST"):
+    error = asked(port, method, path, value, status)["error"]
+    assert "\n" not in error and "secret" not in error
+    return error
+
+
+def turn_of(port, path, question, **more):
+    return asked(port, "POST", f"{path}/turns", {"question": question, **more})
+
+
+def wait_until(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def figure(port, name):
+    """A figure of Prometheus."""
+    text = ask(port, "GET", "/metrics")[2].decode()
+    match = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    return float(match[1]) if match else 0.0
+
+
+def waiting(port):
+    return figure(port, "convinse_waiting")
+
+
+def asking(port, path, question, headers=""):
+    """A client that has sent its question and has not read the answer."""
+    body = json.dumps({"question": question}).encode()
+    client = socket.create_connection(("127.0.0.1", port), timeout=60)
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
+    client.sendall(head.encode() + body)
+    return client
+
+
+# -- turns -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_is_that_of_the_pipeline(server, pipeline):
+    path = begun(server)
+    turns = [turn_of(server, path, question) for question in QUESTIONS]
+    assert turns == pipeline.ask(QUESTIONS, "kb_text")["questions"]
+    found = asked(server, "GET", path)
+    assert (found["sources"], found["turns"], found["conversation"]["questions"]) == ("kb_text", 3, turns)
+
+
+def test_a_stored_conversation_is_taken_up(server, pipeline):
+    stored = json.loads(json.dumps(pipeline.ask(QUESTIONS[:1], "kb")))
+    path = begun(server, conversation=stored, sources=["kb"])
+    assert turn_of(server, path, QUESTIONS[1]) == pipeline.ask(QUESTIONS[:2], "kb")["questions"][1]
+
+
+def test_the_stages_are_told_of(server, pipeline):
+    path = f"{begun(server)}/turns"
+    status, headers, body = ask(server, "POST", path, {"question": QUESTIONS[0]}, **STREAM)
+    assert status == 200 and headers["Content-Type"].startswith("text/event-stream")
+    (first, *stages, last) = events(body)
+    assert first == ("waiting", {}) and last == ("turn", pipeline.ask(QUESTIONS[:1], "kb_text")["questions"][0])
+    assert [(name, stage["stage"]) for name, stage in stages] == [("stage", "qu"), ("stage", "ers"), ("stage", "ha")]
+    assert stages[0][1]["representation"] == last[1]["representation"]
+    assert sum(stages[1][1]["evidences"].values()) == len(last[1]["top_evidences"])
+    assert stages[2][1]["pred_answers"] == last[1]["pred_answers"]
+
+
+def test_the_first_event_does_not_wait_for_the_turn(server, pipeline):
+    path = begun(server)
+    pipeline.hold()
+    with asking(server, f"{path}/turns", QUESTIONS[0], "Accept: text/event-stream\r\n") as client:
+        assert pipeline.entered.wait(60)
+        received = b""
+        while b"event: waiting" not in received:
+            received += client.recv(1000)
+
+
+def test_a_turn_is_asked_again_from_other_sources(server):
+    path = begun(server, sources="kb_text")
+    turns = [turn_of(server, path, question) for question in QUESTIONS[:2]]
+    again = asked(server, "POST", f"{path}/turns", {"again": True, "sources": ["info"]})
+    assert (again["turn"], again["question"]) == (1, QUESTIONS[1])
+    assert {evidence["source"] for evidence in again["top_evidences"]} == {"info"}
+    state = asked(server, "GET", path)
+    assert state["sources"] == "info" and state["conversation"]["questions"] == [turns[0], again]
+    other = turn_of(server, path, "how long is it?", again=True, sources="kb")
+    assert (other["turn"], other["question"]) == (1, "how long is it?")
+    assert asked(server, "GET", path)["turns"] == 2
+
+
+def test_a_turn_that_cannot_be_asked_leaves_the_conversation_as_it_was(server):
+    path = begun(server, sources="kb_text")
+    assert "no turn" in refused(server, f"{path}/turns", {"again": True})
+    turn_of(server, path, QUESTIONS[0])
+    before = asked(server, "GET", path)
+    for value, status in (
+        ({"again": True, "question": "why does this fail?"}, 500),
+        ({"again": True, "sources": "kb_wiki"}, 400),
+        ({"again": True, "question": " "}, 400),
+        ({"again": 1}, 400),
+        ({"sources": "kb"}, 400),
+    ):
+        refused(server, f"{path}/turns", value, status)
+    assert asked(server, "GET", path) == before
+
+
+def test_the_last_turn_is_taken_back(server, pipeline):
+    path = begun(server)
+    turns = [turn_of(server, path, question) for question in QUESTIONS[:2]]
+    assert asked(server, "DELETE", f"{path}/turns/last")["turns"] == 1
+    assert asked(server, "GET", path)["conversation"]["questions"] == turns[:1]
+    pipeline.hold()
+    with asking(server, f"{path}/turns", QUESTIONS[1]) as client:
+        assert pipeline.entered.wait(30)
+        assert "under way" in refused(server, f"{path}/turns/last", None, 409, "DELETE")
+        pipeline.go.set()
+        assert client.recv(12) == b"HTTP/1.1 200"
+    for left in (1, 0):
+        assert asked(server, "DELETE", f"{path}/turns/last")["turns"] == left
+    assert "no turn" in refused(server, f"{path}/turns/last", None, 400, "DELETE")
+
+
+def test_a_deleted_conversation_is_gone(server):
+    path = begun(server)
+    assert ask(server, "DELETE", path)[0] == 204
+    for method in ("GET", "DELETE"):
+        assert "no such conversation" in refused(server, path, None, 404, method)
+    assert "no such conversation" in refused(server, f"{path}/turns", {"question": "who"}, 404)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        (b"", 400, "required"),
+        (b"{", 400, "not JSON"),
+        (b"[" * 100_000, 400, ""),
+        ({"question": 5}, 400, "question"),
+        ({"question": None}, 400, "question"),
+        ({"question": "who", "source": "kb"}, 400, "source"),
+        ({"question": " \n"}, 400, "empty"),
+        (b'{"question": "\\ud800"}', 400, "half of one"),
+        ({"question": "who " * 501}, 413, "2000"),
+    ],
+)
+def test_what_is_no_question(server, body, status, words):
+    assert words in refused(server, f"{begun(server)}/turns", body, status)
+
+
+def conversation(**turn):
+    known = {"question": "who?", "structured_representation": "who", "pred_answers": [], "top_evidences": []}
+    return {"conversation": {"conv_id": "x", "questions": [{**known, **turn}]}}
+
+
+ANSWER = {"answer": {"id": "Q1", "label": "A"}, "score": 0.5, "rank": 1}
+EVIDENCE = {"evidence_text": "a", "source": "kb", "wikidata_entities": [], "disambiguations": []}
+
+
+@pytest.mark.parametrize(
+    ("value", "status", "words"),
+    [
+        ({"sources": "kb_wiki"}, 400, "wiki"),
+        ({"sources": []}, 400, "no source"),
+        ({"sources": 5}, 400, "sources"),
+        ({"source": "kb"}, 400, "source"),
+        ({"conversation": []}, 400, "conversation"),
+        ({"conversation": {}}, 400, "conv_id"),
+        ({"conversation": {"conv_id": "x", "questions": 5}}, 400, "questions"),
+        ({"conversation": {"conv_id": "x", "questions": [{"question": "who"}]}}, 400, "turn 0"),
+        ({"conversation": {"conv_id": "x", "questions": [{}] * (MOST_TURNS + 1)}}, 413, "101 turns"),
+        # of a wrong type, which the page would stumble over
+        (conversation(pred_answers=[{**ANSWER, "score": "high"}]), 400, "score"),
+        (conversation(pred_answers=[{**ANSWER, "evidences": 5}]), 400, "evidences"),
+        (conversation(pred_answers=[{**ANSWER, "spans": [5]}]), 400, "spans"),
+        (conversation(top_evidences=5), 400, "turn 0"),
+        (conversation(top_evidences=[{**EVIDENCE, "score": "high"}]), 400, "score"),
+        (conversation(top_evidences=[{**EVIDENCE, "row": []}]), 400, "row"),
+        (conversation(history_used=[{"turn": 0}]), 400, "history_used"),
+        (conversation(abstained="no"), 400, "abstained"),
+        (conversation(representation={"entities": "Q1"}), 400, "representation"),
+        (conversation(turn="first"), 400, "turn"),
+    ],
+)
+def test_what_is_no_conversation(server, value, status, words):
+    assert words in refused(server, "/v1/conversations", value, status)
+
+
+# -- the queue ---------------------------------------------------------------------------------------------------------
+
+
+def test_turns_that_wait_are_computed_together(server, pipeline):
+    paths = [begun(server) for _ in range(4)]
+    pipeline.hold()
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(turn_of, server, paths[0], QUESTIONS[0])
+        assert pipeline.entered.wait(60)
+        later = [pool.submit(turn_of, server, path, QUESTIONS[2]) for path in paths[1:]]
+        wait_until(lambda: waiting(server) == 3)
+        pipeline.go.set()
+        turns = [first.result(), *(future.result() for future in later)]
+    assert pipeline.calls == [QUESTIONS[:1], QUESTIONS[2:] * 3]
+    expected = [pipeline.ask([question], "kb_text")["questions"][0] for question in (QUESTIONS[0], QUESTIONS[2])]
+    assert turns == [expected[0], *[expected[1]] * 3]
+
+
+def test_a_turn_that_fails_does_not_fail_those_beside_it(server, pipeline, caplog):
+    paths = [begun(server) for _ in range(3)]
+    pipeline.hold()
+    questions = ["who directed Inception?", "why does this fail?", "who directed Avatar?"]
+    with ThreadPoolExecutor(3) as pool:
+        futures = []
+        for path, question in zip(paths, questions, strict=True):
+            futures.append(pool.submit(ask, server, "POST", f"{path}/turns", {"question": question}))
+            assert pipeline.entered.wait(60)
+            wait_until(lambda: waiting(server) == len(futures) - 1)
+        pipeline.go.set()
+        assert [future.result()[0] for future in futures] == [200, 500, 200]
+    assert "a secret" in caplog.text and "secret" not in str(futures[1].result()[2])
+    assert asked(server, "GET", paths[1])["turns"] == 0
+    status, _, body = ask(server, "POST", f"{paths[1]}/turns", {"question": "fail"}, **STREAM)
+    failure = {"error": "the server failed; its log says why", "status": 500}
+    assert status == 200 and events(body)[-1] == ("error", failure)
+
+
+@pytest.mark.parametrize("accept", ["", "Accept: text/event-stream\r\n"])
+def test_a_second_turn_of_a_conversation_is_refused_while_the_first_is_under_way(server, pipeline, accept):
+    path = begun(server)
+    pipeline.hold()
+    with asking(server, f"{path}/turns", QUESTIONS[0], accept) as client:
+        assert pipeline.entered.wait(60)
+        status, headers, _ = ask(server, "POST", f"{path}/turns", {"question": QUESTIONS[1]})
+        assert (status, headers["Retry-After"]) == (409, "1")
+        assert ask(server, "GET", path)[0] == 200
+        pipeline.go.set()
+        assert client.recv(12) == b"HTTP/1.1 200"
+        wait_until(lambda: ask(server, "POST", f"{path}/turns", {"question": QUESTIONS[1]})[0] == 200)
+
+
+@pytest.mark.parametrize("accept", ["", "Accept: text/event-stream\r\n"])
+def test_the_turn_of_a_client_that_goes_away_ends_before_the_next_stage(server, pipeline, accept):
+    path, given_up = begun(server), 'convinse_turns_total{outcome="given_up"}'
+    before = figure(server, given_up)
+    pipeline.hold()
+    with asking(server, f"{path}/turns", QUESTIONS[0], accept):
+        assert pipeline.entered.wait(60)
+    wait_until(lambda: figure(server, given_up) > before)
+    with ThreadPoolExecutor(1) as pool:  # its place is free
+        later = pool.submit(turn_of, server, path, QUESTIONS[2])
+        wait_until(lambda: waiting(server) == 1)
+        pipeline.go.set()
+        assert later.result()["turn"] == 0
+    assert pipeline.stages == ["qu", "qu", "ers", "ha"]
+    assert asked(server, "GET", path)["turns"] == 1
+
+
+def test_a_turn_that_takes_too_long(pipeline):
+    with serving(pipeline, turn_seconds=0.3) as port:
+        path = f"{begun(port)}/turns"
+        pipeline.hold()
+        status, headers, body = ask(port, "POST", path, {"question": QUESTIONS[0]})
+        assert status == 503 and headers["Retry-After"] and b"0.3 s" in body
+        status, _, body = ask(port, "POST", path, {"question": QUESTIONS[0]}, **STREAM)
+        assert events(body)[-1][0] == "error" and events(body)[-1][1]["status"] == 503
+        pipeline.go.set()
+        assert asked(port, "GET", path.removesuffix("/turns"))["turns"] == 0
+
+
+def test_a_full_queue_says_when_to_come_again(pipeline):
+    with serving(pipeline, most_waiting=1) as port:
+        paths = [begun(port) for _ in range(3)]
+        pipeline.hold()
+        with asking(port, f"{paths[0]}/turns", QUESTIONS[0]):
+            assert pipeline.entered.wait(60)
+            with asking(port, f"{paths[1]}/turns", QUESTIONS[0]):
+                wait_until(lambda: waiting(port) == 1)
+                for accept in ("application/json", "text/event-stream"):
+                    question = {"question": QUESTIONS[0]}
+                    status, headers, _ = ask(port, "POST", f"{paths[2]}/turns", question, Accept=accept)
+                    assert (status, headers["Retry-After"]) == (429, "1")
+                pipeline.go.set()
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+
+def test_idle_conversations_make_room(pipeline):
+    with serving(pipeline, most_conversations=2) as port:
+        paths = [begun(port), begun(port)]
+        pipeline.hold()
+        with asking(port, f"{paths[0]}/turns", QUESTIONS[0]):
+            assert pipeline.entered.wait(60)
+            paths.append(begun(port))
+            assert [ask(port, "GET", path)[0] for path in paths] == [200, 404, 200]
+            assert figure(port, "convinse_conversations_dropped_total") == 1
+            with asking(port, f"{paths[2]}/turns", QUESTIONS[0]):
+                wait_until(lambda: waiting(port) == 1)
+                assert "2 conversations" in refused(port, "/v1/conversations", {}, 429)
+                pipeline.go.set()
+
+
+@pytest.mark.parametrize("place", ["note", "questions"])
+def test_conversations_have_a_limit_of_bytes_wherever_they_hold_them(pipeline, place):
+    def stored(size):
+        noise = random.Random(7).randbytes(size // 2).hex()  # packs to half of it
+        value = conversation(note=noise)["conversation"]
+        return value if place == "questions" else {**value, "note": noise, "questions": []}
+
+    with serving(pipeline, most_bytes=400_000) as port:
+        paths = [begun(port, conversation=stored(150_000)) for _ in range(20)]
+        assert 1 < figure(port, "convinse_conversations") < 8
+        assert [ask(port, "GET", path)[0] for path in (paths[0], paths[-1])] == [404, 200]
+        assert "400000 bytes" in refused(port, "/v1/conversations", {"conversation": stored(2_000_000)}, 413)
+        for _ in range(8):
+            turn_of(port, paths[-1], QUESTIONS[0])  # one that grows makes room, too
+        assert ask(port, "GET", paths[-1])[0] == 200 and figure(port, "convinse_conversations") < 8
+
+
+def test_a_conversation_has_an_end(server):
+    full = {**conversation()["conversation"], "questions": conversation()["conversation"]["questions"] * MOST_TURNS}
+    path = begun(server, conversation=full)
+    assert "begin a new one" in refused(server, f"{path}/turns", {"question": QUESTIONS[0]}, 413)
+
+
+# -- what else the page asks for ---------------------------------------------------------------------------------------
+
+
+def test_the_examples_are_conversations_of_the_dev_part(server):
+    given = asked(server, "GET", "/v1/examples")
+    assert given["sources"] == "kb_text" and len(given["examples"]) > 3
+    assert len({example["domain"] for example in given["examples"]}) == len(given["examples"])
+    assert all(len(example["questions"]) > 1 for example in given["examples"])
+
+
+def test_a_row_leads_to_its_whole_table(server):
+    turn = turn_of(server, begun(server, sources="table"), "which actress plays Kay in The Godfather?")
+    row = next(evidence["row"] for evidence in turn["top_evidences"] if "table" in evidence.get("row", {}))
+    whole = asked(server, "GET", f"/v1/tables/{row['page']}/{row['table']}")
+    assert whole["total"] == len(whole["rows"]) > 1
+    texts = {cell["text"] for other in whole["rows"] if other["number"] == row["number"] for cell in other["cells"]}
+    assert texts >= {cell["text"] for cell in row["cells"]}
+    for path in (f"{row['page']}/9999", f"{row['page']}/x", "Q0/0", "x%00/1"):
+        asked(server, "GET", f"/v1/tables/{path}", status=404)
+
+
+def test_every_file_of_the_page_comes_with_its_headers(server):
+    total = 0
+    for path in ("/", *(f"/page/{file.name}" for file in (ROOT / "convinse/serving/page").iterdir())):
+        status, headers, body = ask(server, "GET", path)
+        total += len(body)
+        assert status == 200 and headers["X-Content-Type-Options"] == "nosniff"
+        assert "default-src 'none'" in headers["Content-Security-Policy"] and headers["Cache-Control"] == "no-cache"
+        assert ask(server, "GET", path, If_None_Match=headers["ETag"])[::2] == (304, b"")
+        assert ask(server, "GET", path, If_None_Match='"another"')[0] == 200
+    assert total < 150_000
+    for path in ("/page/none.js", "/page/..%2Fapi.py", "/page/"):
+        assert ask(server, "GET", path)[0] == 404
+
+
+def test_the_page_has_no_script_style_or_address_of_its_own():
+    for file in (ROOT / "convinse/serving/page").iterdir():
+        text = file.read_text(encoding="utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), file.name
+        assert set(re.findall(r"https?://[\w.]+", text)) <= {"https://www.wikidata.org", "http://www.w3.org"}
+    start = (ROOT / "convinse/serving/page/index.html").read_text(encoding="utf-8")
+    assert not re.search(r"<script(?! (type=\"module\" )?src=\"/page/)|<style| style=| on\w+=", start)
+
+
+def test_the_page_is_there_without_the_token_and_its_data_is_not(pipeline):
+    with serving(pipeline, token="of-sixteen-letters") as port:
+        assert ask(port, "GET", "/")[0] == ask(port, "GET", "/page/app.js")[0] == 200
+        for method, path in (("GET", "examples"), ("GET", "tables/Q1/0"), ("DELETE", "conversations/x/turns/last")):
+            assert ask(port, method, f"/v1/{path}")[0] == 401
+
+
+# -- figures and description -------------------------------------------------------------------------------------------
+
+
+def counted(port, path, method, status):
+    return figure(port, f'convinse_requests_total{{method="{method}",path="{path}",status="{status}"}}')
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status", "label"),
+    [
+        ("GET", "/v1/nothing", {}, 404, "other"),
+        ("GET", "/v1/conversations/conv_1", {}, 404, "/v1/conversations/{id}"),
+        ("GET", "/healthz", {}, 200, "/healthz"),
+        ("GET", "/healthz", {"Host": "example.org"}, 403, "other"),
+        ("POST", "/v1/conversations/conv_1/turns", {"Content_Type": "text/plain"}, 415, "other"),
+    ],
+)
+def test_requests_are_counted_by_their_route(server, method, path, headers, status, label):
+    before = counted(server, label, method, status)
+    assert ask(server, method, path, **headers)[0] == status
+    assert counted(server, label, method, status) == before + 1
+
+
+def test_figures_of_turns_have_their_names_and_few_labels(server):
+    turn_of(server, begun(server), QUESTIONS[0])
+    for number in range(20):
+        ask(server, f"BREW{number}", f"/v1/pot/{number}")
+    text = ask(server, "GET", "/metrics")[2].decode()
+    names = set(re.findall(r"^(convinse_\w+)", text, re.MULTILINE))
+    assert names >= {
+        "convinse_requests_total", "convinse_turns_total", "convinse_turn_seconds_bucket", "convinse_turn_seconds_sum",
+        "convinse_turn_seconds_count", "convinse_stage_seconds_total", "convinse_batches_total", "convinse_workers",
+        "convinse_batched_turns_total", "convinse_conversations", "convinse_conversations_dropped_total", "convinse_waiting",
+    }  # fmt: skip
+    assert text.count("BREW") == 0 and counted(server, "other", "other", 404) >= 20
+    assert figure(server, 'convinse_stage_seconds_total{stage="ers"}') > 0
+
+
+def test_the_description_has_every_request_and_the_shape_of_a_turn(server):
+    document = asked(server, "GET", "/openapi.json")
+    assert set(document["paths"]) == {
+        "/v1/conversations", "/v1/conversations/{id}", "/v1/conversations/{id}/turns", "/v1/conversations/{id}/turns/last",
+        "/v1/examples", "/v1/tables/{page}/{table}", "/v1/chat/completions", "/v1/models", "/v1/models/{model}",
+        "/healthz", "/metrics",
+    }  # fmt: skip
+    turn = turn_of(server, begun(server), QUESTIONS[0])
+    schema = {"$ref": "#/components/schemas/Turn", "components": document["components"]}
+    jsonschema_rs.validate(schema, turn)
+    with pytest.raises(jsonschema_rs.ValidationError):
+        jsonschema_rs.validate(schema, {**turn, "question": 5})
+
+
+# -- the end -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_signal_answers_what_has_arrived():
+    command = [sys.executable, "-m", "convinse", "serve", "api", "--port", "0", "--config", "lexical.yml"]
+    environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        port = int(re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())[1])
+        paths = [begun(port) for _ in range(12)]
+        clients = [asking(port, f"{path}/turns", QUESTIONS[0]) for path in paths]
+        process.send_signal(signal.SIGTERM)
+        for client in clients:
+            with client:
+                assert client.recv(12) == b"HTTP/1.1 200"
+        assert process.wait(60) == 0, process.communicate()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_turn_that_outlasts_the_patience_ends_before_the_service_does(pipeline):
+    """Its pipeline is closed next."""
+    pipeline.hold()
+    with ExitStack() as clients:
+        with served(create_app(pipeline), patience=1) as port:
+            clients.enter_context(asking(port, f"{begun(port)}/turns", QUESTIONS[0]))
+            assert pipeline.entered.wait(60)
+            threading.Timer(3, pipeline.go.set).start()
+        assert pipeline.stages == ["qu"]

@@ -1,0 +1,276 @@
+"""The MRQA prediction server: the task's own client, batches of what waits, wrong bodies, signals."""
+
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+
+import pytest
+import requests
+
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.serving.app import listen
+from convinse.serving.reader import create_app
+from loopback import served
+from places import ROOT
+from services import ask, asked
+from tiny_models import copy_of, damage, tiny
+from written import json_lines, write, write_lines
+
+MODEL = tiny(task="question-answering")
+CONTEXTS = [
+    {
+        "context": f"[TLE] The Hobbit [PAR] Tolkien wrote the book number {n} in cafe\u0301 😀 of England",
+        "context_tokens": [["[TLE]", 0]],
+        "qas": [
+            {"qid": f"{n}-a", "question": "who wrote the book", "question_tokens": [["who", 0]], "answers": ["x"],
+             "detected_answers": [{"text": "x", "char_spans": [[0, 0]], "token_spans": [[0, 0]]}]},
+            {"qid": f"{n}-b", "question": f"where {n}"},
+        ],
+    }
+    for n in range(6)
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return ExtractiveReader(MODEL, "cpu")
+
+
+@pytest.fixture(scope="module")
+def server(reader):
+    with served(create_app(reader)) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def expected(reader):
+    return {
+        qa["qid"]: reader.read(qa["question"], [context["context"]])[0].text
+        for context in CONTEXTS for qa in context["qas"]
+    }  # fmt: skip
+
+
+def answers_of(context, expected):
+    return {qa["qid"]: expected[qa["qid"]] for qa in context["qas"]}
+
+
+def post(port, body):
+    status, _, answer = ask(port, "POST", "/", body)
+    return status, json.loads(answer)
+
+
+def refused(port, body, status=400):
+    error = asked(port, "POST", "/", body, status)["error"]
+    assert "\n" not in error and "Traceback" not in error
+    return error
+
+
+@contextmanager
+def started(*arguments, program=("-m", "convinse")):
+    """`convinse serve reader` in a process of its own; yields it and its port."""
+    given = ["serve", "reader", "--port", "0", "--device", "cpu", *map(str, arguments)]
+    process = subprocess.Popen(
+        [sys.executable, *program, *given], text=True,
+        env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())
+        assert found, process.communicate(timeout=10)
+        yield process, int(found[1])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_client_of_the_task(expected, tmp_path):
+    """It knocks at the port, then posts a file's lines and joins the answers."""
+    file = write_lines(tmp_path / "data.jsonl", {"header": {"dataset": "x", "split": "dev"}}, *CONTEXTS)
+    with started("--model", MODEL) as (_, port):
+        with socket.create_connection(("127.0.0.1", port), timeout=5):
+            pass  # says nothing, and goes
+        found = {}
+        for line in json_lines(file):
+            response = requests.post(f"http://127.0.0.1:{port}", json=line, timeout=30)
+            assert response.status_code == 200 and response.headers["Content-Type"] == "application/json"
+            found.update(response.json())
+    assert found == expected
+
+
+def test_get_tells_what_it_is(server):
+    about = asked(server, "GET", "/")
+    assert "MRQA" in about["use"] and about["model"]
+
+
+@pytest.mark.parametrize(
+    ("body", "answers"),
+    [
+        ({"context": "the book", "qas": []}, {}),
+        ({"context": " \r\n", "qas": [{"qid": "a", "question": "who"}]}, {"a": ""}),
+        ({"header": {"dataset": "x"}}, {}),
+    ],
+)
+def test_contexts_without_questions_or_words(server, body, answers):
+    assert post(server, body) == (200, answers)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "not JSON"),
+        (b"qid=1", "not JSON"),
+        (b"[" * 100_000, ""),
+        ({}, "context"),
+        ({"context": "the book"}, "qas"),
+        ({"context": 5, "qas": []}, "context"),
+        ({"context": "x", "qas": {}}, "qas"),
+        ({"context": "x", "qas": [{"qid": "a"}]}, "question"),
+        ({"context": "x", "qas": [{"qid": 1, "question": "a"}]}, "qas[0].qid"),
+        ({"context": "x", "qas": [{"qid": "a", "question": "b"}] * 2}, "'a' appears 2 times"),
+        (b'{"context": "\\ud800", "qas": []}', "not JSON"),
+        (b'{"context": NaN, "qas": []}', "not JSON"),
+        ({"header": 5}, "context"),
+    ],
+)
+def test_bodies_that_are_no_context(server, body, words):
+    assert words in refused(server, body)
+
+
+def test_too_much_for_one_request(server):
+    qas = [{"qid": str(n), "question": "who"} for n in range(100)]
+    assert "100 questions" in refused(server, {"context": "the " * 100_000, "qas": qas}, 413)
+    assert "at most 1000000" in refused(server, {"context": "x" * 1_000_001, "qas": qas[:1]}, 413)
+
+
+class HeldReader:
+    """A reader whose calls wait until they are let go; notes how many questions each call has, and how far it came."""
+
+    def __init__(self, reader):
+        self._reader = reader
+        self.model_id = reader.model_id
+        self.calls, self.ended = [], []
+        self.entered, self.go = threading.Event(), threading.Event()
+
+    def reading(self, questions, contexts, top_k=None):
+        self.calls.append(len(questions))
+        self.entered.set()
+        assert self.go.wait(30)
+        yield
+        if any("number 3" in text for texts in contexts for text in texts):
+            raise ValueError("a secret")
+        spans = yield from self._reader.reading(questions, contexts, top_k)
+        self.ended.append(len(questions))
+        return spans
+
+
+@contextmanager
+def sent(port, body):
+    """A connection over which a context was sent, and its answer not read."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/json"})
+        yield connection
+
+
+def test_requests_that_wait_are_read_together_and_one_that_fails_fails_alone(reader, expected, caplog):
+    held = HeldReader(reader)
+    with served(create_app(held)) as port, ExitStack() as stack:
+        connections = [stack.enter_context(sent(port, CONTEXTS[0]))]
+        assert held.entered.wait(30)
+        connections += [stack.enter_context(sent(port, context)) for context in CONTEXTS[1:]]
+        asked(port, "GET", "/")  # what was sent before has arrived by now
+        held.go.set()
+        responses = [connection.getresponse() for connection in connections]
+        found = [(response.status, json.loads(response.read())) for response in responses]
+        assert found.pop(3) == (500, {"error": "the server failed; its log says why"})
+        assert found == [(200, answers_of(context, expected)) for n, context in enumerate(CONTEXTS) if n != 3]
+        assert held.calls[0] == 2 and max(held.calls) > 2
+        assert "a secret" in caplog.text
+        assert post(port, CONTEXTS[0])[0] == 200
+
+
+def test_what_no_client_waits_for_is_read_no_further(reader, expected):
+    held = HeldReader(reader)
+    with served(create_app(held)) as port:
+        with sent(port, CONTEXTS[0]):
+            assert held.entered.wait(30)
+        asked(port, "GET", "/")  # the server has seen by now that the client is gone
+        held.go.set()
+        assert post(port, CONTEXTS[1]) == (200, answers_of(CONTEXTS[1], expected))
+    assert held.calls == [2, 2] and held.ended == [2]
+
+
+def test_a_model_that_is_broken_is_an_error_with_its_reason(tmp_path):
+    folder = damage(copy_of(MODEL, tmp_path / "broken"), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
+    with served(create_app(ExtractiveReader(folder, "cpu"))) as port:
+        assert "not numbers" in refused(port, CONTEXTS[0], 500)
+
+
+HELD = """
+import sys
+from convinse.cli import main
+from convinse.encoder.extractive_reader import ExtractiveReader
+
+read = ExtractiveReader.reading
+
+def held(*arguments, **options):
+    print("entered", flush=True)
+    sys.stdin.readline()
+    return (yield from read(*arguments, **options))
+
+ExtractiveReader.reading = held
+sys.exit(main())
+"""  # its readings wait for a line
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_answers_what_is_in_flight(ending):
+    with started("--model", MODEL, program=["-c", HELD]) as (process, port), ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(post, port, CONTEXTS[0])
+        assert process.stdout.readline() == "entered\n"
+        process.send_signal(ending)
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            with suppress(ConnectionRefusedError, ConnectionResetError):
+                socket.create_connection(("127.0.0.1", port), timeout=30).close()
+                time.sleep(0.01)
+                continue
+            break  # no further client is taken
+        assert not answer.done()
+        assert process.communicate("\n", timeout=100) == ("", "") and process.returncode == 0
+        status, value = answer.result()
+        assert status == 200 and set(value) == {qa["qid"] for qa in CONTEXTS[0]["qas"]}
+
+
+def test_wrong_starts_are_one_line(command_error):
+    def fails(*arguments, words):
+        line = command_error("serve", "reader", "--device", "cpu", *arguments)
+        assert all(word in line for word in words), line
+
+    fails("--config", "lexical.yml", words=["ha_model", "--model"])
+    fails("--model", "./nowhere", words=["./nowhere", "no such folder"])
+    fails("--model", tiny(), words=["question-answering"])
+    fails("--model", MODEL, "--precision", "fp8", words=["precision: ", "valid: auto, fp32"])
+    fails("--model", MODEL, "--host", "192.0.2.1", words=["192.0.2.1", "--host"])
+    with listen("127.0.0.1", 0) as taken:
+        fails("--model", MODEL, "--port", taken.getsockname()[1], words=["cannot listen", "--port"])
+
+
+def test_the_settings_of_the_command_hold():
+    config = write("my.yml", f"ha: extractive\nha_model: {MODEL}\n")
+    with started("--config", config, "--max-body", "1000", "--allow-host", "reader.example") as (_, port):
+        assert post(port, {"context": "the book", "qas": []})[0] == 200
+        assert "1000 bytes" in refused(port, {"context": "x" * 1000, "qas": []}, 413)
+        assert ask(port, "GET", "/", Host="reader.example")[0] == 200
+
+
+@pytest.mark.parametrize("arguments", [[], ["cat"], ["reader", "--port", "x"], ["reader", "--max-body", "much"]])
+def test_wrong_usage(usage_error, arguments):
+    assert usage_error("serve", *arguments)

@@ -1,0 +1,207 @@
+"""The contract of all servers: health, errors as JSON of one line, limits, who may ask."""
+
+import json
+import socket
+from contextlib import closing
+
+import pytest
+
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.serving import api, clocq, reader
+from convinse.serving.api import ServiceOptions
+from loopback import served
+from services import ask, asked
+from tiny_models import tiny
+
+mcp = pytest.importorskip("convinse.serving.mcp")
+
+HOSTS, ORIGIN, TOKEN = ("kb.example",), "https://example.org", "of-sixteen-letters"
+ACCEPT = "application/json, text/event-stream"
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+CONTEXT = {"context": "the book", "qas": []}
+KINDS = {  # a path that takes POST, a body that it takes, the limit of bodies
+    "api": ("/v1/chat/completions", {"messages": [{"role": "user", "content": "who directed Titanic?"}]}, 10_000_000),
+    "mcp": ("/mcp", PING, 10_000_000),
+    "reader": ("/", CONTEXT, 1000),
+    "clocq": ("/item_to_label", {"item": "Q5"}, 1_000_000),
+}
+
+
+@pytest.fixture(scope="module")
+def apps(pipeline, world_index):
+    """A function from the kind of a server to its application."""
+
+    def build(kind, **options):
+        if kind == "api":
+            return api.create_app(pipeline, ServiceOptions(hosts=HOSTS, **options))
+        if kind == "mcp":
+            return mcp.create_app(mcp.PipelineTools(pipeline, ServiceOptions(hosts=HOSTS, **options)))
+        if kind == "reader":
+            return reader.create_app(ExtractiveReader(tiny(task="question-answering"), "cpu"), HOSTS, 1000)
+        return clocq.create_app(kb, hosts=HOSTS)
+
+    with closing(KnowledgeBase(world_index)) as kb:
+        yield build
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def port(apps, kind):
+    with served(apps(kind)) as port:
+        yield port
+
+
+@pytest.fixture
+def post(port, kind):
+    """Send a body to the server; its status and the text of its error."""
+
+    def send(value=None, method="POST", path=None, **headers):
+        value = KINDS[kind][1] if value is None else value
+        status, found, body = ask(port, method, path or KINDS[kind][0], value, **{"Accept": ACCEPT, **headers})
+        return status, found, body.decode()
+
+    return send
+
+
+def error_of(body):
+    """The text of an error, in the shape of the path."""
+    error = json.loads(body)["error"]
+    text = error if isinstance(error, str) else error["message"]
+    assert text and "\n" not in text and "Traceback" not in text
+    return text
+
+
+def test_a_good_request_is_answered(post):
+    assert post()[0] == 200
+
+
+def test_health_is_told(port):
+    assert asked(port, "GET", "/healthz") == {"status": "ok"}
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"5", b"\xff\xfe", b"[" * 400])
+def test_a_body_that_is_no_request(post, kind, body):
+    status, _, text = post(body)
+    assert status == 400 and (kind == "mcp" or error_of(text))  # the text is the SDK's
+
+
+def test_an_unknown_path_and_a_wrong_method(post, kind):
+    status, _, text = post(path="/nothing")
+    assert status == 404 and error_of(text).startswith("unknown path; ")
+    status, _, text = post(method="PUT")
+    assert status == 405 and (kind == "mcp" or error_of(text).startswith("wrong method; "))
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_large_body_is_refused_and_its_sender_reads_why(port, kind, chunked):
+    path, good, limit = KINDS[kind]
+    body = b"x" * (limit + 1)
+    headers = {"Transfer_Encoding": "chunked"} if chunked else {}
+    status, _, text = ask(port, "POST", path, chunks(body) if chunked else body, Accept=ACCEPT, **headers)
+    assert status == 413 and f"larger than {limit} bytes" in error_of(text)
+    assert ask(port, "POST", path, good, Accept=ACCEPT)[0] == 200
+
+
+def chunks(body):
+    for start in range(0, len(body), 500_000):
+        part = body[start : start + 500_000]
+        yield b"%x\r\n%s\r\n" % (len(part), part)
+    yield b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:80", "127.0.0.1", "[::1]:9", "192.0.2.7", "x.localhost", "KB.example"]
+)
+def test_names_of_the_server_are_answered(post, host):
+    assert post(Host=host)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:80",
+        "127.0.0.1.evil.example",
+        "",
+        "a@localhost",
+        "localhost:x",
+        "localhost/page/?",
+        "[::1",
+        "localhost.evil.example",
+    ],
+)
+def test_foreign_hosts_are_refused(post, host):
+    status, _, text = post(Host=host)
+    assert status == 403 and "--allow-host" in error_of(text)
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [("http://localhost", 200), ("http://localhost:81", 403), ("http://evil.example", 403),
+     ("null", 403), ("", 403), ("http://localhost:x", 403)],
+)  # fmt: skip
+def test_pages_of_other_sites_are_refused(post, origin, status):
+    assert post(Host="localhost", Origin=origin)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [("application/json; charset=utf-8", 200), ("text/plain", 415), ("", 415),
+     ("application/x-www-form-urlencoded", 415)],
+)  # fmt: skip
+def test_bodies_are_json(post, content, status):
+    assert post(Content_Type=content)[0] == status
+
+
+def test_a_body_without_a_type_is_read(port, kind):
+    if kind == "mcp":
+        pytest.skip("the SDK wants the type")
+    path, good, _ = KINDS[kind]
+    body = json.dumps(good).encode()
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.sendall(
+            b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(body), body)
+        )
+        assert client.recv(12) == b"HTTP/1.1 200"
+
+
+def test_long_headers_and_half_requests_do_not_stop_the_server(port, post):
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as half:
+        half.sendall(b"POST / HTTP/1.1\r\nHost: loc")
+        for sent in (b"\0\0\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 100_000):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+                client.sendall(sent)
+                assert b" 400 " in client.recv(1000)
+        assert post()[0] == 200
+
+
+# -- the token ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("guarded", ["api", "mcp"])
+def test_a_token_is_asked_for(apps, guarded):
+    path, good, _ = KINDS[guarded]
+    with served(apps(guarded, token=TOKEN)) as port:
+        for given in ({}, {"Authorization": f"Bearer {TOKEN[:-1]}"}, {"Authorization": TOKEN}):
+            status, headers, body = ask(port, "POST", path, good, Accept=ACCEPT, **given)
+            assert (status, headers["WWW-Authenticate"]) == (401, "Bearer") and "token" in error_of(body)
+        assert ask(port, "POST", path, good, Accept=ACCEPT, Authorization=f"bearer {TOKEN}")[0] == 200
+        for host in ("localhost/page/?", "localhost/healthz?", "localhost?", "localhost#"):  # no other path by the name
+            assert ask(port, "POST", path, good, Accept=ACCEPT, Host=host)[0] == 403
+        assert asked(port, "GET", "/healthz") == {"status": "ok"}
+
+
+def test_pages_of_named_sites_may_ask_the_api(apps):
+    with served(apps("api", token=TOKEN, origins=[ORIGIN])) as port:
+        leave = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "authorization"}
+        status, headers, _ = ask(port, "OPTIONS", "/v1/conversations", Origin=ORIGIN, **leave)
+        assert (status, headers["Access-Control-Allow-Origin"]) == (200, ORIGIN)
+        status, headers, _ = ask(port, "GET", "/v1/models", Origin=ORIGIN)
+        assert (status, headers["Access-Control-Allow-Origin"]) == (401, ORIGIN)
+        assert ask(port, "GET", "/v1/models", Origin=ORIGIN, Authorization=f"Bearer {TOKEN}")[0] == 200
+        assert ask(port, "GET", "/healthz", Origin="https://example.com")[0] == 403
