@@ -16,6 +16,7 @@ COPY --from=build /opt/convinse /opt/convinse
 ENV PATH=/opt/convinse/bin:$PATH \
     XDG_CACHE_HOME=/var/cache \
     PYTHONUNBUFFERED=1 \
+    MALLOC_ARENA_MAX=1 \
     CONVINSE_OFFLINE=1 \
     HF_HUB_OFFLINE=1 \
     ORT_DISABLE_TELEMETRY=1

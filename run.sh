@@ -6,6 +6,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export CONVINSE_ROOT="$root"
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}"  # threads share one heap: with more, a server grows
 
 fail() { printf 'run.sh: %s\n' "$1" >&2; exit 1; }
 recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; }

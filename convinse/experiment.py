@@ -21,8 +21,8 @@ from .pipeline import STAGE_NAMES, Pipeline, StageName
 from .records.conversation import Conversation
 from .resources import Resources
 from .scoring.convqa import evaluate
+from .support.checksums import sha256
 from .support.errors import ConfigError, DataError
-from .support.files import sha256
 from .support.progress import progress
 
 LOGGER = logging.getLogger(__name__)

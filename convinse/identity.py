@@ -16,8 +16,8 @@ from .encoder.checkpoint import HEADS, folder_id
 from .encoder.exported import MANIFEST
 from .resources import Resources, model_path
 from .stage import Stage
+from .support.checksums import sha256
 from .support.errors import IndexFileError
-from .support.files import sha256
 from .support.program import program_id
 
 # keys that change how results are computed or where they lie, not what they are

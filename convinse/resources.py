@@ -33,10 +33,9 @@ from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
 from .language_models.model_server import ModelServer
 from .records.ranked_rows import RowForm
-from .support.evidence_cache import EvidenceCache
+from .support.cache import Cache
 from .support.files import recover
-from .support.shared_store import SharedStore, is_shared
-from .support.vector_cache import EVIDENCES_KEPT, VectorCache
+from .support.vectors import EVIDENCES_KEPT, VectorCache
 from .wikipedia.dump import WikipediaDump
 
 if TYPE_CHECKING:
@@ -62,12 +61,7 @@ class Resources:
     """
 
     def __init__(
-        self,
-        config: Config,
-        *,
-        kb: KnowledgeBase | None = None,
-        cache: EvidenceCache | None = None,
-        dry_run: bool = False,
+        self, config: Config, *, kb: KnowledgeBase | None = None, cache: Cache | None = None, dry_run: bool = False
     ) -> None:
         self.config = config
         self.models = ModelPool()
@@ -122,18 +116,11 @@ class Resources:
         return self._opened("passages", lambda: PassageIndex(resolve(path)))
 
     @property
-    def cache(self) -> EvidenceCache:
-        """The evidence cache; without `ers_use_cache` one that keeps nothing."""
+    def cache(self) -> Cache:
+        """The cache; without `ers_use_cache` one that keeps nothing."""
         if self._cache is not None:
             return self._cache
-        return self._opened("cache", lambda: EvidenceCache(self._cache_path))
-
-    @property
-    def _cache_path(self) -> str | SharedStore | None:
-        path = cache_path(self.config)
-        if path is None or not is_shared(path):
-            return path
-        return self._opened("shared store", lambda: SharedStore(path))
+        return self._opened("cache", lambda: Cache(cache_path(self.config)))
 
     # -- models --------------------------------------------------------------------------------------------------------
 
@@ -174,9 +161,9 @@ class Resources:
     def _vectors(
         self, model_id: str, dimension: int, precision: Literal["float16", "float32"] = "float16"
     ) -> VectorCache:
-        kept, path = ("vectors", model_id, dimension, precision), self._cache_path
+        kept = ("vectors", model_id, dimension, precision)
         most = EVIDENCES_KEPT if precision == "float16" else _QUESTIONS_KEPT
-        return self._opened(kept, lambda: VectorCache(path, model_id, dimension, most, precision))
+        return self._opened(kept, lambda: VectorCache(self.cache, model_id, dimension, most, precision))
 
     def reader(self, model: str | Checkpoint, *, best: int = 20, key: str = "ha_model") -> ExtractiveReader:
         """A reader with the configured settings.
@@ -278,7 +265,7 @@ class Resources:
     def close_caches(self) -> None:
         """Close the caches; the next use of one opens it again. What was put into them is on disk already."""
         for thing in (self._cache, *self._open.values()):
-            if isinstance(thing, EvidenceCache | VectorCache | SharedStore):
+            if isinstance(thing, Cache):
                 thing.close()
 
     def close(self) -> None:

@@ -25,15 +25,7 @@ FLOORS = (
     ("session",),
     ("pipeline", "training"),
     ("experiment",),
-    (
-        "cluster",
-        "serving",
-        "neighbours",
-        "reports",
-        "testing",
-        "evaluation",
-        "benchmarks",
-    ),  # the last two: documented aliases of scoring and formats
+    ("cluster", "serving", "neighbours", "reports", "testing", "evaluation"),
     ("cli",),
     ("__main__", "__init__"),
 )

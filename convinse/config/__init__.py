@@ -2,7 +2,7 @@
 
 from .keys import Config, cache_path
 from .loading import load_config, load_settings, parse_config, to_dict
-from .places import SNAPSHOT, find_config, own_configurations, project_root, resolve, users_cache
+from .places import SNAPSHOT, find_config, own_configurations, project_root, resolve
 from .server_settings import EvsServer, HaLlm, LanguageModelSettings, Prices, QuLlm, ServerSettings
 from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuHistory, QuSr
 from .training_settings import (
@@ -57,5 +57,4 @@ __all__ = [
     "read_yaml",
     "resolve",
     "to_dict",
-    "users_cache",
 ]

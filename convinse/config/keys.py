@@ -8,7 +8,8 @@ from typing import Any, Literal
 import msgspec
 
 from ..records.evidence import parse_sources
-from .places import SNAPSHOT, resolve, users_cache
+from ..support.checksums import users_cache
+from .places import SNAPSHOT, resolve
 from .server_settings import EvsServer, HaLlm, QuLlm
 from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuHistory, QuSr
 from .training_settings import EvsTraining, HaTraining, QuTraining
@@ -195,7 +196,7 @@ class Config(Settings, frozen=True, kw_only=True):
 
 
 def cache_path(config: Config) -> str | None:
-    """The folder or the server of the evidence cache; None without `ers_use_cache`.
+    """The folder of the cache; None without `ers_use_cache`.
 
     The default, `cache/`, is the folder of that name where the working directory has one, as a checkout does; else
     the user's own cache folder, so that commands leave nothing where they are called.

@@ -8,8 +8,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from ..support.errors import CacheError, ConfigError, nearest
-from ..support.shared_store import check_address, is_shared
+from ..support.errors import ConfigError, nearest
 from .keys import ALIASES, Config
 from .places import find_config
 from .yaml_files import read_yaml
@@ -77,11 +76,8 @@ def _check_places(config: Config, where: str) -> None:
     for key in ("output_path", "ers_cache_path"):
         if not (path := getattr(config, key)).isprintable() or not path:
             raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
-    if is_shared(config.ers_cache_path):
-        try:
-            check_address(config.ers_cache_path)
-        except CacheError as error:
-            raise ConfigError(f"{where}: ers_cache_path: {error}") from None
+    if "://" in config.ers_cache_path:
+        raise ConfigError(f"{where}: ers_cache_path: '{config.ers_cache_path}' is an address; name a folder")
 
 
 def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -140,9 +136,7 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
     text = f"{where}: {len(wrong)} unknown keys: {', '.join(named)}"
     if struct is not Config:
         raise ConfigError(f"{text}; valid: {', '.join(sorted(valid))}")
-    raise ConfigError(
-        f"{text}; {own}; of a file of CONVINSE, EXPLAIGNN or FAITH, convinse migrate-config makes one of ours"
-    )
+    raise ConfigError(f"{text}; {own}; for keys of CONVINSE, EXPLAIGNN or FAITH see docs/coming-from.md")
 
 
 def to_dict(config: Config) -> dict[str, Any]:

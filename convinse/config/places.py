@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from ..support.errors import ConfigError, nearest
 
 SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
-
-
-def users_cache() -> Path | None:
-    """The project's folder in the user's own cache folder; None for a user without a home."""
-    above = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
-    try:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or above, "convinse").expanduser()
-    except RuntimeError:
-        return None
-    return folder if folder.is_absolute() else None  # XDG: a relative path counts as none
 
 
 def resolve(path: str) -> Path:

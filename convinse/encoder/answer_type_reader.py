@@ -11,7 +11,6 @@ import numpy as np
 from ..support.errors import ModelError
 from .answer_classes import read_answer_classes
 from .checkpoint import ANSWER_TYPE, Checkpoint
-from .kept_embeddings import found_or_computed
 from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class AnswerTypeReader(ModelHead):
         """[n, classes] float32, of what is kept or computed."""
         if self._vectors is None:
             return self._computed(questions)
-        return found_or_computed(questions, self._vectors, self._computed)
+        return self._vectors.found_or_computed(questions, self._computed)
 
     def _computed(self, questions: Sequence[str]) -> np.ndarray:
         logits = np.empty((len(questions), len(self.classes.names)), np.float32)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..support.errors import ModelError
+from ..support.vectors import VectorCache
 from .checkpoint import Checkpoint
 from .engine import prepared
 from .pool import HeadOptions, ModelHead
@@ -58,3 +59,34 @@ class BiEncoder(ModelHead):
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         place_of = {text: place for place, text in enumerate(distinct)}
         return vectors[[place_of[text] for text in texts]]
+
+
+class KeptEmbeddings:
+    """A bi-encoder and what keeps its embeddings from call to call and run to run.
+
+    Args:
+        bi_encoder: computes the others.
+        vectors: keeps those of evidences; None computes all anew, with the same results.
+        questions: keeps those of questions, as they were computed; None computes all anew.
+    """
+
+    def __init__(
+        self, bi_encoder: BiEncoder, vectors: VectorCache | None = None, questions: VectorCache | None = None
+    ) -> None:
+        self.bi_encoder = bi_encoder
+        self._vectors, self._questions = vectors, questions
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return [n, d] float16 of distinct texts, each row of about length 1. Raises `ModelError`: one is not a number."""
+        if self._vectors is None:
+            return self.bi_encoder.embed(texts).astype(np.float16)
+        return self._vectors.found_or_computed(texts, self.bi_encoder.embed)
+
+    def embed_questions(self, questions: Sequence[str]) -> np.ndarray:
+        """Return [n, d] float32, each row of length 1; raises what `embed` does."""
+        if self._questions is None:
+            return self.bi_encoder.embed(questions)
+        distinct = list(dict.fromkeys(questions))
+        place_of = {question: place for place, question in enumerate(distinct)}
+        kept = self._questions.found_or_computed(distinct, self.bi_encoder.embed)
+        return kept[[place_of[question] for question in questions]]

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..records.ranked_rows import RowForm
+from ..support.checksums import sha256
 from ..support.errors import DependencyError, ModelError, one_line
-from ..support.files import recover, sha256
-from ..support.folder_sums import check_sums
+from ..support.files import recover
+from ..support.manifest import BY_HAND, check_folder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -149,7 +150,7 @@ def _check_folder(folder: Path, where: str) -> None:
         raise ModelError(
             f"{where}: no tokenizer.json or vocabulary there; copy them from the model it was trained from"
         )
-    check_sums(folder, lambda name: not name.endswith((".onnx", "onnx.json")), ModelError, f"{where}: ", _AGAIN)
+    check_folder(folder, ModelError, f"{where}: ", f"{_AGAIN}, {BY_HAND}")
 
 
 def _libraries() -> tuple[Any, Any]:

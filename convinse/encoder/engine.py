@@ -13,7 +13,6 @@ import numpy as np
 
 from ..config import Precision
 from ..support.errors import ModelError
-from ..support.memory import give_back
 from .batches import shared_batches, token_batches
 from .tokens import Sequences
 
@@ -22,7 +21,6 @@ Output = Literal["relevance", "spans", "embedding", "yes_no", "answer_type"]
 Arrays = tuple[np.ndarray, ...]
 # Batches on a CPU between two times that memory is given back: they have all lengths, and the next ones do not fit into the pieces that
 # they leave.
-_KEPT_BATCHES = 64
 _BLOCK = 4096  # texts, or pairs, that are tokenised while those before are computed
 
 T = TypeVar("T")
@@ -92,7 +90,6 @@ class Engine:
     def __init__(self, backend: ModelBackend, token_budget: int | None = None) -> None:
         self.backend = backend
         self.token_budget = token_budget or backend.budget
-        self._computed = 0
 
     @property
     def precision(self) -> Precision:
@@ -128,9 +125,6 @@ class Engine:
                     waiting = deque(rest[batch] for batch in self._batches(sequences.lengths[rest], padded))
                 continue
             places, result = flying.popleft()
-            self._computed += 1
-            if self.backend.device == "cpu" and self._computed % _KEPT_BATCHES == 0:
-                give_back()
             yield places, result()
 
     def _batches(self, lengths: np.ndarray, padded: bool) -> Iterable[np.ndarray]:

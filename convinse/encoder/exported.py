@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from ..support.checksums import sha256
 from ..support.errors import ModelError, one_line
-from ..support.files import sha256
-from ..support.folder_sums import check_sums
 from ..support.jsonlines import JSON_ERRORS
+from ..support.manifest import BY_HAND, check_folder
 from .engine import Output
 from .tokens import TextTokenizer
 
@@ -120,8 +120,7 @@ def read_exported(folder: Path, where: str) -> ExportedModel:
         raise ModelError(f"{where}: {MANIFEST} cannot be read ({one_line(error)}); {_AGAIN}") from error
     if made.format != FORMAT:
         raise ModelError(f"{where}: {MANIFEST} has format {made.format}, this version reads {FORMAT}; {_AGAIN}")
-    # the graphs and their weights are compared when one is loaded, see `check`
-    check_sums(folder, lambda name: name not in made.files, ModelError, f"{where}: ", _AGAIN)
+    check_folder(folder, ModelError, f"{where}: ", f"{_AGAIN}, {BY_HAND}")
     if unknown := sorted(set(made.graphs.values()) - made.files.keys()):
         raise ModelError(f"{where}: {MANIFEST} has no checksum of {unknown[0]}; {_AGAIN}")
     if any(Path(name).name != name for name in (*made.files, *made.graphs.values())):

@@ -17,9 +17,10 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from ..support import manifest as manifests
+from ..support.checksums import sha256
 from ..support.errors import DependencyError, ModelError, one_line
-from ..support.files import replacing, sha256
-from ..support.folder_sums import FOLDER_SUMS, write_sums
+from ..support.files import replacing
 from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, save_checkpoint
 from .engine import ModelBackend, Output
 from .exported import MANIFEST, ExportedModel
@@ -86,7 +87,7 @@ def export_model(model: str | Path, folder: Path, task: Task | None = None) -> E
         temporary.mkdir()
         _write_checkpoint(checkpoint, str(model), task, temporary)
         report = write_graphs(temporary, task, str(model))
-        write_sums(temporary)
+        manifests.seal(temporary, "model")
     return ExportReport(folder, report.manifest, report.difference, report.correlation)
 
 
@@ -139,8 +140,8 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         stack.enter_context(replacing(folder / MANIFEST)).write_bytes(content + b"\n")
     if "int8" not in graphs:
         (folder / GRAPHS["int8"]).unlink()
-    if (folder / FOLDER_SUMS).is_file():
-        write_sums(folder)
+    if (folder / manifests.MANIFEST).is_file():
+        manifests.seal(folder, "model")
     return ExportReport(folder, manifest, difference, correlation)
 
 

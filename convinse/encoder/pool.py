@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..support.checksums import sha256
 from ..support.errors import ModelError
-from ..support.files import sha256
 from .checkpoint import HEADS, Checkpoint, Task, folder_id, load_checkpoint, row_form_of
 from .engine import Engine, ModelBackend
 from .exported import OUTPUT_OF, is_exported, read_exported
@@ -28,7 +28,7 @@ from .tokens import TextTokenizer
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ..support.vector_cache import VectorCache
+    from ..support.vectors import VectorCache
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
 _KEPT_TOKENS = 8_000_000  # of pairs: about 200,000 evidences, 64 MB

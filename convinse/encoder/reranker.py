@@ -10,8 +10,8 @@ import numpy as np
 
 from ..records.evidence import Evidence
 from ..records.ranked_rows import as_read
+from ..support.cache import Cache
 from ..support.errors import ModelError
-from ..support.evidence_cache import EvidenceCache
 from .checkpoint import Checkpoint
 from .engine import Output, prepared
 from .pool import HeadOptions, ModelHead, ReadPair
@@ -51,7 +51,7 @@ class BertReranker(ModelHead):
         model: str | Path | Checkpoint,
         device: str | None = None,
         *,
-        cache: EvidenceCache | None = None,
+        cache: Cache | None = None,
         **options: Unpack[HeadOptions],
     ) -> None:
         super().__init__(model, device, **options)

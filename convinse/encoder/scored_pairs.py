@@ -14,8 +14,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from ..support.errors import CacheError
-from ..support.evidence_cache import EvidenceCache
+from ..support.cache import Cache
 from .pool import ReadPair
 
 
@@ -48,7 +47,7 @@ class ScoredPairs:
         reads: whether spans are wanted; an entry without them does not do then.
     """
 
-    def __init__(self, cache: EvidenceCache, identity: str, max_length: int, reads: bool) -> None:
+    def __init__(self, cache: Cache, identity: str, max_length: int, reads: bool) -> None:
         self._cache = cache
         self._key = ("scored pairs", identity, max_length, reads)
 
@@ -62,11 +61,9 @@ class ScoredPairs:
             odds, logits = (np.frombuffer(part, "<f4").copy() for part in (entry.odds, entry.logits))
             whole = logits.reshape(-1, 2)
             if not len(odds) == len(entry.tokens) == len(entry.sizes) == len(texts) or sum(entry.sizes) != len(whole):
-                raise ValueError("its parts do not fit together")
-        except ValueError as error:
-            raise CacheError(
-                f"scored pairs of {query[:60]!r}: the cache is damaged ({error}); delete ers_cache_path"
-            ) from None
+                return None
+        except ValueError:  # not an entry of this version; it is computed again
+            return None
         ends = np.cumsum(entry.sizes)
         read = [
             ReadPair(tokens, whole[end - size : end]) if tokens else None

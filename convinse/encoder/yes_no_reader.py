@@ -10,7 +10,6 @@ import numpy as np
 
 from ..support.errors import ModelError
 from .checkpoint import YES_NO, Checkpoint
-from .kept_embeddings import found_or_computed
 from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
@@ -54,8 +53,8 @@ class YesNoReader(ModelHead):
         if self._vectors is None:
             return self._computed(pairs)
         pair_of = {f"{len(question)}:{question}{text}": (question, text) for question, text in pairs}
-        kept = found_or_computed(
-            list(pair_of), self._vectors, lambda keys: self._computed([pair_of[key] for key in keys])[:, None]
+        kept = self._vectors.found_or_computed(
+            list(pair_of), lambda keys: self._computed([pair_of[key] for key in keys])[:, None]
         )
         place_of = {pair: place for place, pair in enumerate(pair_of.values())}
         return kept[[place_of[pair] for pair in pairs], 0]

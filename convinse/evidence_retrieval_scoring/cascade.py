@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..encoder.kept_embeddings import KeptEmbeddings
+from ..encoder.bi_encoder import KeptEmbeddings
 from ..records.evidence import Evidence, with_score
 from ..records.ranked_rows import as_read
 from .bm25 import BM25Scorer
@@ -15,7 +15,7 @@ from .scorer import PairRanker, Scorer
 
 if TYPE_CHECKING:
     from ..encoder.bi_encoder import BiEncoder
-    from ..support.vector_cache import VectorCache
+    from ..support.vectors import VectorCache
 
 _RRF_K = 60  # of the fusion's authors
 

@@ -6,7 +6,8 @@ import hashlib
 import logging
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from io import RawIOBase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,12 +17,13 @@ import msgspec
 from ..records.conversation import Conversation, check_finished
 from ..support.errors import DataError, OutputError, one_line
 from ..support.files import replacing
-from ..support.folder_sums import FOLDER_SUMS, check_sums, write_sums
 from ..support.jsonlines import JSON_ERRORS
-from ..support.locks import LOCK_EX, LOCK_NB, flock
+from ..support.manifest import BY_HAND, MANIFEST, check_folder, seal
 
 LOGGER = logging.getLogger(__name__)
 TURNS, METRICS, RUN = "turns.jsonl", "metrics.json", "run.json"
+_MOVED = (MANIFEST, METRICS, TURNS)  # the turns last: while they are there, they are moved with what is left
+_REMEDY = f"use --restart, {BY_HAND}"
 
 
 class RunRecord(msgspec.Struct, frozen=True):
@@ -32,18 +34,18 @@ class RunRecord(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, made_from: Mapping[str, str]) -> RunRecord:
-        """The record of a run whose results come from these."""
+        """Return the record of a run whose results come from these."""
         content = msgspec.json.encode(dict(made_from), order="sorted")
         return cls(hashlib.sha256(content).hexdigest()[:12], dict(made_from))
 
     def changed(self, later: RunRecord) -> list[str]:
-        """What is another thing in a later run."""
+        """Return the names of the things that are others in a later run."""
         names = dict.fromkeys([*self.made_from, *later.made_from])
         return [name for name in names if self.made_from.get(name) != later.made_from.get(name)]
 
 
 class FinishedConversation(NamedTuple):
-    """A conversation on its way to `turns.jsonl`, so that who writes it need not take it apart.
+    """A conversation on its way to `turns.jsonl`.
 
     Attributes:
         kept: what stays in memory of it: all but its evidences.
@@ -55,7 +57,7 @@ class FinishedConversation(NamedTuple):
 
     @classmethod
     def of(cls, conversation: Conversation) -> FinishedConversation:
-        """Raises `DataError` where it cannot be written as JSON."""
+        """Raise `DataError` if it cannot be written as JSON."""
         try:
             return cls(_without_evidences(conversation), msgspec.json.encode(conversation) + b"\n")
         except (TypeError, ValueError) as error:
@@ -74,7 +76,7 @@ class RunFolder:
 
     Opening it takes a lock (one run writes at a time) and reads the conversations that are finished. Results that come from
     something else are moved to `earlier-ID/`, never overwritten; the log says what has changed. `finished` has the conversations
-    that are written, by their ids, without their evidences, which would fill the memory.
+    that are written, by their ids, without their evidences, which would fill the memory. A finished run has a manifest.
 
     Args:
         path: the folder.
@@ -82,7 +84,7 @@ class RunFolder:
         restart: begin anew: finished conversations are moved away, too.
 
     Raises:
-        OutputError: the folder cannot be written, or another run is writing there.
+        OutputError: the folder cannot be written, another run is writing there, or its results are damaged.
     """
 
     def __init__(self, path: Path, made_from: Mapping[str, str], restart: bool = False) -> None:
@@ -94,26 +96,22 @@ class RunFolder:
                 path.mkdir(parents=True, exist_ok=True)
                 # no buffers: what a full disk refuses must not be tried again when the file is closed
                 self._lock = opened.enter_context((path / RUN).open("a+b", buffering=0))
-                self._take_lock()
+                flock(self._lock, LOCK_EX | LOCK_NB)
                 self._settle(restart)
                 self._file = opened.enter_context((path / TURNS).open("ab", buffering=0))
+            except BlockingIOError:
+                raise OutputError(
+                    f"{path}: another run is writing here; wait for it, or choose another name or output_path"
+                ) from None
             except OSError as error:
                 raise OutputError(
                     f"{path}: results cannot be written: {one_line(error)}; choose another output_path"
                 ) from error
             self._opened = opened.pop_all()
 
-    def _take_lock(self) -> None:
-        try:
-            flock(self._lock, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            raise OutputError(
-                f"{self.path}: another run is writing here; wait for it, or choose another name or output_path"
-            ) from None
-
     def _settle(self, restart: bool) -> None:
         if not restart:
-            check_sums(self.path, lambda name: name == RUN, OutputError, remedy="or use --restart")
+            check_folder(self.path, OutputError, remedy=_REMEDY)
         self._lock.seek(0)
         try:
             before = msgspec.json.decode(self._lock.read(), type=RunRecord)
@@ -125,35 +123,31 @@ class RunFolder:
         if turns.exists():
             self._read_finished(turns)
         if before != self._record:
-            (self.path / FOLDER_SUMS).unlink(missing_ok=True)
+            (self.path / MANIFEST).unlink(missing_ok=True)
             self._lock.truncate(0)
             _write(self._lock, msgspec.json.encode(self._record) + b"\n")
 
     def _move_away(self, before: RunRecord, restart: bool) -> None:
-        name = Path(before.run).name or "unknown"  # whoever has written it, it stays in this folder
-        target = self.path / f"earlier-{name}"
-        number = 1
+        name = f"earlier-{Path(before.run).name or 'unknown'}"  # whoever has written it, it stays in this folder
+        target, number = self.path / name, 1
         while target.exists():
             number += 1
-            target = self.path / f"earlier-{name}-{number}"
+            target = self.path / f"{name}-{number}"
         target.mkdir()
-        for file in (
-            FOLDER_SUMS,
-            METRICS,
-            TURNS,
-        ):  # the turns last: while they are there, they are moved with what is left
-            if (self.path / file).exists():
+        for file in _MOVED:
+            with suppress(FileNotFoundError):
                 (self.path / file).rename(target / file)
-        if before.made_from:
-            changed = before.changed(self._record)
-            reason = f"changed since: {', '.join(changed)}" if changed else "run again from the first conversation on"
+        changed = before.changed(self._record)
+        if not before.made_from:
+            reason = "" if restart else " (what they come from is not recorded)"
         else:
-            reason = "what they come from is not recorded" if not restart else ""
-        LOGGER.info("earlier results moved to %s%s", target, reason and f" ({reason})")
+            reason = (
+                f" (changed since: {', '.join(changed)})" if changed else " (run again from the first conversation on)"
+            )
+        LOGGER.info("earlier results moved to %s%s", target, reason)
 
     def _read_finished(self, turns: Path) -> None:
-        """Finished conversations; half a line, left by a run that was killed, is cut off. A whole run has checksums."""
-        check_sums(self.path, lambda name: name == TURNS, OutputError, remedy="or use --restart")
+        """Read the finished conversations; half a line, left by a run that was killed, is cut off."""
         data = turns.read_bytes()
         whole = data.rfind(b"\n") + 1
         for number, line in enumerate(data[:whole].splitlines(), 1):
@@ -175,36 +169,32 @@ class RunFolder:
         """
         size = os.fstat(self._file.fileno()).st_size
         try:
-            (self.path / FOLDER_SUMS).unlink(missing_ok=True)  # until the run is whole again
+            (self.path / MANIFEST).unlink(missing_ok=True)  # until the run is whole again
             _write(self._file, finished.line)
             os.fsync(self._file.fileno())
         except OSError as error:
-            self._take_back(size)
+            with suppress(OSError):  # reading cuts half a line off anyway
+                os.truncate(self.path / TURNS, size)
             raise OutputError(
                 f"{self.path / TURNS}: cannot be written: {one_line(error)}; {len(self.finished)} finished conversations are kept: "
                 "free the disk and run the command again to go on"
             ) from error
         self.finished[str(finished.kept["conv_id"])] = finished.kept
 
-    def _take_back(self, size: int) -> None:
-        try:
-            os.truncate(self.path / TURNS, size)
-        except OSError as error:  # reading cuts half a line off anyway
-            LOGGER.debug("half a line is left in %s: %s", self.path / TURNS, error)
-
     def seconds(self) -> dict[str, float]:
-        """The `seconds` of each stage that `metrics.json` holds; none where there is no such file, or it is no such file."""
-        check_sums(self.path, lambda name: name == METRICS, OutputError, remedy="or the file, to have it made again")
+        """Return the `seconds` of each stage in `metrics.json`; empty if the file is missing or unreadable."""
         try:
             return msgspec.json.decode((self.path / METRICS).read_bytes(), type=_Metrics).seconds
         except (FileNotFoundError, *JSON_ERRORS):
             return {}
 
     def write_metrics(self, metrics: dict[str, Any]) -> None:
-        """Write `metrics.json`, whole or not at all."""
+        """Write `metrics.json`, whole or not at all, and the manifest."""
+        content = msgspec.json.format(msgspec.json.encode(metrics), indent=2) + b"\n"
+        (self.path / MANIFEST).unlink(missing_ok=True)  # that of the figures before
         with replacing(self.path / METRICS) as temporary:
-            temporary.write_bytes(msgspec.json.format(msgspec.json.encode(metrics), indent=2) + b"\n")
-        write_sums(self.path, (TURNS, METRICS, RUN))
+            temporary.write_bytes(content)
+        seal(self.path, "results", (TURNS, METRICS, RUN))
 
     def __enter__(self) -> RunFolder:
         return self
@@ -222,7 +212,7 @@ def _without_evidences(conversation: Conversation) -> Conversation:
 
 
 def _write(file: RawIOBase, data: bytes) -> None:
-    """All of `data`; an unbuffered write may take a part."""
+    """Write all of `data`; an unbuffered write may take a part."""
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]

@@ -23,13 +23,13 @@ from ..language.text import fold
 from ..support.blocks import Block, cores, in_order, read_blocks
 from ..support.errors import DataError, OutputError
 from ..support.files import append_array, replacing, write_array
-from ..support.manifest import MANIFEST, write_manifest
+from ..support.manifest import has_kind, measure, write_manifest
 from ..support.progress import Advance, progress
 from .dump import BadLineError, EntityDocument, SnakValue, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
-    CHECKS,
     FORMAT,
+    KIND,
     LITERAL,
     NAMES,
     PAIRS_SHIFT,
@@ -67,7 +67,7 @@ def build(
         DataError: the dump cannot be read, holds no facts, or has too many bad lines.
         OutputError: `output` cannot be written, or is something else than an index.
     """
-    if output.exists() and not (output / MANIFEST).is_file():
+    if output.exists() and not has_kind(output, KIND):
         raise OutputError(f"{output}: exists and is no knowledge base; choose another folder, or remove it")
     with replacing(output) as folder:
         folder.mkdir()
@@ -298,13 +298,13 @@ class _IndexWriter:
             path.unlink()
         self._raw.rmdir()
         names = [path.relative_to(self._folder).as_posix() for path in index_files(self._folder)]
-        files, block_sums = CHECKS.measure(self._folder, names)
+        files = measure(self._folder, names)
         digest = hashlib.sha256(f"format {FORMAT} {languages}".encode())
         for name, entry in files.items():
             if not name.startswith(NAMES):  # the full-text engine names its files at random
                 digest.update(f"{name} {entry.sha256}".encode())
         return KnowledgeBaseManifest(
-            format=FORMAT, build_id=digest.hexdigest()[:16], files=files, block_sums=block_sums, items=len(sorted_items),
+            kind=KIND, format=FORMAT, build_id=digest.hexdigest()[:16], files=files, items=len(sorted_items),
             properties=len(properties), facts=facts, languages=languages, wide_postings=wide,
         )  # fmt: skip
 

@@ -13,10 +13,11 @@ import msgspec
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..support.errors import IndexFileError, one_line
-from ..support.files import steadily
+from ..support.files import PieceReader, state_of, steadily
+from ..support.full_text import open_same
 from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import MANIFEST, BuiltFolder
-from .layout import ARRAYS, CHECKS, LITERAL, NAMES, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, SEPARATOR, read_manifest
+from ..support.manifest import MANIFEST, check_folder, map_array
+from .layout import ARRAYS, LITERAL, NAMES, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, REMEDY, SEPARATOR, read_manifest
 from .names import NameIndex, form_hash, other_forms
 from .property_facts import PropertyFacts
 
@@ -59,16 +60,14 @@ class _Property(msgspec.Struct):
 class KnowledgeBase:
     """The embedded knowledge base.
 
-    Opening reads the manifest and checks the files' sizes and the small files; the pages of large ones are mapped into
-    memory when they are needed, after their checksums were compared, and shared between processes. Reading is safe from
-    several threads.
+    Opening compares the files with their checksums if they are not known to be sound; their pages are mapped into memory
+    when they are needed, and shared between processes. Reading is safe from several threads.
 
     Args:
         path: the folder that `knowledge_base.build` wrote.
 
     Raises:
-        IndexFileError: the folder is missing, truncated, altered or of another format; any look-up raises it where it
-            comes upon damage.
+        IndexFileError: the folder is missing, truncated, altered or of another format.
     """
 
     def __init__(self, path: Path) -> None:
@@ -79,12 +78,13 @@ class KnowledgeBase:
 
     def _open(self) -> None:
         self.manifest = read_manifest(path := self.path)
-        self._files = BuiltFolder(path, self.manifest, CHECKS)
+        self._state = state_of(path / MANIFEST)
+        check_folder(path, IndexFileError, remedy=REMEDY)
         self._items = self._map("items")
         self._text_start, self._text_size = self._map("text_start"), self._map("text_size")
         # read, not mapped: short pieces from all over the file would map all of its pages
-        self._text, self._literals = self._files.file("text"), self._files.file("literals")
-        self._property_file = self._files.file(PROPERTIES)
+        self._text, self._literals = PieceReader(path / "text"), PieceReader(path / "literals")
+        self._property_data = (path / PROPERTIES).read_bytes()
         self._fact_start, self._fact_size = self._map("fact_start"), self._map("fact_size")
         self._fact_count, self._tokens = self._map("fact_count"), self._map("tokens")
         self._inverse_start = self._map("inverse_start")
@@ -93,8 +93,7 @@ class KnowledgeBase:
         self._form_hash, self._form_item = self._map("form_hash"), self._map("form_item")
 
     def _map(self, name: str, kind: str | None = None) -> np.ndarray:
-        array: np.ndarray = self._files.array(name, kind or ARRAYS[name])
-        return array
+        return map_array(self.path / name, kind or ARRAYS[name], REMEDY)
 
     @property
     def build_id(self) -> str:
@@ -104,15 +103,14 @@ class KnowledgeBase:
     @cached_property
     def names(self) -> NameIndex:
         """The full-text index of names."""
-        return NameIndex(self._files.full_text(NAMES))
+        return NameIndex(open_same(self.path / NAMES, self.path / MANIFEST, self._state))
 
     @cached_property
     def _properties(self) -> dict[str, tuple[str, list[str]]]:
-        data = self._property_file.read(0, self.manifest.files[PROPERTIES].size)
         try:
-            properties = msgspec.json.decode(data, type=list[_Property])
+            properties = msgspec.json.decode(self._property_data, type=list[_Property])
         except JSON_ERRORS as error:
-            raise IndexFileError(f"{self.path / PROPERTIES}: damaged ({one_line(error)}); {CHECKS.remedy}") from None
+            raise IndexFileError(f"{self.path / PROPERTIES}: damaged ({one_line(error)}); {REMEDY}") from None
         return {entry.id: (entry.label, entry.aliases) for entry in properties}
 
     # -- items ---------------------------------------------------------------------------------------------------------
@@ -427,9 +425,10 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close the files, and let go of the mapped ones when nothing else holds them."""
-        self._files.close()
+        self._text.close()
+        self._literals.close()
         for name, value in list(vars(self).items()):
-            if type(value).__name__ in ("ndarray", "CheckedArray"):
+            if type(value).__name__ == "ndarray":
                 delattr(self, name)
 
 

@@ -18,7 +18,7 @@ item is its place in the sorted `items`.
 `form_item`             uint32    the item that a form names; `LITERAL` is set where it is the label
 ======================  ========  ====================================================================================
 
-`properties.json` holds the properties, `names/` the full-text index of names, `checksums` and `manifest.json` what is checked.
+`properties.json` holds the properties, `names/` the full-text index of names, `manifest.json` their checksums.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from pathlib import Path
 
 from ..support import manifest
 from ..support.full_text import LOCKS
-from ..support.manifest import BLOCK_SUMS, MANIFEST, Checks, Manifest
+from ..support.manifest import MANIFEST, Manifest
 
-FORMAT = 2
+KIND = "knowledge base"
+FORMAT = 3
+REMEDY = "build it again"
 PROPERTIES = "properties.json"
 NAMES = "names"
 SEPARATOR = "\x1f"
@@ -42,7 +44,6 @@ ARRAYS = {
     "inverse_start": "<u8", "postings": "<u4", "tokens": "<u4", "literal_start": "<u8", "literals": "u1", "text": "u1",
     "form_hash": "<u8", "form_item": "<u4",
 }  # fmt: skip
-CHECKS = Checks("build it again", blocks=32, whole=1 << 24, every_byte=True)
 
 
 class KnowledgeBaseManifest(Manifest, kw_only=True):
@@ -56,13 +57,13 @@ class KnowledgeBaseManifest(Manifest, kw_only=True):
 
 
 def index_files(folder: Path) -> Iterator[Path]:
-    """The files of an index besides its manifest and its checksums."""
+    """The files of an index besides its manifest."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name not in (MANIFEST, BLOCK_SUMS, *LOCKS):
+        if path.is_file() and path.name not in (MANIFEST, *LOCKS):
             yield path
 
 
 def read_manifest(folder: Path) -> KnowledgeBaseManifest:
     """The manifest of an index folder. Raises `IndexFileError`: there is none, it is damaged, or of another format."""
     missing = "no knowledge base here ({}); check kb_path"
-    return manifest.read_manifest(folder, KnowledgeBaseManifest, FORMAT, CHECKS.remedy, missing)
+    return manifest.read_manifest(folder, KnowledgeBaseManifest, FORMAT, REMEDY, missing)

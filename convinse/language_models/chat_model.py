@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from ..config import LanguageModelSettings
+from ..support.cache import Cache
 from ..support.errors import NetworkError, one_line
-from ..support.evidence_cache import EvidenceCache
 from .completion import Completion, read_completion
 from .in_flight import in_flight
 from .model_server import DryRunError, ModelServer
@@ -52,12 +52,7 @@ class ChatModel:
     """
 
     def __init__(
-        self,
-        settings: LanguageModelSettings,
-        server: ModelServer,
-        cache: EvidenceCache,
-        counts: Counter[str],
-        seed: int = 0,
+        self, settings: LanguageModelSettings, server: ModelServer, cache: Cache, counts: Counter[str], seed: int = 0
     ) -> None:
         self._settings, self._server, self._cache, self._counts, self._seed = settings, server, cache, counts, seed
         wanted = {"response_format", "logprobs"} if settings.json_schema else {"logprobs"}
@@ -75,7 +70,6 @@ class ChatModel:
         Raises:
             ConfigError: no model is named, or there is no key.
             NetworkError: the server cannot be asked; the answer was cut; it asks for a tool. What came before is kept.
-            CacheError: see `EvidenceCache`.
         """
         if prompts and self._server.is_dry:
             raise DryRunError(self._server.key, self._body(prompts[0]))

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..support.errors import IndexFileError, one_line
-from ..support.files import steadily
-from ..support.full_text import FullText
-from ..support.manifest import MANIFEST
+from ..support.files import state_of, steadily
+from ..support.full_text import FullText, open_same
+from ..support.manifest import MANIFEST, check_folder, map_array
 from . import analysis
 from .analysis import Analyzer
 from .blocks import Passage
@@ -23,10 +23,10 @@ from .layout import (
     ARRAYS,
     CANDIDATES,
     ENGINE_K1,
+    REMEDY,
     TERMS,
     frequencies,
     length_norm,
-    open_files,
     read_manifest,
     short_hash,
     token,
@@ -88,8 +88,9 @@ class PassageIndex:
         self.parameters = manifest.parameters
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
-        self._files = open_files(folder, manifest)
-        self._arrays: dict[str, Any] = {name: self._files.array(name, kind) for name, kind in ARRAYS.items()}
+        self._state = state_of(folder / MANIFEST)
+        check_folder(folder, IndexFileError, remedy=REMEDY)
+        self._arrays: dict[str, Any] = {name: map_array(folder / name, kind, REMEDY) for name, kind in ARRAYS.items()}
 
     def __len__(self) -> int:
         return self.manifest.passages
@@ -101,7 +102,7 @@ class PassageIndex:
 
     @cached_property
     def _candidates(self) -> FullText:
-        return self._files.full_text(CANDIDATES)
+        return open_same(self.folder / CANDIDATES, self.folder / MANIFEST, self._state)
 
     @cached_property
     def analyzer(self) -> Analyzer:

@@ -33,11 +33,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..support import manifest
-from ..support.errors import IndexFileError
-from ..support.manifest import MANIFEST, BuiltFolder, Checks, Manifest
+from ..support.manifest import Manifest, has_kind
 from .analysis import NEUTRAL
 
-FORMAT = 2
+KIND = "passages"
+FORMAT = 3
+REMEDY = "build it again with --force"
 CANDIDATES = "candidates"
 TERMS, NUMBER = "terms", "number"  # fields of a document in it
 ARRAYS = {
@@ -47,7 +48,6 @@ ARRAYS = {
 }  # fmt: skip
 ENGINE_K1, ENGINE_B = 1.2, 0.75  # of the search for candidates, whatever the parameters are
 TEXT_BITS, MOST_IN_TEXT, MOST_IN_TITLE = 5, 31, 7
-CHECKS = Checks("build it again with --force", blocks=16, whole=1 << 18)
 
 
 class Parameters(msgspec.Struct, frozen=True):
@@ -102,7 +102,7 @@ def length_norm(k1: float, b: float, length: npt.NDArray[np.float64], mean: floa
 
 def is_index(folder: Path) -> bool:
     """Whether a folder says that it is a passage index."""
-    return (folder / MANIFEST).is_file()
+    return has_kind(folder, KIND)
 
 
 def read_manifest(folder: Path) -> PassagesManifest:
@@ -114,16 +114,4 @@ def read_manifest(folder: Path) -> PassagesManifest:
     begun = any(os.access(folder / name, os.F_OK) for name in ARRAYS)
     half = "it is half-written; " if begun else ""
     missing = f"no passage index here ({half}{{}}); make one with `retrieve index`"
-    return manifest.read_manifest(folder, PassagesManifest, FORMAT, CHECKS.remedy, missing)
-
-
-def open_files(folder: Path, written: PassagesManifest) -> BuiltFolder:
-    """The files of an index, compared with the manifest: their sizes and the small ones at once, others when they are used.
-
-    Raises:
-        IndexFileError: a file is missing, truncated or altered; the message names it.
-    """
-    for name in ARRAYS:
-        if name not in written.files:
-            raise IndexFileError(f"{folder / MANIFEST}: names no file '{name}'; {CHECKS.remedy}")
-    return BuiltFolder(folder, written, CHECKS)
+    return manifest.read_manifest(folder, PassagesManifest, FORMAT, REMEDY, missing)

@@ -13,15 +13,15 @@ import numpy.typing as npt
 from ..support.errors import DataError
 from ..support.files import append_array, write_array
 from ..support.full_text import LOCKS, FullText, FullTextWriter
-from ..support.manifest import write_manifest
+from ..support.manifest import measure, write_manifest
 from .blocks import MOST_REPEATS, Rows, title_repeats
 from .layout import (
     ARRAYS,
     CANDIDATES,
-    CHECKS,
     ENGINE_B,
     ENGINE_K1,
     FORMAT,
+    KIND,
     NUMBER,
     TERMS,
     Parameters,
@@ -133,12 +133,12 @@ def finish(writer: IndexWriter, parameters: Parameters, digest: bytes) -> Passag
     for name, values in arrays.items():
         write_array(folder / name, values.astype(ARRAYS[name]))
     engine = sorted(path.name for path in (folder / CANDIDATES).iterdir() if path.name not in LOCKS)
-    files, block_sums = CHECKS.measure(folder, [*ARRAYS, *(f"{CANDIDATES}/{name}" for name in engine)])
+    files = measure(folder, [*ARRAYS, *(f"{CANDIDATES}/{name}" for name in engine)])
     manifest = PassagesManifest(
+        kind=KIND,
         format=FORMAT,
         build_id=build_id,
         files=files,
-        block_sums=block_sums,
         parameters=parameters,
         passages=writer.passages,
         terms=len(writer.hashes),

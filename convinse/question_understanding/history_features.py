@@ -26,7 +26,7 @@ _KEPT_TEXTS = 2_000  # whose embeddings stay in memory, as they are given: 2 MB 
 
 
 class Embedder(Protocol):
-    """Embeds texts; see `encoder.kept_embeddings.KeptEmbeddings`."""
+    """Embeds texts; see `encoder.bi_encoder.KeptEmbeddings`."""
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """[n, d] floats of distinct texts, each row of about length 1."""

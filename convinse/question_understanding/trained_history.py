@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from ..encoder.kept_embeddings import KeptEmbeddings
+from ..encoder.bi_encoder import KeptEmbeddings
 from ..language.text import fold
 from ..records.conversation import Turn
 from ..resources import model_path

@@ -15,8 +15,8 @@ from ..formats.convmix import read_records
 from ..formats.run_folder import TURNS
 from ..records.conversation import Conversation, Turn, check_measurable
 from ..support.errors import DataError, ScoringError
-from ..support.folder_sums import check_sums
 from ..support.jsonlines import read_lines
+from ..support.manifest import BY_HAND, check_folder
 from .convqa import measure_anew, normalize_id
 
 
@@ -61,7 +61,7 @@ def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
             evidences, a question comes twice, or
             none has gold answers; file and line or place in the list named.
     """
-    check_sums(path.parent, lambda name: name == path.name, DataError)
+    check_folder(path.parent, DataError, remedy=f"run it again, {BY_HAND}")
     seen: set[str] = set()
     measured = False
     for where, conversation in _placed(path):

@@ -1,10 +1,91 @@
-"""CRC-32, as fast as the machine can: by ISA-L, nine times as fast as zlib, where there is a wheel of it."""
+"""Checksums of files, each computed once for a state of its file and remembered in the user's cache folder."""
 
 from __future__ import annotations
 
-try:
-    from isal.isal_zlib import crc32
-except ImportError:  # setup.cfg says on which machines it is there; the sums are the same
-    from zlib import crc32
+import hashlib
+import logging
+import os
+import sys
+import time
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 
-__all__ = ["crc32"]
+LOGGER = logging.getLogger(__name__)
+_LARGE = 4 << 30  # bytes, which take some seconds
+_SETTLED = 2.0  # seconds after a change in which another one may bear the same time
+_MOST_REMEMBERED = 4 << 20  # bytes
+
+
+def users_cache() -> Path | None:
+    """The project's folder in the user's own cache folder; None for a user without a home."""
+    above = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or above, "convinse").expanduser()
+    except RuntimeError:
+        return None
+    return folder if folder.is_absolute() else None  # XDG: a relative path counts as none
+
+
+def sha256(path: Path, size: int | None = None) -> str:
+    """Return the SHA-256 of a file, or of its first `size` bytes, in hexadecimal.
+
+    A file is read once: its checksum is remembered with its state (device, inode, times of change, size) in the user's cache
+    folder, or without one for the life of the process.
+    """
+    status = path.stat()
+    times = status.st_mtime_ns, status.st_ctime_ns
+    state = ":".join(map(str, (status.st_dev, status.st_ino, *times, size or status.st_size)))
+    known = _remembered()
+    if state not in known:
+        if status.st_size > _LARGE:
+            LOGGER.info("%s: reading %.1f GB to compare the checksum, once", path, status.st_size / 1e9)
+        digest = read_sha256(path, size)
+        if time.time() - status.st_ctime < _SETTLED:
+            return digest
+        known[state] = digest
+        _remember(f"{state} {digest}\n".encode())
+    return known[state]
+
+
+def read_sha256(path: Path, size: int | None = None) -> str:
+    """Return what `sha256` does; every byte is read."""
+    return hexdigest(path, hashlib.sha256(), size)
+
+
+def hexdigest(path: Path, digest: hashlib._Hash, size: int | None = None) -> str:
+    """Return what a digest of `hashlib` says of a file, or of its first `size` bytes."""
+    left = sys.maxsize if size is None else size
+    with path.open("rb") as file:
+        while block := file.read(min(left, 1 << 20)):
+            digest.update(block)
+            left -= len(block)
+    return digest.hexdigest()
+
+
+@cache
+def _remembered() -> dict[str, str]:
+    """The checksums by the states of files."""
+    folder = users_cache()
+    try:
+        lines = (folder / "sha256").read_text("ascii").splitlines() if folder else []
+    except (OSError, ValueError):
+        return {}
+    return {state: digest for state, _, digest in (line.partition(" ") for line in lines) if len(digest) == 64}
+
+
+def _remember(line: bytes) -> None:
+    folder = users_cache()
+    if folder is None:
+        return
+    with suppress(
+        OSError
+    ):  # a folder that cannot be written, or a full disk: the file is read again in the next process
+        folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(folder / "sha256", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            if os.fstat(file).st_size > _MOST_REMEMBERED:
+                os.ftruncate(file, 0)
+            os.write(file, line)
+        finally:
+            os.close(file)

@@ -9,12 +9,10 @@
     ├── DataError             an input file: conversations, dumps, pages
     ├── ModuleError           a stage module: unknown name, failed import, broken contract
     ├── IndexFileError        a built file (knowledge base, Wikipedia dump) is missing, damaged or too new
-    ├── CacheError            the evidence cache cannot be opened, read or written
     ├── ModelError            a neural model is missing, damaged, of the wrong kind, or computes no numbers
     ├── DependencyError       an optional package is not installed
     ├── ScoringError          predictions and gold answers that cannot be scored together
     ├── NetworkError          a server cannot be asked, or its answer cannot be used
-    ├── FetchError            data that a configuration names by its id is not here, and cannot be fetched
     └── OutputError           a result cannot be written, or another run is writing there
 
 The command line prints the message of a `ConvinseError` on one line and exits with status 1.
@@ -62,10 +60,6 @@ class DependencyError(ConvinseError):
     """An optional package is missing; the text says how to install it."""
 
 
-class CacheError(ConvinseError):
-    """The evidence cache cannot be used."""
-
-
 class ScoringError(ConvinseError, ValueError):
     """Predictions and gold answers cannot be scored together; the text names the question."""
 
@@ -80,10 +74,6 @@ class NetworkError(ConvinseError):
     def __init__(self, text: str, status: int | None = None) -> None:
         super().__init__(text)
         self.status = status
-
-
-class FetchError(ConvinseError):
-    """Data that a configuration names by its id cannot be fetched to this machine, or not be kept on it."""
 
 
 class OutputError(ConvinseError):

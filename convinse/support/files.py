@@ -1,33 +1,35 @@
-"""Writing files so that a reader, a crash or a full disk never meets half of one."""
+"""Writing files and folders so that a reader, a kill or a full disk never meets half of one.
+
+Beside NAME a writer uses `.NAME.new` for what it writes, `.NAME.old` for a folder that it puts aside, and locks `.NAME.lock`. One rule mends
+what a killed writer left: where NAME is missing, `.NAME.old` becomes NAME again; whatever else is left is removed by the next writer.
+"""
 
 from __future__ import annotations
 
-import errno
-import glob
-import hashlib
 import os
 import re
 import shutil
-import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from .errors import ConvinseError, IndexFileError, OutputError, one_line
-from .exchange import exchange
-from .locks import LOCK_EX, LOCK_NB, flock
+
+try:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+except ModuleNotFoundError:
+    raise ImportError(
+        "convinse runs on Linux and macOS; this system has no file locks of their kind. On Windows install it in the Windows "
+        "Subsystem for Linux (wsl --install)"
+    ) from None
 
 if TYPE_CHECKING:
     import numpy as np
 
-# Beside NAME a writer has .NAME.xxxxxxxx.claim, a folder that it locks, and writes .NAME.xxxxxxxx.tmp
-_CLAIM, _NEW = ".claim", ".tmp"
-_OLDER = "older"  # in the claim, what was put aside
-_TRIES = 100  # where other writers come between
-_SETTLED = 2.0  # seconds after a change in which another one may bear the same time
+_TRIES = 100  # while a folder is replaced again and again
+_GAP = 0.01  # seconds between two looks at a folder that is missing while its writer lives
 
 
 @contextmanager
@@ -41,25 +43,31 @@ def writing_to(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`; what is written there takes its place when the block ends well.
+    """Yield a temporary path beside `path`; the file or folder written there takes its place when the block ends well.
 
-    A file or a whole folder; an older one at `path` is replaced only then, a folder by a folder and a file by a file. Of
-    several writers the last one counts. Raises `OutputError` on a failed write.
+    An older one is replaced only then, a folder by a folder and a file by a file.
+
+    Raises:
+        OutputError: it cannot be written, or another process is writing it.
     """
     target = path.resolve() if path.is_symlink() else path
+    new, old = _beside(target, "new"), _beside(target, "old")
     try:
-        if not _may_be_replaced(target):
-            raise OutputError(f"{path}: is neither a file nor a folder; name another output")
         target.parent.mkdir(parents=True, exist_ok=True)
-        _tidy(target)
-        with _claimed(target) as (temporary, older):
-            yield temporary
-            if temporary.is_file():
-                with temporary.open("rb") as file:
-                    os.fsync(file.fileno())
-            elif not temporary.is_dir():
-                raise OutputError(f"{path}: nothing was written")
-            _put(temporary, target, older)
+        with _locked(target):
+            _bring_back(target)
+            if target.exists() and not (target.is_file() or target.is_dir()):
+                raise OutputError(f"{path}: is neither a file nor a folder; name another output")
+            remove(new)
+            remove(old)
+            try:
+                yield new
+                _put(new, target, old)
+            finally:
+                with suppress(OSError):
+                    _bring_back(target)
+                    remove(new)
+                    remove(old)
     except ConvinseError:
         raise
     except Exception as error:  # libraries have kinds of their own for what the system refuses them
@@ -69,31 +77,98 @@ def replacing(path: Path) -> Iterator[Path]:
         raise OutputError(f"{path}: cannot be written: {one_line(cause)}") from error
 
 
-def _may_be_replaced(path: Path) -> bool:
+def _put(new: Path, path: Path, old: Path) -> None:
+    """Rename into place."""
+    if new.is_file():
+        with new.open("rb") as file:
+            os.fsync(file.fileno())
+    elif not new.is_dir():
+        raise OutputError(f"{path}: nothing was written")
+    if new.is_dir() and path.is_dir():
+        path.rename(old)  # the system cannot rename a folder onto another one
+    new.replace(path)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of the writers of a path. Raises `OutputError`: another one holds it."""
+    lock = _beside(path, "lock")
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            _take(descriptor, path)
+            if state_of(lock) == _state(os.fstat(descriptor)):  # else its last writer has just removed it
+                try:
+                    yield
+                finally:
+                    lock.unlink(missing_ok=True)
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _take(descriptor: int, path: Path) -> None:
     try:
-        mode = path.stat().st_mode  # once: another writer may put it aside or back between two looks
-    except FileNotFoundError:
-        return True
-    return stat.S_ISDIR(mode) or stat.S_ISREG(mode)
+        flock(descriptor, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        raise OutputError(f"{path}: another process is writing it; wait for its end, or name another output") from None
+    except OSError:
+        pass  # a file system without locks
 
 
-def system_error(error: Exception) -> OSError | None:
-    """The error of the system that an exception is, or that it tells of as libraries in Rust do; None where there is none."""
-    if isinstance(error, OSError):
-        return error
-    told = re.search(r"\(os error ([0-9]+)\)", str(error))
-    return OSError(int(told[1]), os.strerror(int(told[1]))) if told else None
+def _beside(path: Path, kind: str) -> Path:
+    return path.with_name(f".{path.name}.{kind}")
+
+
+def _bring_back(path: Path) -> None:
+    old = _beside(path, "old")
+    if old.exists() and not os.path.lexists(path):
+        old.rename(path)
 
 
 def recover(path: Path) -> None:
-    """Bring back a folder that a writer had put aside when it was killed; openers call it before they say that nothing is there."""
-    if not os.path.lexists(path):
-        with suppress(OSError):  # who may only read cannot bring it back
-            _tidy(path)
+    """Bring back a folder that a killed writer had put aside; openers call it before they say that nothing is there."""
+    for _ in range(_TRIES):
+        if os.path.lexists(path) or not _beside(path, "old").exists():
+            return
+        try:
+            with _locked(path):
+                _bring_back(path)
+        except OutputError:
+            time.sleep(_GAP)  # the writer lives, between its two renames
+        except OSError:  # a reader without the right to write
+            return
+
+
+def system_error(error: Exception) -> OSError | None:
+    """Return the error of the system behind an exception, also behind one of a library in Rust; None if there is none."""
+    if isinstance(error, OSError):
+        return error
+    number = re.search(r"\(os error ([0-9]+)\)", str(error))
+    return OSError(int(number[1]), os.strerror(int(number[1]))) if number else None
+
+
+def append_array(file: BinaryIO, values: np.ndarray) -> None:
+    """Write an array; `tofile` would say of a full disk no more than how many values were written."""
+    file.write(values.data if values.flags.c_contiguous else values.copy().data)
+
+
+def write_array(path: Path, values: np.ndarray) -> None:
+    """Write a file of an array."""
+    with path.open("wb") as file:
+        append_array(file, values)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all in it, if there is one."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def steadily(path: Path, opening: Callable[[], None]) -> None:
-    """Open a built file, or the folder of a manifest; once more where another build took its place meanwhile.
+    """Open a built file, or the folder of a manifest; once more if another build took its place meanwhile.
 
     So nothing is opened half from one build and half from another. Raises what `opening` raises.
     """
@@ -111,120 +186,26 @@ def steadily(path: Path, opening: Callable[[], None]) -> None:
 
 
 def state_of(path: Path) -> tuple[int, ...] | None:
-    """What tells a file from another one of its name; None where there is none."""
+    """Return what tells a file from another one of its name; None if there is none."""
     try:
-        status = path.stat()
+        return _state(path.stat())
     except OSError:
         return None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-@contextmanager
-def _claimed(path: Path) -> Iterator[tuple[Path, Path]]:
-    """Two new paths beside `path`, for what will take its place and for what has to be put aside; nothing is there at the end.
-
-    The second lies in a folder that is locked while its writer lives, by which others know that both are no leftovers.
-    """
-    import tempfile  # for writers only
-
-    while True:
-        claim = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_CLAIM, dir=path.parent))
-        try:
-            lock = os.open(claim, os.O_RDONLY)
-        except FileNotFoundError:  # taken for a leftover before it was locked
-            continue
-        try:
-            with suppress(OSError):  # a file system without locks: then nobody removes it but its writer
-                flock(lock, LOCK_EX)
-            if claim.exists():
-                try:
-                    yield claim.with_suffix(_NEW), claim / _OLDER
-                finally:
-                    with suppress(OSError):
-                        _remove_claimed(claim)
-                return
-        finally:
-            os.close(lock)
+def _state(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _remove_claimed(claim: Path) -> None:
-    remove(claim.with_suffix(_NEW))
-    remove(claim)
+class PieceReader:
+    """Reads pieces of a file by their place; several threads may. What is open stays so when another file takes its name."""
 
+    def __init__(self, path: Path) -> None:
+        import weakref
 
-def _put(temporary: Path, path: Path, older: Path) -> None:
-    """Rename into place. A folder changes places with the one there; where the system cannot, that becomes `older` first."""
-    for _ in range(_TRIES):
-        try:
-            if not (temporary.is_dir() and path.is_dir()):
-                temporary.replace(path)
-            elif not exchange(temporary, path):
-                remove(older)
-                path.rename(older)
-                temporary.replace(path)
-            return
-        except OSError as error:
-            moved = error.errno in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST)  # by another writer meanwhile
-            if not moved or not temporary.exists():
-                if older.is_dir() and not path.exists():
-                    older.rename(path)
-                raise
-    raise OutputError(f"{path}: cannot be written: others write there all the time; try again")
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.close = weakref.finalize(self, os.close, self._descriptor)
 
-
-def _tidy(path: Path) -> None:
-    """Remove what writers of `path` left that were killed; what one of them had put aside comes back."""
-    name = re.compile(rf"{re.escape(f'.{path.name}.')}[a-z0-9_]+{re.escape(_CLAIM)}")
-    for claim in path.parent.glob(f".{glob.escape(path.name)}.*{_CLAIM}"):
-        if not name.fullmatch(claim.name):
-            continue
-        with suppress(OSError):  # locked, by a writer that lives; or another one tidies, too
-            lock = os.open(claim, os.O_RDONLY)
-            try:
-                flock(lock, LOCK_EX | LOCK_NB)
-                if (claim / _OLDER).exists() and not path.exists():
-                    (claim / _OLDER).rename(path)
-                _remove_claimed(claim)
-            finally:
-                os.close(lock)
-
-
-def append_array(file: BinaryIO, values: np.ndarray) -> None:
-    """What `tofile` of an array does; but that says of a full disk no more than how many values were written."""
-    file.write(values.data if values.flags.c_contiguous else values.copy().data)
-
-
-def write_array(path: Path, values: np.ndarray) -> None:
-    """Write a file of an array."""
-    with path.open("wb") as file:
-        append_array(file, values)
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a folder with all in it; nothing there is fine."""
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal; a process reads a file once while nothing about it changes."""
-    status = path.stat()
-    if time.time() - status.st_ctime < _SETTLED:
-        return hexdigest(path, hashlib.sha256())
-    return _sha256_of(path, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
-
-
-@lru_cache(maxsize=1024)
-def _sha256_of(path: Path, state: tuple[int, ...]) -> str:
-    """The SHA-256 of a file in a state."""
-    return hexdigest(path, hashlib.sha256())
-
-
-def hexdigest(path: Path, digest: hashlib._Hash) -> str:
-    """What a digest of `hashlib` says of a file."""
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+    def read(self, start: int, size: int) -> bytes:
+        """Return `size` bytes from `start`."""
+        return os.pread(self._descriptor, size, start)

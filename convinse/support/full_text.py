@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import IndexFileError, one_line, remedy_of
-from .files import remove, system_error
+from .files import remove, state_of, system_error
 
 _SPARE = 1 << 20  # bytes: a disk with less is full
 LOCKS = (".tantivy-meta.lock", ".tantivy-writer.lock")
@@ -114,3 +114,11 @@ class FullText:
             if file.name not in LOCKS:
                 (links / file.name).symlink_to(file.resolve())
         return links
+
+
+def open_same(path: Path, manifest: Path, state: tuple[int, ...] | None) -> FullText:
+    """Open the full-text index of a folder whose manifest was in a state. Raises `IndexFileError`: another build is there now."""
+    engine = FullText(path)
+    if state_of(manifest) != state:
+        raise IndexFileError(f"{manifest.parent}: another build has taken its place since; open it again")
+    return engine

@@ -1,11 +1,13 @@
-"""What was computed of texts, as much as there is place for: what was used longest ago makes place for the new."""
+"""What was computed of texts, in bounded memory: what was used longest ago makes place for the new."""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar
+
+from cachetools import LRUCache
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -20,36 +22,22 @@ class RecentlyUsed(Generic[K, V]):
     """
 
     def __init__(self, most: int, size: Callable[[V], int] = lambda _: 1) -> None:
-        self._most, self._size_of = most, size
-        self._values: OrderedDict[K, V] = OrderedDict()  # longest unused first
-        self._size = 0
+        self._values: LRUCache[K, V] = LRUCache(most, getsizeof=size)
         self._lock = threading.Lock()
 
     def of(self, keys: Sequence[K], compute: Callable[[list[K]], Iterable[V]]) -> list[V]:
-        """The values of keys, those that are not known computed together, each key once."""
-        values: dict[K, V] = {}
-        new: list[K] = []
+        """Return the values of keys; unknown ones are computed together, each key once."""
         with self._lock:
-            for key in dict.fromkeys(keys):
-                if key in self._values:
-                    values[key] = self._values[key]
-                    self._values.move_to_end(key)
-                else:
-                    new.append(key)
+            values = {key: self._values[key] for key in dict.fromkeys(keys) if key in self._values}
+        new = [key for key in dict.fromkeys(keys) if key not in values]
         if new:
-            made = dict(zip(new, compute(new), strict=True))
-            values.update(made)
+            computed = dict(zip(new, compute(new), strict=True))
+            values |= computed
             with self._lock:
-                self._keep(made)
+                for key, value in computed.items():
+                    with suppress(ValueError):  # larger than all together may be
+                        self._values[key] = value
         return [values[key] for key in keys]
-
-    def _keep(self, made: dict[K, V]) -> None:
-        for key, value in made.items():
-            if key not in self._values:  # else another thread was faster
-                self._size += self._size_of(value)
-                self._values[key] = value
-        while self._size > self._most:
-            self._size -= self._size_of(self._values.popitem(last=False)[1])
 
     def __len__(self) -> int:
         return len(self._values)

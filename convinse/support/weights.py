@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import msgspec
 
 from .errors import ModelError, one_line
-from .folder_sums import check_sums
 from .jsonlines import JSON_ERRORS
+from .manifest import BY_HAND, check_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ def read_model(path: Path, kind: type[T], version: int, key: str, remedy: str) -
         data = path.read_bytes()
     except OSError as error:
         raise ModelError(f"{where}: cannot be read ({error.strerror or one_line(error)}); {remedy}") from None
-    check_sums(path.parent, lambda name: name == path.name, ModelError, f"{key}: ", remedy)
+    check_folder(path.parent, ModelError, f"{key}: ", f"{remedy}, {BY_HAND}")
     try:
         content = msgspec.json.decode(data)
         own = content.get("format") if isinstance(content, dict) else None

@@ -22,8 +22,8 @@ from ..question_understanding.referents import Asked, ChosenReferents, Focus, Re
 from ..question_understanding.slots import Slots
 from ..question_understanding.trained_history import TrainedHistory
 from ..records.conversation import Conversation, Turn
+from ..support.checksums import sha256
 from ..support.errors import DataError
-from ..support.files import sha256
 from ..support.weights import FeatureWeight, model_bytes
 from .learning import Measures
 from .silver import SilverMention, annotated_parts

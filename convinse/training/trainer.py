@@ -22,9 +22,10 @@ import msgspec
 
 from ..config import Config, FitSettings, StageTraining
 from ..encoder.checkpoint import Checkpoint, save_checkpoint
+from ..support.checksums import sha256
 from ..support.errors import DependencyError, ModelError, NothingToTrainError, OutputError
-from ..support.files import remove, replacing, sha256
-from ..support.folder_sums import write_sums
+from ..support.files import remove, replacing
+from ..support.manifest import seal
 from .learning import FitResult, Learning, Measures, shown
 
 LOGGER = logging.getLogger(__name__)
@@ -220,7 +221,7 @@ def write_folder(output: Path, write: Callable[[Path], object], card: str, recor
         write(temporary)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         (temporary / _RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(record)))
-        write_sums(temporary)
+        seal(temporary, "model")
 
 
 def model_card(title: str, about: str, sections: Mapping[str, str], front: Mapping[str, str | None]) -> str:

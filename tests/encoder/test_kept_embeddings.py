@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from convinse.encoder import kept_embeddings
-from convinse.encoder.kept_embeddings import KeptEmbeddings
-from convinse.support.vector_cache import VectorCache
+from convinse.encoder.bi_encoder import KeptEmbeddings
+from convinse.support.cache import Cache
+from convinse.support.vectors import VectorCache
 
 
 class Counting:
@@ -25,7 +25,7 @@ def made(workdir):
 
     def make(path="cache"):
         bi_encoder = Counting()
-        return KeptEmbeddings(bi_encoder, VectorCache(path, "counting", 2) if path else None), bi_encoder
+        return KeptEmbeddings(bi_encoder, VectorCache(Cache(path), "counting", 2) if path else None), bi_encoder
 
     return make
 
@@ -35,7 +35,6 @@ def test_what_is_known_is_not_computed_again(made):
     vectors = first.embed(["a", "bcd"])
     assert vectors.dtype == np.float16 and vectors[:, 1].tolist() == [1, 3]
     assert first.embed(["bcd", "ef", "a"])[:, 1].tolist() == [3, 2, 1]
-    first._vectors.close()  # as at the end of a run; the next use opens it again
     assert first.embed(["ef"])[:, 1].tolist() == [2]
     assert bi_encoder.calls == [["a", "bcd"], ["ef"]]
     other, bi_encoder = made()
@@ -63,21 +62,3 @@ def test_questions_are_kept_as_they_were_computed():
     alone = KeptEmbeddings(bi_encoder, vectors)
     assert (alone.embed_questions(["a", "bcd", "a"]) == first).all() and len(bi_encoder.calls) == 3
     assert not vectors.get(["a"])[1].any()
-
-
-def test_a_killed_run_loses_the_last_part_only(made, monkeypatch):
-    monkeypatch.setattr(kept_embeddings, "_KEEP_EVERY", 2)
-    first, bi_encoder = made()
-    compute = bi_encoder.embed
-
-    def dies(texts):
-        if "e" in texts:
-            raise KeyboardInterrupt
-        return compute(texts)
-
-    bi_encoder.embed = dies
-    with pytest.raises(KeyboardInterrupt):
-        first.embed(list("abcdef"))
-    other, bi_encoder = made()
-    assert len(other.embed(list("abcdef"))) == 6
-    assert bi_encoder.calls == [["e", "f"]]

@@ -21,8 +21,8 @@ from convinse.encoder.onnx_backend import available_cores
 from convinse.encoder.pool import ModelPool
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.yes_no_reader import YesNoReader
+from convinse.support import manifest as manifests
 from convinse.support.errors import ConfigError, ModelError
-from convinse.support.folder_sums import FOLDER_SUMS
 from refusals import refused
 
 QUERY = "Who directed the film Titanic?"
@@ -44,7 +44,7 @@ def model() -> Path:
 @pytest.fixture
 def copied(model, tmp_path) -> Path:
     """A model that a test may change, as one of an earlier version, without checksums of all files."""
-    return Path(shutil.copytree(model, tmp_path / "model", ignore=shutil.ignore_patterns(FOLDER_SUMS)))
+    return Path(shutil.copytree(model, tmp_path / "model", ignore=shutil.ignore_patterns(manifests.MANIFEST)))
 
 
 def manifest(folder, **changes):
@@ -126,7 +126,7 @@ def test_only_what_the_graph_reads_is_asked_for(copied):
 
 
 def test_a_graph_that_is_none(copied):
-    from convinse.support.files import sha256
+    from convinse.support.checksums import sha256
 
     (copied / "model_int8.onnx").write_bytes(b"no graph at all")
     digests = read_exported(copied, "x").files | {"model_int8.onnx": sha256(copied / "model_int8.onnx")}
@@ -253,7 +253,9 @@ def test_onnx_runtime_reports_nothing(tmp_path):
     assert not list(tmp_path.rglob("*"))
 
 
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", MANIFEST, FOLDER_SUMS])
+@pytest.mark.parametrize(
+    "name", ["config.json", "tokenizer.json", "tokenizer_config.json", MANIFEST, manifests.MANIFEST]
+)
 def test_an_altered_file_of_a_model_with_checksums_is_refused(model, tmp_path, name):
     folder = Path(shutil.copytree(model, tmp_path / "model"))
     data = (folder / name).read_bytes()

@@ -14,8 +14,8 @@ from convinse.encoder.onnx_export import export_model, write_graphs
 from convinse.encoder.pool import ModelHead
 from convinse.encoder.pooling import write_pooling
 from convinse.encoder.yes_no_head import YesNoHead
+from convinse.support.checksums import sha256
 from convinse.support.errors import DependencyError, ModelError
-from convinse.support.files import sha256
 from places import SNAPSHOT
 from refusals import refused
 from tiny_models import CHANGES, copy_of, damage, joint_model, tiny, torch, transformers, word_pieces

@@ -8,8 +8,9 @@ from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.pool import ModelPool
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_reader import YesNoReader, has_yes_no
+from convinse.support.cache import Cache
 from convinse.support.errors import ModelError
-from convinse.support.vector_cache import VectorCache
+from convinse.support.vectors import VectorCache
 from tiny_models import Counted, copy_of, joint, torch
 
 PAIRS = [
@@ -42,7 +43,7 @@ def test_probabilities(folder):
 def test_what_is_kept_is_what_was_computed(folder, tmp_path):
     def kept(model):
         reader = YesNoReader(model)
-        reader.keep_in(VectorCache(tmp_path / "cache", reader.model_id, 1, precision="float32"))
+        reader.keep_in(VectorCache(Cache(tmp_path / "cache"), reader.model_id, 1, precision="float32"))
         return reader, Counted(reader.engine)
 
     alone, twice = YesNoReader(folder).probabilities(PAIRS), [*PAIRS, *PAIRS[::-1]]

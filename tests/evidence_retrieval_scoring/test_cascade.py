@@ -10,7 +10,8 @@ from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
-from convinse.support.vector_cache import VectorCache
+from convinse.support.cache import Cache
+from convinse.support.vectors import VectorCache
 from evidences import evidence, same_ranking, scores, texts
 from tiny_models import WORDS, Counted, tiny
 
@@ -111,7 +112,7 @@ def test_the_given_evidences_stay_as_they_are(reranker, bi_encoder):
 def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
     path = tmp_path if folder else None
-    vectors = VectorCache(path, made.model_id, made.dimension)
+    vectors = VectorCache(Cache(path), made.model_id, made.dimension)
     cascade = Cascade(BM25Scorer(), reranker, made, vectors, lexical=10, dense=10)
     counted = Counted(made.engine)
     first = cascade.rank(QUERY, EVIDENCES, 30)
@@ -122,12 +123,10 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     cascade.rank(QUERY, [*EVIDENCES, *many(3, seed=9)], 30)
     assert counted.sequences == distinct + 3 + 3
     if folder:  # and the next process finds them
-        vectors.close()
-        other = VectorCache(path, made.model_id, made.dimension)
+        other = VectorCache(Cache(path), made.model_id, made.dimension)
         again = Cascade(BM25Scorer(), reranker, made, other, lexical=10, dense=10)
         assert again.rank(QUERY, EVIDENCES, 30) == first
         assert counted.sequences == distinct + 3 + 3 + 1
-        other.close()
     assert Cascade(BM25Scorer(), reranker, made, None, lexical=10, dense=10).rank(QUERY, EVIDENCES, 30) == first
 
 

@@ -8,8 +8,8 @@ from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.search_space import SearchSpace
 from convinse.resources import Resources
+from convinse.support.cache import Cache
 from convinse.support.errors import ConfigError, DataError
-from convinse.support.evidence_cache import EvidenceCache
 from convinse.wikipedia.dump import write_dump
 from evidences import evidence, texts
 from handmade import claim, document, q, world, write
@@ -177,9 +177,9 @@ def test_a_changed_parameter_never_returns_a_stale_value(make, change):
 @pytest.mark.parametrize("change", [*VISIBLE, *HIDDEN], ids=str)
 def test_every_search_parameter_is_part_of_the_cache_key(make, data, change):
     make().retrieve_KB_facts(QUESTION)
-    before = set(EvidenceCache(data["ers_cache_path"]).keys())
+    before = set(Cache(data["ers_cache_path"]).keys())
     make(**change).retrieve_KB_facts(QUESTION)
-    assert set(EvidenceCache(data["ers_cache_path"]).keys()) > before
+    assert set(Cache(data["ers_cache_path"]).keys()) > before
 
 
 def test_nothing_of_an_earlier_knowledge_base_or_program_is_taken_from_the_cache(make, workdir, monkeypatch):
@@ -199,9 +199,9 @@ def test_nothing_of_an_earlier_knowledge_base_or_program_is_taken_from_the_cache
 
 def test_settings_that_do_not_matter_share_the_cache(make, data):
     make().retrieve_KB_facts(QUESTION)
-    before = set(EvidenceCache(data["ers_cache_path"]).keys())
+    before = set(Cache(data["ers_cache_path"]).keys())
     make(name="other", evs_max_evidences=5, ha_max_answers=1).retrieve_KB_facts(QUESTION)
-    assert set(EvidenceCache(data["ers_cache_path"]).keys()) == before
+    assert set(Cache(data["ers_cache_path"]).keys()) == before
 
 
 def test_a_rebuilt_knowledge_base_never_returns_a_stale_value(make, workdir):
@@ -246,7 +246,7 @@ def test_collaborators_can_be_given(make, data):
         def retrieve_wp_evidences(self, item_id):
             return [about(f"page of {item_id}", "text", item_id)]
 
-    resources = Resources(parse_config(data), cache=EvidenceCache(None))
+    resources = Resources(parse_config(data), cache=Cache(None))
     retriever = ClocqRetriever(resources.config, NoPages(), resources)
     evidences, _ = retriever.retrieve_evidences(QUESTION, ("text",))
     assert sorted(texts(evidences)) == ["page of Q202765", "page of Q44578"]

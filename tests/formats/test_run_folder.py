@@ -321,7 +321,7 @@ def test_metrics_are_written_whole_or_not_at_all(path):
         assert json.loads((path / METRICS).read_text()) == {"num_questions": 1}
         run.write_metrics({"p_at_1": 0.5, "name": "ü"})
     assert json.loads((path / METRICS).read_text()) == {"p_at_1": 0.5, "name": "ü"}
-    assert sorted(file.name for file in path.iterdir()) == ["checksums.json", METRICS, "run.json", TURNS]
+    assert sorted(file.name for file in path.iterdir()) == ["manifest.json", METRICS, "run.json", TURNS]
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_a_damaged_file_of_a_finished_run_is_named_and_nothing_is_lost(path, nam
 
     assert f"{name}: altered" in refused(OutputError, opened)
     assert (path / name).read_bytes() == harmed
-    (path / "checksums.json").unlink()  # as the message says: it was changed on purpose
+    (path / "manifest.json").unlink()  # as the message says: it was changed on purpose
     finished(path)
     (path / name).write_bytes(data)
     assert finished(path, restart=True) == []
@@ -361,11 +361,11 @@ def test_a_damaged_file_of_a_finished_run_is_named_and_nothing_is_lost(path, nam
 def test_a_run_that_goes_on_has_checksums_when_it_is_whole_again(path):
     filled(path, "a", metrics=True)
     filled(path, "b")
-    assert not (path / "checksums.json").exists() and finished(path) == ["a", "b"]
+    assert not (path / "manifest.json").exists() and finished(path) == ["a", "b"]
     filled(path, "c", metrics=True)
-    assert (path / "checksums.json").exists() and finished(path) == ["a", "b", "c"]
-    assert finished(path, "another") == [] and not (path / "checksums.json").exists()
-    assert next(path.glob("earlier-*/checksums.json")).exists()
+    assert (path / "manifest.json").exists() and finished(path) == ["a", "b", "c"]
+    assert finished(path, "another") == [] and not (path / "manifest.json").exists()
+    assert next(path.glob("earlier-*/manifest.json")).exists()
 
 
 def test_what_is_no_json_is_told():

@@ -10,8 +10,8 @@ from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.api_client import ClocqApi
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.support.cache import Cache
 from convinse.support.errors import ConfigError, NetworkError
-from convinse.support.evidence_cache import EvidenceCache
 from handmade import claim, document, q, string, world, write
 from loopback import clocq_server, free_port, ok, scripted_server, status
 from refusals import refused
@@ -108,13 +108,13 @@ def test_a_port_may_be_text(make, port):
 def test_a_result_is_cached_under_address_and_parameters(make, port, workdir):
     cache = {"ers_use_cache": True, "ers_cache_path": str(workdir / "cache")}
     first = make(port, **cache).retrieve_KB_facts(QUESTIONS[0])
-    keys = set(EvidenceCache(workdir / "cache").keys())
+    keys = set(Cache(workdir / "cache").keys())
     assert len(keys) == 1 and f"http://127.0.0.1:{port}" in next(iter(keys))
     with scripted_server(ok(EMPTY)) as other:
         assert make(other.server_port, **cache).retrieve_KB_facts(QUESTIONS[0]) == ([], [])
         make(port, **cache, clocq_p=1).retrieve_KB_facts(QUESTIONS[0])
         make(**cache).retrieve_KB_facts(QUESTIONS[0])
-    assert len(set(EvidenceCache(workdir / "cache").keys())) == 4
+    assert len(set(Cache(workdir / "cache").keys())) == 4
     again = make(port, **cache)
     again._api.search_space = None  # the cache answers
     assert again.retrieve_KB_facts(QUESTIONS[0]) == first
@@ -137,7 +137,7 @@ def test_a_failure_is_raised_and_never_cached(make, workdir, step):
         ):
             with pytest.raises(NetworkError, match=f"127.0.0.1:{server.server_port}.*clocq_host"):
                 call()
-        assert list(EvidenceCache(workdir / "cache").keys()) == []
+        assert list(Cache(workdir / "cache").keys()) == []
         server.steps = [ok(found)]
         evidences, entities = retriever.retrieve_KB_facts("one")
     assert [one["evidence_text"] for one in evidences] == ["one, is, two"] and len(entities) == 1

@@ -6,8 +6,8 @@ import pytest
 from convinse.knowledge_base import build as module
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.support.checksums import sha256
 from convinse.support.errors import DataError, OutputError
-from convinse.support.files import sha256
 from handmade import claim, document, dump_bytes, q, string, world, write
 from written import names, write_lines
 from written import write as write_file

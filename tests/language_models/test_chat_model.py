@@ -16,8 +16,8 @@ from convinse.language_models.completion import read_completion
 from convinse.language_models.model_server import ModelServer
 from convinse.language_models.prompts import Prompt, estimated_tokens, fenced
 from convinse.language_models.structured import read_strictly
+from convinse.support.cache import Cache
 from convinse.support.errors import ConfigError, NetworkError
-from convinse.support.evidence_cache import EvidenceCache
 from loopback import free_port
 from model_servers import answers, completion, error, model_server
 from refusals import refused
@@ -42,7 +42,7 @@ class Asking:
         self.settings = HaLlm(**{"base_url": url, "model": "m", "timeout": 20.0, **keys})
         self.counts = Counter()
         self.server = ModelServer("ha_llm", self.settings)
-        self.model = ChatModel(self.settings, self.server, EvidenceCache("cache"), self.counts)
+        self.model = ChatModel(self.settings, self.server, Cache("cache"), self.counts)
 
     def ask(self, *given, read=said):
         return self.model.ask(given or prompts(), read)
@@ -245,7 +245,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch, caplog):
         *(path.read_bytes().decode("latin-1") for path in Path("cache").rglob("*") if path.is_file()),
     ]
     assert not any(KEY[:8] in text for text in everything)
-    cache = EvidenceCache("cache")  # whose entries are packed
+    cache = Cache("cache")  # whose entries are packed
     keys = [json.loads(key)[1:] for key in cache.keys()]  # noqa: SIM118
     assert keys and KEY not in json.dumps([cache.get(*key) for key in keys])
 

@@ -116,7 +116,7 @@ def test_only_the_files_of_the_index_are_left(corpus, tmp_path):
     files = [
         path for path in (tmp_path / "index").rglob("*") if path.is_file() and not path.name.startswith(".tantivy")
     ]
-    expected = {"manifest.json", "checksums", *built.manifest.files}
+    expected = {"manifest.json", *built.manifest.files}
     assert {path.relative_to(tmp_path / "index").as_posix() for path in files} == expected
     assert (built.manifest.passages, built.manifest.terms, built.manifest.postings) == (2, 2, 3)
     assert built.manifest.mean_length == 1.5

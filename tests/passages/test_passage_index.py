@@ -1,10 +1,10 @@
-import json
 import math
 import random
 import shutil
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,8 +16,7 @@ from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import ARRAYS, Parameters
 from convinse.support.errors import IndexFileError
-from convinse.support.manifest import sealed
-from damaging import flip
+from convinse.support.manifest import write_manifest
 
 
 def zipf_rows(number, seed=1, words=400):
@@ -227,19 +226,13 @@ def test_a_folder_that_is_no_index(built, tmp_path):
         PassageIndex(built)
 
 
-def test_another_format_and_a_damaged_manifest(built):
-    manifest = json.loads((built / "manifest.json").read_text())
-    for change, message in (
-        ({"format": 0}, "format 0, this version reads"),
-        ({"parameters": {"analysis": 0}}, "older analysis"),
-        ({"passages": "many"}, "damaged"),
-        ({"files": {}}, "names no file"),
-    ):
-        (built / "manifest.json").write_bytes(sealed(json.dumps({**manifest, **change}).encode()))
-        with pytest.raises(IndexFileError, match=message):
-            PassageIndex(built)
-    (built / "manifest.json").write_text("{")
-    with pytest.raises(IndexFileError, match="damaged"):
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"format": 0}, "format 0, this version reads"), ({"parameters": Parameters(analysis=0)}, "older analysis")],
+)
+def test_another_format_or_analysis_is_refused(built, changes, message):
+    write_manifest(built, msgspec.structs.replace(layout.read_manifest(built), **changes))
+    with pytest.raises(IndexFileError, match=message):
         PassageIndex(built)
 
 
@@ -248,21 +241,3 @@ def test_an_index_can_be_copied_and_is_not_changed_by_searching(built, tmp_path)
     shutil.copytree(built, tmp_path / "copy")
     assert PassageIndex(tmp_path / "copy").search("w1 w2") == PassageIndex(built).search("w1 w2")
     assert {path: path.read_bytes() for path in built.rglob("*") if path.is_file()} == before
-
-
-def zipf_answers(folder):
-    """Hits, texts and numbers of many questions."""
-    index = PassageIndex(folder)
-    hits = [hit for n in range(30) for hit in index.search(f"w{n % 7} w{n} w{n * 3}")]
-    return hits, index.passages([hit.number for hit in hits]), index.numbers(["3-0", "11-0"])
-
-
-@pytest.mark.parametrize("name", [*sorted(ARRAYS), "candidates/*.idx", "candidates/*.term"])
-def test_damage_of_a_large_file_is_found_when_it_is_used(built, monkeypatch, name):
-    before = zipf_answers(built)
-    monkeypatch.setattr(layout, "CHECKS", layout.CHECKS._replace(whole=0))
-    assert zipf_answers(built) == before
-    path = next(built.glob(name))
-    flip(path)
-    with pytest.raises(IndexFileError, match=f"{path.name}: altered since it was built"):
-        zipf_answers(built)

@@ -11,10 +11,8 @@ from convinse.cli.verify import faults
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.formats.convmix import read_conversations
-from convinse.knowledge_base import layout
 from convinse.knowledge_base.build import build
 from convinse.records.evidence import SOURCES
-from convinse.support.manifest import BuiltFolder
 from convinse.wikipedia.dump import WikipediaDump
 from places import SNAPSHOT
 from recipes.snapshot import build as build_snapshot
@@ -67,7 +65,6 @@ def test_the_knowledge_base_is_built_from_the_entity_documents(kb, workdir):
     assert manifest.build_id == kb.build_id, "run scripts/recipes/snapshot/build.py"
     counts = [(built.items, built.properties, built.facts) for built in (manifest, kb.manifest)]
     assert counts[0] == counts[1]
-    assert not [fault for _, fault in BuiltFolder(SNAPSHOT / "kb", kb.manifest, layout.CHECKS).faults() if fault]
 
 
 def test_the_script_builds_what_ships(kb, dump, workdir, monkeypatch, capsys):
@@ -196,6 +193,4 @@ def test_the_wording_is_that_of_a_conversation(turns):
 def test_what_ships_is_what_its_checksums_say():
     checked = list(faults(SNAPSHOT))
     assert {path.parent.name for path, _ in checked} >= {"kb", "model", "history", "answers", "snapshot"}
-    assert [fault for _, fault in checked if fault != ""] == [], (
-        "where a file was changed by hand: folder_sums.write_sums"
-    )
+    assert [fault for _, fault in checked if fault != ""] == [], "for a file that was changed by hand: manifest.seal"

@@ -1,25 +1,50 @@
-"""The manifest of a built folder, what is none, and folders that are replaced while they are opened."""
+"""The manifest of a built folder, damage of what it lists, and folders that are replaced while they are opened."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 
-from convinse.support.errors import IndexFileError
+from convinse.support.errors import IndexFileError, ModelError
 from convinse.support.files import replacing, steadily
-from convinse.support.manifest import MANIFEST, BuiltFolder, Checks, Manifest, read_manifest, write_manifest
+from convinse.support.manifest import (
+    BY_HAND,
+    MANIFEST,
+    Manifest,
+    check_folder,
+    faults,
+    has_kind,
+    map_array,
+    measure,
+    read_manifest,
+    seal,
+    write_manifest,
+)
+from damaging import flip
 from refusals import refused
 from written import write
 
+REMEDY = "build it again"
 
-def read():
-    return read_manifest(Path(), Manifest, 3, "build it again", "no folder of ours: {}")
+
+def read(folder=Path()):
+    return read_manifest(folder, Manifest, 3, REMEDY, "no folder of ours: {}")
+
+
+def built(folder, build):
+    """A folder of two files whose content is that of a build."""
+    with replacing(folder) as temporary:
+        for name in ("first", "second"):
+            write(temporary / name, build)
+        files = measure(temporary, ("first", "second"))
+        write_manifest(temporary, Manifest(kind="test", format=3, build_id=build, files=files))
+    return folder
 
 
 def test_what_is_written_is_read():
-    write_manifest(Path(), Manifest(format=3, build_id="a", files={}))
-    manifest = read()
-    assert manifest == Manifest(format=3, build_id="a", files={}, checksum=manifest.checksum) and manifest.checksum
+    manifest = Manifest(kind="test", format=3, build_id="a", files={})
+    write_manifest(Path(), manifest)
+    assert read() == manifest and manifest.checksum and manifest.size == 0
 
 
 @pytest.mark.parametrize(
@@ -27,37 +52,81 @@ def test_what_is_written_is_read():
     [
         b"", b"[]", b"7", b"{}", b'{"format": "3"}', b'{"format": 3}', b'{"format": 3, "build_id": "\xff", "files": {}}',
         b"[" * 5000, b'{"format": 3, "build_id": "a", "files": ' + b'{"a":' * 5000,
-        b'{"format": 3, "build_id": "a", "files": {"x": {"size": "many"}}}',
+        b'{"kind": "test", "format": 3, "build_id": "a", "files": {"x": {"size": "many"}}}',
     ],
 )  # fmt: skip
 def test_a_damaged_manifest_is_one_line(content):
     write(MANIFEST, content)
-    refused(IndexFileError, read, MANIFEST, "build it again")
+    refused(IndexFileError, read, MANIFEST, REMEDY)
 
 
-CHECKS = Checks("build it again", blocks=2, whole=1 << 20)
+def test_every_flipped_bit_of_a_manifest_is_found(workdir):
+    folder = built(workdir / "kb", "0000")
+    whole = (folder / MANIFEST).read_bytes()
+    for place in range(len(whole)):
+        flip(folder / MANIFEST, place, place % 8)
+        assert any(fault for _, fault in faults(folder)), whole[place - 9 : place + 9]
+        with pytest.raises(IndexFileError):
+            check_folder(folder, IndexFileError)
+        (folder / MANIFEST).write_bytes(whole)
 
 
-def built(folder, build):
-    """A folder of two files whose sums are those of a build."""
-    with replacing(folder) as temporary:
-        temporary.mkdir()
-        for name in ("first", "second"):
-            write(temporary / name, build)
-        files, block_sums = CHECKS.measure(temporary, ("first", "second"))
-        write_manifest(temporary, Manifest(format=3, build_id=build, files=files, block_sums=block_sums))
-    return folder
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (lambda path: path.write_bytes(b"0010"), "first: altered since it was built; build it again"),
+        (lambda path: path.write_bytes(b"000"), "first: 3 bytes where the manifest says 4; build it again"),
+        (Path.unlink, "first: cannot be read: No such file or directory"),
+    ],
+)
+def test_a_damaged_file_is_named(workdir, harm, told):
+    folder = built(workdir / "kb", "0000")
+    check_folder(folder, IndexFileError, remedy=REMEDY)
+    harm(folder / "first")
+    refused(IndexFileError, lambda: check_folder(folder, IndexFileError, remedy=REMEDY), told)
+    assert [path.name for path, fault in faults(folder) if fault] == ["first"]
+
+
+def test_a_sealed_folder_of_a_model_may_be_changed_on_purpose_and_its_card_always(workdir):
+    for name in ("model.json", "inner/more.json", "README.md", ".hidden"):
+        write(workdir / "model" / name, "content")
+    check_folder(workdir / "model", ModelError)
+    seal(workdir / "model", "model")
+    assert list(read_manifest(workdir / "model", Manifest, 1, "", "").files) == ["inner/more.json", "model.json"]
+    write(workdir / "model/README.md", "other")
+    check_folder(workdir / "model", ModelError)
+    write(workdir / "model/model.json", "CONTENT")
+    words = ("key: ", "model.json: altered", "train it again, or delete manifest.json")
+    refused(
+        ModelError, lambda: check_folder(workdir / "model", ModelError, "key: ", f"train it again, {BY_HAND}"), *words
+    )
+    (workdir / "model" / MANIFEST).unlink()
+    check_folder(workdir / "model", ModelError)
+
+
+def test_a_folder_is_of_its_kind_or_of_any_if_its_manifest_is_damaged(workdir):
+    assert not has_kind(workdir, "test")
+    folder = built(workdir / "kb", "0000")
+    assert has_kind(folder, "test") and not has_kind(folder, "model")
+    write(folder / MANIFEST, "{")
+    assert has_kind(folder, "model")
+
+
+def test_arrays_are_mapped_even_empty_ones(workdir):
+    assert map_array(write(workdir / "a", b"\1\0\2\0"), "<u2", REMEDY).tolist() == [1, 2]
+    assert map_array(write(workdir / "b", b""), "<u2", REMEDY).tolist() == []
+    refused(IndexFileError, lambda: map_array(workdir / "c", "<u2", REMEDY), "c: cannot be opened", REMEDY)
 
 
 def opener(folder, between):
-    """Opens a folder; `between` is called after its manifest was read. The build and the files of each time."""
+    """Opens a folder; `between` is called after its manifest was read. The build of each time."""
     seen = []
 
     def opening():
-        manifest = read_manifest(folder, Manifest, 3, "build it again", "no folder of ours: {}")
+        manifest = read(folder)
         between(len(seen))
         seen.append(manifest.build_id)
-        BuiltFolder(folder, manifest, CHECKS)
+        check_folder(folder, IndexFileError, remedy=REMEDY)
 
     return opening, seen
 
@@ -70,20 +139,13 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_opened_again(workdir, t
     assert seen == [f"{number:04}" for number in range(times + 1)]
 
 
-def test_what_was_opened_of_two_builds_without_an_error_is_opened_again(workdir):
-    folder = built(workdir / "kb", "same")
-    opening, seen = opener(folder, lambda number: number or built(folder, "same"))
-    steadily(folder / MANIFEST, opening)
-    assert len(seen) == 2
-
-
-def test_a_damaged_folder_is_opened_once_and_one_that_is_replaced_for_ever_is_told(workdir):
+def test_a_damaged_folder_is_opened_once_and_one_that_is_replaced_for_ever_is_an_error(workdir):
     folder = built(workdir / "kb", "0000")
     opening, seen = opener(folder, lambda number: built(folder, f"{number % 2:04}"))
     refused(IndexFileError, lambda: steadily(folder / MANIFEST, opening), "again and again", "try again")
     write(folder / "second", "harm")
     opening, seen = opener(folder, lambda number: None)
-    refused(IndexFileError, lambda: steadily(folder / MANIFEST, opening), "second: altered", "build it again")
+    refused(IndexFileError, lambda: steadily(folder / MANIFEST, opening), "second: altered", REMEDY)
     shutil.rmtree(folder)
     refused(IndexFileError, lambda: steadily(folder / MANIFEST, opening), "no folder of ours")
     assert len(seen) == 1

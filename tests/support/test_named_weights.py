@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from convinse.support.errors import ModelError
-from convinse.support.folder_sums import write_sums
+from convinse.support.manifest import seal
 from convinse.support.weights import FeatureWeight, check_names, model_bytes, read_model, scores
 from refusals import refused
 from written import write
@@ -88,9 +88,9 @@ def test_features_of_the_same_names_are_not_refused():
 
 def test_weights_that_were_altered_are_refused(workdir):
     path = write(workdir / "model.json", model_bytes(MODEL))
-    write_sums(workdir)
+    seal(workdir, "model")
     assert read(path) == MODEL
     path.write_bytes(path.read_bytes().replace(b"10.0", b"11.0"))
     assert "my_key: " in (text := refused(ModelError, lambda: read(path))) and "model.json: altered" in text
-    (workdir / "checksums.json").unlink()
+    (workdir / "manifest.json").unlink()
     assert read(path) != MODEL

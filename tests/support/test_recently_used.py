@@ -20,9 +20,11 @@ def test_what_was_used_longest_ago_makes_place(calls, most):
         assert values.of(keys, compute) == [key.upper() for key in keys]
         assert computed == [key for key in dict.fromkeys(keys) if key not in expected]
         used = {key: expected.pop(key) for key in dict.fromkeys(keys) if key in expected}
-        expected.update(used | dict.fromkeys(computed))
-        while sum(map(len, expected)) > most:
-            del expected[next(iter(expected))]
+        expected.update(used)
+        for key in (key for key in computed if len(key) <= most):
+            while sum(map(len, expected)) + len(key) > most:
+                del expected[next(iter(expected))]
+            expected[key] = None
         assert len(values) == len(expected)
 
 

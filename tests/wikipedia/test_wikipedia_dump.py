@@ -90,13 +90,6 @@ def test_pages_are_found_by_their_words(workdir):
         assert dump.tells_of("Q2", "Zola") and not dump.tells_of("Q3", "Zola") and not dump.tells_of("Q3", "?")
 
 
-def test_a_dump_without_words_is_read_and_finds_nothing(path):
-    execute(path, "DROP TABLE words")
-    with closing(WikipediaDump(path)) as dump:
-        assert not dump.has_words and dump.search(["Titanic"]) == [] and not dump.tells_of("Q44578", "Titanic")
-        assert dump.get("Q44578") == PAGES[0][1]
-
-
 def test_without_full_text_search_a_dump_is_written_all_the_same(workdir, monkeypatch, caplog):
     monkeypatch.setattr(dumps, "_WORDS", "CREATE VIRTUAL TABLE words USING no_such_module (text)")
     write_dump(workdir / "w.db", PAGES)
@@ -159,26 +152,12 @@ def test_what_is_no_dump_is_a_clear_error(workdir, content):
         WikipediaDump(workdir / "x.db")
 
 
-def execute(path, statement):
-    """Change a dump; it is as one of an earlier version then, without checksums."""
-    with path.open("r+b") as file:
-        head = file.read(32)
-        file.truncate(int.from_bytes(head[16:18], "big") * int.from_bytes(head[28:], "big"))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(statement)
-
-
-def test_a_damaged_page_and_another_format_are_clear_errors(path):
-    execute(path, "UPDATE page SET evidences = x'00ff' WHERE id = 'Q1'")
-    with closing(WikipediaDump(path)) as dump:
-        with pytest.raises(IndexFileError, match="damaged at Q1"):
-            dump.get("Q1")
-        assert dump.get("Q44578") == PAGES[0][1]
-    for written in ("99", str(FORMAT - 1)):
-        execute(path, f"UPDATE meta SET value = '{written}' WHERE key = 'format'")
-        fault = rf"wikipedia\.db: format {written}, .* format {FORMAT}; build it again"
-        with pytest.raises(IndexFileError, match=fault):
-            WikipediaDump(path)
+def test_another_format_is_a_clear_error(path, workdir, monkeypatch):
+    monkeypatch.setattr(dumps, "FORMAT", FORMAT - 1)
+    write_dump(workdir / "w.db", PAGES)
+    monkeypatch.undo()
+    with pytest.raises(IndexFileError, match=rf"w\.db: format {FORMAT - 1}, .* format {FORMAT}; build it again"):
+        WikipediaDump(workdir / "w.db")
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, DataError])
@@ -249,33 +228,13 @@ def several_blocks(tmp_path_factory):
     return path
 
 
-def answers(path):
-    with closing(WikipediaDump(path)) as dump:
-        pages = [dump.get(item) for item, _ in MANY[::97]]
-        return pages, dump.get("Q0"), dump.search(["page 77"]), dump.search([], ["539"]), dump.tells_of("Q77", "words")
-
-
-def test_a_flipped_bit_anywhere_in_a_dump_changes_no_answer(several_blocks, workdir):
-    expected = answers(several_blocks)
+def test_a_flipped_bit_anywhere_in_a_dump_is_found_when_it_is_opened(several_blocks, workdir):
     data = several_blocks.read_bytes()
     rng = random.Random(1)
     path = workdir / "w.db"
-    for place in [28, len(data) - 1, len(data) - 20, len(data) - 100, *rng.choices(range(len(data)), k=60)]:
+    for place in [0, 28, len(data) - 1, len(data) - 4096, *rng.choices(range(len(data)), k=60)]:
         harmed = bytearray(data)
         harmed[place] ^= 1 << rng.randrange(8)
         path.write_bytes(harmed)
-        try:
-            assert answers(path) == expected, place
-        except IndexFileError as error:
-            assert str(path) in str(error) and "build it again" in str(error)
-
-
-def test_pages_that_are_there_are_read_before_the_whole_dump_is_compared(several_blocks, workdir):
-    data = bytearray(several_blocks.read_bytes())
-    data[-8000] ^= 1
-    (workdir / "w.db").write_bytes(data)
-    with closing(WikipediaDump(workdir / "w.db")) as dump:
-        assert dump.get("Q1") == MANY[0][1]
-        for look_up in (lambda: dump.get("Q0"), lambda: dump.search(["page 1"]), dump.items, lambda: len(dump)):
-            with pytest.raises(IndexFileError, match=r"w\.db: altered since it was built"):
-                look_up()
+        with pytest.raises(IndexFileError, match=r"w\.db: .*build it again"):
+            WikipediaDump(path)

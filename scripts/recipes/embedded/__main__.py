@@ -27,8 +27,9 @@ from convinse.config import load_settings
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.onnx_export import write_graphs
 from convinse.encoder.yes_no_head import YesNoHead
+from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
-from convinse.support.files import remove, replacing, sha256
+from convinse.support.files import remove, replacing
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import TypedQuestions, typed_questions

@@ -14,8 +14,8 @@ from convinse.knowledge_base.dump import read_dump
 from convinse.knowledge_base.index import FactEntities, KnowledgeBase
 from convinse.language.language import english
 from convinse.records.literals import is_date, is_item
+from convinse.support.checksums import sha256
 from convinse.support.errors import IndexFileError
-from convinse.support.files import sha256
 from convinse.support.jsonlines import read_documents
 from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of

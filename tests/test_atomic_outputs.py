@@ -1,0 +1,34 @@
+"""Every writer, killed at 20 instants, on a full disk and without the right to write: the output is the older or the newer one, never half."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import atomic_writers
+
+WRITERS = [*atomic_writers.WRITERS]
+GOES_ON = ["cache"]  # which is done without
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_an_output_is_the_older_or_the_newer_one_whatever_happens(workdir, writer):
+    command = [sys.executable, atomic_writers.__file__, writer]
+    driver = subprocess.run(command, capture_output=True, text=True, cwd=workdir, timeout=300, check=False)
+    assert driver.returncode == 0, driver.stderr
+    attacks = [json.loads(line) for line in driver.stdout.splitlines()]
+    kinds = [kind for kind, *_ in attacks]
+    assert kinds.count("kill") == 20 and kinds.count("full") == kinds.count("read-only") == 1
+    killed = [
+        status for kind, _, status, *_ in attacks if kind == "kill" and status in (-signal.SIGKILL, -signal.SIGXFSZ)
+    ]
+    assert len(killed) >= 15  # the others ended before
+    for attack in attacks:
+        kind, _, status, lines, state, again, left, newer = attack
+        assert state != "neither" and again == 0 and left == [] and newer, attack
+        if kind in ("full", "read-only"):
+            expected = (0, "going on without it") if writer in GOES_ON else (1, "cannot be ")
+            assert status == expected[0] and len(lines) == 1 and expected[1] in lines[0], attack
+            assert state in ("older", "older or newer"), attack
