@@ -18,7 +18,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from convinse.cli import main
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.support import web, web_attempt
+from convinse.support import web
 from handmade import world, write
 from written import write_lines
 
@@ -87,7 +87,9 @@ def pauses(monkeypatch):
         made.append(seconds)
         now[0] += seconds
 
-    for module in (web, web_attempt):
+    from convinse.support import paced_http
+
+    for module in (web, paced_http):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     return made
 

@@ -25,15 +25,8 @@ FLOORS = (
     ("session",),
     ("pipeline", "training"),
     ("experiment",),
-    (
-        "cluster",
-        "serving",
-        "neighbours",
-        "reports",
-        "testing",
-        "evaluation",
-        "benchmarks",
-    ),  # the last two: documented aliases of scoring and formats
+    ("serving", "neighbours", "reports", "testing", "evaluation"),
+    ("cluster",),
     ("cli",),
     ("__main__", "__init__"),
 )

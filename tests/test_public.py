@@ -1,7 +1,6 @@
 """What the package exports, and what importing it costs."""
 
 import ast
-import importlib
 import runpy
 import subprocess
 import sys
@@ -34,29 +33,12 @@ def test_the_public_names_are_listed_literally():
     assert listed == sorted(convinse._PUBLIC)
 
 
-@pytest.mark.parametrize(
-    "path, current, names",
-    [
-        (
-            "convinse.benchmarks.converters",
-            "convinse.formats.converters",
-            "Answer Converter Dataset Document Format Part Question Record Span register",
-        ),
-        ("convinse.benchmarks.jsonlines", "convinse.support.jsonlines", "read_lines"),
-        ("convinse.formats.converters", "convinse.support.jsonlines", "read_lines"),
-    ],
-)
-def test_documented_paths_of_earlier_versions_keep_working(path, current, names):
-    for name in names.split():
-        assert getattr(importlib.import_module(path), name) is getattr(importlib.import_module(current), name)
-
-
 def test_the_other_documented_modules():
     from convinse.encoder.joint import JointModel
     from convinse.evaluation import klue_mrc
     from convinse.testing import EvidenceRetrievalScoringContract
 
-    assert callable(JointModel.from_pretrained) and callable(klue_mrc.compute) and Path(klue_mrc.FOLDER).is_dir()
+    assert callable(JointModel.from_pretrained) and callable(klue_mrc.compute)
     assert EvidenceRetrievalScoringContract.make
 
 
@@ -74,9 +56,8 @@ def test_answering_without_a_model_loads_no_neural_package(run_python):
     )
     loaded = set(run_python(HERE + code).split())
     assert "numpy" in loaded and not {"torch", "transformers", "tokenizers", "safetensors", "onnxruntime"} & loaded
-    assert (
-        not {"http.client", "importlib.metadata", "requests", "rich", "starlette", "tantivy"} & loaded
-    )  # nor what is slow
+    slow = {"http.client", "importlib.metadata", "pydantic", "requests", "rich", "starlette", "tantivy"}
+    assert not slow & loaded
 
 
 @pytest.mark.parametrize("installed", [True, False])

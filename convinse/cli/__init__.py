@@ -16,10 +16,11 @@ from ..support.errors import ConvinseError, OutputError, one_line
 from . import annotate as annotation
 from . import ask as asking
 from . import chat as chatting
-from . import datasets, develop, evaluate, experiments, kb, migrate, models, passages, report, verify, wikipedia
+from . import datasets, develop, evaluate, experiments, kb, models, passages, report, verify, wikipedia
 from . import read as reading
 from . import serve as serving
 from .arguments import Commands
+from .output import PrintableFormatter, printable, printable_output
 
 _INTERRUPTED = 130
 _ALLOCATIONS = 100_000  # between collections of garbage: plain records without cycles are most of what a run makes
@@ -34,28 +35,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     before = gc.get_threshold()
     gc.set_threshold(_ALLOCATIONS, *before[1:])
-    try:
-        return _run(sys.argv[1:] if arguments is None else list(arguments))
-    finally:
-        if arguments is None:
-            gc.freeze()  # the process ends: what it made is looked through no more
-        gc.set_threshold(*before)
-        for stream in (sys.stdout, sys.stderr):
-            _give_up_unwritable(stream)
+    with contextlib.redirect_stdout(printable_output(sys.stdout)):
+        try:
+            return _run(sys.argv[1:] if arguments is None else list(arguments))
+        finally:
+            if arguments is None:
+                gc.freeze()  # the process ends: what it made is looked through no more
+            gc.set_threshold(*before)
+            for stream in (sys.stdout, sys.stderr):
+                _give_up_unwritable(stream)
 
 
 def _run(arguments: list[str]) -> int:
+    if any("\ud800" <= letter <= "\udfff" for letter in "".join(arguments)):
+        _tell("an argument is not UTF-8 text; write it, or name the file, in UTF-8")
+        return 1
     parser = build_parser()
     options, rest = parser.parse_known_args(experiments.as_command(arguments))
     if rest and not options.takes_more:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     options.arguments, options.rest = arguments, rest
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s", force=True)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(PrintableFormatter("%(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("convinse").setLevel(logging.WARNING if options.quiet else logging.INFO)
     try:
         status: int = options.run(options) or 0
-        if sys.stdout is not None:
-            sys.stdout.flush()  # what cannot be written is an error here; at the interpreter's end it is a traceback
+        sys.stdout.flush()  # what cannot be written is an error here; at the interpreter's end it is a traceback
         return status
     except ConvinseError as error:
         if options.debug:
@@ -77,7 +83,7 @@ def _run(arguments: list[str]) -> int:
 def _tell(message: str) -> None:
     """One line on standard error, if somebody still reads it."""
     with contextlib.suppress(BrokenPipeError):
-        print(f"convinse: {message}", file=sys.stderr)
+        print(f"convinse: {printable(message)}", file=sys.stderr)
 
 
 def _reader_is_gone(stream: TextIO | None) -> bool:
@@ -130,7 +136,6 @@ def build_parser() -> argparse.ArgumentParser:
         report,
         reading,
         models,
-        migrate,
         verify,
         serving,
         develop,

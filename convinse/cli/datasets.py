@@ -40,7 +40,7 @@ def add(commands: Commands) -> None:
     sub.add_argument("--qid", metavar="ID", help="only this question")
     sub.add_argument("--limit", type=positive, metavar="N", help="only the first N questions")
 
-    kept = "what has arrived is kept, run the command again to go on"
+    kept = "files that are whole are kept, run the command again to go on"
     sub = commands.add("download", _download, "public data from its official address, checked", kept)
     sub.add_argument(
         "name",
@@ -96,8 +96,8 @@ def _plain(value: object) -> str:
 
 
 def _visualize(options: argparse.Namespace) -> int:
+    from ..formats.download import local_files
     from ..formats.visualize import examples, show
-    from ..support.web_files import local_files
 
     with local_files(options.file) as (path,):
         show(console(), examples(path, options.qid, options.limit))
@@ -109,7 +109,7 @@ def _download(options: argparse.Namespace) -> int:
 
     for done in download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet):
         said = [f"{done.examples:,} questions"] * bool(done.examples)
-        said += ["not checked, as no sum is published"] * (not done.sure)
-        said += ["was there already"] * (not done.fetched)
+        said += ["not checked, as no sum is published"] * (not done.is_checked)
+        said += ["was there already"] * (not done.is_new)
         print(f"{done.path}: {', '.join(said or ['as published'])}", flush=True)
     return 0

@@ -39,10 +39,6 @@ def add(commands: Commands) -> None:
     sub.add_argument("data", metavar="DATA", help="a SQuAD 1.1 or 2.0 JSON file, or its URL")
     sub.add_argument("predictions", metavar="PREDICTIONS", help='a JSON object {id: text}, "" for no answer')
     _add_probabilities(sub)
-    sub.add_argument(
-        "--plots", metavar="DIR", help="write precision-recall curves and histograms (PNG); needs --na-probs"
-    )
-    sub.set_defaults(usage_error=sub.error)
 
     sub = commands.add("klue-mrc", _klue_mrc, "the 13 values of KLUE-MRC")
     sub.add_argument("data", metavar="DATA", help="a KLUE-MRC or SQuAD 2.0 JSON file, or its URL")
@@ -98,10 +94,10 @@ def _trec(options: argparse.Namespace) -> int:
 
 
 def _mrqa(options: argparse.Namespace) -> int:
+    from ..formats.download import local_files
     from ..scoring.answer_files import paired_files, read_mrqa_answers, read_predictions
     from ..scoring.mrqa import MACRO, evaluate, macro_average
     from ..support.errors import DataError
-    from ..support.web_files import local_files
 
     def measure(data: Path, predictions: Path) -> dict[str, float]:
         return evaluate(read_mrqa_answers(data), read_predictions(predictions), options.skip_no_answer, str(data))
@@ -117,25 +113,22 @@ def _mrqa(options: argparse.Namespace) -> int:
 
 
 def _squad(options: argparse.Namespace) -> int:
+    from ..formats.download import local_files
     from ..scoring.answer_files import read_predictions, read_probabilities, read_squad_references
     from ..scoring.squad2 import evaluate
-    from ..support.web_files import local_files
 
-    if options.plots and not options.na_probs:
-        options.usage_error("--plots needs --na-probs")
     with local_files(options.data, options.predictions) as (data, predicted):
         answers = {qid: reference.texts for qid, reference in read_squad_references(data).items()}
         predictions = read_predictions(predicted)
     probabilities = read_probabilities(Path(options.na_probs)) if options.na_probs else None
-    plots = Path(options.plots) if options.plots else None
-    return _print(evaluate(answers, predictions, probabilities, options.na_prob_thresh, plots))
+    return _print(evaluate(answers, predictions, probabilities, options.na_prob_thresh))
 
 
 def _klue_mrc(options: argparse.Namespace) -> int:
+    from ..formats.download import local_files
     from ..scoring.answer_files import read_probabilities, read_squad_references, read_triples
     from ..scoring.klue_mrc import evaluate
     from ..support.errors import DataError
-    from ..support.web_files import local_files
 
     with local_files(options.data, options.predictions) as (data, predicted):
         gold = read_squad_references(data)
@@ -158,8 +151,8 @@ def _klue_mrc(options: argparse.Namespace) -> int:
 
 
 def _poleval(options: argparse.Namespace) -> int:
+    from ..formats.download import local_files
     from ..scoring.poleval import evaluate, read_expected, read_submission
-    from ..support.web_files import local_files
 
     questions = [options.questions] if options.questions else []
     with local_files(options.expected, options.submission, *questions) as (gold, submission, *in_tsv):

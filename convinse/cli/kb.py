@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import Commands, add_address, languages, size
+from .output import printable
 from .tables import console, print_pairs
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _kb_search(options: argparse.Namespace) -> int:
     for entity, description in zip(entities, descriptions, strict=True):
         item = entity["item"]
         words = entity["question_word"], str(entity["rank"]), f"{entity['score']:.3f}", item["id"], item["label"]
-        table.add_row(*map(escape, (*words, description)))
+        table.add_row(*(escape(printable(text)) for text in (*words, description)))
     console().print(table)
     for fact in facts[:_FIRST_FACTS]:
         print(f"  {fact_text(fact)}")

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .output import printable, terminal
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -14,7 +16,8 @@ def console() -> Console:
     """Standard output for tables; 100 columns wide unless it is a terminal. What is printed is shown as it is."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 100, highlight=False, markup=False, emoji=False)
+    width, file = (None, terminal()) if sys.stdout.isatty() else (100, None)
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:
@@ -25,7 +28,7 @@ def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:
     table.add_column()
     table.add_column(justify="right")
     for name, value in pairs.items():
-        table.add_row(name, value)
+        table.add_row(printable(name), printable(value))
     console().print(table)
 
 
@@ -40,5 +43,5 @@ def print_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[str] 
         if row is None:
             table.add_section()
         else:
-            table.add_row(*row)
+            table.add_row(*map(printable, row))
     console().print(table)

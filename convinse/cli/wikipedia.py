@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .arguments import Commands
+from .arguments import Commands, positive
 from .tables import print_pairs
 
 
@@ -21,6 +21,13 @@ def add(commands: Commands) -> None:
     sub = commands.add("import-pickle", _wikipedia_import, "CONVINSE's pickle dump into the project's own format")
     sub.add_argument("file", metavar="FILE", help="item id -> list of evidences; plain or .gz; nothing in it is run")
     sub.add_argument("--output", required=True, metavar="FILE", help="the dump; an older one there is replaced")
+    sub.add_argument(
+        "--largest",
+        type=positive,
+        default=16,
+        metavar="GB",
+        help="refuse larger pickles: they are read into memory (default 16)",
+    )
 
     sub = commands.add("info", _wikipedia_info, "what a dump holds")
     sub.add_argument("file", metavar="FILE")
@@ -44,7 +51,7 @@ def _wikipedia_import(options: argparse.Namespace) -> int:
     from ..wikipedia.pickle_import import import_pickle
 
     output = Path(options.output)
-    done = import_pickle(Path(options.file), output, quiet=options.quiet)
+    done = import_pickle(Path(options.file), output, largest=options.largest << 30, quiet=options.quiet)
     skipped = {"items without evidences": done.empty, "bad evidences": done.bad, "links without an item": done.links}
     _print_wikipedia(output, skipped, done.seconds, {"evidences with such links": done.unlinked})
     return 0

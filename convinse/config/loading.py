@@ -136,9 +136,7 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
     text = f"{where}: {len(wrong)} unknown keys: {', '.join(named)}"
     if struct is not Config:
         raise ConfigError(f"{text}; valid: {', '.join(sorted(valid))}")
-    raise ConfigError(
-        f"{text}; {own}; of a file of CONVINSE, EXPLAIGNN or FAITH, convinse migrate-config makes one of ours"
-    )
+    raise ConfigError(f"{text}; {own}; for keys of CONVINSE, EXPLAIGNN or FAITH see docs/coming-from.md")
 
 
 def to_dict(config: Config) -> dict[str, Any]:

@@ -75,6 +75,7 @@ __all__ = [
 
 LOGGER = logging.getLogger(__name__)
 _HEAD_BYTES = 1 << 18
+_DEEPEST_KEY = 20  # brackets around a key that tells a format
 _STRUCTURE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]"]', re.DOTALL)
 
 
@@ -212,7 +213,8 @@ def _keys(text: str) -> Iterator[str]:
             key = ""
         elif match[2]:
             key = match[1]
-            yield ".".join(filter(None, [*around, key]))
+            if len(around) <= _DEEPEST_KEY:
+                yield ".".join(filter(None, [*around, key]))
         else:
             key = ""
 

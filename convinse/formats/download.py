@@ -1,26 +1,25 @@
-"""Public data sets from their official addresses, checked against the published sums and counts (`downloads.json`)."""
+"""Public data sets from their official addresses, checked against the published sums (`downloads.json`); files named by a URL."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin, urlsplit
 
 import msgspec
 
 from ..support.checksums import hexdigest
-from ..support.errors import ConfigError, DataError, OutputError, nearest, one_line
-from ..support.files import writing_to
-from ..support.progress import Advance, progress
+from ..support.errors import ConfigError, DataError, ScoringError, nearest, one_line
+from ..support.files import replacing
+from ..support.progress import progress
 from ..support.web import WebSession
-from .mrqa import read_plain
 
 _TABLE = Path(__file__).with_name("downloads.json")
-_DEADLINE = 6 * 3600.0  # seconds without an interruption; what has arrived is kept
-_KIB = 1024
+_DEADLINE = 6 * 3600.0  # seconds for a file
 
 
 class File(msgspec.Struct, frozen=True):
@@ -29,10 +28,10 @@ class File(msgspec.Struct, frozen=True):
     Attributes:
         name: to save it as, perhaps in a folder.
         url: its address.
-        md5: the published MD5 sum, empty where there is none.
-        examples: the number of questions, 0: not known.
-        sha256: the published SHA-256 sum, empty where there is none.
-        size: the published number of bytes, 0: not known.
+        md5: the published MD5 sum, empty if there is none.
+        examples: the number of questions, 0 if it is not known.
+        sha256: the published SHA-256 sum, empty if there is none.
+        size: the published number of bytes, 0 if it is not known.
     """
 
     name: str
@@ -43,17 +42,16 @@ class File(msgspec.Struct, frozen=True):
     size: int = 0
 
     def fault(self, path: Path) -> str:
-        """What of a file is not as published; empty where all is, or nothing is published."""
-        if self.sha256 and (digest := _sum(path, hashlib.sha256())) != self.sha256:
-            return f"the SHA-256 sum {digest}, not {self.sha256}"
-        if self.md5 and (digest := md5(path)) != self.md5:
-            return f"the MD5 sum {digest}, not {self.md5}"
-        size = path.stat().st_size if self.size else 0
-        return f"{size} bytes, not {self.size}" if size != self.size else ""
-
-    def is_sure(self) -> bool:
-        """Whether a sum is published."""
-        return bool(self.sha256 or self.md5)
+        """How a file differs from the published one; empty if it does not."""
+        try:
+            for name, published in (("sha256", self.sha256), ("md5", self.md5)):  # MD5 tells damage, not malice
+                found = hexdigest(path, hashlib.new(name, usedforsecurity=False)) if published else ""
+                if found != published:
+                    return f"the {name.upper()} sum {found}, not {published}"
+            size = path.stat().st_size
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+        return f"{size} bytes, not {self.size}" if self.size and size != self.size else ""
 
 
 class FileCollection(msgspec.Struct, frozen=True):
@@ -65,12 +63,12 @@ class FileCollection(msgspec.Struct, frozen=True):
 
 
 class Fetched(NamedTuple):
-    """A file that is in place; `fetched` is False where it was there before, `sure` where no sum is published."""
+    """A file that is in place; `is_new` is False if it was there before, `is_checked` if no sum is published."""
 
     path: Path
     examples: int
-    fetched: bool
-    sure: bool = True
+    is_new: bool
+    is_checked: bool
 
 
 def collections() -> dict[str, FileCollection]:
@@ -87,103 +85,66 @@ def find_collection(name: str) -> FileCollection:
 
 
 def download(
-    collection: FileCollection,
-    folder: Path,
-    mirror: str | None = None,
-    quiet: bool = False,
-    session: WebSession | None = None,
+    collection: FileCollection, folder: Path, mirror: str | None = None, quiet: bool = False
 ) -> Iterator[Fetched]:
-    """Fetch the files of a collection that are not there, one after the other.
-
-    A file arrives as `NAME.part`, which the next call completes after an interruption. What is published of it
-    (size, SHA-256 or MD5 sum, the number of questions of MRQA files) is checked; a file that fails is kept aside as
-    `NAME.bad`.
+    """Fetch the files of a collection that are not there, one after the other; each is in its place when it is whole and right.
 
     Args:
         collection: as `find_collection` gives it.
-        folder: where the files go; made where missing. A right file there is not fetched again.
+        folder: where the files go; made if missing. A right file there is not fetched again.
         mirror: an address whose folder has the files under the names that they are saved as.
         quiet: no progress.
-        session: the session to use; None: one of its own.
 
     Raises:
-        DataError: a file has the wrong size, sum or number of questions; or one of another content stands in its place.
-        NetworkError: a file cannot be fetched; what has arrived is kept.
+        DataError: a file is not as published; or one of another content stands in its place.
+        NetworkError: a file cannot be fetched.
         OutputError: a file cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be made: {one_line(error)}") from error
-    with ExitStack() as stack:
-        if session is None:
-            remedy = "run the command again to go on, or name another host with --mirror"
-            session = stack.enter_context(closing(WebSession(deadline=_DEADLINE, remedy=remedy)))
+    remedy = "run the command again, or name another host with --mirror"
+    with closing(WebSession(deadline=_DEADLINE, remedy=remedy)) as session:
         for file in collection.files:
-            if mirror is None:
-                url = urljoin(collection.base, file.url)
-            else:
-                url = urljoin(f"{mirror.rstrip('/')}/", file.name)
-            yield _fetch(session, file, url, folder / file.name, quiet)
-
-
-def _fetch(session: WebSession, file: File, url: str, path: Path, quiet: bool) -> Fetched:
-    with writing_to(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists():
-        if fault := file.fault(path):
-            raise DataError(f"{path}: is there already with {fault}; move it away to fetch it anew")
-        return Fetched(path, file.examples, fetched=False, sure=file.is_sure())
-    part = path.with_name(f"{path.name}.part")
-    if not (file.is_sure() and part.exists() and not file.fault(part)):  # whole where only the renaming was missing
-        with _bar(file.name, quiet) as advance:
-            session.download(url, part, advance)
-    if fault := file.fault(part):
-        raise DataError(f"{_aside(part, path)}: {url} gave a file with {fault}")
-    if file.md5:  # of the MRQA files, the only ones with this sum
-        examples = sum(1 for _ in read_plain(part))
-        if examples != file.examples:
-            raise DataError(f"{_aside(part, path)}: has {examples} questions, not {file.examples}")
-    with writing_to(path):
-        part.replace(path)
-    return Fetched(path, file.examples, fetched=True, sure=file.is_sure())
-
-
-def _aside(part: Path, path: Path) -> Path:
-    """Move a file that is wrong out of the way, so that the next attempt begins anew."""
-    bad = path.with_name(f"{path.name}.bad")
-    with writing_to(bad):
-        return part.replace(bad)
-
-
-def md5(path: Path) -> str:
-    """The MD5 sum of a file, as the task publishes it; it tells damage, not malice."""
-    return _sum(path, hashlib.md5(usedforsecurity=False))
-
-
-def _sum(path: Path, digest: hashlib._Hash) -> str:
-    try:
-        return hexdigest(path, digest)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+            path = folder / file.name
+            is_new = not path.exists()
+            if is_new:
+                address = urljoin(f"{mirror.rstrip('/')}/", file.name) if mirror else urljoin(collection.base, file.url)
+                with replacing(path) as temporary, progress(file.name, file.size or None, "bytes", quiet) as advance:
+                    session.download(address, temporary, advance)
+                    if fault := file.fault(temporary):
+                        raise DataError(f"{path}: {address} gave a file with {fault}")
+            elif fault := file.fault(path):
+                raise DataError(f"{path}: is there already with {fault}; move it away to fetch it anew")
+            yield Fetched(path, file.examples, is_new, bool(file.sha256 or file.md5))
 
 
 @contextmanager
-def _bar(name: str, quiet: bool) -> Iterator[Callable[[int, int | None], None]]:
-    """Shows the progress of a file, whose size is known when its first bytes come."""
-    with ExitStack() as stack:
-        shown: list[Advance] = []
-        done = 0
+def local_files(*names: str) -> Iterator[list[Path]]:
+    """The paths of files that are named by a path or a URL; those of a URL are there while the block runs.
 
-        def advance(size: int, total: int | None) -> None:
-            nonlocal done
-            if total is None:
-                return
-            if not shown:
-                shown.append(stack.enter_context(progress(name, -(-total // _KIB), "KiB", quiet)))
-            units = (-(-size // _KIB) if size >= total else size // _KIB) - done
-            if units > 0:
-                shown[0](units)
-                done += units
+    Errors inside of the block name the URL, not the copy.
 
-        yield advance
+    Raises:
+        NetworkError: a URL cannot be fetched.
+        OutputError: the folder for temporary files cannot hold it.
+    """
+    urls = {}
+    with tempfile.TemporaryDirectory(prefix="convinse-") as folder, closing(WebSession(deadline=_DEADLINE)) as session:
+        paths = []
+        for number, name in enumerate(names):
+            if not name.lower().startswith(("http://", "https://")):
+                paths.append(Path(name))
+                continue
+            # the end of a name may say how a file is packed
+            path = Path(
+                folder, str(number), PurePosixPath(unquote(urlsplit(name).path)).name[-100:].strip("\0") or "file"
+            )
+            path.parent.mkdir()
+            session.download(name, path)
+            urls[str(path)] = name
+            paths.append(path)
+        try:
+            yield paths
+        except (DataError, ScoringError) as error:
+            text = str(error)
+            for copy, url in urls.items():
+                text = text.replace(copy, url)
+            raise type(error)(text) from error.__cause__

@@ -2,12 +2,12 @@
 
 KorQuAD 1.0 and KLUE-MRC (whose questions have a `guid`) are read as well. `answer_start` counts characters of the
 context. Keys that the format does not know are kept in `extras` and written back, those of the document and of an article
-before the list that they describe. Reading and writing hold one paragraph at a time, however long the articles are.
+before the list that they describe. Writing holds one paragraph at a time, however long the articles are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..support.errors import DataError
-from ..support.jsonlines import encoded, writing_bytes
-from ..support.jsonwalk import typed, walking
+from ..support.errors import DataError, one_line
+from ..support.jsonlines import JSON_ERRORS, decode_part, decode_whole, encoded, read_bytes, writing_bytes
 from .records import Extras, Report, extras_field, merged, plain, with_extras
 
 VERSION = "v2.0"
@@ -75,8 +74,22 @@ class _SquadHeader(msgspec.Struct, frozen=True):
     extras: Extras = extras_field()
 
 
+class _RawArticle(msgspec.Struct):
+    paragraphs: list[msgspec.Raw]
+    title: str = ""
+
+
+class _RawSquad(msgspec.Struct):
+    data: list[_RawArticle]
+    version: str = ""
+
+
+_RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_RAW_OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
+
+
 def read_squad(path: Path) -> SquadFile:
-    """A SQuAD file, plain or packed. It is read twice: what describes an article may stand behind its paragraphs.
+    """Read a SQuAD file, plain or packed: its bytes are in memory, of what they say one paragraph at a time.
 
     Raises:
         DataError: the file cannot be read, is no JSON or lacks a key; and, while the paragraphs are read: one has a wrong
@@ -86,75 +99,53 @@ def read_squad(path: Path) -> SquadFile:
     return SquadFile(_checked(path, articles), header.version, header.extras)
 
 
-def raw_paragraphs(
-    path: Path, header: dict[str, Any] | None = None, add: Callable[[dict[str, Any]], None] | None = None
-) -> Iterator[tuple[str, int, Any]]:
-    """The paragraphs of a file as they stand there: JSON path, number of the article, value.
-
-    Args:
-        path: the file.
-        header: gets the keys beside `data`; has all of them after the last paragraph.
-        add: called at the end of each article with its keys beside `paragraphs`.
+def raw_paragraphs(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
+    """Yield the JSON path and the bytes of each paragraph of a file.
 
     Raises:
         DataError: the file cannot be read, is no JSON, or has no articles with paragraphs; names file and place.
     """
-    header = {} if header is None else header
-    complete = False
-    with walking(path) as walk:
-        for key in walk.members("$"):
-            if key != "data":
-                header[key] = walk.value()
-                continue
-            complete = True
-            for number in walk.elements("$.data"):
-                at, listed, article = f"$.data[{number}]", False, {}
-                for name in walk.members(at):
-                    if name != "paragraphs":
-                        article[name] = walk.value()
-                        continue
-                    listed = True
-                    for index in walk.elements(f"{at}.paragraphs"):
-                        yield f"{at}.paragraphs[{index}]", number, walk.value()
-                if not listed:
-                    raise DataError(f"{path}:{walk.line}: Object missing required field `paragraphs` - at `{at}`")
-                if add is not None:
-                    add(article)
-        walk.end()
-    if not complete:
-        raise DataError(f"{path}: Object missing required field `data`; expected SQuAD 1.1 or 2.0")
+    for number, article in enumerate(decode_whole(path, read_bytes(path), _RawSquad).data):
+        for index, paragraph in enumerate(article.paragraphs):
+            yield f"$.data[{number}].paragraphs[{index}]", paragraph
 
 
-def _described(path: Path) -> tuple[_SquadHeader, list[bytes]]:
-    """What a file says beside its paragraphs: the header, and each article as JSON, which needs the least memory."""
-    header: dict[str, Any] = {}
-    articles: list[bytes] = []
+def _described(path: Path) -> tuple[_SquadHeader, list[tuple[Article, list[msgspec.Raw]]]]:
+    """The header of a file, and its articles with the bytes of their paragraphs."""
+    data = read_bytes(path)
+    whole = decode_whole(path, data, _RawSquad)
+    try:  # a key that the format does not know may be no UTF-8
+        members = _RAW_OBJECT.decode(data)
+        objects = _RAW_OBJECTS.decode(members.pop("data"))
+        articles = []
+        for article, keys in zip(whole.data, objects, strict=True):
+            del keys["paragraphs"]
+            articles.append((with_extras(Article(article.title), keys), article.paragraphs))
+        return with_extras(_SquadHeader(whole.version), members), articles
+    except JSON_ERRORS as error:
+        raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None
 
-    def add(article: dict[str, Any]) -> None:
-        typed(article, Article, path, f"$.data[{len(articles)}]")
-        articles.append(msgspec.json.encode(article))
 
-    for _ in raw_paragraphs(path, header, add):
-        pass
-    return with_extras(typed(header, _SquadHeader, path, "$"), header), articles
-
-
-def _checked(path: Path, articles: list[bytes]) -> Iterator[tuple[Article, Paragraph]]:
+def _checked(path: Path, articles: list[tuple[Article, list[msgspec.Raw]]]) -> Iterator[tuple[Article, Paragraph]]:
     seen: dict[str, str] = {}
-    article, current = Article(), -1
-    for at, number, paragraph in _paragraphs(path):
+    for at, article, paragraph in _paragraphs(path, articles):
         for fault in _faults(at, paragraph, seen):
             raise DataError(f"{path}: {fault}")
-        if number != current:
-            value, current = msgspec.json.decode(articles[number]), number
-            article = with_extras(typed(value, Article, path, f"$.data[{number}]"), value)
         yield article, paragraph
 
 
-def _paragraphs(path: Path) -> Iterator[tuple[str, int, Paragraph]]:
-    for at, number, value in raw_paragraphs(path):
-        paragraph = with_extras(typed(value, Paragraph, path, at), value)
-        yield at, number, msgspec.structs.replace(paragraph, qas=list(map(_named, paragraph.qas)))
+def _paragraphs(
+    path: Path, articles: list[tuple[Article, list[msgspec.Raw]]]
+) -> Iterator[tuple[str, Article, Paragraph]]:
+    for number, (article, raw) in enumerate(articles):
+        for index, data in enumerate(raw):
+            at = f"$.data[{number}].paragraphs[{index}]"
+            paragraph = decode_part(path, at, data, Paragraph)
+            try:
+                paragraph = with_extras(paragraph, _RAW_OBJECT.decode(data))
+            except JSON_ERRORS as error:
+                raise DataError(f"{path}: not valid JSON: {one_line(error)} - at `{at}`") from None
+            yield at, article, msgspec.structs.replace(paragraph, qas=list(map(_named, paragraph.qas)))
 
 
 def _named(question: SquadQuestion) -> SquadQuestion:
@@ -191,7 +182,7 @@ def validate(path: Path) -> Report:
     counts = dict.fromkeys(("articles", "paragraphs", "questions", "unanswerable", "answers"), 0)
     counts["articles"] = len(articles)
     seen: dict[str, str] = {}
-    for at, _, paragraph in _paragraphs(path):
+    for at, _, paragraph in _paragraphs(path, articles):
         problems += [f"{path}: {fault}" for fault in _faults(at, paragraph, seen)]
         counts["paragraphs"] += 1
         for number, question in enumerate(paragraph.qas):

@@ -1,4 +1,4 @@
-"""What a report says, as tables of texts: the page and the LaTeX files only dress them."""
+"""What a report says, as tables of texts: the page only dresses them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STAGES = ("qu", "ers", "ha", "total")
 
 
 class ReportTable(NamedTuple):
-    """A table: the name of its file, what it shows, what is to know about it, its columns and its rows."""
+    """A table: its anchor on the page, what it shows, what is to know about it, its columns and its rows."""
 
     name: str
     title: str

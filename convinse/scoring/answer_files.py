@@ -8,7 +8,6 @@ KLUE-MRC, the same with `guid` for `id` (https://klue-benchmark.com).
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,8 +15,7 @@ import msgspec
 
 from ..formats.squad import raw_paragraphs
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import JSON_ERRORS, not_json, read_bytes, read_lines
-from ..support.jsonwalk import typed
+from ..support.jsonlines import decode_part, decode_whole, read_bytes, read_lines
 
 T = TypeVar("T", str, float)
 
@@ -82,8 +80,8 @@ def read_squad_references(path: Path) -> dict[str, Reference]:
         DataError: the file cannot be read, is not as the format has it, or an id comes twice.
     """
     references: dict[str, Reference] = {}
-    for at, _, value in raw_paragraphs(path):
-        for question in typed(value, _GoldParagraph, path, at).qas:
+    for at, paragraph in raw_paragraphs(path):
+        for question in decode_part(path, at, paragraph, _GoldParagraph).qas:
             qid = question.guid if question.id is None else question.id
             if qid is None:
                 raise DataError(f"{path}: a question has neither 'id' nor 'guid'; it comes after {_last(references)}")
@@ -123,7 +121,7 @@ def read_triples(path: Path) -> list[dict[str, Any]]:
     """
     data = read_bytes(path)
     if data.lstrip()[:1] == b"[":
-        triples: list[dict[str, Any]] = _decode(path, data, list[dict[str, Any]])
+        triples: list[dict[str, Any]] = decode_whole(path, data, list[dict[str, Any]])
         return triples
     first, _, rest = data.strip().partition(b"\n")
     if b'"prediction_text"' in first and b'"id"' in first and (not rest or first.rstrip().endswith(b"}")):
@@ -160,23 +158,8 @@ def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
     return {name: (path, predictions / f"{name}.json") for name, path in data_files.items()}
 
 
-def _decode(path: Path, data: bytes, kind: Any) -> Any:
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except msgspec.ValidationError as error:
-        raise DataError(f"{path}: {one_line(error)}") from None
-    except JSON_ERRORS as error:
-        raise not_json(path, _line_of(error, data), error) from None
-
-
-def _line_of(error: Exception, data: bytes) -> int:
-    """The line of a fault: msgspec ends its message with `(byte N)`, or the data ended early."""
-    place = re.search(r"\(byte (\d+)\)", str(error))
-    return data.count(b"\n", 0, int(place[1]) if place else len(data)) + 1
-
-
 def _mapping(path: Path, data: bytes, kind: type[T], what: str, wanted: str) -> dict[str, T]:
-    content = _decode(path, data, Any)
+    content: Any = decode_whole(path, data, Any)
     if not isinstance(content, dict):
         raise DataError(f"{path}: must be one JSON object with {wanted} by question id, not a {_kind(content)}")
     for qid, value in content.items():

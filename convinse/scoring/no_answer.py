@@ -87,22 +87,6 @@ def best_scores(
     return best
 
 
-def precision_recall(
-    scores: Floats, answerable: Booleans, probabilities: Floats, order: NDArray[np.intp]
-) -> tuple[Floats, Floats, float]:
-    """Precisions and recalls of answering the surest 0, 1, 2 ... questions, and the average precision in percent.
-
-    A point stands only where a threshold can, after the last of equal probabilities; the first is precision 1 at
-    recall 0. There must be an answerable question.
-    """
-    right = np.where(answerable, scores, 0.0)[order].cumsum()
-    steps = probabilities[order]
-    last = np.append(steps[1:] != steps[:-1], True)
-    precisions = np.concatenate(([1.0], (right / np.arange(1, len(right) + 1))[last]))
-    recalls = np.concatenate(([0.0], (right / int(answerable.sum()))[last]))
-    return precisions, recalls, 100.0 * sum((precisions[1:] * np.diff(recalls)).tolist())
-
-
 def rising(probabilities: Floats, ids: Sequence[str], given: Iterable[str]) -> NDArray[np.intp]:
     """The questions by rising probability; those of equal probability in the order in which `given` has their ids."""
     positions = {qid: position for position, qid in enumerate(given)}

@@ -17,14 +17,13 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..support.errors import ScoringError
 from .extractive import normalize, some
-from .no_answer import apply_threshold, best_scores, precision_recall, question_scores, rising, summary
+from .no_answer import apply_threshold, best_scores, question_scores, rising, summary
 
 LOGGER = logging.getLogger(__name__)
 
@@ -34,7 +33,6 @@ def evaluate(
     predictions: Mapping[str, str],
     na_probs: Mapping[str, float] | None = None,
     na_prob_thresh: float = 1.0,
-    plots: Path | None = None,
 ) -> dict[str, Any]:
     """The values of SQuAD 2.0, scores in percent.
 
@@ -43,22 +41,14 @@ def evaluate(
         predictions: the predicted text by id, "" for no answer; what belongs to no question is not looked at.
         na_probs: by id, how sure it is that there is no answer: any finite number, a probability or a score.
         na_prob_thresh: above it a question counts as predicted "".
-        plots: a folder for the precision-recall curves and histograms (PNG); needs `na_probs` and matplotlib.
 
     Returns:
         `exact`, `f1`, `total`, the same with `HasAns_` and `NoAns_` (where there are such questions); with `na_probs`
-        also `best_exact`, `best_exact_thresh`, `best_f1`, `best_f1_thresh`; with `plots`, and a question that can be
-        answered, also `pr_exact_ap`, `pr_f1_ap`, `pr_oracle_ap`.
+        also `best_exact`, `best_exact_thresh`, `best_f1`, `best_f1_thresh`.
 
     Raises:
         ScoringError: no question has a prediction, a predicted one has no probability, or a probability is not finite.
     """
-    if plots is not None:
-        from .plots import check_plots
-
-        check_plots()
-        if na_probs is None:
-            raise ScoringError("plots need no-answer probabilities")
     ids = [qid for qid in answers if qid in predictions]
     _warn(answers, predictions, len(ids))
     pairs = [question_scores(answers[qid], predictions[qid], normalize) for qid in ids]
@@ -72,17 +62,7 @@ def evaluate(
         return result
     answered = np.array([bool(predictions[qid]) for qid in ids])
     order = rising(probabilities, ids, na_probs)
-    result |= best_scores(exact, f1, answerable, answered, probabilities, order)
-    if plots is not None:
-        from .plots import plot_curve, plot_histograms
-
-        if answerable.any():
-            for name, measured in (("exact", exact), ("f1", f1), ("oracle", answerable.astype(np.float64))):
-                precisions, recalls, average = precision_recall(measured, answerable, probabilities, order)
-                plot_curve(plots, name, precisions, recalls)
-                result[f"pr_{name}_ap"] = average
-        plot_histograms(plots, probabilities, answerable)
-    return result
+    return result | best_scores(exact, f1, answerable, answered, probabilities, order)
 
 
 def _warn(answers: Mapping[str, Sequence[str]], predictions: Mapping[str, str], predicted: int) -> None:

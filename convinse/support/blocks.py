@@ -67,7 +67,7 @@ def in_order(
     blocks: Iterator[Block],
     make: Callable[..., Callable[[Block], T]],
     arguments: tuple[Any, ...],
-    processes: int | workers.Crew,
+    processes: int,
     remedy: str,
 ) -> Generator[T, None, None]:
     """What a function makes of each block, in the order of the blocks; see `workers.in_order`.
@@ -77,15 +77,12 @@ def in_order(
         blocks: see `read_blocks`.
         make: makes the function, once in every process.
         arguments: of `make`; they go to the processes.
-        processes: to work with; this one alone where there is one, or a single block. Or workers elsewhere.
+        processes: to work with; this one alone where there is one, or a single block.
         remedy: what to do when a process is killed.
 
     Raises:
         DataError: a process died; and whatever the function raises.
     """
-    if not isinstance(processes, int):
-        yield from processes.in_order(blocks, make, arguments, str(path), remedy)
-        return
     first = list(islice(blocks, 2))
     if processes == 1 or len(first) < 2:
         yield from map(make(*arguments), chain(first, blocks))

@@ -13,7 +13,6 @@
     ├── DependencyError       an optional package is not installed
     ├── ScoringError          predictions and gold answers that cannot be scored together
     ├── NetworkError          a server cannot be asked, or its answer cannot be used
-    ├── FetchError            data that a configuration names by its id is not here, and cannot be fetched
     └── OutputError           a result cannot be written, or another run is writing there
 
 The command line prints the message of a `ConvinseError` on one line and exits with status 1.
@@ -75,10 +74,6 @@ class NetworkError(ConvinseError):
     def __init__(self, text: str, status: int | None = None) -> None:
         super().__init__(text)
         self.status = status
-
-
-class FetchError(ConvinseError):
-    """Data that a configuration names by its id cannot be fetched to this machine, or not be kept on it."""
 
 
 class OutputError(ConvinseError):

@@ -7,8 +7,10 @@ JSON lines (`read_lines`), and documents of any layout that follow each other, p
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
+import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,21 +27,48 @@ from .limits import LARGEST_PACKED, LONGEST_LINE, MOST_UNPACKED
 T = TypeVar("T")
 
 _BLOCK = 1 << 17
-_LONGEST_PIECE = 1 << 22  # of a line, once a document turns out to be more than a line
+_LONGEST_TOKEN = 16  # characters of what the end of a block may cut in two: `false`, an escape
 _LEVEL = 6  # of gzip: the smallest files for a reasonable time
 BOM = b"\xef\xbb\xbf"
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
-# what moves the depth of a JSON text: whole strings (skipped), brackets, and a string that the piece cuts off
-_STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]|"', re.DOTALL)
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder(parse_int=len, parse_float=len)  # only the end of a document counts here, no number
 JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _ENCODER = msgspec.json.Encoder()
 
 
 @contextmanager
-def open_packed(path: Path) -> Iterator[BinaryIO]:
-    """The unpacked bytes of a file. Raises `DataError` when it cannot be opened; reading needs `reading` around it."""
-    with unpacked(path) as (_, file):
-        yield file
+def open_packed(path: Path, whole: bool = False) -> Iterator[BinaryIO]:
+    """Open a file, plain or packed, and give its unpacked bytes; reading needs `reading` around it.
+
+    Args:
+        path: the file.
+        whole: it is one value, not a stream: what is packed must not unpack to very much more.
+
+    Raises:
+        DataError: it cannot be opened; or, while it is read, it unpacks to too much.
+    """
+    with unpacked(path) as (raw, file):
+        yield io.BufferedReader(_Limited(path, file), _BLOCK) if whole and file is not raw else file
+
+
+class _Limited(io.RawIOBase):
+    """A packed file of a small size that cannot fill the memory."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path, self._file = path, file
+        self._most = self._left = max(LARGEST_PACKED, MOST_UNPACKED * path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._file.readinto(buffer)  # type: ignore[attr-defined]  # it is a BufferedReader
+        self._left -= size
+        if self._left < 0:
+            text = f"more than {self._most >> 20} MB unpacked, {MOST_UNPACKED} times its size; unpack it first"
+            raise DataError(f"{self._path}: {text}")
+        return int(size)
 
 
 @contextmanager
@@ -85,15 +114,8 @@ def reading(path: Path, line: Callable[[], int]) -> Iterator[None]:
 
 def read_bytes(path: Path) -> bytes:
     """The unpacked bytes of a file without a byte order mark. Raises `DataError`."""
-    with unpacked(path) as (raw, file), reading(path, lambda: 1):
-        packed = file is not raw
-        most = max(LARGEST_PACKED, MOST_UNPACKED * path.stat().st_size) if packed else -1
-        data = file.read(most + 1 if packed else -1)
-        if packed and len(data) > most:
-            raise DataError(
-                f"{path}: more than {most >> 20} MB unpacked, {MOST_UNPACKED} times its size; unpack it first"
-            )
-        return data.removeprefix(BOM)
+    with open_packed(path, whole=True) as file, reading(path, lambda: 1):
+        return file.read().removeprefix(BOM)
 
 
 def whole_lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
@@ -172,89 +194,57 @@ def read_documents(path: Path, kind: Any = Any, *, unwrap: bool = False) -> Iter
 
 
 def raw_documents(path: Path, *, unwrap: bool = False) -> Iterator[tuple[int, bytes]]:
-    """The bytes of each document of a file and the line it begins on; what is between brackets is not looked at."""
-    splitter = _Splitter(path, unwrap)
-    with open_packed(path) as file, reading(path, lambda: splitter.line):
-        while piece := file.readline(_LONGEST_PIECE):
-            yield from splitter.feed(piece)
-        splitter.finish()
+    """Yield the bytes of each document of a file and the line it begins on.
+
+    A document that is no JSON is yielded up to the end of the line with the fault: decoding it says what is wrong.
+
+    Raises:
+        DataError: the file cannot be read, text is no object or list, a document is longer than `LONGEST_LINE`.
+    """
+    text, at, line, inside = "", 0, 1, False
+    with open_packed(path) as file, reading(path, lambda: line):
+        blocks = codecs.iterdecode(
+            iter(lambda: file.read(max(_BLOCK, len(text) - at)), b""), "utf-8-sig", "surrogateescape"
+        )
+        while True:
+            start = _BLANKS.match(text, at).end()  # type: ignore[union-attr]  # it always matches
+            line += text.count("\n", at, start)
+            at = start
+            letter = text[at : at + 1]
+            if unwrap and letter and letter in ("]," if inside else "["):
+                inside = letter == "," or not inside
+                at += 1
+                continue
+            if letter and letter not in "{[":
+                shown = text[at : at + 40]
+                raise DataError(f"{path}:{line}: not valid JSON: text outside of an object or a list: {shown!r}")
+            end = _end_of_document(path, line, text, at) if letter else 0
+            if not end:
+                if len(text) - at > LONGEST_LINE:
+                    raise too_long(path, line)
+                if block := next(blocks, ""):
+                    text, at = text[at:] + block, 0
+                    continue
+                if inside:
+                    raise DataError(f"{path}:{line}: not valid JSON: the list does not end")
+                end = len(text)
+            if not letter:
+                return
+            yield line, text[at:end].encode("utf-8", "surrogateescape")
+            line += text.count("\n", at, end)
+            at = end
 
 
-class _Splitter:
-    """Cuts pieces of text (lines, or parts of very long ones) into documents by counting brackets outside of strings."""
-
-    def __init__(self, path: Path, unwrap: bool) -> None:
-        self._path = path
-        self._unwrap = unwrap
-        self._floor = 0  # the depth at which documents begin: 1 inside a list that is unwrapped
-        self._depth = 0
-        self._parts: list[bytes] = []  # of the document under way
-        self._kept = 0  # their bytes
-        self._began = 1  # the line of its beginning
-        self._rest = b""  # the beginning of a string that a piece cut off
-        self.line = 1  # of the next piece
-
-    def feed(self, piece: bytes) -> Iterator[tuple[int, bytes]]:
-        line = self.line
-        self.line += piece.endswith(b"\n")
-        if line == 1 and not self._parts and self._depth == 0:
-            piece = piece.removeprefix(BOM)
-        text = self._rest + piece
-        self._rest = b""
-        begin = 0
-        for match in _STRUCTURE.finditer(text):
-            what = match[0]
-            if what in (b"{", b"["):
-                if self._depth == self._floor:
-                    self._between(text[begin : match.start()], line)
-                    if what == b"[" and self._unwrap and self._floor == 0:
-                        self._floor = self._depth = 1
-                        begin = match.end()
-                        continue
-                    begin, self._began = match.start(), line
-                self._depth += 1
-            elif what in (b"}", b"]"):
-                if self._depth == self._floor:
-                    if self._floor and what == b"]":  # the end of the list
-                        self._between(text[begin : match.start()], line)
-                        self._floor = self._depth = 0
-                        begin = match.end()
-                        continue
-                    raise self._fault(line, f"a '{what.decode()}' that closes nothing")
-                self._depth -= 1
-                if self._depth == self._floor:
-                    yield self._began, b"".join((*self._parts, text[begin : match.end()]))
-                    self._parts.clear()
-                    self._kept = 0
-                    begin = match.end()
-            elif len(what) == 1:  # a string without an end
-                if text.endswith(b"\n"):
-                    raise self._fault(line, "a string does not end on its line")
-                self._rest, text = text[match.start() :], text[: match.start()]
-                break
-            elif self._depth == self._floor:
-                raise self._fault(line, "text outside of an object or a list")
-        if self._depth == self._floor:
-            self._between(text[begin:], line)
-        else:
-            self._parts.append(text[begin:])
-            self._kept += len(text) - begin
-        if self._kept + len(self._rest) > LONGEST_LINE:
-            raise too_long(self._path, self._began)
-
-    def finish(self) -> None:
-        if self._depth or self._rest:
-            at = f"the document that begins here does not end (line {self.line} is the last)"
-            raise self._fault(self._began, at)
-
-    def _between(self, text: bytes, line: int) -> None:
-        """What stands between documents: white space, and commas in a list."""
-        rest = text.strip(b" \t\r\n," if self._floor else b" \t\r\n")
-        if rest:
-            raise self._fault(line, f"text outside of an object or a list: {rest[:40].decode('utf-8', 'replace')!r}")
-
-    def _fault(self, line: int, text: str) -> DataError:
-        return DataError(f"{self._path}:{line}: not valid JSON: {text}")
+def _end_of_document(path: Path, line: int, text: str, at: int) -> int:
+    """The end of the document at a place, or of the line with its fault; 0 if more text is needed to tell."""
+    try:
+        return _DECODER.raw_decode(text, at)[1]
+    except RecursionError as error:
+        raise not_json(path, line, error) from None
+    except json.JSONDecodeError as error:
+        if error.pos + _LONGEST_TOKEN > len(text) or error.msg.startswith("Unterminated string"):
+            return 0
+        return text.find("\n", error.pos) + 1 or 0
 
 
 def not_json(path: Path, line: int, error: BaseException) -> DataError:
@@ -264,6 +254,27 @@ def not_json(path: Path, line: int, error: BaseException) -> DataError:
     if isinstance(error, msgspec.ValidationError):
         return DataError(f"{path}:{line}: {one_line(error)}")
     return DataError(f"{path}:{line}: not valid JSON: {one_line(error)}")
+
+
+def decode_whole(path: Path, data: bytes, kind: type[T]) -> T:
+    """Decode a file that is one JSON value. Raises `DataError`, which names the line or the JSON path."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise DataError(f"{path}: {one_line(error)}") from None
+    except JSON_ERRORS as error:
+        # msgspec ends its message with `(byte N)`, or the data ended early
+        place = re.search(r"\(byte (\d+)\)", str(error))
+        raise not_json(path, data.count(b"\n", 0, int(place[1]) if place else len(data)) + 1, error) from None
+
+
+def decode_part(path: Path, where: str, data: msgspec.Raw, kind: type[T]) -> T:
+    """Decode the value at a JSON path of a file. Raises `DataError`, which names the file and the path."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except JSON_ERRORS as error:
+        reason, _, inner = one_line(error).partition(" - at `$")
+        raise DataError(f"{path}: {reason} - at `{where}{inner or '`'}") from None
 
 
 @contextmanager

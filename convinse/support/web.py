@@ -7,14 +7,13 @@ usual environment variables (`HTTPS_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE`); l
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import os
-import random
-import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,21 +21,20 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from .addresses import host_of, is_loopback
+from ..version import __version__
 from .errors import NetworkError, one_line
-from .partial_download import PartialDownload
-from .web_attempt import EXCERPT, Deadline, PassingError, cause_of, is_refusal, retry_after, said_in, status_of
+from .files import writing_to
 
 if TYPE_CHECKING:
     import requests
 
 LOGGER = logging.getLogger(__name__)
 _RETRIED = frozenset((429, 500, 502, 503, 504))
-_RANGE_REFUSED = 416
-_BACK_OFF = 0.5  # seconds before the second attempt; doubled for each further one
+_BACK_OFF = 0.5  # seconds before the third attempt; doubled for each further one
 _LONGEST_BACK_OFF = 30.0
 _CONNECT_TIMEOUT = 10.0  # seconds
 _BLOCK = 1 << 16
+_EXCERPT = 200  # characters of an error's body in a message
 _OFF = ("", "0", "false", "no", "off")
 
 
@@ -49,38 +47,42 @@ class WebAnswer(NamedTuple):
     body: bytes
 
 
+class _PassingError(Exception):
+    """An attempt failed in a way that may pass."""
+
+    def __init__(self, text: str, response: requests.Response | None = None) -> None:
+        super().__init__(text)
+        self.response = response
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class WebSession:
     """HTTP requests with timeouts, retries and limits; one session may serve several threads.
 
-    An attempt that meets 429, 500, 502, 503, 504, a broken connection or silence is repeated after a growing pause, or
-    after what `Retry-After` asks for; until then no other request of the session disturbs that host either. Requests
-    must therefore be safe to repeat: look-ups, not changes.
+    An attempt that meets 429, 500, 502, 503, 504, a broken connection or silence is repeated by the rules of `urllib3.Retry`:
+    after a growing pause, or after what `Retry-After` asks for. Requests must therefore be safe to repeat: look-ups, not changes.
 
     Args:
         read_timeout: seconds of silence to accept from the server.
         deadline: seconds for a request in all, its attempts and pauses included.
         attempts: how often a request is sent at most.
+        refusals: how often a request is sent at most if there is no connection.
         max_bytes: the largest body to accept, unpacked.
         remedy: what to do when a host cannot be used; the end of an error's message.
         contact: whom to ask about these requests, sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
-        slots: bounds the requests under way at once; sessions may share one.
         passing: for a 2xx answer, why it is to be asked for again like a 503, or None (servers that say so in the body).
         connections: how many are kept open to a host.
-        refusals: how often a request is sent at most where nobody listens.
     """
 
     read_timeout: float = 60.0
     deadline: float = 180.0
     attempts: int = 5
+    refusals: int = 5
     max_bytes: int = 256 << 20
     remedy: str = "check the address and the network"
     contact: str | None = None
-    slots: threading.Semaphore | None = None
     passing: Callable[[WebAnswer], str | None] | None = None
     connections: int = 10
-    refusals: int = 5
-    _resting: dict[str, float] = field(default_factory=dict, init=False)  # host -> when it wants to be asked again
     _sessions: dict[bool, requests.Session] = field(default_factory=dict, init=False)  # loopback or not -> session
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -107,38 +109,29 @@ class WebSession:
         headers = {"Accept": "application/json", "Content-Type": "application/json", **(headers or {})}
         return self._json(self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
 
-    def download(self, url: str, path: Path, advance: Callable[[int, int | None], None] | None = None) -> None:
-        """GET an `http(s)` URL into a file as it is stored there (packed files stay so); what `path` has is completed.
-
-        The rest of an interrupted file is asked for with `Range`, and with `If-Range` where the server gave an entity
-        tag (kept beside the file as `NAME.etag`); a server that answers with the whole file starts it anew. Attempts
-        count from the beginning again whenever one has made the file longer. The size limit of the session does not
-        count; its deadline does, from one interruption to the next.
+    def download(self, url: str, path: Path, advance: Callable[[int], object] = lambda size: None) -> None:
+        """GET an `http(s)` URL into a file as it is stored there: packed files stay so, and the size limit does not count.
 
         Args:
             url: the address.
-            path: the file to complete; its folder must exist.
-            advance: is called with the bytes that the file has and those it will have (None: not known).
+            path: the file to write; its folder must exist.
+            advance: is called with the number of bytes that have come.
 
         Raises:
-            NetworkError: as `get`; what has arrived stays in `path`.
+            NetworkError: as `get`.
             OutputError: the file cannot be written.
         """
-        file = PartialDownload(path, advance)
-        restarted = False
-        while True:
-            before = file.size
-            try:
-                self._request("GET", url, headers=file.headers, receive=file.receive)
-            except NetworkError as error:
-                if error.status == _RANGE_REFUSED and before and not restarted:
-                    file.forget()  # it is longer than the server's file: another one
-                    restarted = True
-                elif file.size <= before:
-                    raise
-            else:
-                file.forget_tag()
-                return
+
+        def receive(response: requests.Response) -> bytes:
+            with writing_to(path):
+                path.write_bytes(b"")
+            while block := response.raw.read1(_BLOCK, decode_content=False):
+                with writing_to(path), path.open("ab") as file:  # a full disk is no fault of the network
+                    file.write(block)
+                advance(len(block))
+            return b""
+
+        self._request("GET", url, receive=receive, headers={"Accept-Encoding": "identity"})
 
     def close(self) -> None:
         """Close the connections that are kept open; the next request opens them again."""
@@ -161,141 +154,124 @@ class WebSession:
         method: str,
         url: str,
         until: float | None = None,
-        headers: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None,
-        receive: Callable[[requests.Response, Deadline], bytes | None] | None = None,
+        receive: Callable[[requests.Response], bytes] | None = None,
+        headers: Mapping[str, str] | None = None,
         **options: Any,
     ) -> WebAnswer:
-        """Send until an answer comes; `headers` may differ from attempt to attempt, `receive` may take the body."""
+        """Send until an answer comes; `receive` takes the body of a 2xx answer."""
         host = host_of(url)
         if offline():
             raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
+        from urllib3 import Retry
+        from urllib3.exceptions import MaxRetryError
+
+        from . import paced_http
+
         now = time.monotonic()
         seconds = self.deadline if until is None else max(0.0, min(self.deadline, until - now))
-        deadline = Deadline(now + seconds, seconds)
+        deadline = paced_http.Deadline(now + seconds, seconds, self.read_timeout)
         if not seconds:
             raise self._error(url, "not asked, as no time is left")
-        for attempt in range(1, self.attempts + 1):
-            self._let_rest(url, host, deadline)
+        paced_http.deadline.set(deadline)
+        retry = Retry(
+            self.attempts - 1, connect=self.refusals - 1, allowed_methods=None, status_forcelist=_RETRIED,
+            backoff_factor=_BACK_OFF, backoff_max=_LONGEST_BACK_OFF, backoff_jitter=_BACK_OFF,
+        )  # fmt: skip
+        options["headers"] = {"User-Agent": user_agent(self.contact), **(headers or {})}
+        while True:
             try:
-                with self._slot(url, deadline):
-                    sent = headers() if callable(headers) else headers or {}
-                    return self._attempt(method, url, deadline, sent, options, receive)
-            except PassingError as fault:
-                if attempt >= (min(self.refusals, self.attempts) if fault.is_refused else self.attempts):
-                    raise self._error(url, f"{fault} ({_times(attempt)})", fault.status) from fault.__cause__
-                pause = fault.retry_after
-                if pause is None:
-                    pause = min(_BACK_OFF * 2 ** (attempt - 1), _LONGEST_BACK_OFF) * random.uniform(0.5, 1.0)
-                else:
-                    self._resting[host] = max(self._resting.get(host, 0.0), time.monotonic() + pause)
-                    pause += random.uniform(0.0, 0.1)  # clients that were sent away together do not come back together
-                if pause >= deadline.left:
-                    wish = f", asks to wait {fault.retry_after:.0f} s" if fault.retry_after is not None else ""
+                return self._attempt(method, url, receive or self._body, options)
+            except _PassingError as fault:
+                status = fault.response.status_code if fault.response is not None else None
+                attempts = len(retry.history) + 1
+                many = f"{attempts} attempt{'s' * (attempts > 1)}"
+                if deadline.left <= 0:
                     raise self._error(
-                        url, f"{fault}{wish} ({_times(attempt)}, {deadline} in all)", fault.status
+                        url, f"no whole answer within {_seconds(seconds)} ({many}; {fault})", status
+                    ) from fault
+                raw = fault.response.raw if fault.response is not None else None
+                try:
+                    retry = retry.increment(method, url, raw, _of_urllib3(fault.__cause__))
+                except MaxRetryError:
+                    raise self._error(url, f"{fault} ({many})", status) from fault.__cause__
+                wish = _retry_after(retry, raw)
+                pause = retry.get_backoff_time() if wish is None else wish
+                if pause >= deadline.left:
+                    asks = "" if wish is None else f", asks to wait {wish:.0f} s"
+                    raise self._error(
+                        url, f"{fault}{asks} ({many}, {_seconds(seconds)} in all)", status
                     ) from fault.__cause__
-                LOGGER.info("%s: %s; attempt %d of %d in %.1f s", host, fault, attempt + 1, self.attempts, pause)
+                LOGGER.info("%s: %s; attempt %d of %d in %.1f s", host, fault, attempts + 1, self.attempts, pause)
                 time.sleep(pause)
-        raise AssertionError("no attempt was made")
-
-    def _let_rest(self, url: str, host: str, deadline: Deadline) -> None:
-        """Wait as long as the host asked a request of ours to, this one or another thread's."""
-        while (pause := self._resting.get(host, 0.0) - time.monotonic()) > 0:
-            if pause >= deadline.left:
-                raise self._error(url, f"not asked, as it asked to wait {pause:.0f} s more and the limit is {deadline}")
-            time.sleep(pause)
-
-    @contextmanager
-    def _slot(self, url: str, deadline: Deadline) -> Iterator[None]:
-        """One of the places for requests under way."""
-        if self.slots is None:
-            yield
-            return
-        if not self.slots.acquire(timeout=max(deadline.left, 0.0)):
-            raise self._error(url, f"not asked, as other requests took all of {deadline}")
-        try:
-            yield
-        finally:
-            self.slots.release()
 
     def _attempt(
-        self,
-        method: str,
-        url: str,
-        deadline: Deadline,
-        headers: Mapping[str, str],
-        options: dict[str, Any],
-        receive: Callable[[requests.Response, Deadline], bytes | None] | None,
+        self, method: str, url: str, receive: Callable[[requests.Response], bytes], options: dict[str, Any]
     ) -> WebAnswer:
-        """Send once. Raises `PassingError` where another attempt may help, else `NetworkError`."""
+        """Send once. Raises `_PassingError` if another attempt may help, else `NetworkError`."""
         import http.client
 
         import requests
         import urllib3
 
-        left = max(deadline.left, 0.001)
-        connect, read = min(_CONNECT_TIMEOUT, left), min(self.read_timeout, left)
+        from .paced_http import deadline
+
+        connect = min(_CONNECT_TIMEOUT, max(deadline.get().left, 0.001))
         try:
             with self._session(url).request(
-                method,
-                url,
-                headers={"User-Agent": user_agent(self.contact), **headers},
-                timeout=(connect, read),
-                stream=True,
-                allow_redirects=method == "GET",
-                **options,
-            ) as response:
-                body = receive(response, deadline) if receive is not None else None
-                if body is None:
-                    body = self._body(response, deadline)
+                method, url, timeout=(connect, self.read_timeout), stream=True,
+                allow_redirects=method == "GET", **options,
+            ) as response:  # fmt: skip
+                is_good = 200 <= response.status_code < 300
+                body = receive(response) if is_good else response.raw.read1(_BLOCK, decode_content=True)
         except requests.exceptions.SSLError as error:
-            raise self._error(url, f"no secure connection: {cause_of(error)}") from error
+            raise self._error(url, f"no secure connection: {_cause(error)}") from error
         except requests.exceptions.ConnectTimeout as error:
-            raise PassingError(f"no connection within {connect:g} s") from error
-        except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
-            raise PassingError(f"no answer within {round(read, 1):g} s") from error
+            raise _PassingError(f"no connection within {_seconds(connect)}") from error
+        except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError) as error:
+            raise _PassingError(f"no answer within {_seconds(self.read_timeout)}") from error
         except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
-            raise PassingError(f"no connection: {cause_of(error)}", is_refused=is_refusal(error)) from error
+            raise _PassingError(f"no connection: {_cause(error)}") from error
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
             if isinstance(error, requests.exceptions.RequestException):  # an OSError, too: a bad URL, endless redirects
                 raise self._error(url, one_line(error)) from error
-            raise PassingError(f"the answer broke off: {cause_of(error)}") from error
+            raise _PassingError(f"the answer broke off: {_cause(error)}") from error
+        name = f"{response.status_code} {response.reason or ''}".strip()
         if response.status_code in _RETRIED:
-            raise PassingError(f"answered {status_of(response)}", response.status_code, retry_after(response))
-        if not 200 <= response.status_code < 300:
-            text = body[: 4 * EXCERPT].decode("utf-8", "replace").strip()
-            said = response.headers.get("Location") or said_in(text)
-            raise self._error(url, f"answered {status_of(response)}{f': {said}' if said else ''}", response.status_code)
+            raise _PassingError(f"answered {name}", response)
+        if not is_good:
+            said = response.headers.get("Location") or _message_in(
+                body[: 4 * _EXCERPT].decode("utf-8", "replace").strip()
+            )
+            raise self._error(url, f"answered {name}{f': {said}' if said else ''}", response.status_code)
         answer = WebAnswer(response.url, response.status_code, response.headers, body)
-        fault = self.passing(answer) if self.passing is not None else None
-        if fault is not None:
-            raise PassingError(fault, response.status_code, retry_after(response))
+        if self.passing is not None and (fault := self.passing(answer)) is not None:
+            raise _PassingError(fault, response)
         return answer
 
-    def _body(self, response: requests.Response, deadline: Deadline) -> bytes:
-        """The unpacked body, read piece by piece, so that neither its size nor its slowness is the server's choice."""
+    def _body(self, response: requests.Response) -> bytes:
+        """The unpacked body, read piece by piece, so that its size is not the server's choice."""
         blocks = []
-        size = 0
+        left = self.max_bytes
         while block := response.raw.read1(_BLOCK, decode_content=True):
-            size += len(block)
-            if size > self.max_bytes:
+            left -= len(block)
+            if left < 0:
                 raise self._error(response.url, f"answered more than {self.max_bytes >> 20} MiB", response.status_code)
-            if deadline.left < 0:
-                raise self._error(response.url, f"no whole answer within {deadline}")
             blocks.append(block)
         return b"".join(blocks)
 
     def _session(self, url: str) -> requests.Session:
-        loopback = is_loopback(urlsplit(url).hostname or "")
+        loopback = _is_loopback(urlsplit(url).hostname or "")
         with self._lock:
             if loopback not in self._sessions:
                 import requests
+
+                from .paced_http import PacedAdapter
 
                 session = requests.Session()
                 session.trust_env = not loopback
                 session.max_redirects = 5
                 for scheme in ("http://", "https://"):
-                    session.mount(scheme, requests.adapters.HTTPAdapter(pool_maxsize=self.connections))
+                    session.mount(scheme, PacedAdapter(pool_maxsize=self.connections))
                 self._sessions[loopback] = session
             return self._sessions[loopback]
 
@@ -303,33 +279,68 @@ class WebSession:
         return NetworkError(f"{host_of(url)}: {text}; {self.remedy}", status)
 
 
-def check_listening(host: str, port: int, remedy: str) -> None:
-    """Whether something listens at an address that a library will connect to: it may wait long, and say little.
-
-    Raises:
-        NetworkError: nothing does, or requests are forbidden.
-    """
-    if offline() and not is_loopback(host):
-        raise NetworkError(f"{host}:{port}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
-    try:
-        socket.create_connection((host, port), _CONNECT_TIMEOUT).close()
-    except (OSError, OverflowError) as error:
-        raise NetworkError(f"{host}:{port}: cannot be reached ({one_line(error)}); {remedy}") from error
+def host_of(url: str) -> str:
+    """Host and port of a URL, as messages name it; without a user name or a password in it. Raises `NetworkError`."""
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname:
+            host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+            return f"{host}:{parts.port}" if parts.port is not None else host
+    raise NetworkError(f"{url}: not an address; give one such as http://localhost:7777")
 
 
 def offline() -> bool:
-    """Whether `CONVINSE_OFFLINE` forbids requests."""
+    """Return True if `CONVINSE_OFFLINE` forbids requests."""
     return os.environ.get("CONVINSE_OFFLINE", "").strip().lower() not in _OFF
 
 
 def user_agent(contact: str | None = None) -> str:
-    """Who we are, for the logs of the servers that we ask; the contact is that of `CONVINSE_CONTACT` where none is given."""
-    from ..version import __version__
-
+    """Who we are, for the logs of the servers; the contact is that of `CONVINSE_CONTACT` if none is given."""
     contact = (contact or os.environ.get("CONVINSE_CONTACT", "")).strip()
     printable = "".join(letter for letter in contact if " " <= letter <= "~")
     return f"convinse/{__version__} (question answering research{f'; {printable}' if printable else ''})"
 
 
-def _times(attempts: int) -> str:
-    return "1 attempt" if attempts == 1 else f"{attempts} attempts"
+def _is_loopback(host: str) -> bool:
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host in ("localhost", "ip6-localhost") or host.endswith(".localhost")
+
+
+def _seconds(seconds: float) -> str:
+    return f"{round(seconds, 1):g} s"
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost exception: `requests` and `urllib3` wrap it in their own several times."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    return one_line(error)
+
+
+def _of_urllib3(error: BaseException | None) -> Exception | None:
+    """The exception of urllib3 in one of requests: it says whether there was a connection at all."""
+    inner = error.args[0] if error is not None and error.args else error
+    inner = getattr(inner, "reason", inner)
+    return inner if isinstance(inner, Exception) else None
+
+
+def _retry_after(retry: Any, response: Any) -> float | None:
+    """The seconds that `Retry-After` asks for; None if it is missing or malformed."""
+    from urllib3.exceptions import HTTPError
+
+    try:
+        wish: float | None = retry.get_retry_after(response) if response is not None else None
+    except (HTTPError, ValueError, OverflowError):
+        return None
+    return wish
+
+
+def _message_in(text: str) -> str:
+    """The `error` or `detail` of a JSON object, or the `message` in it, or the beginning of a text; nothing of an HTML page."""
+    with suppress(msgspec.DecodeError, RecursionError):
+        value = msgspec.json.decode(text)
+        error = value.get("error", value.get("detail")) if isinstance(value, dict) else None
+        message = error.get("message") if isinstance(error, dict) else error
+        text = message if isinstance(message, str) else text
+    return "" if text.startswith("<") else " ".join(text[:_EXCERPT].split())

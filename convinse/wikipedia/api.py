@@ -15,8 +15,8 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from ..support.errors import NetworkError, one_line
-from ..support.web import WebAnswer, WebSession
+from ..support.errors import ConfigError, NetworkError, one_line
+from ..support.web import WebAnswer, WebSession, host_of
 
 MAX_TITLES = 50  # of one request, as the API allows
 _MAX_QUERY = 6000  # bytes of the titles in one address; Wikimedia's servers take 8 KB in all
@@ -91,9 +91,17 @@ class MediaWikiApi:
         wikipedia: address of the Wikipedia's `api.php`.
         wikidata: address of Wikidata's `api.php`.
         contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
+
+    Raises:
+        ConfigError: one of the addresses is none.
     """
 
     def __init__(self, wikipedia: str, wikidata: str, contact: str | None = None) -> None:
+        for key, address in (("ers_wikipedia_api", wikipedia), ("ers_wikidata_api", wikidata)):
+            try:
+                host_of(address)
+            except NetworkError as error:
+                raise ConfigError(f"{key}: {error}") from None
         self.wikipedia = wikipedia
         self.wikidata = wikidata
         self.site = _site(wikipedia)
@@ -103,7 +111,6 @@ class MediaWikiApi:
             max_bytes=_MAX_BYTES,
             remedy=_REMEDY,
             contact=contact,
-            slots=_SLOTS,
             passing=_passing_fault,
         )
 
@@ -188,7 +195,12 @@ class MediaWikiApi:
         self, address: str, params: dict[str, str], until: float, absent: frozenset[str] = frozenset()
     ) -> dict[str, Any] | None:
         """The answer to a request; None when the API says in one of the `absent` codes that there is nothing."""
-        answer = self._web.get_json(address, {**params, **_COMMON}, until)
+        if not _SLOTS.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise NetworkError(f"{host_of(address)}: not asked, as other requests took all the time; {_REMEDY}")
+        try:
+            answer = self._web.get_json(address, {**params, **_COMMON}, until)
+        finally:
+            _SLOTS.release()
         if not isinstance(answer, dict):
             raise self._strange(address, f"a {type(answer).__name__}")
         code, info = _error(answer)
@@ -206,7 +218,7 @@ class MediaWikiApi:
 
     @staticmethod
     def _strange(address: str, what: str) -> NetworkError:
-        return NetworkError(f"{urlsplit(address).netloc.rpartition('@')[2]}: answered {what}; {_REMEDY}")
+        return NetworkError(f"{host_of(address)}: answered {what}; {_REMEDY}")
 
 
 def until(seconds: float) -> float:

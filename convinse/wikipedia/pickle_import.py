@@ -1,105 +1,154 @@
-"""CONVINSE's published Wikipedia dump (a pickle: item id -> list of evidences) into the project's own dump."""
+"""CONVINSE's published Wikipedia dump (a pickle: item id -> list of evidences) into the project's own dump.
+
+The one place that unpickles a file. That is safe since it carries out only the operations that make plain data: an import,
+a call or anything else ends it. Tuples become lists, which are no keys: nested tuples take for ever to hash.
+"""
 
 from __future__ import annotations
 
+import io
+import pickle
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ..records.border import in_own_form, structured
-from ..records.evidence import Evidence, check_evidence, normalize_source
+from ..records.evidence import Entity, Evidence, check_evidence, normalize_source
 from ..support.blocks import Faults
 from ..support.errors import DataError, one_line
-from ..support.progress import Advance, progress
+from ..support.jsonlines import read_bytes, unpacked
+from ..support.limits import LARGEST_PICKLE, MOST_ITEM_TEXT, MOST_TIMES_PICKLE
+from ..support.progress import progress
 from .dump import PackedPage, check_replaceable, pack, write_packed
-from .pickled_items import read_items
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
+_MACHINE: Any = pickle._Unpickler  # Python's; for a reference of five bytes the one in C fills the memory
+_PLAIN = (
+    "PROTO FRAME STOP MARK MEMOIZE PUT BINPUT LONG_BINPUT GET BINGET LONG_BINGET NONE NEWTRUE NEWFALSE INT BININT BININT1 "
+    "BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT UNICODE BINUNICODE SHORT_BINUNICODE BINUNICODE8 LIST EMPTY_LIST APPEND APPENDS "
+    "EMPTY_DICT DICT SETITEM SETITEMS GLOBAL STACK_GLOBAL INST PERSID BINPERSID"
+)
+
+
+def _listed(number: int) -> Callable[[Any], None]:
+    def load(machine: Any) -> None:
+        machine.stack[-number:] = [machine.stack[-number:]]
+
+    return load
+
+
+class _RefusingUnpickler(_MACHINE):  # type: ignore[misc]
+    dispatch = {
+        **{getattr(pickle, name)[0]: _MACHINE.dispatch[getattr(pickle, name)[0]] for name in _PLAIN.split()},
+        **{code[0]: _listed(number) for number, code in enumerate((pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3), 1)},
+        pickle.TUPLE[0]: _MACHINE.load_list,
+        pickle.EMPTY_TUPLE[0]: _MACHINE.load_empty_list,
+    }
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"refused: {module}.{name}, as a dump holds only plain data")
+
+    def persistent_load(self, pid: Any) -> Any:
+        raise pickle.UnpicklingError("refused: a persistent id")
 
 
 class Imported(NamedTuple):
-    """What went into a dump: `counts` are the pages and the evidences of each source.
-
-    `links` without an item were dropped, of `unlinked` evidences, which are kept.
-    """
+    """What an import wrote: `counts` has the pages and the evidences of each source."""
 
     counts: dict[str, int]
     empty: int  # items without evidences: CONVINSE also noted failed requests so
     bad: int
-    links: int
-    unlinked: int
+    links: int  # links without an item, which were dropped
+    unlinked: int  # the evidences that had them
     seconds: float
 
 
-def import_pickle(path: Path, output: Path, *, quiet: bool = True) -> Imported:
-    """Write the items of a pickle into a dump; an older one at `output` is replaced when the new one is whole.
+def import_pickle(path: Path, output: Path, *, largest: int = LARGEST_PICKLE, quiet: bool = True) -> Imported:
+    """Write the items of a pickle (plain or gzip, of `largest` bytes at most) into a dump, which replaces an older one.
 
     Raises:
-        DataError: the file is no such pickle, holds more than data, or has too many bad evidences.
+        DataError: the file is no such pickle, is too large, holds more than data, or has too many bad evidences.
         OutputError: `output` cannot be written, or is something else than a dump.
     """
     start = time.monotonic()
     check_replaceable(output)
+    items, size = _load(path, largest)
     faults = Faults(path, "evidences", "is this a Wikipedia dump of CONVINSE?")
-    empty = 0
-    links: list[int] = []  # dropped, of each evidence that had some
+    links: list[int] = []  # of each evidence that had some
 
-    def packed(advance: Advance) -> Iterator[PackedPage]:
-        nonlocal empty
-        pages = 0
-        for item_id, value in read_items(path, advance):
-            page, wanted = _page(item_id, value, faults, links)
-            empty += not wanted
-            if page is not None:
-                pages += 1
-                yield page
-        if not pages:
+    def pages() -> Iterator[PackedPage]:
+        left = MOST_ITEM_TEXT + MOST_TIMES_PICKLE * size
+        with progress(f"importing {path.name}", len(items), "items", quiet) as advance:
+            for item_id, value in items.items():
+                good: list[Evidence] = []
+                for evidence in _evidences(item_id, value, faults, links):
+                    good.append(evidence)
+                    left -= len(msgspec.json.encode(evidence))
+                    if left < 0:
+                        raise DataError(
+                            f"{path}: its items stand for more than {MOST_TIMES_PICKLE} times what it holds"
+                        )
+                if good:
+                    yield pack(item_id, good)
+                advance()
+        if faults.seen == faults.bad:
             raise DataError(f"{path}: holds no item with evidences")
 
-    try:
-        size = 2 * max(1, path.stat().st_size >> 20)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
-    with progress(f"reading {path.name}", size, "MB", quiet) as advance:
-        counts = write_packed(output, packed(advance))
+    counts = write_packed(output, pages())
+    empty = sum(not value for value in items.values())
     return Imported(counts, empty, faults.bad, sum(links), len(links), time.monotonic() - start)
 
 
-def _page(item_id: Any, value: Any, faults: Faults, links: list[int]) -> tuple[PackedPage | None, bool]:
-    """The page of an item (None without a good evidence), and whether there were any; adds to the dropped `links`."""
-    if not isinstance(item_id, str) or not _ITEM.fullmatch(item_id):
-        faults.count(1, [(f"item {item_id!r:.40}", "is no Wikidata id")])
-        return None, True
-    if not isinstance(value, list | tuple):
-        faults.count(1, [(item_id, f"its evidences are {type(value).__name__}, not a list")])
-        return None, True
-    good: list[Evidence] = []
-    for number, evidence in enumerate(value):
-        place = f"{item_id}, evidence {number}"
+def _load(path: Path, largest: int) -> tuple[dict[Any, Any], int]:
+    """The dictionary in a pickle, and the bytes of the pickle."""
+    with unpacked(path) as (raw, file):
+        pickled = file if file is raw else io.BytesIO(read_bytes(path))
+        size = pickled.seek(0, io.SEEK_END)
+        pickled.seek(0)
+        if size > largest:
+            raise DataError(f"{path}: larger than {largest >> 20} MB; raise --largest if so much fits into memory")
         try:
-            good.append(_normalised(evidence))
-        except (DataError, ValueError, TypeError, RecursionError) as error:
-            faults.count(1, [(place, one_line(error).removeprefix(": "))])
+            items = _RefusingUnpickler(pickled).load()
+        except KeyError as error:  # of `dispatch`
+            raise DataError(
+                f"{path}: refused: the operation {chr(error.args[0])!r}, which makes no plain data"
+            ) from None
+        except Exception as error:  # a damaged pickle can raise anything
+            raise DataError(f"{path}: no pickle of plain data, or cut off ({one_line(error)})") from None
+    if not isinstance(items, dict):
+        raise DataError(f"{path}: the pickle is {type(items).__name__}, not a dictionary of items")
+    return items, size
+
+
+def _evidences(item_id: Any, value: Any, faults: Faults, links: list[int]) -> Iterator[Evidence]:
+    """The good evidences of an item, as the project writes them; `links` gets the number that each lost."""
+    if not isinstance(item_id, str) or not _ITEM.fullmatch(item_id):
+        name = repr(item_id[:40]) if isinstance(item_id, str) else type(item_id).__name__
+        return faults.count(1, [(f"item {name}", "is not a Wikidata id")])
+    if not isinstance(value, list):
+        return faults.count(1, [(item_id, f"its evidences are {type(value).__name__}, not a list")])
+    for number, pickled in enumerate(value):
+        try:
+            evidence = in_own_form(pickled)
+            if isinstance(evidence, dict) and not isinstance(evidence.get("source"), str):
+                raise DataError("an evidence has no 'source' string")  # a list may stand for too much to show it
+            check_evidence(evidence, "")
+            entities = [Entity(id=entity["id"], label=entity["label"]) for entity in evidence["wikidata_entities"]]
+            good = Evidence(
+                evidence_text=evidence["evidence_text"],
+                source=normalize_source(evidence["source"]),
+                disambiguations=[list(pair) for pair in evidence["disambiguations"]],
+                wikidata_entities=entities,
+            )
+            msgspec.json.encode(good)  # half of a surrogate pair cannot be written
+        except (DataError, ValueError, TypeError) as error:
+            faults.count(1, [(f"{item_id}, evidence {number}", one_line(error).removeprefix(": "))])
             continue
         faults.count(1)
-        if dropped := len(evidence["disambiguations"]) - len(good[-1]["disambiguations"]):
+        if dropped := len(pickled["disambiguations"]) - len(good["disambiguations"]):
             links.append(dropped)
-    return (pack(item_id, good) if good else None), bool(value)
-
-
-def _normalised(evidence: Any) -> Evidence:
-    """An evidence as the project writes it, with the structure that its text shows. Raises `DataError` for what is none."""
-    evidence = in_own_form(evidence)
-    check_evidence(evidence, "")
-    result: Evidence = {
-        "evidence_text": evidence["evidence_text"],
-        "source": normalize_source(evidence["source"]),
-        "disambiguations": [list(pair) for pair in evidence["disambiguations"]],
-        "wikidata_entities": [{"id": item["id"], "label": item["label"]} for item in evidence["wikidata_entities"]],
-    }
-    msgspec.json.encode(result)  # a half of a surrogate pair cannot be written
-    return structured(result)
+        yield structured(good)

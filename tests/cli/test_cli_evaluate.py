@@ -1,7 +1,6 @@
 """`evaluate mrqa`, `squad` and `klue-mrc`: one JSON object on standard output, warnings and errors on standard error."""
 
 import json
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -89,25 +88,10 @@ def test_squad(evaluated):
     assert (result["best_f1"], result["best_f1_thresh"]) == (pytest.approx(100 * (8 / 3) / 3), 0.3)
 
 
-def test_squad_plots(evaluated):
-    pytest.importorskip("matplotlib")
-    data, predictions = squad_file("dev.json", a=["x"], b=[]), write("p.json", {"a": "x", "b": ""})
-    na_probs = write("na.json", {"a": 0.3, "b": 0.6})
-    result, _ = evaluated("squad", data, predictions, "--na-probs", na_probs, "--plots", "plots")
-    assert (result["pr_exact_ap"], result["pr_f1_ap"], result["pr_oracle_ap"]) == (100.0, 100.0, 100.0)
-    assert len(list(Path("plots").glob("*.png"))) == 5
-
-
-def test_squad_usage(usage_error, refused, monkeypatch):
+def test_squad_needs_a_probability_for_each_prediction(refused):
     data, predictions = squad_file("dev.json", a=["x"]), write("p.json", {"a": "x"})
-    assert "--plots needs --na-probs" in usage_error("evaluate", "squad", data, predictions, "--plots", "plots")
-    asked = ("squad", data, predictions, "--na-probs", "na.json")
     write("na.json", {})
-    assert "question 'a' has a prediction but no" in refused(*asked)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    write("na.json", {"a": 1})
-    assert "pip install 'convinse[plots]'" in refused(*asked, "--plots", "plots")
+    assert "question 'a' has a prediction but no" in refused("squad", data, predictions, "--na-probs", "na.json")
 
 
 @pytest.mark.parametrize("key", ["guid", "id"])

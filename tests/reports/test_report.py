@@ -1,4 +1,4 @@
-"""The command `report`: one page and LaTeX tables, whatever the texts of the runs are."""
+"""The command `report`: one page, whatever the texts of the runs are."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -54,7 +54,7 @@ def test_a_single_run_has_nothing_to_be_compared_with(workdir, command):
 
 
 def test_texts_are_texts_and_nothing_comes_from_elsewhere(workdir, command):
-    command("report", hostile_run("a", 0), hostile_run("b", 1), "--title", HOSTILE, "--latex", "tex")
+    command("report", hostile_run("a", 0), hostile_run("b", 1), "--title", HOSTILE)
     written = Path("report.html").read_text()
     page = Parsed(written)
     assert "script" not in page.names and not page.names & {"link", "img", "iframe", "object", "form", "base"}
@@ -65,14 +65,6 @@ def test_texts_are_texts_and_nothing_comes_from_elsewhere(workdir, command):
         "http://www.w3.org/2000/svg",
         "http://www.w3.org/1999/xlink",
     }
-    kinds = Path("tex/kinds.tex").read_text()
-    assert (
-        r"\& \textquotedbl" not in kinds
-        and r"50 \%" in kinds
-        and r"\$x\_1\$" in kinds
-        and r"\textbackslash{}bye\{\}" in kinds
-    )
-    assert len(re.findall(r"(?<!\\)&", kinds.split("midrule")[1])) == 5  # between six columns
 
 
 @pytest.mark.skipif(find_spec("matplotlib") is None, reason="pictures need matplotlib")
@@ -96,10 +88,8 @@ def test_the_pictures_are_whole_and_the_same_every_time(workdir, command):
 
 def test_no_file_is_replaced_unasked_and_none_is_written_of_what_fails(workdir, command, command_error):
     write_run("a", [1, 0])
-    command("report", "results", "--latex", "tex")
+    command("report", "results")
     assert "report.html: exists already; --force" in command_error("report", "results")
-    assert "measures.tex: exists already" in command_error("report", "results", "--output", "b.html", "--latex", "tex")
-    assert not Path("b.html").exists()
-    command("report", "results", "--latex", "tex", "--force")
+    command("report", "results", "--force")
     write_run("b", [1, 0, 1])
     assert "are missing" in command_error("report", "results", "--output", "b.html")

@@ -94,15 +94,3 @@ def walk(answers, predictions, values, na_probs):
         if points > best:
             best, where = points, na_probs[qid]
     return 100.0 * best / len(values), where
-
-
-def average_precision(answers, values, na_probs):
-    """Area below the steps: one step for each set of questions that a threshold can leave answered."""
-    answerable = sum(bool(accepted) for accepted in answers.values())
-    area = before = 0.0
-    for threshold in sorted(set(na_probs.values())):
-        shown = [qid for qid in na_probs if na_probs[qid] <= threshold]
-        right = sum(values[qid] for qid in shown if answers[qid])
-        area += right / len(shown) * (right / answerable - before)
-        before = right / answerable
-    return 100.0 * area

@@ -10,7 +10,6 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.support import jsonlines
 from convinse.support.errors import DataError, OutputError
 from convinse.support.jsonlines import raw_documents, read_documents, read_lines, writing
 from memory import memory_below
@@ -59,20 +58,17 @@ def test_nothing(written, content):
     st.lists(OBJECTS, max_size=5),
     st.sampled_from([None, 0, 2]),
     st.sampled_from(["", "\n", " \r\n\n"]),
-    st.integers(1, 9),
+    st.integers(0, 60),
 )
-def test_documents_in_any_layout(tmp_path_factory, objects, indent, between, piece):
-    """However they are laid out, and however long the pieces are that are read at a time."""
+def test_documents_in_any_layout(tmp_path_factory, objects, indent, between, cut):
+    """However they are laid out, and wherever the end of a block cuts them."""
     path = tmp_path_factory.mktemp("documents") / "x"
     texts = [json.dumps(value, indent=indent, ensure_ascii=False) for value in objects]
-    path.write_text(between.join(texts), encoding="utf-8", newline="")
-    longest, jsonlines._LONGEST_PIECE = jsonlines._LONGEST_PIECE, piece
-    try:
-        assert [value for _, value in read_documents(path)] == objects
-        path.write_text(json.dumps(objects, indent=indent), encoding="utf-8")
-        assert [value for _, value in read_documents(path, unwrap=True)] == objects
-    finally:
-        jsonlines._LONGEST_PIECE = longest
+    before = " " * ((1 << 17) - cut)
+    path.write_text(before + between.join(texts), encoding="utf-8", newline="")
+    assert [value for _, value in read_documents(path)] == objects
+    path.write_text(before + json.dumps(objects, indent=indent), encoding="utf-8")
+    assert [value for _, value in read_documents(path, unwrap=True)] == objects
 
 
 def test_a_document_is_known_by_the_line_it_begins_on(written):

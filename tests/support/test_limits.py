@@ -102,19 +102,6 @@ def test_deep_json_is_a_bad_line(workdir):
     assert built.bad == 1 and built.counts["pages"] == 1
 
 
-@pytest.mark.parametrize("as_key", [False, True])
-def test_a_pickle_of_shared_tuples_ends(workdir, as_key):
-    value = ()
-    for _ in range(60):
-        value = (value, value)
-    body = pickle.dumps(value, 2)[2:-1]
-    inside = b"}(" + body + b"K\x01u" if as_key else body
-    (workdir / "d.pickle").write_bytes(b"\x80\x02}(X\x02\x00\x00\x00Q1" + inside + b"u.")
-    message = "a key is no string" if as_key else "item Q1 stands for more than 16 MB"
-    with pytest.raises(DataError, match=message):
-        import_pickle(workdir / "d.pickle", workdir / "dump")
-
-
 def test_items_together_stand_for_little_more_than_the_pickle_holds(workdir):
     evidence = {"evidence_text": "x" * 1_000_000, "source": "text", "disambiguations": [], "wikidata_entities": []}
     (workdir / "d.pickle").write_bytes(pickle.dumps({f"Q{n}": [evidence] for n in range(1, 99)}))

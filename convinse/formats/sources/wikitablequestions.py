@@ -18,6 +18,7 @@ from ..multiqa.to_neutral import SHAPE
 _COLUMNS = ("id", "utterance", "context")
 _ESCAPES = {"\\n": "\n", "\\p": "|", "\\\\": "\\"}
 _ESCAPE = re.compile(r"\\[np\\]")
+_CSV = re.compile(r"(?:\w[\w.-]{0,99}/){0,3}\w[\w.-]{0,99}")  # names of files below the folder: no others are read
 _CELL, _ROW = " | ", "\n"
 
 
@@ -85,7 +86,7 @@ def _tables(path: Path, contexts: list[str]) -> Iterator[_Table]:
         if (path.parent / name).is_file():
             yield from (table for _, table in read_lines(path.parent / name, _Table))
             return
-    for context in contexts:
+    for context in filter(_CSV.fullmatch, contexts):
         for folder in (path.parent, path.parent.parent):
             if (folder / context).is_file():
                 yield _csv_table(folder / context, context)

@@ -106,7 +106,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         tracemalloc.stop()
         return found
 
-    few, many = peak(30), peak(300)
+    few, many = peak(300), peak(1500)
     assert many < few * 1.5
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from convinse.formats.download import local_files
 from convinse.support.errors import DataError, NetworkError
-from convinse.support.web_files import local_files
 from fileserver import serve
 from loopback import scripted_server, status
 from written import write

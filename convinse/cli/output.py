@@ -1,0 +1,59 @@
+"""Standard output and messages: whatever a page, a server or an argument holds, a terminal is only shown text."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import os
+import sys
+from typing import Any, TextIO, cast
+
+_CONTROLS = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+
+
+def printable(text: str) -> str:
+    """A text whose control characters, which could move the cursor or change the terminal, are replaced."""
+    return text.translate(_CONTROLS)
+
+
+class PrintableFormatter(logging.Formatter):
+    """Formats log lines without control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record."""
+        return printable(super().format(record))
+
+
+class _PrintableStream:
+    """A stream that is written to without control characters; `stream` has the original."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return self.stream.write(printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def printable_output(stream: TextIO | None) -> TextIO:
+    """Standard output that takes any text. What its encoding lacks is written as in JSON; a closed one fails when it is written."""
+    if stream is None:
+        stream = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    codecs.register_error("convinse.json", _json_escapes)
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="convinse.json")
+    return cast("TextIO", _PrintableStream(stream))
+
+
+def terminal() -> TextIO:
+    """Standard output for a library that writes control characters of its own."""
+    return getattr(sys.stdout, "stream", sys.stdout)
+
+
+def _json_escapes(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)), error.end
