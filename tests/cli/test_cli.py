@@ -60,7 +60,7 @@ def test_a_second_call_goes_on_where_the_first_stopped(small):
     file = small / "results/mine/kb/turns.jsonl"
     first = file.read_bytes()
     file.write_bytes(first + b'{"conv_id": "half')  # as a killed run leaves it, which has no checksums
-    (file.parent / "checksums.json").unlink()
+    (file.parent / "manifest.json").unlink()
     assert main(["pipeline", "kb", "my.yml", "--limit", "3", "--quiet"]) == 0
     assert file.read_bytes().startswith(first)
     assert [c["conv_id"] for c in json_lines(file)] == list(dict.fromkeys(c["conv_id"] for c in json_lines(file)))
