@@ -42,7 +42,6 @@ class ClassesOfEntities:
         self.places = lru_cache(maxsize=50_000)(self._places)
 
     def _places(self, entity_id: str) -> tuple[int, ...]:
-        """The places of the classes of an entity; empty where nothing is known of an item."""
         if entity_id.startswith("Q"):
             own = self._kb.objects(entity_id, _INSTANCE_OF)
             names = {root for name in own for root in self._roots(name)}

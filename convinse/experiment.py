@@ -6,7 +6,7 @@ import copy
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
@@ -148,7 +148,11 @@ def run_experiment(
     if not use_gold_answers and (until != "ha" or stage_file is not None):
         raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
     path, subset = (stage_file, None) if stage_file is not None else _file_of(config, part)
-    done_by, conversations = _begun(config, sources, part, stage_file)
+    done_by: Literal["qu", "ers"] | None = None
+    if stage_file is None:
+        conversations = read_part(config, part)
+    else:
+        done_by, conversations = read_stage_file(stage_file, sources, config.evs_max_evidences)
     if done_by is not None and STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
         raise ConfigError(f"{path}: has the results of {done_by} already; nothing is left to do until {until}")
     conversations = conversations[:limit]
@@ -174,7 +178,9 @@ def run_experiment(
         taken = dict.fromkeys(STAGE_NAMES, 0.0)
         requests: dict[str, Counter[str]] = {}
         advance = opened.enter_context(progress("_".join(sources), len(waiting), "conversations", quiet))
-        for done in _run(batches, runner, made_from, workers):
+        for done in (
+            workers.run(config, made_from, batches) if workers is not None and batches else map(runner, batches)
+        ):
             for conversation in done.conversations:
                 output.add(conversation)
                 advance()
@@ -198,14 +204,6 @@ def run_experiment(
     return Outcome(tuple(sources), folder, metrics)
 
 
-def _run(
-    batches: list[Batch], runner: BatchRunner, made_from: dict[str, str], workers: Workers | None
-) -> Iterator[FinishedBatch]:
-    if workers is None or not batches:
-        return map(runner, batches)
-    return iter(workers.run(runner.pipeline.config, made_from, batches))
-
-
 def _step(at_once: int, waiting: int, workers: Workers | None) -> int:
     """The number of conversations in a batch: the pipeline's best, or fewer if there are more workers than batches.
 
@@ -214,33 +212,20 @@ def _step(at_once: int, waiting: int, workers: Workers | None) -> int:
     return at_once if workers is None else max(1, min(at_once, waiting // (_BATCHES_PER_WORKER * workers.size)))
 
 
-def _begun(
-    config: Config, sources: Sequence[str], part: str, stage_file: Path | None
-) -> tuple[Literal["qu", "ers"] | None, list[Conversation]]:
-    """The conversations to run, and the stage whose results they have already."""
-    if stage_file is None:
-        return None, read_part(config, part)
-    return read_stage_file(stage_file, sources, config.evs_max_evidences)
-
-
 def read_part(config: Config, part: str) -> list[Conversation]:
     """The conversations of a part; see `run_experiment`. Raises `DataError`: there is no such file, or it is damaged."""
     path, subset = _file_of(config, part)
     if not path.is_file():
         raise DataError(f"{path}: no such file; check {_SUBSETS.get(part, (part,))[0]}_input_path and benchmark_path")
     conversations = read_benchmark(path, config.benchmark, _SUBSETS.get(part, (part,))[0])
-    return _of_subset(conversations, subset, path) if subset else conversations
-
-
-def _file_of(config: Config, part: str) -> tuple[Path, str | None]:
-    """The file of a part, and which conversations of it are the part's, by their key `part`; None: all."""
-    data, subset = _SUBSETS.get(part, (part, None))
-    return config.input_path(data), subset
-
-
-def _of_subset(conversations: list[Conversation], subset: str, path: Path) -> list[Conversation]:
-    """The conversations whose key `part` is `subset`. Raises `DataError` where none is."""
+    if not subset:
+        return conversations
     chosen = [conversation for conversation in conversations if conversation.get("part") == subset]
     if not chosen:
         raise DataError(f'{path}: no conversation has "part": "{subset}"; give each the key, dev, measured or fresh')
     return chosen
+
+
+def _file_of(config: Config, part: str) -> tuple[Path, str | None]:
+    data, subset = _SUBSETS.get(part, (part, None))
+    return config.input_path(data), subset

@@ -74,7 +74,6 @@ def _dump_id(resources: Resources) -> str:
 
 
 def _model_folders(config: Config) -> list[Path]:
-    """Folders of models: one that was trained anew is another one, though its name is the same."""
     names = (
         config.qu_model,
         None if config.qu in _WITHOUT_ENCODER else config.qu_history.encoder,
@@ -87,7 +86,6 @@ def _model_folders(config: Config) -> list[Path]:
 
 
 def _files(value: Any) -> Iterator[Path]:
-    """The files that values of a user's own keys name."""
     if isinstance(value, dict):
         for key in sorted(value, key=str):
             yield from _files(value[key])
@@ -104,7 +102,6 @@ def _files(value: Any) -> Iterator[Path]:
 
 
 def _code(stages: Sequence[Stage]) -> set[Path]:
-    """The files of stages of one's own, and of what they have imported from the folders that these lie in."""
     own = __name__.partition(".")[0]
     names = {kind.__module__ for stage in stages for kind in inspect.getmro(type(stage))}
     names = {name for name in names if name.partition(".")[0] not in {own, *sys.stdlib_module_names}}

@@ -230,7 +230,6 @@ class Resources:
         return Path(model_path(name)).expanduser() if name else None
 
     def _computing(self, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
-        """How a model computes that a configuration key names."""
         config = self.config
         return ModelSettings(
             device=config.device,

@@ -131,7 +131,6 @@ class TurnBatch(Generic[R]):
 
 
 def _state(turn: Turn, sources: Sequence[str]) -> tuple[Any, ...]:
-    """What a result depends on; large things by identity."""
     evidences = turn.get("top_evidences", [])
     words = turn.get("structured_representation"), turn.get("resolved_question")
     return (*words, id(turn.get("representation")), id(turn.get("top_evidences")), len(evidences), *sources)

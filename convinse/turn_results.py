@@ -20,12 +20,13 @@ from .records.representation import Representation, render
 from .scoring.convqa import add_answer_metrics, add_answer_presence
 from .support.errors import ModuleError, one_line
 
-_UNDERSTOOD = ("structured_representation", "representation", "resolved_question", "history_used", "qu_tokens")
-_RETRIEVED = ("top_evidences", "answer_presence", "answer_presence_per_src", "question_entities")
-_ANSWERED = ("pred_answers", "ranked_answers", "abstained", "ha_tokens", "p_at_1", "mrr", "h_at_5")
 _DELIMITER = " || "  # of representations that a module gives as fields only
 # what each stage adds to a turn; removed before it is run again
-ADDED = {"qu": _UNDERSTOOD, "ers": _RETRIEVED, "ha": _ANSWERED}
+ADDED = {
+    "qu": ("structured_representation", "representation", "resolved_question", "history_used", "qu_tokens"),
+    "ers": ("top_evidences", "answer_presence", "answer_presence_per_src", "question_entities"),
+    "ha": ("pred_answers", "ranked_answers", "abstained", "ha_tokens", "p_at_1", "mrr", "h_at_5"),
+}
 
 
 def without_results(turn: Turn, *keys: str) -> None:

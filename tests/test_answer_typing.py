@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from convinse import answer_typing
 from convinse.answer_typing import AnswerTyping, ClassesOfEntities, LikelyClasses, asked_together
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
 from convinse.language.language import english
@@ -105,14 +104,6 @@ def test_a_question_that_asks_who_does_not_ask_for_yes_or_no(reader, question, c
     (likely,) = AnswerTyping(reader, Facts(), TYPES).likely([(question, question)])
     assert likely.chances[list(NAMES).index(YES_NO)] == chance
     assert likely.chances.sum() == pytest.approx(1)
-
-
-def test_what_is_known_does_not_grow_for_ever(reader, monkeypatch):
-    monkeypatch.setattr(answer_typing, "_KEPT", 2)
-    typing = AnswerTyping(reader, Facts(), TYPES)
-    for number in range(9):
-        typing.likely([(f"Who is {number}?", ""), ("Who?", "")])
-        assert len(typing._known) <= 2
 
 
 def work(*questions, result):

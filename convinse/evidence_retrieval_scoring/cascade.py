@@ -114,7 +114,6 @@ class Cascade(Scorer):
     def _fuse(
         self, queries: Sequence[str], questions: Sequence[str], evidences: Sequence[Sequence[Evidence]]
     ) -> list[_Fused]:
-        """What is known of each query's evidences before the cross-encoder reads them."""
         dense = self._dense_scores(questions, evidences)
         fused = []
         for number, (query, candidates) in enumerate(zip(queries, evidences, strict=True)):
@@ -148,7 +147,6 @@ class Cascade(Scorer):
 
 
 def _order(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> np.ndarray:
-    """Places, best first; equal scores in the order of the texts."""
     rounded = np.round(np.asarray(scores, dtype=np.float64), 6)
     return np.array(sorted(range(len(texts)), key=lambda place: (-rounded[place], texts[place], place)), dtype=np.int64)
 

@@ -60,15 +60,6 @@ class ClocqRetriever:
             return None
         return PassageRetriever(index, self.config.evs_max_evidences, resources.linker.link, resources.language)
 
-    @property
-    def _origin(self) -> str:
-        """Where facts come from, as the cache knows it: the data, and the code that links and chooses; or a server."""
-        return f"{self.kb.build_id}/{program_id()}" if self._api is None else self._api.address
-
-    @cached_property
-    def _parameters(self) -> dict[str, Any]:
-        return {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
-
     @also_named(structured_representation="text")
     def retrieve_evidences(
         self, text: str, sources: str | Sequence[str], known: Sequence[QuestionEntity] | None = None
@@ -116,7 +107,10 @@ class ClocqRetriever:
         if known is not None and self._api is None:
             facts, entities = self._search(text, known)
             return [fact_evidence(*fact) for fact in facts], entities
-        key = ("search_space", self._origin, self._parameters, text, *([] if known is None else [list(known)]))
+        # the data, and the code that links and chooses; or a server
+        origin = f"{self.kb.build_id}/{program_id()}" if self._api is None else self._api.address
+        parameters = {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
+        key = ("search_space", origin, parameters, text, *([] if known is None else [list(known)]))
         cached = self.cache.get(*key)
         if cached is None:
             facts, entities = self._search(text, known)
@@ -163,7 +157,6 @@ class ClocqRetriever:
         return evidences
 
     def _item_of(self, given: QuestionEntity | Entity | str) -> Entity:
-        """An item in one of its forms, with the label that it brings along, else that of the knowledge base."""
         within: Any = given.get("item", given) if isinstance(given, Mapping) else {"id": given}
         item_id = within.get("id") if isinstance(within, Mapping) else None
         if not isinstance(item_id, str) or (isinstance(given, str) and not is_item(given)):

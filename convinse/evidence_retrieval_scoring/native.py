@@ -81,7 +81,6 @@ class NativeERS(EvidenceRetrievalScoring):
         return turn["top_evidences"]
 
     def _rank_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """Retrieve for each turn, then score all of them together."""
         return self.scorer.rank_all(
             [turn["structured_representation"] for turn in turns],
             [self.retrieve(turn, sources) for turn in turns],

@@ -128,7 +128,6 @@ class WikipediaRetriever:
     # -- live pages ----------------------------------------------------------------------------------------------------
 
     def _live(self, item_id: str) -> list[Evidence]:
-        """All evidences of an item's live page. Raises `_NoPageError` when there is none, or none to be had now."""
         if _ITEM.fullmatch(item_id) is None or not (self.cache.enabled or self.config.ers_on_the_fly):
             raise _NoPageError
         with self._locks[hash(item_id) % _LOCKS]:
@@ -136,7 +135,10 @@ class WikipediaRetriever:
             kept = self.cache.get(*key)
             if not self.config.ers_on_the_fly:
                 return self._labelled(kept)
-            title = self._known_title(item_id)
+            if self._titles is not None:
+                title = self._titles(item_id) or ""
+            else:
+                title = self.resources.kb.text(item_id).title if self._api.site == "enwiki" else ""
             if kept is not None and kept["asked_for"] == title and self._is_fresh(kept):
                 return self._labelled(kept)
             try:
@@ -148,11 +150,9 @@ class WikipediaRetriever:
             return self._labelled(fetched)
 
     def _key(self, item_id: str) -> tuple[str | int, ...]:
-        """What the page of an item is cached under."""
         return "wikipedia_page", self.config.ers_wikipedia_api, self._api.site, pages.FORMAT, _VERSION, item_id
 
     def _fetch(self, item_id: str, known_title: str) -> dict[str, Any]:
-        """What is cached of an item's page. Raises `NetworkError`."""
         end = until(self.config.ers_deadline)
         missing = {"asked_for": known_title, "missing": True, "date": _now().isoformat()}
         title = known_title or self._api.title_of(item_id, end)
@@ -194,12 +194,6 @@ class WikipediaRetriever:
         age = _now() - datetime.fromisoformat(kept["date"])
         return not kept["missing"] or timedelta(0) <= age < timedelta(days=self.config.ers_missing_ttl)
 
-    def _known_title(self, item_id: str) -> str:
-        """The title that is known without asking Wikidata, or an empty string."""
-        if self._titles is not None:
-            return self._titles(item_id) or ""
-        return self.resources.kb.text(item_id).title if self._api.site == "enwiki" else ""
-
     def _labelled(self, kept: dict[str, Any] | None) -> list[Evidence]:
         """The evidences of a cached page with the labels of the knowledge base, which are not part of the cache."""
         if kept is None or kept["missing"]:
@@ -217,7 +211,6 @@ class _NoPageError(Exception):
 
 
 def _entity_lists(evidence: Evidence) -> Iterator[list[Entity]]:
-    """All lists of entities in an evidence: its own, and those of its cells or values."""
     yield evidence["wikidata_entities"]
     if "row" in evidence:
         yield from (cell["entities"] for cell in evidence["row"]["cells"])
@@ -234,7 +227,6 @@ def _label(entity: Entity, label_of: Callable[[str], str]) -> str:
 
 
 def _plain(title: str) -> str:
-    """A title without its bracket."""
     return re.sub(r"(?<=\S)\s+\([^()]*\)$", "", title)
 
 

@@ -64,7 +64,7 @@ def asked_quantity(question: str, in_full: str, language: Language) -> AskedQuan
     elif measure:
         heads = [measure[1].lower()]
     else:
-        heads = [word for word in words if language.answer_types.is_number_noun(word) and word != "number"]
+        heads = [word for word in words if word in language.answer_types.number_nouns and word != "number"]
         heads = heads or [noun for noun, word in pairwise(words) if word == "number" and noun not in common]
     if not heads:
         return None

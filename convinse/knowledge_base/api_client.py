@@ -99,7 +99,6 @@ class ClocqApi:
 
 
 def _address(host: str, port: int | str) -> str:
-    """`host:port`, with `http://` where no scheme is given."""
     address = host.strip().rstrip("/")
     if "://" not in address:
         address = f"http://{address}"

@@ -86,7 +86,6 @@ def build(
 
 
 def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Generator[ParsedBlock, None, None]:
-    """The parsed blocks of a dump, in its order."""
     faults = line_faults(dump)
     shown = 0
 
@@ -97,33 +96,27 @@ def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Generato
             shown = block.position >> 20
             yield block
 
-    with closing(in_order(dump, blocks(), _EntityParser, (languages,), cores(), "try again")) as parts:
+    with closing(in_order(dump, blocks(), partial, (_parse_block, languages), cores(), "try again")) as parts:
         for part in parts:
             faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
             yield part
     faults.count(0, final=True)
 
 
-class _EntityParser:
-    """Blocks of lines into parts."""
-
-    def __init__(self, languages: tuple[str, ...]) -> None:
-        self._languages = languages
-
-    def __call__(self, block: Block) -> ParsedBlock:
-        part = ParsedBlock()
-        for number, line in block.lines():
-            if not is_entity_line(line):
-                continue
-            part.lines += 1
-            try:
-                document = parse_line(line, self._languages)
-            except BadLineError as error:
-                part.bad.append((number, str(error)))
-                continue
-            if document is not None:
-                part.add(document)
-        return part
+def _parse_block(languages: tuple[str, ...], block: Block) -> ParsedBlock:
+    part = ParsedBlock()
+    for number, line in block.lines():
+        if not is_entity_line(line):
+            continue
+        part.lines += 1
+        try:
+            document = parse_line(line, languages)
+        except BadLineError as error:
+            part.bad.append((number, str(error)))
+            continue
+        if document is not None:
+            part.add(document)
+    return part
 
 
 _uint32, _uint64 = partial(array, "I"), partial(array, "Q")
@@ -202,8 +195,6 @@ class ParsedBlock:
 
 
 class _IndexWriter:
-    """Appends parts to files, then sorts them into the index."""
-
     def __init__(self, folder: Path, dump: Path, memory: int) -> None:
         import numpy as np
 
@@ -253,7 +244,6 @@ class _IndexWriter:
         return number
 
     def _spread(self, part: ParsedBlock) -> None:
-        """Postings by item and names by hash into buckets."""
         np = self._np
         inverse = np.frombuffer(part.inverse, "<u4").reshape(-1, 3)
         rows = np.empty(len(inverse), [("item", "<u4"), ("key", "<u8")])
@@ -288,7 +278,11 @@ class _IndexWriter:
         literal_size = self._read_raw("literal_size", "<u4")
         self._save("literal_start", np.concatenate([[0], np.cumsum(literal_size, dtype="<u8")]))
         inverse_count, wide = self._sort_postings(sorted_items, skipped)
-        self._sort_forms(sorted_items)
+        with (self._folder / "form_hash").open("wb") as hashes, (self._folder / "form_item").open("wb") as owners:
+            for rows in self._buckets("forms", [("hash", "<u8"), ("item", "<u4")]):
+                rows = np.unique(rows)  # also drops what a repeated document adds
+                append_array(hashes, rows["hash"])
+                append_array(owners, rows["item"])
         for name in ("literals", "text", "tokens"):  # a dump may have none
             (self._folder / name).touch()
         properties = sorted(self._properties.values(), key=lambda entry: int(str(entry["id"])[1:]))
@@ -368,11 +362,3 @@ class _IndexWriter:
                 counts[counted] += times.astype(counts.dtype)
         self._save("inverse_start", np.concatenate([[0], np.cumsum(counts, dtype="<u8")]))
         return counts, wide
-
-    def _sort_forms(self, items: np.ndarray) -> None:
-        np = self._np
-        with (self._folder / "form_hash").open("wb") as hashes, (self._folder / "form_item").open("wb") as owners:
-            for rows in self._buckets("forms", [("hash", "<u8"), ("item", "<u4")]):
-                rows = np.unique(rows)  # also drops what a repeated document adds
-                append_array(hashes, rows["hash"])
-                append_array(owners, rows["item"])

@@ -77,11 +77,6 @@ class NeighborhoodRequest(ItemRequest):
     include_labels: bool | None = None
     include_type: bool | None = None
 
-    @property
-    def pruned_at(self) -> int:
-        """`p` as a number. Raises `DataError`."""
-        return _P if self.p is None else _number_of_facts(self.p)
-
 
 class QuestionRequest(msgspec.Struct):
     """A request about a question. `parameters` come before the keys beside it."""
@@ -183,7 +178,9 @@ class ClocqService:
     def _neighborhood(
         self, request: NeighborhoodRequest, look_up: Callable[[str, int], list[FactEntities]]
     ) -> list[Any]:
-        return [] if request.item is None else self._facts(look_up(request.item, request.pruned_at), request)
+        if request.item is None:
+            return []
+        return self._facts(look_up(request.item, _P if request.p is None else _number_of_facts(request.p)), request)
 
     def _pair(self, request: PairRequest, relate: Callable[[str, str], Any]) -> Any:
         return None if request.item1 is None or request.item2 is None else relate(request.item1, request.item2)
@@ -260,7 +257,6 @@ def answer_tasks(service: ClocqService, tasks: Path, output: Path) -> int:
 
 
 def _read_tasks(service: ClocqService, path: Path) -> Iterator[tuple[Any, msgspec.Struct, str]]:
-    """Read the function, the request and the place of each task."""
     tasks, functions = read_records(path), service.functions
     if not isinstance(tasks, list):
         raise DataError(f"{path}: expected a list of tasks, found {type(tasks).__name__}")

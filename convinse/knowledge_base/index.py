@@ -116,7 +116,6 @@ class KnowledgeBase:
     # -- items ---------------------------------------------------------------------------------------------------------
 
     def _place(self, entity_id: str) -> int | None:
-        """The place of an item in the arrays, or None."""
         return self._place_of(_number(entity_id))
 
     def _place_of(self, number: int | None) -> int | None:
@@ -270,7 +269,6 @@ class KnowledgeBase:
         return PropertyFacts(self._fact_start, self._fact_size, self._tokens)
 
     def _pruned(self, entity_id: str, p: int) -> list[list[int]]:
-        """The tokens of the facts of `neighborhood`."""
         if _PROPERTY.fullmatch(entity_id):
             return [self._fact_at(at) for at in self._property_facts.places(int(entity_id[1:]), p)]
         as_subject, otherwise = self.frequencies(entity_id)
@@ -340,7 +338,6 @@ class KnowledgeBase:
         return [self._fact(tokens) for tokens in facts]
 
     def _shared(self, first: str, second: str) -> list[list[int]]:
-        """The facts that hold both items, read from the one with fewer facts."""
         if not 0 < self.frequency(first) <= self.frequency(second) and self.frequency(second):  # 0: it has no document
             first, second = second, first
         wanted = int(second[1:])
@@ -395,7 +392,9 @@ class KnowledgeBase:
             return []
         owners = self._form_item[start:end]
         places = self._items.searchsorted(owners & _MAX_ITEM)
-        frequency = self._frequency_at(places)
+        frequency = (self._inverse_start[places + 1] - self._inverse_start[places]).astype("<i8") + self._fact_count[
+            places
+        ]
         candidates: dict[int, Candidate] = {}
         for at in np.lexsort((owners, -frequency, owners < LITERAL)).tolist():
             number = int(owners[at]) & _MAX_ITEM
@@ -408,12 +407,6 @@ class KnowledgeBase:
             if len(candidates) == limit:
                 break
         return list(candidates.values())
-
-    def _frequency_at(self, places: np.ndarray) -> np.ndarray:
-        """In how many facts the items at some places occur."""
-        inverse = self._inverse_start[places + 1] - self._inverse_start[places]
-        frequency: np.ndarray = inverse.astype("<i8") + self._fact_count[places]
-        return frequency
 
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
         """Items one of whose names holds all folded `words`, up to `edits` edits a word; the most frequent first."""
@@ -433,6 +426,5 @@ class KnowledgeBase:
 
 
 def _number(entity_id: str) -> int | None:
-    """The number of an item; None for what is none."""
     number = int(entity_id[1:]) if _ITEM.fullmatch(entity_id) else None
     return None if number is None or number > _MAX_ITEM else number

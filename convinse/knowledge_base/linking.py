@@ -96,8 +96,6 @@ _Sort = Literal["name", "common", "part", "misspelt"]
 
 
 class _Span(NamedTuple):
-    """A name among tokens: the first one, the one behind the last, the items with their match scores."""
-
     start: int
     end: int
     scored: list[tuple[Candidate, float]]
@@ -109,8 +107,6 @@ class _Span(NamedTuple):
 
 
 class _Spotted(NamedTuple):
-    """A name in a text; see `LinkedMention`."""
-
     start: int
     end: int
     surface: str
@@ -188,7 +184,6 @@ class EntityLinker:
         return any(not words.isdisjoint(own) for own in names)
 
     def _teams(self, text: str, tokens: list[_Token]) -> Iterator[_Span]:
-        """National teams by other names than their labels."""
         if not tokens:
             return
         first, stop = tokens[0].start, tokens[-1].end
@@ -199,7 +194,6 @@ class EntityLinker:
                 yield _Span(inside[0], inside[-1] + 1, [(candidate, 1.0) for candidate in team.candidates])
 
     def _exact(self, text: str, tokens: list[_Token]) -> Iterator[_Span]:
-        """Longest folded labels and aliases."""
         cased = self._is_cased(tokens)
         start = 0
         while start < len(tokens):
@@ -227,7 +221,9 @@ class EntityLinker:
                         sort = "common"
                     elif not several and not best.is_label and not surface.isupper():
                         sharing = self._sharing(form, tokens[start].capital)
-                        sort = "name" if self._is_clear(best, sharing) else "part"
+                        # far better known than all others whose names have the same word
+                        is_clear = all(_CLEARLY * c.frequency <= best.frequency for c in sharing if c.id != best.id)
+                        sort = "name" if is_clear else "part"
                         own = {candidate.id for candidate in candidates}
                         scored += [(c, 0.8) for c in sharing if c.id not in own and self._is_surname(form, c, True)]
                     yield _Span(start, end, scored + self._shorter(text, tokens[start:end]), sort)
@@ -262,12 +258,7 @@ class EntityLinker:
         return all(token.form in self._small or self._asks(token) for token in content)
 
     def _sharing(self, word: str, capital: bool) -> list[Candidate]:
-        """The items whose names have a word, the best known first."""
         return self._kb.search_names([word], self._params.d) if capital or word not in self._small else []
-
-    def _is_clear(self, best: Candidate, sharing: Sequence[Candidate]) -> bool:
-        """Whether an item is far better known than all others whose names have the same word."""
-        return all(_CLEARLY * rival.frequency <= best.frequency for rival in sharing if rival.id != best.id)
 
     def _shorter(self, text: str, tokens: list[_Token]) -> list[tuple[Candidate, float]]:
         """What the name without its last word names, when that is a class: "the ... Trilogy", "the ... series"."""
@@ -278,7 +269,6 @@ class EntityLinker:
         return [(candidate, 0.7) for candidate in shorter if candidate.is_label and self._is_name(candidate)]
 
     def _classes(self, text: str) -> Iterator[_Spotted]:
-        """The common nouns of a text that names nothing: "country", "political party"."""
         for segment in _SEGMENT.finditer(text):
             tokens = _tokens(text, segment.start(), segment.end())
             start = 0
@@ -298,7 +288,6 @@ class EntityLinker:
                 start += 1
 
     def _plausible(self, segment: list[_Token], start: int, end: int, cased: bool, is_label: bool) -> bool:
-        """Whether words that happen to be a name are meant as one."""
         tokens = segment[start:end]
         single = cased and len(tokens) == 1
         if single and (self._is_part_of_name(segment, start, end) or self._is_adjective(segment, start)):
@@ -351,7 +340,6 @@ class EntityLinker:
         return self._language.answer_types.entity_kind(candidate.id, self._kb.types(candidate.id))
 
     def _asks(self, token: _Token) -> bool:
-        """Whether a word is one of those that ask for something."""
         return self._language.words.stem(token.form) in self._property_words
 
     @cached_property
@@ -395,7 +383,6 @@ class EntityLinker:
                     yield _Span(start, start + size, scored, sort)
 
     def _usable(self, tokens: list[_Token], start: int, size: int, cased: bool, linked: bool) -> bool:
-        """Whether words may be a name that is written in part or wrongly."""
         window = tokens[start : start + size]
         content = [token for token in window if token.form not in self._not_names]
         if not content or window[-1].form in self._not_names or window[0].form in self._not_names - {"the"}:
@@ -421,7 +408,6 @@ class EntityLinker:
         return self._is_small(tokens[place]) or not all(map(self._is_small, beside))
 
     def _is_small(self, token: _Token) -> bool:
-        """Whether texts write a word small."""
         return token.form in self._small or token.form in self._not_names or self._asks(token) or token.possessive
 
     def _close_names(self, form: str, capital: bool) -> tuple[list[tuple[Candidate, float]], _Sort]:
@@ -458,7 +444,6 @@ class EntityLinker:
         return self._kind(candidate) == "person" and self._is_name(candidate)
 
     def _misspelt(self, form: str, words: list[str]) -> list[tuple[Candidate, float]]:
-        """The items with the name that is nearest to a misspelt one, where one is near enough."""
         if not _MISSPELT <= len(form) <= _LONGEST_MISSPELT:
             return []
         near: dict[str, tuple[Candidate, int]] = {}
@@ -473,7 +458,6 @@ class EntityLinker:
         return [(candidate, match) for candidate, distance in near.values() if distance == least]
 
     def _edits(self, form: str, candidate: Candidate) -> int | None:
-        """How many letters a folded name is away from the nearest of a candidate's; None where that is too far."""
         from rapidfuzz.distance import OSA
 
         own = self._bare(form)
@@ -488,7 +472,6 @@ class EntityLinker:
         return least
 
     def _bare(self, form: str) -> str:
-        """A folded name without an article before it."""
         first, _, rest = form.partition(" ")
         return rest if rest and first in self._language.words.articles else form
 
@@ -501,7 +484,7 @@ class EntityLinker:
         pools = [own[: params.d] for own in ranked]
         items = dict.fromkeys(c.id for pool in pools for c, _ in pool)
         neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
-        profiles = {item: self._profile(item) for item in items}
+        profiles = {item: set(stems(" ".join((self._kb.description(item), *self._kb.types(item))))) for item in items}
         mentions = []
         for number, (start, end, surface, _, sort) in enumerate(spotted):
             own = set(stems(surface))
@@ -551,11 +534,6 @@ class EntityLinker:
         words = {keyword(word): stem(word) for word in asking}
         labels = (self._property_labels.get(name, frozenset()) for name in self._kb.properties_of(item))
         return {words[word] for own in labels for word in own & words.keys()}
-
-    def _profile(self, entity_id: str) -> set[str]:
-        """Stems that say what an item is."""
-        words = (self._kb.description(entity_id), *self._kb.types(entity_id))
-        return set(self._language.words.stems(" ".join(words)))
 
 
 def repair(text: str) -> str:

@@ -39,29 +39,23 @@ def other_forms(label: str) -> list[str]:
     return forms
 
 
-def _schema() -> Any:
-    import tantivy
-
-    builder = tantivy.SchemaBuilder()
-    # names are folded before: blanks are all that separates their words
-    builder.add_text_field("name", tokenizer_name="whitespace", index_option="basic")
-    builder.add_unsigned_field("item", fast=True)
-    builder.add_float_field("weight", fast=True)
-    return builder.build()
-
-
 def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: int, quiet: bool) -> None:
     """Index the words of all labels and aliases; the index is one segment."""
     import numpy as np
     import tantivy
 
+    schema = tantivy.SchemaBuilder()
+    # names are folded before: blanks are all that separates their words
+    schema.add_text_field("name", tokenizer_name="whitespace", index_option="basic")
+    schema.add_unsigned_field("item", fast=True)
+    schema.add_float_field("weight", fast=True)
     heap = max(_MIN_HEAP, min(_MAX_HEAP, memory // 8))
     starts = np.fromfile(folder / "text_start", "<u8")
     sizes = np.fromfile(folder / "text_size", "<u4")
     text = np.memmap(folder / "text", "u1", "r") if (folder / "text").stat().st_size else np.empty(0, "u1")
     with (
         progress("indexing names", len(items), "items", quiet) as advance,
-        FullTextWriter(folder / NAMES, _schema(), heap) as writer,
+        FullTextWriter(folder / NAMES, schema.build(), heap) as writer,
     ):
         for place in range(len(items)):
             start = int(starts[place])

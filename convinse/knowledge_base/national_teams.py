@@ -45,13 +45,11 @@ class NationalTeams:
 
     @cached_property
     def _teams(self) -> list[tuple[TeamName, Candidate]]:
-        """The items whose labels say that they are national teams."""
         candidates = self._kb.search_names(sorted(self._words.label_words), _MOST)
         named = ((self._words.read_label(candidate.label), candidate) for candidate in candidates)
         return [(name, candidate) for name, candidate in named if name is not None]
 
     def _of_country(self, country: str, phrase: TeamPhrase) -> list[Candidate]:
-        """The teams of what a folded name calls that fit the phrase."""
         shared = [self._words.shared(country, phrase, name) for name, _ in self._teams]
         best = max(shared, default=0)
         named = [team for team, number in zip(self._teams, shared, strict=True) if number == best > 0]

@@ -58,7 +58,9 @@ class RelationLinker:
             question: the question.
             best_only: of each mention only the best.
         """
-        told = self._without_items(question)
+        told = question
+        for item_mention in reversed(self._linker.link(question)):
+            told = f"{told[: item_mention.start]} {told[item_mention.end :]}"
         words = [(word, self._language.properties.keywords(word)) for word in _WORD.findall(told)]
         asked = frozenset().union(*(keys for _, keys in words))
         if not asked:
@@ -79,11 +81,6 @@ class RelationLinker:
         place = {word: -at for at, (word, _) in reversed(list(enumerate(words)))}
         in_order = sorted(mentions, key=lambda mention: -place[mention.split()[0]])
         return [relation for mention in in_order for relation in mentions[mention][: 1 if best_only else None]]
-
-    def _without_items(self, question: str) -> str:
-        for mention in reversed(self._linker.link(question)):
-            question = f"{question[: mention.start]} {question[mention.end :]}"
-        return question
 
     def _alike(self, told: str) -> dict[PropertyLabel, float]:
         """The cosine of a question with each property's label; empty without a model."""

@@ -81,7 +81,6 @@ class AnswerTypes:
         return not self.opening_words.isdisjoint(self._spoken(question)[:1])
 
     def _spoken(self, question: str) -> list[str]:
-        """The words of a question in lower case, without fillers."""
         written = unicodedata.normalize("NFC", question.lower())  # or the accent of "Dóra" may end the word "do"
         spoken = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", written)
         return [token for token in spoken if token not in self.words.fillers]
@@ -111,20 +110,17 @@ class AnswerTypes:
                 if named.kind != "any":
                     return named
         if not self.question_words & set(low) or "what" in low or self.which_is.search(question):
-            # "what was the year that the league began", "director of the film?": the noun before is what is asked for
+            # "what was the year that the league began", "director of the film?": the noun before is what is asked for;
+            # "and the director?", "what was his wife's name?": the last noun that names a type
             end = next((place for place, token in enumerate(low) if token in self.relating and place), len(low))
-            before = self._keyword_type(low[:end])
-            return before if before.kind != "any" else self._keyword_type(low)
+            before = self._first_type(reversed(low[:end]))
+            return before if before.kind != "any" else self._first_type(reversed(low))
         return _ANY
 
     def asks_for_year(self, question: str) -> bool:
         """Whether a year answers a question ("in which year", "release year?"), not a day: `1952` for `11 March 1952`."""
         asked = fold(question).split()
         return "year" in asked and self.more_than_a_year.isdisjoint(asked)
-
-    def is_number_noun(self, noun: str) -> bool:
-        """Whether a noun names something that is given as a number ("budget", "population")."""
-        return noun in self.number_nouns
 
     def parse_label(self, label: str) -> AnswerType:
         """The inverse of `AnswerType.label`."""
@@ -149,12 +145,7 @@ class AnswerTypes:
         named = self._first_type(head)
         return AnswerType("item", tuple(head[:1])) if head and named.kind == "any" else named
 
-    def _keyword_type(self, low: list[str]) -> AnswerType:
-        """For "release date?", "and the director?", "what was his wife's name?": the last noun that names a type."""
-        return self._first_type(reversed(low))
-
     def _first_type(self, nouns: Iterable[str]) -> AnswerType:
-        """The type that the first of some nouns names which names any."""
         for noun in nouns:
             kind = self._kind_of_noun(noun)
             if kind == "place":
@@ -200,7 +191,6 @@ class AnswerTypes:
 
     @cached_property
     def _head_stem(self) -> Callable[[str], str | None]:
-        """The stem of the noun that the name of a class is built on; None of a name without words."""
         return lru_cache(maxsize=50_000)(lambda name: self.words.stem(self.head(name)) if fold(name) else None)
 
     def of_class(self, name: str) -> AnswerType:

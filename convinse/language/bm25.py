@@ -39,7 +39,9 @@ class BM25:
         wanted = sorted(word for word, weight in weights.items() if weight > 0)
         if not wanted or not texts:
             return [0.0] * len(texts)
-        vocabulary = self._readable()
+        if self._vocabulary.characters > _MOST_CHARACTERS:
+            self._vocabulary = _Vocabulary(self._words)
+        vocabulary = self._vocabulary  # another thread may put a fresh one in its place
         places, terms = vocabulary.read(texts)
         lengths = np.bincount(places, minlength=len(texts))
         norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1e-9))
@@ -58,15 +60,8 @@ class BM25:
         scores = self.scores(query, texts)
         return sorted(enumerate(scores), key=lambda pair: (-pair[1], texts[pair[0]], pair[0]))
 
-    def _readable(self) -> _Vocabulary:
-        """The vocabulary, or a fresh vocabulary when it has read enough; a running call keeps the old one."""
-        if self._vocabulary.characters > _MOST_CHARACTERS:
-            self._vocabulary = _Vocabulary(self._words)
-        return self._vocabulary
-
 
 def _frequencies(places: np.ndarray, terms: np.ndarray, wanted: Sequence[int], texts: int) -> np.ndarray:
-    """How often each text has each wanted term: [terms, texts]."""
     ascending = np.argsort(wanted)
     numbers = np.asarray(wanted)[ascending]
     row = np.minimum(np.searchsorted(numbers, terms), len(numbers) - 1)

@@ -121,7 +121,7 @@ class OperationWords:
                 return AskedComparison(frozenset(), word in self.later, frozenset((word,)))
             if word in self.more or word in self.less:
                 following = words[place + 1] if place + 1 < len(words) else ""
-                degree = self._degree(following)
+                degree = self._adjectives.get(following)
                 by, upward = degree or (frozenset(map(self.literals.keyword, self._raw_noun(words[place + 1 :]))), True)
                 if by:
                     return AskedComparison(by, upward == (word in self.more), frozenset((word, following)))
@@ -203,7 +203,7 @@ class OperationWords:
         upward = word in self.most
         if following in self.latest:
             return frozenset(), upward, place + 2
-        if degree := self._degree(following):
+        if degree := self._adjectives.get(following):
             return degree[0], degree[1] == upward, place + 2
         noun = self._noun(words[place + 1 :])
         is_limit = " ".join(words[max(0, place - 1) : place + 1]) in self.literals.inclusive  # "at most"
@@ -217,9 +217,6 @@ class OperationWords:
             if word in self.literals.properties.words.common:
                 return
             yield word
-
-    def _degree(self, adjective: str) -> tuple[frozenset[str], bool] | None:
-        return self._adjectives.get(adjective)
 
     @cached_property
     def _adjectives(self) -> Mapping[str, tuple[frozenset[str], bool]]:

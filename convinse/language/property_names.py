@@ -26,17 +26,11 @@ class PropertyWords:
     bridging: WordSet
     expansions: Table
 
-    def keywords(self, text: str) -> WordSet:
-        """The stems of a text's content words; forms of a word, and who does it (director, directed), have the same."""
-        return self._keywords(text)
-
     @cached_property
-    def _keywords(self) -> Callable[[str], WordSet]:
-        @lru_cache(maxsize=8_000)  # as of `Words.stems`: a question sees the same names in many evidences
-        def keywords(text: str) -> WordSet:
-            return frozenset(map(self._shared_form, self.words.stems(text)))
-
-        return keywords
+    def keywords(self) -> Callable[[str], WordSet]:
+        """The stems of a text's content words; forms of a word, and who does it (director, directed), have the same."""
+        # as of `Words.stems`: a question sees the same names in many evidences
+        return lru_cache(maxsize=8_000)(lambda text: frozenset(map(self._shared_form, self.words.stems(text))))
 
     def keyword(self, word: str) -> str:
         """The keyword of a folded word."""

@@ -51,7 +51,6 @@ def read_lists(kind: type[Lists], path: Path, **parts: object) -> Lists:
 
 
 def _read(path: Path) -> dict[str, list[str]]:
-    """The lines of each list."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -79,7 +78,6 @@ def _single(lines: list[str]) -> str:
 
 
 def _pairs(lines: list[str]) -> dict[str, str]:
-    """Each key with the text behind the colon of its line."""
     pairs: dict[str, str] = {}
     for line in lines:
         keys, colon, text = line.partition(":")

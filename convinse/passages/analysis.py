@@ -85,7 +85,12 @@ class Analyzer:
         if word in self._stop_words:
             return None
         if not word.isascii():
-            word = self._fold(word)
+            word = "".join(
+                char
+                if char.isascii() or (self._own is not None and char in self._own)
+                else _plain(char, self._own is None)
+                for char in word
+            )
             if word in self._stop_words:
                 return None
         return self._stem(word) if self._stem is not None else word
@@ -94,12 +99,6 @@ class Analyzer:
         """The terms of texts, in order."""
         terms = (self.term(word) for text in texts for word in self.words(text))
         return [term for term in terms if term is not None]
-
-    def _fold(self, word: str) -> str:
-        return "".join(
-            char if char.isascii() or (self._own is not None and char in self._own) else _plain(char, self._own is None)
-            for char in word
-        )
 
 
 def _pairs(match: re.Match[str]) -> str:

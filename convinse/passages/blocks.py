@@ -119,7 +119,6 @@ class BlockReader:
     def _counted(
         self, terms: npt.NDArray[np.int64], places: npt.NDArray[np.int64], passages: int
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-        """Hashes, sizes, terms and counts of `Rows`; the terms of a passage stand in the order of their hashes."""
         all_hashes = np.frombuffer(self._words.hashes, np.uint64)
         present = np.zeros(len(all_hashes), dtype=bool)
         present[terms] = True

@@ -71,7 +71,12 @@ def build_index(
     """
     start = time.monotonic()
     parameters = msgspec.structs.replace(parameters or Parameters(), analysis=analysis.VERSION)
-    _check_parameters(parameters)
+    analysis.Analyzer(parameters.language)
+    if not (parameters.title_weight >= 0 and parameters.k1 > 0 and 0 <= parameters.b <= 1):
+        raise DataError(
+            f"title weight {parameters.title_weight}, k1 {parameters.k1}, b {parameters.b}: "
+            "the weight must be 0 or more, k1 above 0, b from 0 to 1"
+        )
     _check_output(output, parameters, force)
     if memory < _LEAST_MEMORY:
         raise DataError(
@@ -105,15 +110,6 @@ def build_index(
     return Built(manifest, time.monotonic() - start)
 
 
-def _check_parameters(parameters: Parameters) -> None:
-    analysis.Analyzer(parameters.language)
-    if not (parameters.title_weight >= 0 and parameters.k1 > 0 and 0 <= parameters.b <= 1):
-        raise DataError(
-            f"title weight {parameters.title_weight}, k1 {parameters.k1}, b {parameters.b}: "
-            "the weight must be 0 or more, k1 above 0, b from 0 to 1"
-        )
-
-
 def _check_output(output: Path, parameters: Parameters, force: bool) -> None:
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return
@@ -130,7 +126,6 @@ def _check_output(output: Path, parameters: Parameters, force: bool) -> None:
 
 
 def _count_lines(path: Path) -> int:
-    """How many lines a file has: what the progress is measured against."""
     lines, open_end = 1, 0
     with open_packed(path) as file, reading(path, lambda: lines):
         while data := file.read(1 << 20):
@@ -148,7 +143,6 @@ def _digested(blocks: Iterator[Block], update: Callable[[bytes], object]) -> Ite
 
 
 def _check_unique(path: Path, hashes: npt.NDArray[np.uint64]) -> None:
-    """Raise `DataError` for the first id that comes twice."""
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
     repeats = set(order[1:][ordered[1:] == ordered[:-1]].tolist())

@@ -173,16 +173,16 @@ class PassageIndex:
             places = [self._segments[address.segment_ord] + address.doc for _, address in hits]
             numbers = self._arrays["document"][np.array(places, np.int64)].astype(np.int64)
             scores = self._scores(numbers, wanted)
-            if len(hits) < fetch or np.partition(scores, -top)[-top] > self._highest(hits[-1][0], wanted):
+            if len(hits) < fetch:
+                break
+            # the most that the score of a passage can be that the engine gives the last one's score or less
+            highest = hits[-1][0] / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * len(wanted.idf)
+            if np.partition(scores, -top)[-top] > highest:
                 break
             fetch *= _MORE
         scores = scores.round(9)
         order = np.lexsort((numbers, -scores))[:top]
         return numbers[order], scores[order]
-
-    def _highest(self, score: float, wanted: _QueryTerms) -> float:
-        """The most that the score of a passage can be that the engine gives `score` or less."""
-        return score / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * len(wanted.idf)
 
     def _query(self, terms: Iterable[str]) -> tuple[Any, _QueryTerms]:
         """The question to the engine, and what scores candidates; terms that no passage has are left out."""
@@ -204,7 +204,6 @@ class PassageIndex:
         return tantivy.Query.boolean_query(queries), wanted
 
     def _scores(self, numbers: npt.NDArray[np.int64], wanted: _QueryTerms) -> npt.NDArray[np.float64]:
-        """[passages] the scores of some passages for terms, added up in the order of the passages' rows."""
         arrays = self._arrays
         starts = arrays["row_start"][numbers]
         sizes = arrays["row_start"][numbers + 1] - starts
@@ -222,8 +221,6 @@ class PassageIndex:
 
 
 class _QueryTerms(NamedTuple):
-    """The terms of a question."""
-
     terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest of all
     idf: npt.NDArray[np.float64]
 

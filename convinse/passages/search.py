@@ -143,7 +143,6 @@ def _search(
 
 
 def _found(collection: Collection, questions: Sequence[SearchQuestion], top: int, texts: bool) -> list[RankedPassages]:
-    """What is found for each question; those of one index are asked together."""
     places: dict[PassageIndex, list[int]] = {}
     for place, question in enumerate(questions):
         places.setdefault(collection.index(question), []).append(place)
@@ -178,7 +177,6 @@ def passage_text(title: str | None, text: str) -> str:
 
 
 def _padded(question: SearchQuestion, index: PassageIndex, best: Sequence[FoundPassage], top: int) -> PassageRanking:
-    """The answer to a question, filled up with the first other passages where the index has enough."""
     whole = min(top, len(index))
     if len(best) >= whole:
         return PassageRanking(question, best)

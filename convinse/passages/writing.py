@@ -96,7 +96,6 @@ class IndexWriter:
             columns.append(getattr(rows, name))
 
     def _numbered(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-        """The numbers of terms; new terms get the next numbers."""
         places = np.searchsorted(self.hashes, hashes)
         is_new = np.ones(len(hashes), dtype=bool)
         inside = places < len(self.hashes)
@@ -151,12 +150,10 @@ def finish(writer: IndexWriter, parameters: Parameters, digest: bytes) -> Passag
 
 
 def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """Where each of some pieces begins when they stand one after the other, and where the last one ends."""
     return np.concatenate([np.zeros(1, np.uint64), np.cumsum(sizes, dtype=np.uint64)])
 
 
 def _documents(folder: Path) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-    """Where each segment of the engine begins, and the passage of each of its documents."""
     import tantivy
 
     searcher = FullText(folder / CANDIDATES).searcher

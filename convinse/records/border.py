@@ -26,7 +26,8 @@ def structured(evidence: Evidence) -> Evidence:
     """
     source = normalize_source(evidence["source"])
     key = _STRUCTURE.get(source)
-    if "mentions" in evidence and (key is None or _is_placed(evidence, key)):
+    is_placed = key is None or (key in evidence and all("start" in part for part in _parts(evidence, key)))
+    if "mentions" in evidence and is_placed:
         return evidence
     evidence = evidence.copy()
     if "mentions" not in evidence:
@@ -90,7 +91,6 @@ def _mentions(evidence: Evidence) -> list[Mention]:
 
 
 def _words(text: str, surface: str, start: int) -> Iterator[int]:
-    """Where words stand in a text from `start` on, at word borders."""
     start = text.find(surface, start) if surface else -1
     while start >= 0:
         end = start + len(surface)
@@ -161,7 +161,6 @@ def _attribute(evidence: Evidence) -> Attribute:
 
 
 def _pieces(evidence: Evidence) -> list[tuple[int, int]]:
-    """Start and end of what stands between commas, those in mentions ("May 25, 1979") left out."""
     text, within = evidence["evidence_text"], [(place["start"], place["end"]) for place in evidence["mentions"]]
     commas = [match.span() for match in re.finditer(_SEPARATOR, text)]
     free = [(left, right) for left, right in commas if not any(start < left < end for start, end in within)]
@@ -176,10 +175,6 @@ def _parts(evidence: Evidence, key: str) -> Iterable[Cell | AttributeValue]:
     if key == "row":
         return evidence["row"]["cells"]
     return evidence["attribute"]["values"] if key == "attribute" else ()
-
-
-def _is_placed(evidence: Evidence, key: str) -> bool:
-    return key in evidence and all("start" in part for part in _parts(evidence, key))
 
 
 def _place(evidence: Evidence, key: str) -> None:

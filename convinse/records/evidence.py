@@ -125,9 +125,7 @@ class Evidence(_AnnotatedText, total=False):
 
 def with_score(evidence: Evidence, score: float) -> Evidence:
     """A copy of an evidence that has this `score`."""
-    copy = evidence.copy()
-    copy["score"] = score
-    return copy
+    return {**evidence, "score": score}
 
 
 def parse_sources(text: str | Sequence[str], where: str = "sources") -> tuple[str, ...]:
@@ -206,7 +204,6 @@ def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:
 
 
 def _merge_places(first: Evidence, evidence: Evidence) -> None:
-    """Add the mentions that only the second of two evidences of equal text has."""
     if "mentions" not in first or "mentions" not in evidence:
         first.pop("mentions", None)  # the border finds the places of both
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .evidence import Entity, Evidence, Mention, unique_entities
@@ -51,6 +51,13 @@ def fact_text(fact: Sequence[Entity]) -> str:
 def fact_evidence(fact: Sequence[Entity], retrieved_for: Entity) -> Evidence:
     """A fact as evidence."""
     entities = unique_entities(fact[:1] + fact[2::2])  # type: ignore[operator]
+    mentions: list[Mention] = []
+    start = 0
+    for place, entity in enumerate(fact):
+        end = start + len(entity["label"])
+        if place % 2 == 0:
+            mentions.append({"start": start, "end": end, "id": entity["id"]})
+        start = end + len(_SEPARATOR)
     return {
         "evidence_text": fact_text(fact),
         "source": "kb",
@@ -58,14 +65,5 @@ def fact_evidence(fact: Sequence[Entity], retrieved_for: Entity) -> Evidence:
         "wikidata_entities": entities,
         "retrieved_for_entity": retrieved_for,
         "fact": list(fact),
-        "mentions": list(_mentions(fact)),
+        "mentions": mentions,
     }
-
-
-def _mentions(fact: Sequence[Entity]) -> Iterator[Mention]:
-    start = 0
-    for place, entity in enumerate(fact):
-        end = start + len(entity["label"])
-        if place % 2 == 0:
-            yield {"start": start, "end": end, "id": entity["id"]}
-        start = end + len(_SEPARATOR)

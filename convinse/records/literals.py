@@ -146,7 +146,6 @@ def find_literals(text: str) -> Iterator[LiteralSpan]:
 
 
 def _scaled(amount: str, scale: str | None) -> Entity:
-    """The number of an amount as written, and of "million" behind it, with which it is labelled: `55000000`, "55 million"."""
     if scale is None:
         return number_entity(amount)
     number = Decimal(amount.replace(",", "")).scaleb(_SCALES[scale.lower()])
@@ -154,7 +153,6 @@ def _scaled(amount: str, scale: str | None) -> Entity:
 
 
 def _valid_date(year: int, month: int | None, day: int | None) -> Entity | None:
-    """A date that exists (31 February does not)."""
     try:
         date(year, 1 if month is None else month, 1 if day is None else day)
     except ValueError:

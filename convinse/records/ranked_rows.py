@@ -74,8 +74,12 @@ def ranked_rows(
         most_columns: that are ranked, from the left, and shown.
         most_characters: of a text. Cells that do not fit are left out from the right, the first one never: it is cut.
     """
-    ranked = with_ranks(rows, most_columns)
-    return [_written(row, _lead(row, title), row["cells"], most_columns, most_characters) for row in ranked]
+    made = []
+    for row in with_ranks(rows, most_columns):
+        parts = (title, row["caption"] or row["section"], row.get("part", ""))
+        lead = ", ".join(dict.fromkeys(part for part in parts if part))
+        made.append(_written(row, lead, row["cells"], most_columns, most_characters))
+    return made
 
 
 # -- as a model reads them ---------------------------------------------------------------------------------------------
@@ -117,7 +121,6 @@ def spans_as_read(evidence: Evidence, form: RowForm, spans: Iterable[tuple[int, 
 
 
 def _same(row: RankedRow) -> list[tuple[int, int, int]]:
-    """What a row in words shares with the evidence's own text: its start and end, and its start in the evidence's text."""
     own = {cell["column"]: cell["start"] for cell in row.row["cells"]}
     return [(0, row.lead, 0), *((*place, own[column]) for column, place in row.cells.items())]
 
@@ -151,11 +154,6 @@ def _written(row: Row, lead: str, cells: Sequence[Cell], most_columns: int, most
         marked = f"{longer} [{cell['rank']}]" if "rank" in cell else longer
         text = marked if len(marked) <= most else longer
     return RankedRow(row, text, len(lead), places)
-
-
-def _lead(row: Row, title: str) -> str:
-    parts = (title, row["caption"] or row["section"], row.get("part", ""))
-    return ", ".join(dict.fromkeys(part for part in parts if part))
 
 
 # -- ranks -------------------------------------------------------------------------------------------------------------
@@ -216,7 +214,6 @@ def _names(table: Sequence[dict[int, Cell]], columns: Iterable[int]) -> list[str
 
 
 def _ranks(cells: Sequence[Cell | None]) -> list[str]:
-    """The rank of each cell of a column; all are empty in a column without an order."""
     order = column_order(cells)
     if order is None:
         return [""] * len(cells)
@@ -253,7 +250,8 @@ def _value(text: str) -> _Value | None:
     if literals and len(literals) <= 2 and all(is_date(literal.entity["id"]) for literal in literals):
         start = literals[0].entity["id"]
         if any(literal.end - literal.start > _YEAR_DIGITS for literal in literals):
-            return _Value(_day(start), _DATE)
+            year, month, day = (int(part) for part in start[: start.index("T")].split("-"))
+            return _Value(year * 372.0 + month * 31 + day, _DATE)  # grows with the day
         if len(literals) == 2:  # from one year to another: ordered among years, which are numbers
             return _Value(float(start[:_YEAR_DIGITS]), "")
     amounts = list(_AMOUNT.finditer(bare))
@@ -264,9 +262,3 @@ def _value(text: str) -> _Value | None:
     sign = -1 if amounts[0][0][0] in "-−–" else 1
     units = _UNIT.findall(rest.casefold())
     return _Value(sign * float(digits), " ".join(units)) if len(units) <= _MOST_UNIT_WORDS else None
-
-
-def _day(stamp: str) -> float:
-    """A number that grows with the day of a time stamp."""
-    year, month, day = (int(part) for part in stamp[: stamp.index("T")].split("-"))
-    return year * 372.0 + month * 31 + day

@@ -99,7 +99,6 @@ def _table(table: ReportTable) -> Markup:
 
 
 def _pictures(runs: Sequence[ReportedRun]) -> dict[str, Markup]:
-    """The pictures of tables, by the tables' names."""
     if not can_draw():
         return {}
     named, timed = letters(runs), [place for place, run in enumerate(runs) if run.seconds]
@@ -123,14 +122,13 @@ def _differing(first: ReportedRun, run: ReportedRun, letter: str) -> Markup:
         parts.append(element("h3", f"{what}: {len(names)}"))
         if len(names) > MOST_SHOWN:
             parts.append(element("p", f"The first {MOST_SHOWN} of them are shown.", class_="note"))
-        parts += [_question(name, first.turns[name], run.turns[name], letter) for name in names[:MOST_SHOWN]]
+        for name in names[:MOST_SHOWN]:
+            before = first.turns[name]
+            gold = element("span", f" → {', '.join(before.gold)}", class_="gold")
+            summary = element("summary", before.question, gold, element("span", name, class_="dim"))
+            sides = element("div", _side("A", before), _side(letter, run.turns[name]), class_="sides")
+            parts.append(element("details", summary, sides))
     return _joined(parts)
-
-
-def _question(name: str, before: ReportedTurn, after: ReportedTurn, letter: str) -> Markup:
-    gold = element("span", f" → {', '.join(before.gold)}", class_="gold")
-    sides = element("div", _side("A", before), _side(letter, after), class_="sides")
-    return element("details", element("summary", before.question, gold, element("span", name, class_="dim")), sides)
 
 
 def _side(letter: str, turn: ReportedTurn) -> Markup:

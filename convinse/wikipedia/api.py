@@ -105,7 +105,9 @@ class MediaWikiApi:
                 raise ConfigError(f"{key}: {error}") from None
         self.wikipedia = wikipedia
         self.wikidata = wikidata
-        self.site = _site(wikipedia)
+        # Wikidata's name of the Wikipedia: `enwiki`, also where the address does not tell
+        match = re.fullmatch(r"([a-z-]+)\.(?:m\.)?wikipedia\.org", urlsplit(wikipedia).hostname or "")
+        self.site = f"{match[1].replace('-', '_')}wiki" if match and match[1] != "www" else "enwiki"
         self._web = WebSession(
             read_timeout=30.0,
             deadline=600.0,
@@ -227,12 +229,6 @@ def until(seconds: float) -> float:
     return time.monotonic() + seconds
 
 
-def _site(address: str) -> str:
-    """Wikidata's name of the Wikipedia at an address: `enwiki`, also where the address does not tell."""
-    match = re.fullmatch(r"([a-z-]+)\.(?:m\.)?wikipedia\.org", urlsplit(address).hostname or "")
-    return f"{match[1].replace('-', '_')}wiki" if match and match[1] != "www" else "enwiki"
-
-
 def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
     """At most 50 titles each, and no more than fit into an address; what is no title at all is left out."""
     batch: list[str] = []
@@ -251,7 +247,6 @@ def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _follow(title: str, forward: dict[str, str], pages: dict[str, str]) -> LinkedItem | None:
-    """From a title as linked over its normal form and redirects to the page and its item."""
     seen: set[str] = set()
     while title in forward and title not in seen:
         seen.add(title)
@@ -260,7 +255,6 @@ def _follow(title: str, forward: dict[str, str], pages: dict[str, str]) -> Linke
 
 
 def _error(answer: Any) -> tuple[str, str]:
-    """Code and text of an API's error; empty where there is none."""
     error = answer.get("error") if isinstance(answer, dict) else None
     if not error:
         return "", ""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,7 +103,7 @@ def build(
         blocks = read_blocks(pages, _BLOCK_BYTES)
         with (
             progress(f"reading {pages.name}", lines, "pages", quiet) as advance,
-            closing(in_order(pages, blocks, _PageParser, (known,), workers, "try again")) as parts,
+            closing(in_order(pages, blocks, partial, (_parse_block, known), workers, "try again")) as parts,
         ):
             for part in parts:
                 faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
@@ -120,7 +121,6 @@ def build(
 
 
 def _known_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
-    """The titles of the pages themselves and of the titles file, and the number of pages."""
     known, lines = Titles(), 0
     for _, line in raw_lines(pages):
         lines += 1
@@ -183,32 +183,25 @@ class ParsedPages:
     bad: list[tuple[int, str]] = field(default_factory=list)
 
 
-class _PageParser:
-    """Blocks of lines into parts."""
-
-    def __init__(self, known: Titles) -> None:
-        self._known = known
-
-    def __call__(self, block: Block) -> ParsedPages:
-        part = ParsedPages()
-        for number, line in block.lines():
-            part.lines += 1
-            try:
-                page = _packed(line, self._known)
-            except JSON_ERRORS as error:
-                part.bad.append((number, f"is no page ({one_line(error)})"))
-            except Exception as error:  # whatever a parser makes of a page: one page never stops a build
-                part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
+def _parse_block(known: Titles, block: Block) -> ParsedPages:
+    part = ParsedPages()
+    for number, line in block.lines():
+        part.lines += 1
+        try:
+            page = _packed(line, known)
+        except JSON_ERRORS as error:
+            part.bad.append((number, f"is no page ({one_line(error)})"))
+        except Exception as error:  # whatever a parser makes of a page: one page never stops a build
+            part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
+        else:
+            if page is None:
+                part.skipped += 1
             else:
-                if page is None:
-                    part.skipped += 1
-                else:
-                    part.pages.append(page)
-        return part
+                part.pages.append(page)
+    return part
 
 
 def _packed(line: bytes, known: Titles) -> PackedPage | None:
-    """The evidences of a saved page; None for one without an item."""
     saved = _SAVED.decode(line)
     title = saved.title.replace("_", " ").strip()
     if not title:

@@ -195,7 +195,6 @@ def _cut_deep(html: str) -> str:
 
 
 def _around(node: LexborNode, tag: str) -> LexborNode | None:
-    """The nearest element of a tag that holds a node."""
     parent = node.parent
     while parent is not None and parent.tag != tag:
         parent = parent.parent
@@ -239,7 +238,6 @@ def blocks(root: LexborNode) -> Iterator[PageElement]:
 
 
 def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[PageElement]]) -> Iterator[PageElement]:
-    """The blocks in the cells of a layout table, or the lists and tables in a list item."""
     if node.tag == "table":
         for row in table_rows(node):
             for cell in row_cells(row):
@@ -249,7 +247,6 @@ def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[PageElement]]
 
 
 def _data_tables(table: LexborNode, section: str) -> Iterator[PageElement]:
-    """A table of data, and those nested in it."""
     if _is_data(table):
         yield PageElement("table", table, section)
     for nested in table.css("table"):
@@ -368,7 +365,6 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
 
 
 def _skip_blank(text: str, start: int, end: int) -> int:
-    """Where a link or part begins when blanks stand before its first word."""
     return end - len(text[start:end].lstrip(" ,"))
 
 

@@ -74,7 +74,11 @@ class WikipediaDump:
             if written != str(FORMAT):
                 raise IndexFileError(f"{path}: format {written}, this version reads format {FORMAT}; build it again")
             self._connection.execute("SELECT id, evidences FROM page LIMIT 0")
-            self.has_words = self._can_search()
+            try:
+                self._connection.execute("SELECT rowid FROM words LIMIT 0")
+                self.has_words = True
+            except sqlite3.OperationalError:  # an earlier version wrote it, or this SQLite has no full-text search
+                self.has_words = False
             self.build_id: str = meta["build_id"]
             self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])
 
@@ -107,13 +111,6 @@ class WikipediaDump:
             raise IndexFileError(f"{self.path}: cut off, or of an earlier version; build it again")
         if seal != _seal(digest_of(self.path, size)):
             raise IndexFileError(f"{self.path}: altered since it was built; build it again")
-
-    def _can_search(self) -> bool:
-        try:
-            self._connection.execute("SELECT rowid FROM words LIMIT 0")
-        except sqlite3.OperationalError:  # an earlier version wrote it, or this SQLite has no full-text search
-            return False
-        return True
 
     def search(self, names: Sequence[str], words: Sequence[str] = (), limit: int = 10) -> list[str]:
         """The items whose pages have all of some names, best first; empty where the dump has no words.
@@ -216,7 +213,6 @@ def _seal(digest: str) -> bytes:
 
 
 def _write_pages(path: Path, connection: sqlite3.Connection, pages: Iterable[PackedPage]) -> Counter[str]:
-    """Fill a new database; returns the counts."""
     total, counts = 0, Counter(pages=0)
     connection.executescript(_SCHEMA)
     has_words = _has_full_text(connection)
@@ -231,12 +227,17 @@ def _write_pages(path: Path, connection: sqlite3.Connection, pages: Iterable[Pac
                 counts.update(page.counts)
             else:
                 LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", _meta(total, counts).items())
+        text = f"{total % _SUMS:064x}"  # a sum of digests, which follows from the content in any order
+        meta = {
+            "format": str(FORMAT),
+            "build_id": hashlib.sha256(f"format {FORMAT} {text}".encode()).hexdigest()[:16],
+            "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts)}).decode(),
+        }
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
     return counts
 
 
 def _has_full_text(connection: sqlite3.Connection) -> bool:
-    """Make the table of words; false where this SQLite cannot."""
     try:
         connection.execute(_WORDS)
     except sqlite3.OperationalError as error:
@@ -245,16 +246,6 @@ def _has_full_text(connection: sqlite3.Connection) -> bool:
         LOGGER.warning("this SQLite has no full-text search (FTS5): names are not looked for in the pages of this dump")
         return False
     return True
-
-
-def _meta(total: int, counts: Counter[str]) -> dict[str, str]:
-    """What a dump says of itself; its build id is a sum of digests, which follows from the content in any order."""
-    text = f"{total % _SUMS:064x}"
-    return {
-        "format": str(FORMAT),
-        "build_id": hashlib.sha256(f"format {FORMAT} {text}".encode()).hexdigest()[:16],
-        "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts)}).decode(),
-    }
 
 
 def check_replaceable(path: Path) -> None:

@@ -35,7 +35,8 @@ class PageNames:
             for link in snippet.links:
                 anchor = snippet.text[link.start : link.end]
                 entity = items.get(link.target)
-                if entity is not None and _is_name(anchor):
+                is_name = len(anchor) >= _MIN_NAME and any(map(str.isalpha, anchor))
+                if entity is not None and is_name and anchor.lower() not in english().words.common:
                     names.setdefault(anchor, entity)
         for name in short_forms(title):
             names[name] = page
@@ -82,20 +83,13 @@ class PageNames:
 
 
 def _free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:
-    """Whether nothing that is taken lies within `start` to `end`."""
     return all(end <= left or right <= start for left, right in taken)
 
 
 def _stands_alone(text: str, name: str, start: int, end: int) -> bool:
-    """Whether `text[start:end]` is the name, at word borders."""
     return text.startswith(name, start) and not any(
         char.isalnum() or char == "_" for char in text[max(start - 1, 0) : start] + text[end : end + 1]
     )
-
-
-def _is_name(anchor: str) -> bool:
-    """Whether a link text is looked for elsewhere on the page: letters, and no common word."""
-    return len(anchor) >= _MIN_NAME and any(map(str.isalpha, anchor)) and anchor.lower() not in english().words.common
 
 
 def short_forms(title: str) -> list[str]:

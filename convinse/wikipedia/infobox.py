@@ -33,7 +33,8 @@ def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
             columns = []
             if _is_header(cells[0]):
                 is_title = (number == 0 and not named) or (not any_attribute and title.lower() in text.lower())
-                group = "" if is_title or _is_above(cells[0]) else text.rstrip(": ")
+                is_above = any(name in _class(cells[0]) for name in ("infobox-above", "summary", "fn"))
+                group = "" if is_title or is_above else text.rstrip(": ")
                 parent, below_header = "", bool(group)
             elif below_header and not _NAVIGATION.search(text):  # a value over the whole width
                 yield values[0].after(", ".join((title, group)) + ", ")._replace(path=(group,))
@@ -101,8 +102,3 @@ def _is_header(cell: LexborNode) -> bool:
 
 def _class(node: LexborNode) -> str:
     return node.attributes.get("class") or ""
-
-
-def _is_above(cell: LexborNode) -> bool:
-    classes = _class(cell)
-    return any(name in classes for name in ("infobox-above", "summary", "fn"))

@@ -10,10 +10,9 @@ from typing import NamedTuple
 from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Row, entities_within
 from ..records.ranked_rows import with_ranks
 from ..support.limits import MOST_PAGE_TEXT
-from .document import Part, Snippet, TableRow, blocks, parse_html
+from .document import PageElement, Part, Snippet, TableRow, blocks, flatten, parse_html
 from .entities import Annotated, PageNames
 from .infobox import attributes
-from .sentences import sentences
 from .tables import rows
 
 LOGGER = logging.getLogger(__name__)
@@ -61,8 +60,26 @@ def _snippets(name: str, html: str, max_length: int | None) -> Iterator[Snippet]
             yield from (snippet.after(f"{name}, ") for snippet in sentences(element))
 
 
+def sentences(element: PageElement) -> Iterator[Snippet]:
+    """The sentences of a paragraph (by sentencex, the splitter of the Wikimedia Foundation); a list item is one snippet."""
+    snippet = flatten(element.node, "text", skip_nested=True).cleaned()
+    if element.kind == "li":
+        if snippet.text:
+            yield snippet
+        return
+    import sentencex
+
+    start = 0
+    for sentence in sentencex.segment("en", snippet.text):
+        end = start + len(sentence)
+        left = end - len(sentence.lstrip())
+        right = start + len(sentence.rstrip())
+        if right > left:
+            yield snippet.part(left, right)
+        start = end
+
+
 def _name(title: str) -> str:
-    """The title without its bracket."""
     return title.split(" (")[0] if title.endswith(")") and " (" in title.strip("(") else title
 
 
@@ -138,7 +155,6 @@ def with_ranked_rows(evidences: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _with_ranks(evidence: Evidence, ranked: Mapping[tuple[int, int], Row]) -> Evidence:
-    """An evidence with the ranks of its own cells."""
     row = evidence.get("row")
     whole = None if row is None else ranked.get((row.get("table", -1), row.get("number", -1)))
     if row is None or whole is None:

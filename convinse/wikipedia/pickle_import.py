@@ -104,7 +104,6 @@ def import_pickle(path: Path, output: Path, *, largest: int = LARGEST_PICKLE, qu
 
 
 def _load(path: Path, largest: int) -> tuple[dict[Any, Any], int]:
-    """The dictionary in a pickle, and the bytes of the pickle."""
     with unpacked(path) as (raw, file):
         pickled = file if file is raw else io.BytesIO(read_bytes(path))
         size = pickled.seek(0, io.SEEK_END)

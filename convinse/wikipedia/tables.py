@@ -116,8 +116,6 @@ def _bold_header(table: LexborNode) -> bool:
 
 
 class _CellInRow(NamedTuple):
-    """A cell as it is added to the text of its row, behind `lead`."""
-
     lead: str
     header: str
     column: int

@@ -1,5 +1,3 @@
-import pytest
-
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.records.border import structured
@@ -13,20 +11,6 @@ class Fixed(EvidenceRetrievalScoring):
 
     def inference_on_turn(self, turn, sources):
         return list(self.returned)
-
-
-def test_the_base_class_cannot_be_made():
-    with pytest.raises(TypeError, match="inference_on_turn"):
-        EvidenceRetrievalScoring(parse_config({}))
-
-
-def test_config_and_logger_are_set():
-    config = parse_config({"custom": {"my_key": 1}})
-    found = Fixed(config)
-    assert found.config is config
-    found.logger.debug("works")
-    assert found.store_cache() is None
-    assert found.train(("kb",)) is None
 
 
 def test_what_is_returned_is_stored():

@@ -88,12 +88,6 @@ def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
     assert found == [{**EVIDENCES[place], "score": pytest.approx(values[place], abs=1e-6)} for place in expected[:30]]
 
 
-def test_without_a_cross_encoder_the_best_come_first(bi_encoder):
-    for lexical, dense in ((3, 4), (0, 1), (20, 20)):
-        found = Cascade(BM25Scorer(), None, bi_encoder, lexical=lexical, dense=dense).rank(QUERY, EVIDENCES, 100)
-        assert scores(found) == sorted(scores(found), reverse=True)
-
-
 def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
     made = BertReranker(tiny(), "cpu")
     counted = Counted(made.engine)
@@ -188,16 +182,6 @@ def test_scores_mix_probability_and_bm25(reranker, bi_encoder, share):
     assert scores(found) == pytest.approx([total[place] for place in expected], abs=2e-5)
     plain = shared(reranker, bi_encoder, 0.0).rank(QUERY, EVIDENCES, len(expected))
     assert (texts(found) == texts(plain)) == (share == 0.0)
-
-
-def test_what_was_not_chosen_stays_behind_at_score_0(reranker, bi_encoder):
-    number = len(chosen_of(bi_encoder))
-    plain = shared(reranker, bi_encoder, 0.0).rank(QUERY, EVIDENCES, 60)
-    for share in (0.1, 0.5, 1.0):
-        found = shared(reranker, bi_encoder, share).rank(QUERY, EVIDENCES, 60)
-        assert found[number:] == plain[number:] and {one["score"] for one in found[number:]} == {0.0}
-        assert sorted(texts(found[:number])) == sorted(texts(plain[:number]))
-        assert scores(found) == sorted(scores(found), reverse=True) and all(0 <= one <= 1 for one in scores(found))
 
 
 def test_mixed_scores_without_a_bi_encoder(reranker):

@@ -12,7 +12,7 @@ from convinse.support.cache import Cache
 from convinse.support.errors import ConfigError, DataError
 from convinse.wikipedia.dump import write_dump
 from evidences import evidence, texts
-from handmade import claim, document, q, world, write
+from handmade import world, write
 from refusals import refused
 
 QUESTION = "Who directed Titanic with Kate Winslet?"
@@ -71,19 +71,6 @@ def test_facts_and_page_evidences_of_the_question_s_items(make):
     assert "Titanic, A ship." not in found
     for one in evidences:
         assert one["retrieved_for_entity"] in [entity["item"] for entity in entities]
-
-
-def test_a_fact_as_evidence_has_its_entities_and_dates(make):
-    evidences, _ = make().retrieve_KB_facts("When was Titanic, the film, released?")
-    (release,) = [one for one in evidences if one["evidence_text"] == "Titanic, publication date, 19 December 1997"]
-    day = ("19 December 1997", "1997-12-19T00:00:00Z")
-    titanic, date = {"id": "Q44578", "label": "Titanic"}, {"id": day[1], "label": day[0]}
-    known = {
-        "retrieved_for_entity": titanic,
-        "fact": [titanic, {"id": "P577", "label": "publication date"}, date],
-        "mentions": [{"start": 0, "end": 7, "id": "Q44578"}, {"start": 27, "end": 43, "id": date["id"]}],
-    }
-    assert release == evidence(release["evidence_text"], "kb", ("Titanic", "Q44578"), day, **known)
 
 
 @pytest.mark.parametrize(
@@ -182,21 +169,6 @@ def test_every_search_parameter_is_part_of_the_cache_key(make, data, change):
     assert set(Cache(data["ers_cache_path"]).keys()) > before
 
 
-def test_nothing_of_an_earlier_knowledge_base_or_program_is_taken_from_the_cache(make, workdir, monkeypatch):
-    dump = write(workdir / "dump.json", [document("Q1", "x", claim("P1", q("Q2"))), document("Q2", "y")])
-    build(dump, workdir / "kb")
-    kb_path = str(workdir / "kb")
-    assert make().retrieve_KB_facts("Titanic")[0]
-    assert make(kb_path=kb_path).retrieve_KB_facts("Titanic") == ([], [])
-    before = make(kb_path=kb_path).retrieve_KB_facts("x")
-    assert before[0]
-    with monkeypatch.context() as patch:
-        patch.setattr(clocq_retriever, "program_id", lambda: "another")
-        patch.setattr(SearchSpace, "search", lambda *_: ([], []))
-        assert make(kb_path=kb_path).retrieve_KB_facts("x") == ([], [])
-    assert make(kb_path=kb_path).retrieve_KB_facts("x") == before
-
-
 def test_settings_that_do_not_matter_share_the_cache(make, data):
     make().retrieve_KB_facts(QUESTION)
     before = set(Cache(data["ers_cache_path"]).keys())
@@ -234,11 +206,6 @@ def test_without_cache_no_disk_is_touched(make, workdir, data):
     assert state() == before
     make().retrieve_evidences(QUESTION, SOURCES)
     assert (workdir / "cache").is_dir()  # so the comparison would have seen it
-
-
-def test_nothing_is_opened_before_the_first_retrieval(workdir):
-    ClocqRetriever(parse_config({"kb_path": "nowhere", "ers_wikipedia_dump": "nowhere.db"}))
-    assert list(workdir.iterdir()) == []
 
 
 def test_collaborators_can_be_given(make, data):
@@ -318,3 +285,12 @@ def test_the_cache_is_reset(make):
     retriever.wikipedia.store_dump()
     assert not list(make().cache.keys())
     make(ers_use_cache=False).reset_cache()
+
+
+def test_nothing_of_an_earlier_program_is_taken_from_the_cache(make, monkeypatch):
+    before = make().retrieve_KB_facts(QUESTION)
+    with monkeypatch.context() as patch:
+        patch.setattr(clocq_retriever, "program_id", lambda: "another")
+        patch.setattr(SearchSpace, "search", lambda *_: ([], []))
+        assert make().retrieve_KB_facts(QUESTION) == ([], [])
+    assert make().retrieve_KB_facts(QUESTION) == before

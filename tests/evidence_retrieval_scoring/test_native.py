@@ -153,13 +153,6 @@ def test_store_cache_closes_that_of_the_retriever():
     assert retriever.closed
 
 
-def test_making_the_module_opens_nothing(workdir):
-    NativeERS(
-        parse_config({"kb_path": "nowhere", "ers_wikipedia_dump": "nowhere.db", "ers_cache_path": str(workdir / "c")})
-    )
-    assert list(workdir.iterdir()) == []
-
-
 class TestContract(EvidenceRetrievalScoringContract):
     def make(self, config):
         return NativeERS(config)

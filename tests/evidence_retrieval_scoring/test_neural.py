@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from convinse.config import load_config, parse_config
+from convinse.config import parse_config
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.evidence_retrieval_scoring.native import NativeERS
@@ -62,13 +62,6 @@ def test_turns_are_computed_together_and_equal_pairs_once(turns):
     once = counted.sequences
     module.inference_on_turns([*copy.deepcopy(turns[:2]), *copy.deepcopy(turns[:2])], SOURCES)
     assert counted.sequences == 2 * once
-
-
-def test_inference_on_turn_alone(turns):
-    module, turn = ers(evs="cross_encoder", evs_model=str(tiny())), copy.deepcopy(turns[0])
-    found = module.inference_on_turn(turn, ["kb"])
-    assert turn["top_evidences"] is found and {one["source"] for one in found} == {"kb"}
-    assert found == module.inference_on_turns([copy.deepcopy(turns[0])], ["kb"])[0]
 
 
 def test_retrieve_of_a_subclass_is_called(turns):
@@ -177,10 +170,3 @@ def test_the_pipeline_uses_the_cascade_where_a_model_is_configured(command, more
 )
 def test_a_model_that_cannot_be_used_is_one_line(command_error, keys, start):
     assert command_error(*pipeline(**keys)).startswith(start)
-
-
-def test_a_configuration_without_models_needs_none():
-    for config in (parse_config({}), load_config("lexical.yml")):
-        assert config.evs_model is config.evs_bi_encoder is config.ha_model is None
-    neural = load_config("config.yml")
-    assert neural.evs_model == neural.evs_bi_encoder == neural.ha_model == "snapshot:model"  # that of the package

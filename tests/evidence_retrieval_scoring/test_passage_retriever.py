@@ -9,7 +9,6 @@ from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.pipeline import Pipeline
 from convinse.records.evidence import check_evidence
-from convinse.support.errors import IndexFileError
 from evidences import evidence
 from written import write_lines
 
@@ -46,19 +45,9 @@ def test_passages_are_evidences_with_their_own_entities(folder):
         assert found[0]["evidence_text"][place["start"] : place["end"]] == surface and place["id"] == entity_id
 
 
-def test_a_passage_without_entities_is_an_evidence_too(folder):
-    (found,) = passages(folder).retrieve_passages("are returns free?")
-    assert found["wikidata_entities"] == [] and found["evidence_text"] == "Returns are free of charge."
-
-
 def test_a_title_that_is_asked_about_is_no_answer(folder):
     (found,) = passages(folder).retrieve_passages("warranty || toaster T2")
     assert found["retrieved_for_entity"] == {"id": '"Toaster T2"', "label": "Toaster T2"}
-
-
-def test_at_most_evs_max_evidences(folder):
-    retriever = passages(folder, most=1)
-    assert len(retriever.retrieve_passages("kettle toaster returns")) == 1
 
 
 def test_results_are_copies(folder):
@@ -94,11 +83,6 @@ def test_the_pipeline_answers_from_a_private_corpus(folder):
     turn = done["questions"][0]
     assert turn["top_evidences"][0]["evidence_text"].startswith("Kettle K7")
     assert turn["pred_answers"][0]["answer"] == {"id": "2019-01-01T00:00:00Z", "label": "2019"}
-
-
-def test_a_missing_index_is_told(tmp_path):
-    with pytest.raises(IndexFileError, match="no passage index here"):
-        ClocqRetriever(config(tmp_path / "nowhere", ers_wikipedia_dump=None)).retrieve_evidences("kettle", ["text"])
 
 
 def test_given_scores_are_those_of_the_index():

@@ -1,5 +1,3 @@
-import copy
-import gzip
 import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -14,11 +12,8 @@ from convinse.records.evidence import check_evidence
 from convinse.wikipedia import page as pages
 from convinse.wikipedia.dump import write_dump
 from evidences import evidence
-from loopback import cut, free_port, ok, silent, status
+from loopback import cut, ok, status
 from mediawiki import error, mediawiki
-from places import DATA
-
-SHARED = DATA / "wikipedia-pages"
 
 
 def about(text, items=0, source="text"):
@@ -50,20 +45,6 @@ def test_the_evidences_of_a_page_come_as_they_are(retriever):
     assert made.retrieve_wp_evidences("Q404404") == []
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda e: e.update(score=1),
-        lambda e: e["wikidata_entities"].clear(),
-        lambda e: e["disambiguations"].append(["x", "Q9"]),
-    ],
-)
-def test_who_changes_what_is_returned_changes_nothing_for_the_next(retriever, change):
-    made = retriever()
-    change(made.retrieve_wp_evidences("Q44578")[0])
-    assert made.retrieve_wp_evidences("Q44578") == PAGE
-
-
 LONG = [about("x" * size) for size in (2, 3, 10, 400, 401)]
 DATED = evidence("with dates", "text", *(("1", "Q1"), ("2", "Q2"), ("1997", "1997-12-19T00:00:00Z"), ("194", "194")))
 FEW = [about("one", 1), about("two", 2), about("three", 3), DATED]
@@ -90,36 +71,6 @@ LETTERS = [about(text) for text in ("abc123", "abc1234", "1 2 3 4", "été 12")]
 def test_filters_include_their_bounds(retriever, given, config, kept):
     assert found(retriever(given, **config)) == [given[place]["evidence_text"] for place in kept]
     assert parse_config({}).evr_require_entity is False  # a name without an item may be the answer
-
-
-def test_filters_change_without_a_new_dump_or_a_stale_cache(retriever, workdir):
-    config = {"ers_cache_path": str(workdir / "cache")}
-    texts = ["short", "rather longer"]
-    assert found(retriever(map(about, texts), **config)) == texts
-    assert found(retriever(map(about, texts), **config, evr_min_evidence_length=6)) == texts[1:]
-
-
-def test_a_rebuilt_dump_is_read_anew(retriever, workdir):
-    config = {"ers_cache_path": str(workdir / "cache")}
-    first = retriever([about("before")], **config)
-    assert found(first) == ["before"]
-    first.store_cache()
-    second = retriever([about("after")], **config)
-    assert found(second) == ["after"]
-
-
-def test_without_a_dump_there_is_nothing():
-    made = WikipediaRetriever(parse_config({"ers_wikipedia_dump": None}))
-    assert made.retrieve_wp_evidences("Q44578") == []
-    assert made.resources.wikipedia is None
-
-
-def test_without_cache_no_disk_is_touched(retriever, workdir):
-    made = retriever(ers_use_cache=False, ers_cache_path=str(workdir / "cache"))
-    before = copy.copy(sorted(workdir.rglob("*")))
-    found(made)
-    made.store_cache()
-    assert sorted(workdir.rglob("*")) == before
 
 
 def rows(*texts, table=0):
@@ -402,21 +353,6 @@ def test_a_failure_is_an_error_in_the_log_and_never_cached(live, wiki, caplog, f
     assert sorted(found(live())) == sorted(TEXTS)  # the host's wish for rest is known to the first one only
 
 
-@pytest.mark.parametrize(
-    ("config", "offline", "fault"),
-    [
-        ({"ers_deadline": 0.3}, "", "Q44578"),  # a slow server ends at the deadline
-        ({"ers_wikipedia_api": f"http://127.0.0.1:{free_port()}/w/api.php"}, "", "Connection refused"),
-        ({}, "1", "CONVINSE_OFFLINE"),
-    ],
-)
-def test_a_server_that_does_not_answer(live, wiki, monkeypatch, caplog, config, offline, fault):
-    monkeypatch.setenv("CONVINSE_OFFLINE", offline)
-    wiki.faults = [silent(5)] * 5
-    assert found(live(**config)) == []
-    assert fault in caplog.text and bool(wiki.requests) == (config.keys() == {"ers_deadline"})
-
-
 def test_a_page_that_the_parser_cannot_take_is_a_failure(live, wiki, caplog, monkeypatch):
     def broken(*_):
         raise ValueError("no such tree")
@@ -436,27 +372,6 @@ def test_a_failure_after_the_time_of_a_missing_page_is_no_news(live, wiki, clock
     assert found(made, "Q9") == []  # and the next call of the same retriever succeeds
     wiki.pages["Nowhere"] = '<p>Now in <a href="/wiki/Mexico">Mexico</a>.</p>'
     assert found(made, "Q9") == ["Nowhere, Now in Mexico."]
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared pages are not here")
-def test_real_pages(live, wiki):
-    with gzip.open(SHARED / "pages_with_qid.jsonl.gz", "rt", encoding="utf-8") as lines:
-        some = [json.loads(line) for _, line in zip(range(5), lines, strict=False)]
-    with gzip.open(SHARED / "title2qid.tsv.gz", "rt", encoding="utf-8") as lines:
-        wiki.items = dict(line.rstrip("\n").split("\t")[:2] for line in lines)
-    wiki.pages = {one["title"]: one["html"] for one in some}
-    wiki.sitelinks = {one["qid"]: one["title"] for one in some}
-    made = live({})
-    for one in some:
-        wiki.items[one["title"]] = one["qid"]
-        evidences = made.retrieve_wp_evidences(one["qid"])
-        assert len(evidences) > 10, one["title"]
-        for evidence_found in evidences:
-            check_evidence(evidence_found, one["title"])
-    assert max(len(r.params["titles"].split("|")) for r in wiki.requests if r.params["action"] == "query") == 50
-    asked = len(wiki.requests)
-    assert all(live({}).retrieve_wp_evidences(one["qid"]) for one in some)
-    assert len(wiki.requests) == asked
 
 
 def test_rows_have_ranks_where_the_models_read_them(retriever, workdir):

@@ -101,10 +101,6 @@ def test_evidences_are_retrieved_for_the_best_item_in_them(make, port):
             assert order.index(evidence["retrieved_for_entity"]["id"]) == min(inside)
 
 
-def test_a_port_may_be_text(make, port):
-    assert make(str(port)).retrieve_KB_facts(QUESTIONS[0])[0]
-
-
 def test_a_result_is_cached_under_address_and_parameters(make, port, workdir):
     cache = {"ers_use_cache": True, "ers_cache_path": str(workdir / "cache")}
     first = make(port, **cache).retrieve_KB_facts(QUESTIONS[0])
@@ -147,14 +143,6 @@ def test_an_unreachable_host_is_named_with_a_remedy(make):
     port = free_port()
     words = (f"127.0.0.1:{port}", "clocq_use_api: false")
     refused(NetworkError, lambda: make(port).retrieve_evidences("one", ["kb"]), *words)
-
-
-def test_nothing_is_asked_before_the_first_retrieval(make):
-    with scripted_server(ok(EMPTY)) as server:
-        retriever = make(server.server_port)
-        assert server.requests == []
-        retriever.retrieve_KB_facts("one")
-        assert len(server.requests) == 1
 
 
 def test_requests_have_the_shapes_of_clocq_s_client(api):

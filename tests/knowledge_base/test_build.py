@@ -125,29 +125,6 @@ def test_preferred_statements_come_first(kb_of):
     assert [fact[2]["id"] for fact in facts] == ["Q3", "Q2", "Q4"]
 
 
-def stop_after(count, problem):
-    def parts(*arguments):
-        for number, part in enumerate(PARTS(*arguments)):
-            if number == count:
-                raise problem
-            yield part
-
-    return parts
-
-
-PARTS = module._parts
-
-
-@pytest.mark.parametrize("problem", [KeyboardInterrupt(), DataError("cut short"), MemoryError()])
-def test_an_interrupted_build_leaves_the_older_index_and_nothing_else(workdir, monkeypatch, problem):
-    first = build_of(workdir, world())
-    monkeypatch.setattr(module, "_BLOCK", 700)
-    monkeypatch.setattr(module, "_parts", stop_after(3, problem))
-    with pytest.raises(type(problem)):
-        build(workdir / "dump.json", workdir / "kb")
-    is_as_before(workdir, first)
-
-
 def is_as_before(workdir, first):
     assert names() == ["dump.json", "kb"]
     with closing(KnowledgeBase(workdir / "kb")) as kb:

@@ -22,19 +22,6 @@ def names(facts):
     return [[entity["label"] for entity in fact] for fact in facts]
 
 
-def test_labels_aliases_descriptions_and_titles(world_kb):
-    assert world_kb.label("Q44578") == "Titanic"
-    assert world_kb.label("P57") == "director"
-    assert world_kb.entity("Q892") == {"id": "Q892", "label": "J. R. R. Tolkien"}
-    assert world_kb.aliases("Q1299") == ["Beatles", "Fab Four"]
-    assert world_kb.aliases("Q892") == ["John Ronald Reuel Tolkien"]
-    assert world_kb.description("Q25173") == "British passenger ship that sank in 1912"
-    titles = world_kb.titles()
-    assert titles["Titanic (1997 film)"] == "Q44578"
-    assert titles["Titanic"] == "Q25173"
-    assert "" not in titles
-
-
 @pytest.mark.parametrize(
     "entity_id", ["Q404404", "P404404", "1997-12-19T00:00:00Z", "1.83", "", "Q", "Q0", "Q1; DROP TABLE fact", "Yes"]
 )

@@ -87,19 +87,6 @@ def test_item_ids_of_old_dumps(path):
     assert values(path, claim("P31", old)) == [(("P31", SnakValue("Q5", None, None)),)]
 
 
-@pytest.mark.parametrize(
-    ("stamp", "precision", "value"),
-    [
-        ("+1952-03-11T00:00:00Z", 11, ("1952-03-11T00:00:00Z", "11 March 1952")),
-        ("+1952-07-04T00:00:00Z", 9, ("1952-01-01T00:00:00Z", "1952")),
-        ("+1950-00-00T00:00:00Z", 8, None),
-    ],
-)
-def test_dates(path, stamp, precision, value):
-    wanted = [(("P569", SnakValue(*value, None)),)] if value else []
-    assert values(path, claim("P569", time(stamp, precision))) == wanted
-
-
 def test_deprecated_and_valueless_statements_are_left_out_and_preferred_ones_marked(path):
     claims = [claim("P1", q("Q2"), rank="deprecated"), claim("P1", q("Q3"), rank="preferred"), claim("P1", q("Q4"))]
     (found,) = read(path, [document("Q1", "one", *claims, claim("P2", SOMEVALUE), claim("P2", NOVALUE))])

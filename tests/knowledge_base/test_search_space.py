@@ -58,7 +58,3 @@ def test_bm25_limit_keeps_the_facts_with_the_words_of_the_question(space):
     assert [fact_text(fact.fact) for fact in facts] == ["Inception, director, Christopher Nolan"]
     for off in (0, False):
         assert len(space(bm25_limit=off).search(QUESTION)[0]) == len(space().search(QUESTION)[0])
-
-
-def test_the_same_question_finds_the_same(space):
-    assert space().search(QUESTION) == space().search(QUESTION)

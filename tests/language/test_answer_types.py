@@ -94,13 +94,6 @@ def test_every_text_has_a_type_and_its_label_reads_back(text):
 
 
 @pytest.mark.parametrize(
-    "expected", [AnswerType("item", ("film",)), AnswerType("yesno"), AnswerType("any"), AnswerType("date")]
-)
-def test_labels(expected):
-    assert TYPES.parse_label(expected.label) == expected
-
-
-@pytest.mark.parametrize(
     ("name", "kind", "words"),
     [("human", "person", ()), ("country", "place", ("country",)), ("human settlement", "place", ()), ("film", "item", ("film",)),
      ("television series", "item", ("television", "series")), ("city of the United States", "place", ())],

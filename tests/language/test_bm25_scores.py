@@ -58,26 +58,6 @@ def test_what_was_scored_before_does_not_count(query, turns):
     assert warm == [*cold, *cold]
 
 
-def test_what_is_remembered_has_a_bound(monkeypatch):
-    bm25, texts = ranking.BM25(WORDS), [f"album {number}" for number in range(50)]
-    expected = bm25.scores("album 7", texts)
-    monkeypatch.setattr(ranking, "_MOST_CHARACTERS", 1000)
-    sizes = []
-    for _ in range(10):
-        assert bm25.scores("album 7", texts) == expected
-        bm25.scores("album", [f"{number} {len(sizes)}" for number in range(200)])
-        sizes.append(bm25._vocabulary.characters)
-    assert max(sizes) < 1000 + 200 * 6
-
-
-def test_a_text_of_no_words_is_remembered_too():
-    bm25 = ranking.BM25(WORDS)
-    bm25.scores("album", ["!!!", "the", ""])
-    before = bm25._vocabulary.characters
-    bm25.scores("album", ["!!!", "the", ""])
-    assert bm25._vocabulary.characters == before == 6
-
-
 def test_equal_words_score_equally_wherever_they_stand():
     texts = ["band album", "the album, a band", "album band"] * 40 + ["guitar song"] * 7
     scores = BM25.scores({"band": 0.3, "album": 0.7, "guitar": 0.1}, texts)
@@ -100,8 +80,3 @@ def test_every_text_is_ranked_once_best_first_with_ties_by_text(query, texts):
     assert [score for _, score in order] == [BM25.scores(query, texts)[place] for place, _ in order]
     keys = [(-score, texts[place], place) for place, score in order]
     assert keys == sorted(keys)
-
-
-def test_ranking_is_silent(capfd):
-    BM25.scores("album", ["album", "band"])
-    assert capfd.readouterr() == ("", "")

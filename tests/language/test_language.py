@@ -2,7 +2,6 @@
 
 import configparser
 import dataclasses
-import re
 import shutil
 
 import pytest
@@ -55,16 +54,6 @@ def test_a_second_language_is_a_folder(folder):
     assert english().words.stems("der hobbit")[0] == "der"
     assert german.bm25.scores("der", ["der", "the"]) == [0.0, 0.0] != german.bm25.scores("the", ["der", "the"])
     assert "der" in german.properties.not_bridges
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_every_list_says_what_it_is_for(path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith("# ")
-    headers = [number for number, line in enumerate(lines) if re.fullmatch(r"\[\w+\]", line)]
-    assert headers
-    if path.parent.name == "english":
-        assert all(lines[number + 1].startswith("# ") for number in headers)
 
 
 def test_the_package_ships_the_word_lists():

@@ -26,7 +26,7 @@ ALLOWED = {
     "formats/sources/hotpotqa.py": {"_KNOWN": KEYS},
     "formats/squad.py": {"counts": KEYS},
     "knowledge_base/linking.py": {"_Sort": NAMES},
-    "serving/mcp_shapes.py": {"Source": NAMES},
+    "serving/mcp.py": {"SourceList": NAMES},
     "heterogeneous_answering/abstention.py": {"_LANGUAGES": CODES},
     "neighbours/pyterrier.py": {"_RESULTS": KEYS},
     "reports/content.py": {"_GROUPS": HEADINGS, "_STAGES": NAMES, "_compared": HEADINGS},
@@ -81,30 +81,3 @@ def test_no_english_word_list_stands_outside_of_language():
 )
 def test_a_list_of_words_is_seen(source):
     assert [words for words in word_lists(source) if len(words.words) >= 4]
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        '"""A docstring may say this, that, these, those."""',
-        'PAIR = ("yes", "no", "maybe")',  # too few
-        'KEYS = ("qu_model", "ha_model", "evs_model", "evs_max_length")',
-        'FILES = ["turns.jsonl", "metrics.json", "run.json", "README.md"]',
-        'ANSWER = {"answer": entity, "score": 0.5, "rank": rank, "evidences": places}',
-        'raise ValueError("the file is empty and nothing can be read of it")',
-        'COLUMNS = ["P@1", "MRR", "Hit@5", "Answer presence"]',
-        'NUMBERS = (1, 2, 3, 4)',
-        'line.split()',
-        'text = "one, two, three, four"',
-        'import re\n_ID = re.compile(r"[QP][1-9]\\d*|L\\d+|M\\d+|E\\d+")',
-    ],
-)  # fmt: skip
-def test_keys_messages_and_names_are_no_lists_of_words(source):
-    assert list(word_lists(source)) == []
-
-
-def test_a_list_is_named_by_what_it_is_given_to():
-    source = (
-        'class A:\n    def f(self):\n        return ("a", "an", "the", "of")\n\n_WORDS = f(("a", "an", "the", "of"))'
-    )
-    assert [(words.line, words.name) for words in word_lists(source)] == [(3, "f"), (5, "_WORDS")]

@@ -7,7 +7,6 @@ datasets = pytest.importorskip("datasets")
 from asked import QUESTIONS, native, texts  # noqa: E402
 
 from convinse.neighbours.datasets import evidences, turns  # noqa: E402
-from documentation import block  # noqa: E402
 from places import SNAPSHOT  # noqa: E402
 
 
@@ -39,11 +38,3 @@ def test_evidences_of_a_run_become_rows_in_the_native_order():
 
 def test_nothing_becomes_an_empty_table():
     assert turns([]).num_rows == 0 == evidences([{"conv_id": "a", "questions": [{"question": "?"}]}]).num_rows
-
-
-def test_the_program_of_the_page_runs(workdir, capsys):
-    exec(
-        compile(block("docs/neighbours.md", "python", after="## Hugging Face datasets"), "docs/neighbours.md", "exec"),
-        {},
-    )
-    assert "evidence_text" in capsys.readouterr().out

@@ -5,7 +5,6 @@ haystack = pytest.importorskip("haystack")
 from asked import ALL, QUESTIONS, native, texts  # noqa: E402
 
 from convinse.neighbours.haystack import HaystackRanker, HaystackReader, HaystackRetriever  # noqa: E402
-from documentation import block  # noqa: E402
 
 
 def build(shared):
@@ -48,8 +47,3 @@ def test_documents_of_other_retrievers_are_ranked_and_keep_what_they_have(shared
     assert [(d.meta, d.id) for d in ranked] == [(d.meta, d.id) for d in documents[::-1]]
     assert len(HaystackRanker(shared).run(QUESTIONS[0], documents, top_k=1)["documents"]) == 1
     assert HaystackReader(shared).run(QUESTIONS[0], []) == {"answers": []}
-
-
-def test_the_program_of_the_page_runs(workdir, capsys):
-    exec(compile(block("docs/neighbours.md", "python", after="## Haystack"), "docs/neighbours.md", "exec"), {})
-    assert "James Cameron" in capsys.readouterr().out

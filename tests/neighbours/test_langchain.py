@@ -6,8 +6,6 @@ pytest.importorskip("langchain_core")
 
 from asked import ALL, QUESTIONS, native, texts
 
-from documentation import block
-
 
 def test_a_chain_gives_the_native_ranking(shared):
     from langchain_core.runnables import RunnableLambda
@@ -22,8 +20,3 @@ def test_a_chain_gives_the_native_ranking(shared):
     first, *_ = LangChainRetriever(shared, k=1, tags=["convinse"]).invoke(QUESTIONS[0])
     evidence = native()[0]["top_evidences"][0]
     assert first.metadata == {key: value for key, value in evidence.items() if key != "evidence_text"}
-
-
-def test_the_program_of_the_page_runs(workdir, capsys):
-    exec(compile(block("docs/neighbours.md", "python", after="## LangChain"), "docs/neighbours.md", "exec"), {})
-    assert "James Cameron" in capsys.readouterr().out

@@ -13,7 +13,6 @@ with warnings.catch_warnings():  # of the tool's own dependencies
 
 from asked import ALL, QUESTIONS, native, texts
 
-from documentation import block
 from places import SNAPSHOT
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
@@ -64,8 +63,3 @@ def test_an_experiment_over_conversations(shared):
     reached = best.qid.nunique() / asked.qid.nunique()
     assert table.loc["all", "Success@5"] == pytest.approx(reached) and reached > 0.2
     assert table.loc["all", "recip_rank"] >= table.loc["first", "recip_rank"] > 0
-
-
-def test_the_program_of_the_page_runs(workdir, capsys):
-    exec(compile(block("docs/neighbours.md", "python", after="## PyTerrier"), "docs/neighbours.md", "exec"), {})
-    assert "again" in capsys.readouterr().out

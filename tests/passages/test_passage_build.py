@@ -94,14 +94,6 @@ def test_another_folder_is_never_replaced(corpus, tmp_path):
     assert (tmp_path / "other" / "thesis.txt").read_text() == "x"
 
 
-def test_a_failed_build_leaves_the_old_index(corpus, tmp_path):
-    build_index(corpus([("1", "jeden")]), tmp_path / "index")
-    (tmp_path / "bad.jl").write_text(GOOD + "{\n")
-    with pytest.raises(DataError):
-        build_index(tmp_path / "bad.jl", tmp_path / "index", force=True)
-    assert PassageIndex(tmp_path / "index").search("jeden")
-
-
 @pytest.mark.parametrize("parameters", [{"k1": 0}, {"b": 1.5}, {"title_weight": -1}, {"k1": float("nan")}])
 def test_parameters_that_make_no_sense(corpus, tmp_path, parameters):
     path = corpus([("1", "jeden")])
@@ -109,14 +101,3 @@ def test_parameters_that_make_no_sense(corpus, tmp_path, parameters):
         build_index(path, tmp_path / "index", Parameters(**parameters))
     with pytest.raises(DataError, match="give 64MB or more"):
         build_index(path, tmp_path / "index", memory=1000)
-
-
-def test_only_the_files_of_the_index_are_left(corpus, tmp_path):
-    built = build_index(corpus([("1", "jeden dwa"), ("2", "dwa")]), tmp_path / "index")
-    files = [
-        path for path in (tmp_path / "index").rglob("*") if path.is_file() and not path.name.startswith(".tantivy")
-    ]
-    expected = {"manifest.json", *built.manifest.files}
-    assert {path.relative_to(tmp_path / "index").as_posix() for path in files} == expected
-    assert (built.manifest.passages, built.manifest.terms, built.manifest.postings) == (2, 2, 3)
-    assert built.manifest.mean_length == 1.5

@@ -159,15 +159,6 @@ def test_occurrences_count_up_to_a_limit(corpus, tmp_path):
     assert found == brute_force(rows, "a", Parameters(), 60)
 
 
-def test_titles_count_by_their_weight(corpus, tmp_path):
-    path = corpus([("text", "żubr las", "inny"), ("title", "inny las", "żubr"), ("none", "nic tu", "las")])
-    ranked = {}
-    for weight in (0.0, 0.5, 3.0):
-        build_index(path, tmp_path / f"{weight}", Parameters("pl", weight))
-        ranked[weight] = [hit.id for hit in PassageIndex(tmp_path / f"{weight}").search("żubry")]
-    assert ranked[3.0] == ["title", "text"] and ranked[0.5] == ["text", "title"]
-
-
 def test_a_passage_comes_back_as_it_was_given(tmp_path):
     path = tmp_path / "p.jl"
     path.write_text(

@@ -137,13 +137,6 @@ def test_the_first_duplicate_gives_the_item_it_was_retrieved_for():
     assert [e["retrieved_for_entity"] for e in merged] == [first]
 
 
-def test_merged_entities_are_not_repeated():
-    more = evidence("a b", "kb", ("b", "Q2"), ("a", "Q1"))
-    (merged,) = merge_duplicates([changed(), more])
-    assert sorted(entity["id"] for entity in merged["wikidata_entities"]) == ["Q1", "Q2"]
-    assert merged["disambiguations"] == [["a", "Q1"], ["b", "Q2"]]
-
-
 def placed(*mentions, **structure):
     """`a b` with mentions as (start, id), of a letter each."""
     entities = [("ab"[start > 0], item) for start, item in mentions]

@@ -1,8 +1,6 @@
 """Rows of a table as text that says where each stands among the others."""
 
 import copy
-import gzip
-import json
 from collections import Counter
 from contextlib import closing
 
@@ -11,9 +9,9 @@ import pytest
 from convinse.records.evidence import check_evidence
 from convinse.records.ranked_rows import as_read, in_evidence, ranked_rows, spans_as_read, with_ranks
 from convinse.wikipedia.dump import WikipediaDump
-from convinse.wikipedia.page import page_evidences, parse_page, whole_rows, with_ranked_rows
+from convinse.wikipedia.page import page_evidences, parse_page, with_ranked_rows
 from evidences import evidence
-from places import DATA, SNAPSHOT
+from places import SNAPSHOT
 
 
 def rows(header, *lines, caption="Results", section="", **more):
@@ -264,17 +262,3 @@ def test_tables_of_the_embedded_pages():
             for number in sorted(numbers):
                 check(dump.table(item, number), counted)
     assert counted["rows"] > 100 and 0.02 < counted["ranked"] / counted["cells"] < 0.3, counted
-
-
-@pytest.mark.skipif(not DATA.joinpath("hybrid").is_dir(), reason="no shared data; set CONVINSE_DATA")
-def test_tables_of_the_shared_data():
-    counted = Counter()
-    with gzip.open(DATA / "hybrid" / "hybrid-tables.jsonl.gz", "rt", encoding="utf-8") as file:
-        for _, line in zip(range(60), file, strict=False):
-            table = json.loads(line)
-            lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in table["rows"])
-            head = "".join(f"<th>{name}</th>" for name in table["header"])
-            page = parse_page(table["title"], f'<table class="wikitable"><tr>{head}</tr>{lines}</table>')
-            item = {"id": "Q1", "label": table["title"]}
-            check(whole_rows(page_evidences(page, item, {}), 0), counted)
-    assert counted["rows"] > 500 and 0.02 < counted["ranked"] / counted["cells"] < 0.3, counted

@@ -242,13 +242,6 @@ def test_parsoid_sections_are_read_like_flat_pages():
     assert read(html) == [("p", "Lead.", ""), ("p", "Born.", "Life"), ("p", "Sang.", "Youth")]
 
 
-def test_tables_and_infoboxes_are_told_apart():
-    row = "<tr><th>a</th><td>b</td></tr>"
-    html = f'<table class="infobox vcard">{row}</table>'
-    html += f'<table class="infobox_v3">{row}</table><table class="wikitable">{row}</table>'
-    assert [kind for kind, *_ in read(html)] == ["infobox", "infobox", "table"]
-
-
 def test_only_the_content_element_is_read():
     html = "<body><p>Menu</p>"
     html += '<div id="x" class="mw-content-ltr mw-parser-output" lang="en"><p>Text</p></div><p>Footer</p></body>'
@@ -275,13 +268,6 @@ def test_broken_html_raises_nothing(html):
 )
 def test_footnote_marks_in_plain_text_are_cut_out(text, cleaned):
     assert clean(text) == cleaned
-
-
-def test_a_part_of_a_snippet_keeps_the_links_that_lie_in_it():
-    snippet = Snippet("A bee, a cow, a dog", (Link(2, 5, "Bee"), Link(9, 12, "Cow"), Link(16, 19, "Dog")), "text")
-    part = snippet.part(7, 14)
-    assert part.text == "a cow, "
-    assert anchors(part) == [("cow", "Cow")]
 
 
 def test_tables_of_works_are_read_in_a_bibliography_and_its_lists_are_not():
@@ -353,10 +339,3 @@ def test_a_cleaned_snippet_keeps_its_links_on_their_anchors():
     found = Snippet(text, links, "text").cleaned()
     assert found.text == "Bee, cow and dog"
     assert anchors(found) == [("Bee", "Bee"), ("cow", "cow"), ("dog", "dog")]
-
-
-def test_a_snippet_behind_other_text():
-    found = Snippet("a bee", (Link(2, 5, "Bee"),), "info").after("Kate, ")
-    assert found.text == "Kate, a bee"
-    assert found.source == "info"
-    assert anchors(found) == [("bee", "Bee")]

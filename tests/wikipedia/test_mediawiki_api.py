@@ -9,7 +9,6 @@ import pytest
 
 from convinse.support import web
 from convinse.support.errors import NetworkError
-from convinse.wikipedia import api
 from convinse.wikipedia.api import LinkedItem, MediaWikiApi, until
 from loopback import cut, ok, silent, status
 from mediawiki import error, mediawiki
@@ -141,8 +140,7 @@ def test_a_query_that_continues_is_read_to_its_end(wiki, client):
     assert wiki.requests[1].params["ppcontinue"] == "9"
 
 
-def test_a_query_without_end_is_an_error(wiki, client, monkeypatch):
-    monkeypatch.setattr(api, "_MAX_PARTS", 5)
+def test_a_query_without_end_is_an_error(wiki, client):
     wiki.faults = [ok({"query": {"pages": []}, "continue": {"ppcontinue": "9"}})] * 100
     with pytest.raises(NetworkError, match="without end"):
         linked(client, ["A"])
@@ -242,11 +240,3 @@ def test_batches_before_a_failure_are_good(wiki, client):
     assert len(next(batches)) == 50
     with pytest.raises(NetworkError):
         next(batches)
-
-
-def test_the_slots_are_given_back(wiki, client):
-    wiki.faults = [status(404), cut(), status(200, b"<html>")]
-    for _ in range(2):
-        with pytest.raises(NetworkError):
-            client.page("Titanic", soon())
-    assert api._SLOTS._value == 2

@@ -1,7 +1,4 @@
-import gzip
-import json
 import re
-from itertools import islice
 from urllib.parse import unquote
 
 import pytest
@@ -9,11 +6,10 @@ import pytest
 from convinse.records.evidence import check_evidence, merge_duplicates
 from convinse.wikipedia.document import parse_html
 from convinse.wikipedia.page import MAX_LENGTH, page_evidences, parse_page, whole_rows
-from places import DATA, SNAPSHOT
+from places import SNAPSHOT
 from wikipedia_html import HEADINGS
 
 PAGES = sorted((SNAPSHOT / "pages").glob("*.html"))
-SHARED = DATA / "wikipedia-pages"
 
 LINKS = {"legacy": "/wiki/", "current": "/wiki/", "parsoid": "./"}
 ITEMS = {
@@ -62,17 +58,6 @@ def test_an_article_becomes_evidences_whatever_the_renderer(style):
     assert ["James Cameron", "Q42574"] in filmed["disambiguations"]  # not linked there
 
 
-def test_evidences_have_the_documented_shape_and_are_not_yet_retrieved_for_anything():
-    for evidence in evidences():
-        check_evidence(evidence, "here")
-        structure = {"table": {"row"}, "info": {"attribute"}, "text": set()}[evidence["source"]]
-        assert set(evidence) - structure == {
-            "evidence_text", "source", "disambiguations", "wikidata_entities", "mentions"
-        }  # fmt: skip
-        assert structure <= set(evidence)
-        assert evidence["wikidata_entities"][0] == ITEM
-
-
 def test_targets_are_what_the_evidences_link_to():
     assert parse_page("Titanic (1997 film)", article("parsoid")).targets == {"James Cameron", "Kate Winslet"}
 
@@ -103,13 +88,6 @@ def test_what_an_evidence_is_made_from_comes_with_it():
         text = evidence["evidence_text"]
         surfaces = [[text[place["start"] : place["end"]], place["id"]] for place in evidence["mentions"]]
         assert surfaces == evidence["disambiguations"]
-
-
-def test_tables_are_counted_over_the_page_and_equal_rows_stay_apart():
-    table = "<table class='wikitable'><tr><th>A</th></tr><tr><td>x</td></tr><tr><td>x</td></tr></table>"
-    found = page_evidences(parse_page("Titanic", f"{table}<p>It won.</p>{table}"), ITEM, ITEMS)
-    places = [(e["row"]["table"], e["row"]["number"]) for e in found if e["source"] == "table"]
-    assert places == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 WIDE = "<table class='wikitable'><tr>{}</tr><tr>{}</tr><tr><td>Zoe</td><td>y</td></tr></table>".format(
@@ -177,22 +155,6 @@ def test_all_embedded_pages():
         assert links >= 5, file
         assert found >= 10, file
         assert marks == 0, file
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no ../shared/data")
-@pytest.mark.parametrize("name", ["pages_with_qid.jsonl.gz", "pages_sample.jsonl.gz"])
-def test_real_pages(name):
-    counts = []
-    with gzip.open(SHARED / name, "rt", encoding="utf-8") as file:
-        for line in islice(file, 50):
-            page = json.loads(line)
-            counts.append(check_page(page["title"], page["html"]))
-    assert len(counts) >= 40
-    assert sum(found > 0 for _, found, _ in counts) >= 0.95 * len(counts)
-    links, found, marks = map(sum, zip(*counts, strict=True))
-    assert found > 20 * len(counts)
-    assert links > 20 * len(counts)
-    assert marks < found / 1000  # those that editors typed as text
 
 
 def test_wide_rows_are_cut_unless_asked_for_whole():

@@ -1,7 +1,7 @@
 import pytest
 
 from convinse.wikipedia.document import blocks, flatten, parse_html
-from convinse.wikipedia.sentences import sentences
+from convinse.wikipedia.page import sentences
 from places import SNAPSHOT
 from wikipedia_html import anchors
 
