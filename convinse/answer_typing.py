@@ -68,17 +68,11 @@ class ClassesOfEntities:
 
 @dataclass(frozen=True, eq=False)
 class LikelyClasses:
-    """What a model expects of the answer of one question.
+    """What a model expects of the answer of one question."""
 
-    Attributes:
-        chances: [classes] of each class; together 1.
-        entities: which classes an entity has.
-        types: names the types of the language.
-    """
-
-    chances: np.ndarray
-    entities: ClassesOfEntities
-    types: AnswerTypes
+    chances: np.ndarray  # [classes] of each class; together 1
+    entities: ClassesOfEntities  # which classes an entity has
+    types: AnswerTypes  # names the types of the language
 
     def fit(self, entity_id: str) -> float:
         """How likely the answer has a class that this entity has, from 0 to 1."""

@@ -50,6 +50,8 @@ _QUESTIONS_KEPT = 1_000  # in memory, what a model made of each; who asks one ag
 class Resources:
     """What the stages of one configuration share; nothing is opened before it is asked for.
 
+    What makes a model raises `ModelError` where it cannot be loaded.
+
     Args:
         config: names everything.
         kb: a knowledge base to use instead of the configured one; its owner closes it.
@@ -125,11 +127,7 @@ class Resources:
     # -- models --------------------------------------------------------------------------------------------------------
 
     def reranker(self) -> BertReranker | None:
-        """The cross-encoder of `evs_model`, whose scores the evidence cache keeps; None where none is named.
-
-        Raises:
-            ModelError: it cannot be loaded.
-        """
+        """The cross-encoder of `evs_model`, whose scores the evidence cache keeps; None where none is named."""
         config = self.config
         if not config.evs_model:
             return None
@@ -145,11 +143,7 @@ class Resources:
 
         Args:
             name: the model.
-            key: the configuration key that names it, for messages.
-
-        Raises:
-            ModelError: it cannot be loaded.
-        """
+            key: the configuration key that names it, for messages."""
         settings = self._computing(key, self.config.evs_max_length)
         encoder = BiEncoder(model_path(name), settings=settings, models=self.models)
         return encoder, self._vectors(encoder.model_id, encoder.dimension)
@@ -171,11 +165,7 @@ class Resources:
         Args:
             model: a name as the configuration gives it, or a checkpoint in memory.
             best: spans kept of each text.
-            key: what named the model, for messages.
-
-        Raises:
-            ModelError: it cannot be loaded.
-        """
+            key: what named the model, for messages."""
         return ExtractiveReader(
             model if isinstance(model, Checkpoint) else model_path(model),
             settings=self._computing(key, self.config.ha_max_length),
@@ -195,11 +185,7 @@ class Resources:
         return self._opened("row form", read)
 
     def yes_no_reader(self) -> YesNoReader | None:
-        """The yes/no head of `ha_model`; None where it has none.
-
-        Raises:
-            ModelError: it cannot be loaded.
-        """
+        """The yes/no head of `ha_model`; None where it has none."""
         folder = self._ha_folder()
         if folder is None or not has_yes_no(folder):
             return None
@@ -209,11 +195,7 @@ class Resources:
 
     @property
     def answer_typing(self) -> AnswerTyping | None:
-        """What the answers of questions are, by the answer type head of `ha_model`; None where it has none.
-
-        Raises:
-            ModelError: it cannot be loaded.
-        """
+        """What the answers of questions are, by the answer type head of `ha_model`; None where it has none."""
         folder = self._ha_folder()
         if folder is None or not has_answer_type(folder):
             return None

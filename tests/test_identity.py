@@ -1,6 +1,5 @@
 """What the results of a run come from: whatever is read or computes differently is another run, all else is the same."""
 
-import json
 import shutil
 import sqlite3
 import sys
@@ -22,7 +21,7 @@ from evidences import evidence
 from handmade import claim, document, q, world
 from handmade import write as write_documents
 from places import SNAPSHOT
-from written import json_lines, write
+from written import write
 
 OWN = """
 from convinse import HeterogeneousAnswering
@@ -167,39 +166,6 @@ def test_the_program_is_the_same_wherever_it_lies_and_whatever_else_does(package
     assert now() == before
     monkeypatch.setattr(program, "__version__", f"{__version__}.1")
     assert now() != before
-
-
-def test_after_a_build_over_the_same_folder_no_old_number_is_shown(workdir, capsys):
-    def run():
-        assert main(["pipeline", "kb", "my.yml", "--quiet"]) == 0
-        (conversation,) = json_lines("results/mine/kb/turns.jsonl")
-        return conversation["questions"][0]["p_at_1"]
-
-    def directed(director):
-        film = document("Q1", "Titanic", claim("P31", q("Q11424")), claim("P57", q(director)))
-        names = [document("Q2", "James Cameron"), document("Q3", "Jean Negulesco"), document("Q11424", "film")]
-        build(write_documents(Path("dump.json"), [film, *names, document("P57", "director")]), Path("kb"))
-
-    turn = {"turn": 0, "question_id": "q", "question": "Who is the director of Titanic?"}
-    asked = {"conv_id": "1", "questions": [{**turn, "answers": [{"id": "Q2", "label": "James Cameron"}]}]}
-    write(workdir / "test.json", [asked])
-    keys = {
-        "name": "mine",
-        "kb_path": "kb",
-        "benchmark_path": str(workdir),
-        "qu": "slots",
-        "ha": "entity_voting",
-        "evs": "bm25",
-    }
-    write("my.yml", json.dumps(keys))
-    directed("Q3")
-    assert run() == 0
-    directed("Q2")
-    assert main(["pipeline", "kb", "my.yml"]) == 0
-    assert "(changed since: knowledge base)\n" in capsys.readouterr().err
-    assert run() == 1
-    earlier = json_lines(next(Path("results/mine/kb").glob("earlier-*/turns.jsonl")))
-    assert earlier[0]["questions"][0]["p_at_1"] == 0
 
 
 def test_a_run_that_was_stopped_before_the_program_changed_begins_anew(workdir, monkeypatch, capsys):

@@ -21,19 +21,12 @@ _RRF_K = 60  # of the fusion's authors
 
 
 class _Fused(NamedTuple):
-    """A query's evidences after BM25 and the bi-encoder.
+    """A query's evidences after BM25 and the bi-encoder."""
 
-    Attributes:
-        order: [n] their places, best first, those that the cross-encoder reads before the others.
-        values: [n] the fusion's value of each place.
-        chosen: how many are read.
-        words: [n] the BM25 score of each place as a share of the best score.
-    """
-
-    order: np.ndarray
-    values: np.ndarray
-    chosen: int
-    words: np.ndarray
+    order: np.ndarray  # [n] their places, best first, those that the cross-encoder reads before the others
+    values: np.ndarray  # [n] the fusion's value of each place
+    chosen: int  # how many are read
+    words: np.ndarray  # [n] the BM25 score of each place as a share of the best score
 
 
 class Cascade(Scorer):
@@ -85,14 +78,7 @@ class Cascade(Scorer):
         top_k: int,
         questions: Sequence[str] | None = None,
     ) -> list[list[Evidence]]:
-        """`rank` for several queries, each with its evidences, computed together.
-
-        Args:
-            queries: the words that BM25 looks for.
-            evidences: candidates of each query.
-            top_k: evidences wanted for each query.
-            questions: what the models read for each query; None: the queries.
-        """
+        """See the base class."""
         questions = queries if questions is None else questions
         fused = self._fuse(queries, questions, evidences)
         if self._reranker is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -42,7 +41,6 @@ class ClocqRetriever:
     ) -> None:
         self.config = config
         self.resources = resources or Resources(config)
-        self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
         self.cache = self.resources.cache
         self.wikipedia = wikipedia or WikipediaRetriever(config, resources=self.resources)
         self._api = ClocqApi(config.clocq_host, config.clocq_port) if config.clocq_use_api else None

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
+import numpy as np
+
 from ..records.evidence import Evidence, with_score
 from ..support.errors import DataError, one_line
 from .scorer import Scorer
@@ -53,8 +55,6 @@ def okapi_scores(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[f
     The weight of a word that n of N texts have is `log((N - n + 0.5) / (n + 0.5))`; where that is negative, a quarter of
     the mean over all words. The additions are those of rank_bm25 in their order, so that equal scores are equal there, too.
     """
-    import numpy as np
-
     frequencies = [Counter(text) for text in texts]
     having = Counter(word for frequency in frequencies for word in frequency)
     if not having:

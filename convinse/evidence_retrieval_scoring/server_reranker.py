@@ -44,14 +44,7 @@ class ServerReranker:
         beside: Sequence[np.ndarray] | None = None,
         share: float = 0.0,
     ) -> list[list[Evidence]]:
-        """`rank` for several queries, all sent at once.
-
-        Args:
-            queries: one for each list of evidences.
-            evidences: candidates.
-            top_k: evidences wanted for each query.
-            beside: for each query [n] other scores of its evidences, from 0 to 1.
-            share: their weight in the scores; those of the server have the rest.
+        """`rank` for several queries, all sent at once; see `PairRanker`.
 
         Raises:
             NetworkError: the server cannot be asked, or its scores cannot be used.

@@ -15,9 +15,10 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import msgspec
+import numpy as np
 
 from ..language.text import fold
 from ..support.blocks import Block, cores, in_order, read_blocks
@@ -39,9 +40,6 @@ from .layout import (
     index_files,
 )
 from .names import form_hash, other_forms, write_names
-
-if TYPE_CHECKING:
-    import numpy as np
 
 LOGGER = logging.getLogger(__name__)
 _BLOCK = 8 << 20  # bytes of lines that a process parses at once
@@ -196,9 +194,6 @@ class ParsedBlock:
 
 class _IndexWriter:
     def __init__(self, folder: Path, dump: Path, memory: int) -> None:
-        import numpy as np
-
-        self._np = np
         self._folder, self._dump, self._memory = folder, dump, memory
         self._raw = folder / ".raw"  # what is sorted at the end
         self._raw.mkdir()
@@ -215,7 +210,6 @@ class _IndexWriter:
 
     def add(self, part: ParsedBlock) -> None:
         """Append the arrays of a block."""
-        np = self._np
         for entry in part.properties:
             self._properties.setdefault(str(entry["id"]), entry)
         for name in ("items", "text_size", "fact_size", "fact_count"):
@@ -244,7 +238,6 @@ class _IndexWriter:
         return number
 
     def _spread(self, part: ParsedBlock) -> None:
-        np = self._np
         inverse = np.frombuffer(part.inverse, "<u4").reshape(-1, 3)
         rows = np.empty(len(inverse), [("item", "<u4"), ("key", "<u8")])
         rows["item"] = inverse[:, 0]
@@ -257,7 +250,6 @@ class _IndexWriter:
         self._bucket("forms", forms, forms["hash"] >> np.uint64(_FORM_BUCKET_SHIFT))
 
     def _bucket(self, name: str, rows: np.ndarray, numbers: np.ndarray) -> None:
-        np = self._np
         order = np.argsort(numbers, kind="stable")
         rows, numbers = rows[order], numbers[order]
         cuts = np.flatnonzero(np.diff(numbers)) + 1
@@ -267,7 +259,6 @@ class _IndexWriter:
 
     def finish(self, languages: list[str], quiet: bool) -> KnowledgeBaseManifest:
         """Sort, index the names, and measure what was written."""
-        np = self._np
         for file in self._files.values():
             file.close()
         self._literals.clear()
@@ -305,7 +296,6 @@ class _IndexWriter:
     def _sort_items(self) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]]]:
         """Write what is kept for every item, sorted; returns the items, their numbers of facts, and the places in
         `tokens` that belong to documents which appear twice."""
-        np = self._np
         items = self._read_raw("items", "<u4")
         order = np.argsort(items, kind="stable")
         repeated = np.zeros(len(items), bool)
@@ -332,19 +322,18 @@ class _IndexWriter:
 
     def _read_raw(self, name: str, kind: str) -> np.ndarray:
         path = self._raw / name
-        return self._np.fromfile(path, kind) if path.exists() else self._np.empty(0, kind)
+        return np.fromfile(path, kind) if path.exists() else np.empty(0, kind)
 
     def _save(self, name: str, values: np.ndarray) -> None:
         write_array(self._folder / name, values.astype(ARRAYS[name]))
 
     def _buckets(self, name: str, kind: list[tuple[str, str]]) -> Iterator[np.ndarray]:
         for path in sorted(self._raw.glob(f"{name}.*")):
-            yield self._np.fromfile(path, kind)
+            yield np.fromfile(path, kind)
             path.unlink()
 
     def _sort_postings(self, items: np.ndarray, skipped: Iterable[tuple[int, int]]) -> tuple[np.ndarray, bool]:
         """Write `postings` and `inverse_start`; returns how many each item has, and whether places need 64 bits."""
-        np = self._np
         wide = self._token_count > 0xFFFFFFFF
         counts = np.zeros(len(items), "<u4")
         offset = np.uint64((1 << 63) - 1)

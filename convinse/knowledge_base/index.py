@@ -6,23 +6,21 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..support.errors import IndexFileError, one_line
 from ..support.files import PieceReader, state_of, steadily
-from ..support.full_text import open_same
+from ..support.full_text import FullText, open_same
 from ..support.jsonlines import JSON_ERRORS
 from ..support.manifest import MANIFEST, check_folder, map_array
 from .layout import ARRAYS, LITERAL, NAMES, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, REMEDY, SEPARATOR, read_manifest
-from .names import NameIndex, form_hash, other_forms
+from .names import form_hash, other_forms, search_names
 from .property_facts import PropertyFacts
-
-if TYPE_CHECKING:
-    import numpy as np
 
 FactEntities = list[Entity]
 _ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
@@ -73,11 +71,12 @@ class KnowledgeBase:
     def __init__(self, path: Path) -> None:
         self.path = path
         steadily(path / MANIFEST, self._open)
-        self._label = lru_cache(maxsize=500_000)(self._read_label)
+        self.label = lru_cache(maxsize=500_000)(self._read_label)
         self.types = lru_cache(maxsize=100_000)(self._read_types)
 
     def _open(self) -> None:
         self.manifest = read_manifest(path := self.path)
+        self.build_id = self.manifest.build_id  # what results depend on: the same for the same dump and format
         self._state = state_of(path / MANIFEST)
         check_folder(path, IndexFileError, remedy=REMEDY)
         self._items = self._map("items")
@@ -95,15 +94,9 @@ class KnowledgeBase:
     def _map(self, name: str, kind: str | None = None) -> np.ndarray:
         return map_array(self.path / name, kind or ARRAYS[name], REMEDY)
 
-    @property
-    def build_id(self) -> str:
-        """What results depend on: the same for the same dump and format."""
-        return self.manifest.build_id
-
     @cached_property
-    def names(self) -> NameIndex:
-        """The full-text index of names."""
-        return NameIndex(open_same(self.path / NAMES, self.path / MANIFEST, self._state))
+    def _names(self) -> FullText:
+        return open_same(self.path / NAMES, self.path / MANIFEST, self._state)
 
     @cached_property
     def _properties(self) -> dict[str, tuple[str, list[str]]]:
@@ -141,6 +134,7 @@ class KnowledgeBase:
         return entity_id in self._properties if entity_id[:1] == "P" else self._place(entity_id) is not None
 
     def _read_label(self, entity_id: str) -> str:
+        """The label of an item or a property; the id itself where there is none."""
         if entity_id[:1] == "P":
             return self._properties.get(entity_id, (entity_id, []))[0]
         place = self._place(entity_id)
@@ -150,13 +144,9 @@ class KnowledgeBase:
         data = self._text.read(start, int(self._text_size[place]))
         return data[: data.index(0x1F)].decode()
 
-    def label(self, entity_id: str) -> str:
-        """The label of an item or a property; the id itself where there is none."""
-        return self._label(entity_id)
-
     def entity(self, entity_id: str) -> Entity:
         """Id and label."""
-        return {"id": entity_id, "label": self._label(entity_id)}
+        return {"id": entity_id, "label": self.label(entity_id)}
 
     def aliases(self, entity_id: str) -> list[str]:
         """The aliases of an item or a property."""
@@ -230,7 +220,7 @@ class KnowledgeBase:
         for _ in range(_SUBCLASS_DEPTH):
             level = [above for number in level for above in self._objects(number, (_SUBCLASS_OF,))]
             classes |= dict.fromkeys(level)
-        return tuple(self._label(f"Q{number}").lower() for number in classes)
+        return tuple(self.label(f"Q{number}").lower() for number in classes)
 
     def types_of(self, entity_id: str) -> list[Entity]:
         """The classes that an item is an instance of, the most frequent first."""
@@ -307,14 +297,12 @@ class KnowledgeBase:
             elif token < LITERAL:
                 fact.append(self.entity(f"Q{token}"))
             else:
-                fact.append(self._literal(token - LITERAL))
+                start, end = self._literal_start[token - LITERAL : token - LITERAL + 2].tolist()
+                entity_id, *more = self._literals.read(start, end - start).decode().split(SEPARATOR)
+                label = (more[0] if more else "") or entity_id
+                unit = f" {self.label(more[1])}" if len(more) > 1 else ""
+                fact.append({"id": entity_id, "label": f"{label}{unit}"})
         return fact
-
-    def _literal(self, number: int) -> Entity:
-        start, end = int(self._literal_start[number]), int(self._literal_start[number + 1])
-        entity_id, *more = self._literals.read(start, end - start).decode().split(SEPARATOR)
-        label = (more[0] if more else "") or entity_id
-        return {"id": entity_id, "label": f"{label} {self._label(more[1])}" if len(more) > 1 else label}
 
     def neighbors(self, entity_id: str, limit: int = 1000) -> set[str]:
         """The items that share a fact with an item (its `limit` first facts)."""
@@ -384,8 +372,6 @@ class KnowledgeBase:
 
     def candidates(self, form: str, limit: int = 50) -> list[Candidate]:
         """The items whose folded label or alias is `form`; of many, the `limit` most frequent, labels before aliases."""
-        import numpy as np
-
         wanted = np.uint64(form_hash(form))
         start, end = int(self._form_hash.searchsorted(wanted)), int(self._form_hash.searchsorted(wanted, "right"))
         if start == end:
@@ -411,9 +397,9 @@ class KnowledgeBase:
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
         """Items one of whose names holds all folded `words`, up to `edits` edits a word; the most frequent first."""
         candidates = []
-        for number in self.names.search(words, limit, edits):
+        for number in search_names(self._names, words, limit, edits):
             entity_id = f"Q{number}"
-            candidates.append(Candidate(entity_id, self._label(entity_id), False, self.frequency(entity_id)))
+            candidates.append(Candidate(entity_id, self.label(entity_id), False, self.frequency(entity_id)))
         return sorted(candidates, key=lambda candidate: (-candidate.frequency, int(candidate.id[1:])))
 
     def close(self) -> None:

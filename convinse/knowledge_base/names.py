@@ -7,15 +7,14 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from ..language.text import fold
 from ..support.full_text import FullText, FullTextWriter
 from ..support.progress import progress
 from .layout import NAMES, SEPARATOR
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _INITIALS = 3  # words of a name that is called by its initials
 _MAX_FORMS = 40  # names of an item that are indexed
@@ -41,7 +40,6 @@ def other_forms(label: str) -> list[str]:
 
 def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: int, quiet: bool) -> None:
     """Index the words of all labels and aliases; the index is one segment."""
-    import numpy as np
     import tantivy
 
     schema = tantivy.SchemaBuilder()
@@ -72,33 +70,24 @@ def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: 
         advance(len(items) % 10_000)
 
 
-class NameIndex:
-    """The full-text index of names."""
+def search_names(names: FullText, words: Sequence[str], limit: int, edits: int) -> list[int]:
+    """Items one of whose names holds all folded `words`, the most frequent first.
 
-    def __init__(self, names: FullText) -> None:
-        self._names = names
+    A word may be so many edits (Levenshtein, transpositions count one) away from the name's.
+    """
+    import tantivy
 
-    def search(self, words: Sequence[str], limit: int, edits: int = 0) -> list[int]:
-        """Items one of whose names holds all `words`, the most frequent first.
-
-        Args:
-            words: folded.
-            limit: of items.
-            edits: how many edits (Levenshtein, transpositions count one) a word may be away from the name's.
-        """
-        import tantivy
-
-        parts = []
-        for word in words:
-            distance = min(edits, 0 if len(word) < 4 else 1 if len(word) < 6 else 2)
-            if distance:
-                query = tantivy.Query.fuzzy_term_query(self._names.schema, "name", word, distance=distance)
-            else:
-                query = tantivy.Query.term_query(self._names.schema, "name", word, index_option="basic")
-            parts.append((tantivy.Occur.Must, query))
-        query = tantivy.Query.boolean_query(parts)
-        with self._names.reading():
-            result = self._names.searcher.search(query, limit, count=False, weight_by_field="weight")
-            addresses = [address for _, address in result.hits]
-            items: list[Any] = self._names.searcher.fast_field_values("item", addresses) if addresses else []
-        return [int(item) for item in items]
+    parts = []
+    for word in words:
+        distance = min(edits, 0 if len(word) < 4 else 1 if len(word) < 6 else 2)
+        if distance:
+            query = tantivy.Query.fuzzy_term_query(names.schema, "name", word, distance=distance)
+        else:
+            query = tantivy.Query.term_query(names.schema, "name", word, index_option="basic")
+        parts.append((tantivy.Occur.Must, query))
+    query = tantivy.Query.boolean_query(parts)
+    with names.reading():
+        result = names.searcher.search(query, limit, count=False, weight_by_field="weight")
+        addresses = [address for _, address in result.hits]
+        items: list[Any] = names.searcher.fast_field_values("item", addresses) if addresses else []
+    return [int(item) for item in items]

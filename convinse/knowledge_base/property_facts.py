@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from .layout import PAIRS_SHIFT, PROPERTY_MASK
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _BLOCK = 1 << 22  # tokens that are read at once
 
@@ -36,8 +35,6 @@ class PropertyFacts:
 
     def places(self, number: int, most: int) -> list[int]:
         """Where the facts of a property stand in `tokens`, ascending; none where there are more than `most`."""
-        import numpy as np
-
         if not 0 < self.count(number) <= most:
             return []
         blocks = [start + np.unique(places[of == number]) for start, places, of in self._occurrences()]
@@ -46,8 +43,6 @@ class PropertyFacts:
 
     @cached_property
     def _counts(self) -> np.ndarray:
-        import numpy as np
-
         counts = np.zeros(PROPERTY_MASK + 1, np.int64)
         for _, places, of in self._occurrences():
             pairs = np.unique(places << PAIRS_SHIFT | of)  # a fact that has a property more than once counts once
@@ -56,8 +51,6 @@ class PropertyFacts:
 
     def _occurrences(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Of each block of facts: its start, the places of facts in it, and a property of each."""
-        import numpy as np
-
         starts, sizes = np.asarray(self._fact_start[:], np.int64), np.asarray(self._fact_size[:], np.int64)
         order = np.argsort(starts[sizes > 0])
         starts, ends = starts[sizes > 0][order], (starts + sizes)[sizes > 0][order]
@@ -74,8 +67,6 @@ class PropertyFacts:
 
 def _fact_places(tokens: np.ndarray, at: np.ndarray, end: np.ndarray) -> np.ndarray:
     """The places of all facts of items, whose facts stand from `at` to `end`: the first of each, then the second ..."""
-    import numpy as np
-
     places = []
     while len(at):
         places.append(at)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ..language.language import Language, english
+import numpy as np
+
+from ..language.language import english
 from ..language.property_names import PropertyLabel, PropertyNames
 from ..records.evidence import Entity
 from .index import KnowledgeBase
 from .linking import EntityLinker
 
-if TYPE_CHECKING:
-    import numpy as np
-
 _WORD = re.compile(r"[\w’'-]+")
 _MEANT = 10  # properties that the model names for words that no property is called by
-Embedding = Callable[[Sequence[str]], "np.ndarray"]
+Embedding = Callable[[Sequence[str]], np.ndarray]
 
 
 class LinkedRelation(NamedTuple):
@@ -38,14 +37,11 @@ class RelationLinker:
         kb: the knowledge base.
         linker: finds the items of the question.
         embed: texts -> [n, d] vectors of length 1; None for names alone.
-        language: of questions and properties; English by default.
     """
 
-    def __init__(
-        self, kb: KnowledgeBase, linker: EntityLinker, embed: Embedding | None = None, language: Language | None = None
-    ) -> None:
+    def __init__(self, kb: KnowledgeBase, linker: EntityLinker, embed: Embedding | None = None) -> None:
         self._kb, self._linker, self._embed = kb, linker, embed
-        self._language = language or english()
+        self._language = english()
         self._labels = [PropertyLabel(label, property_id) for property_id, label, _ in kb.properties()]
         self._names = PropertyNames(kb.properties(), self._language.properties)
         self._vectors: np.ndarray | None = None

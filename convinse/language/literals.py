@@ -15,21 +15,13 @@ from .word_lists import Numbers, Phrases, Renamed, Table, WordSet
 
 
 class Limit(NamedTuple):
-    """A number that a question compares with: "over 100 million dollars" is `question[start:end]`.
+    """A number that a question compares with: "over 100 million dollars" is `question[start:end]`."""
 
-    Attributes:
-        number: in full.
-        above: whether more than it is asked for, or less.
-        inclusive: whether the number itself counts, too ("at least").
-        unit: the folded word behind it; empty where there is none, or it stands for an amount of money.
-        money: whether it may be an amount of money: by its unit or sign, or because it has no unit.
-    """
-
-    number: float
-    above: bool
-    inclusive: bool
-    unit: str
-    money: bool
+    number: float  # in full
+    above: bool  # whether more than it is asked for, or less
+    inclusive: bool  # whether the number itself counts, too ("at least")
+    unit: str  # the folded word behind it; empty where there is none, or it stands for an amount of money
+    money: bool  # whether it may be an amount of money: by its unit or sign, or because it has no unit
     start: int
     end: int
 

@@ -17,35 +17,22 @@ _LEAST_PREFIX = 3  # letters that a country and the word for its people share
 
 
 class TeamName(NamedTuple):
-    """What the label of a national team says: "Germany national football team".
+    """What the label of a national team says: "Germany national football team"."""
 
-    Attributes:
-        country: folded.
-        kind: the words behind "national".
-        women: whether it is a women's team.
-    """
-
-    country: str
-    kind: WordSet
-    women: bool
+    country: str  # folded
+    kind: WordSet  # the words behind "national"
+    women: bool  # whether it is a women's team
 
 
 class TeamPhrase(NamedTuple):
-    """Words of a text that may name a team.
+    """Words of a text that may name a team."""
 
-    Attributes:
-        end: of the phrase in the text.
-        name_end: where the name of the country or people in it ends.
-        name: that name; it may begin with words that do not belong to it ("Did England").
-        said: the words between the name and the noun, in lower case.
-        peoples: whether the name may be that of a people: "Spanish side" and "a Spanish team" may be clubs, so the text
-            must say "national" or "the ... team".
-    """
-
-    end: int
-    name_end: int
-    name: str
-    said: str
+    end: int  # of the phrase in the text
+    name_end: int  # where the name of the country or people in it ends
+    name: str  # that name; it may begin with words that do not belong to it ("Did England")
+    said: str  # the words between the name and the noun, in lower case
+    # whether the name may be that of a people: "Spanish side" and "a Spanish team" may be clubs, so the text must say
+    # "national" or "the ... team"
     peoples: bool
 
 

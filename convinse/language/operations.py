@@ -19,21 +19,13 @@ _VOWELS = frozenset("aeiou")
 
 
 class AskedOrder(NamedTuple):
-    """Which end of an order a question asks for.
+    """Which end of an order a question asks for."""
 
-    Attributes:
-        by: keywords of the measures that order; empty: dates do.
-        highest: whether the highest, or latest, comes first.
-        place: of what is asked in the order, from 1.
-        noun: keywords of the words behind, which say what is ordered, or by what ("the most goals").
-        words: the folded words that ask for the order.
-    """
-
-    by: frozenset[str]
-    highest: bool
-    place: int
-    noun: tuple[str, ...]
-    words: frozenset[str]
+    by: frozenset[str]  # keywords of the measures that order; empty: dates do
+    highest: bool  # whether the highest, or latest, comes first
+    place: int  # of what is asked in the order, from 1
+    noun: tuple[str, ...]  # keywords of the words behind, which say what is ordered, or by what ("the most goals")
+    words: frozenset[str]  # the folded words that ask for the order
 
 
 class AskedComparison(NamedTuple):
@@ -52,19 +44,12 @@ class AskedTime(NamedTuple):
 
 
 class AskedNeighbour(NamedTuple):
-    """That a question asks for what stands directly before or behind a named thing.
+    """That a question asks for what stands directly before or behind a named thing."""
 
-    Attributes:
-        later: whether it asks for what stands behind.
-        place: of the word that says so, among the folded words of the question.
-        named: the keywords among which the name is.
-        asking: all its keywords, without those that say only that something comes or is made.
-    """
-
-    later: bool
-    place: int
-    named: frozenset[str]
-    asking: frozenset[str]
+    later: bool  # whether it asks for what stands behind
+    place: int  # of the word that says so, among the folded words of the question
+    named: frozenset[str]  # the keywords among which the name is
+    asking: frozenset[str]  # all its keywords, without those that say only that something comes or is made
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,32 +32,8 @@ def turns(conversations: Iterable[Conversation]) -> Dataset:
     Raises:
         DataError: these are no conversations.
     """
-    return _table(_turns(conversations), TURNS)
-
-
-def evidences(conversations: Iterable[Conversation]) -> Dataset:
-    """A row an evidence of answered turns (`top_evidences`), best first; `has_answer` is empty where there is no gold answer.
-
-    Raises:
-        DataError: these are no conversations.
-    """
-    return _table(_evidences(conversations), EVIDENCES)
-
-
-def _table(rows: Iterable[dict[str, Any]], features: Features) -> Dataset:
-    known = list(rows)
-    return Dataset.from_dict({name: [row[name] for row in known] for name in features}, features=features)
-
-
-def _numbered(conversations: Iterable[Conversation]) -> Iterator[tuple[Conversation, int, Any, str]]:
-    for conversation in check_conversations(list(conversations), "conversations"):
-        for number, turn in enumerate(conversation["questions"]):
-            yield conversation, number, turn, str(turn.get("question_id") or f"{conversation['conv_id']}-{number}")
-
-
-def _turns(conversations: Iterable[Conversation]) -> Iterator[dict[str, Any]]:
-    for conversation, number, turn, name in _numbered(conversations):
-        yield {
+    rows = [
+        {
             "conv_id": str(conversation["conv_id"]),
             "domain": conversation.get("domain"),
             "question_id": name,
@@ -68,19 +44,40 @@ def _turns(conversations: Iterable[Conversation]) -> Iterator[dict[str, Any]]:
             "answers": [{"id": answer["id"], "label": answer.get("label", "")} for answer in turn.get("answers") or []],
             "predicted": [ranked["answer"] for ranked in turn.get("pred_answers", [])],
         }
+        for conversation, number, turn, name in _numbered(conversations)
+    ]
+    return _table(rows, TURNS)
 
 
-def _evidences(conversations: Iterable[Conversation]) -> Iterator[dict[str, Any]]:
-    for _, _, turn, name in _numbered(conversations):
-        for place, evidence in enumerate(turn.get("top_evidences", []), start=1):
-            yield {
-                "question_id": name,
-                "question": turn["question"],
-                "evidence_id": document_id(evidence),
-                "evidence_text": evidence["evidence_text"],
-                "source": evidence["source"],
-                "rank": place,
-                "score": evidence.get("score"),
-                "entities": evidence["wikidata_entities"],
-                "has_answer": has_answer(evidence, turn["answers"]) if turn.get("answers") else None,
-            }
+def evidences(conversations: Iterable[Conversation]) -> Dataset:
+    """A row an evidence of answered turns (`top_evidences`), best first; `has_answer` is empty where there is no gold answer.
+
+    Raises:
+        DataError: these are no conversations.
+    """
+    rows = [
+        {
+            "question_id": name,
+            "question": turn["question"],
+            "evidence_id": document_id(evidence),
+            "evidence_text": evidence["evidence_text"],
+            "source": evidence["source"],
+            "rank": place,
+            "score": evidence.get("score"),
+            "entities": evidence["wikidata_entities"],
+            "has_answer": has_answer(evidence, turn["answers"]) if turn.get("answers") else None,
+        }
+        for _, _, turn, name in _numbered(conversations)
+        for place, evidence in enumerate(turn.get("top_evidences", []), start=1)
+    ]
+    return _table(rows, EVIDENCES)
+
+
+def _table(rows: list[dict[str, Any]], features: Features) -> Dataset:
+    return Dataset.from_dict({name: [row[name] for row in rows] for name in features}, features=features)
+
+
+def _numbered(conversations: Iterable[Conversation]) -> Iterator[tuple[Conversation, int, Any, str]]:
+    for conversation in check_conversations(list(conversations), "conversations"):
+        for number, turn in enumerate(conversation["questions"]):
+            yield conversation, number, turn, str(turn.get("question_id") or f"{conversation['conv_id']}-{number}")

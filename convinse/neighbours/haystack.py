@@ -41,7 +41,11 @@ class HaystackRetriever(_HaystackPart):
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """Best first, with their scores."""
         (evidences,) = self.pipeline.retrieve([query])
-        return {"documents": _documents(evidences[: self.top_k if top_k is None else top_k])}
+        documents = []
+        for evidence in evidences[: self.top_k if top_k is None else top_k]:
+            name, text, meta = to_document(evidence)
+            documents.append(Document(id=name, content=text, meta=meta, score=evidence["score"]))
+        return {"documents": documents}
 
 
 @component
@@ -73,11 +77,6 @@ class HaystackReader(_HaystackPart):
                 )
             )  # fmt: skip
         return {"answers": answers}
-
-
-def _documents(evidences: list[Evidence]) -> list[Document]:
-    parts = [(*to_document(evidence), evidence["score"]) for evidence in evidences]
-    return [Document(id=name, content=text, meta=meta, score=score) for name, text, meta, score in parts]
 
 
 def _evidence(document: Document) -> Evidence:

@@ -86,6 +86,7 @@ class PassageIndex:
     def _open(self) -> None:
         self.manifest = manifest = read_manifest(folder := self.folder)
         self.parameters = manifest.parameters
+        self.build_id = manifest.build_id  # what results depend on besides the question
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
         self._state = state_of(folder / MANIFEST)
@@ -94,11 +95,6 @@ class PassageIndex:
 
     def __len__(self) -> int:
         return self.manifest.passages
-
-    @property
-    def build_id(self) -> str:
-        """What results depend on besides the question."""
-        return self.manifest.build_id
 
     @cached_property
     def _candidates(self) -> FullText:

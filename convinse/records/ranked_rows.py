@@ -30,19 +30,12 @@ _ROWS, _DATES, _VALUES = ("first", "last"), ("earliest", "latest"), ("lowest", "
 
 
 class RankedRow(NamedTuple):
-    """A row in words.
+    """A row in words."""
 
-    Attributes:
-        row: the row that it is of; what `text` leaves out of it had no room.
-        text: as a model reads it.
-        lead: characters of title and caption, with which the evidence's own text begins, too.
-        cells: column -> where the text of its cell stands in `text`.
-    """
-
-    row: Row
-    text: str
-    lead: int
-    cells: dict[int, tuple[int, int]]
+    row: Row  # the row that it is of; what `text` leaves out of it had no room
+    text: str  # as a model reads it
+    lead: int  # characters of title and caption, with which the evidence's own text begins, too
+    cells: dict[int, tuple[int, int]]  # column -> where the text of its cell stands in `text`
 
 
 class ColumnOrder(NamedTuple):
@@ -176,9 +169,10 @@ def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Ro
     names = _names(table, [column for column in columns if not any(ranks[column])] + columns)
     ranked: list[Row] = []
     for place, row in enumerate(rows):
-        cells = [
-            _ranked_cell(cell, ranks[cell["column"]][place] if cell["column"] in ranks else "") for cell in row["cells"]
-        ]
+        cells: list[Cell] = []
+        for cell in row["cells"]:
+            rank = ranks[cell["column"]][place] if cell["column"] in ranks else ""
+            cells.append({**cell, "rank": rank} if rank else cell)
         made: Row = {**row, "cells": cells, "rank": _rank(place + 1, len(rows), _ROWS)}
         if place and names[place - 1]:
             made["before"] = names[place - 1]
@@ -186,10 +180,6 @@ def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Ro
             made["behind"] = names[place + 1]
         ranked.append(made)
     return ranked
-
-
-def _ranked_cell(cell: Cell, rank: str) -> Cell:
-    return {**cell, "rank": rank} if rank else cell
 
 
 def _rank(place: int, of: int, ends: tuple[str, str]) -> str:

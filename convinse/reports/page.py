@@ -102,17 +102,16 @@ def _pictures(runs: Sequence[ReportedRun]) -> dict[str, Markup]:
     if not can_draw():
         return {}
     named, timed = letters(runs), [place for place, run in enumerate(runs) if run.seconds]
-    drawn = {"presence": presence_picture(named, runs), "calibration": calibration_picture(named, runs)}
-    if timed:
-        drawn["seconds"] = seconds_picture([named[place] for place in timed], [runs[place] for place in timed])
-    texts = {
-        "presence": "Answer presence by the number of evidences",
-        "calibration": "Share of right answers by their probability",
-        "seconds": "Seconds by stage",
+    drawn = {
+        "presence": (presence_picture(named, runs), "Answer presence by the number of evidences"),
+        "calibration": (calibration_picture(named, runs), "Share of right answers by their probability"),
     }
+    if timed:
+        bars = seconds_picture([named[place] for place in timed], [runs[place] for place in timed])
+        drawn["seconds"] = (bars, "Seconds by stage")
     return {
-        name: element("figure", Markup(picture), role="img", **{"aria-label": texts[name]})
-        for name, picture in drawn.items()
+        name: element("figure", Markup(picture), role="img", **{"aria-label": text})
+        for name, (picture, text) in drawn.items()
     }
 
 

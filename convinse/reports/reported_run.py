@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,25 +38,17 @@ class ShownEvidence(NamedTuple):
 
 
 class ReportedTurn(NamedTuple):
-    """A question with gold answers.
+    """A question with gold answers."""
 
-    Attributes:
-        group: see `scoring.pipeline_runs.MeasuredTurn`.
-        measures: in the order of `scoring.convqa.MEASURES`.
-        probability: of the best answer; 0 where there is none.
-        first_place: of the first evidence with a gold answer, from 1; None where there is none.
-        num_evidences: how many there are.
-    """
-
-    group: str
+    group: str  # see `scoring.pipeline_runs.MeasuredTurn`
     gold_ids: frozenset[str]
     question: str
     understood: str
     gold: list[str]
-    measures: tuple[float, ...]
-    probability: float
-    first_place: int | None
-    num_evidences: int
+    measures: tuple[float, ...]  # in the order of `scoring.convqa.MEASURES`
+    probability: float  # of the best answer; 0 where there is none
+    first_place: int | None  # of the first evidence with a gold answer, from 1; None where there is none
+    num_evidences: int  # how many there are
     answers: list[ShownAnswer]
     evidences: list[ShownEvidence]
     abstained: str
@@ -119,17 +111,13 @@ def _gold(run: ReportedRun) -> dict[str, frozenset[str]]:
 
 def _read(path: Path) -> ReportedRun:
     turns: dict[str, ReportedTurn] = {}
-
-    def without_evidences() -> Iterator[Conversation]:
-        """What `evaluate` reads: of the evidences it needs the measures only."""
-        for conversation, measured in measured_conversations(path):
-            turns.update((turn.question_id, _turn(turn)) for turn in measured)
-            for turn in conversation["questions"]:
-                turn.pop("top_evidences", None)
-            yield conversation
-
-    metrics = evaluate(list(without_evidences()))
-    return ReportedRun(run_name(path), path, turns, metrics, _seconds(path.parent / METRICS))
+    conversations: list[Conversation] = []
+    for conversation, measured in measured_conversations(path):
+        turns.update((turn.question_id, _turn(turn)) for turn in measured)
+        for turn in conversation["questions"]:
+            turn.pop("top_evidences", None)  # of which `evaluate` needs the measures only
+        conversations.append(conversation)
+    return ReportedRun(run_name(path), path, turns, evaluate(conversations), _seconds(path.parent / METRICS))
 
 
 def _turn(measured: MeasuredTurn) -> ReportedTurn:

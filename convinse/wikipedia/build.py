@@ -43,9 +43,6 @@ class Titles:
         self._items: dict[str, str] = {}
         self._labels: dict[str, str] = {}  # an item's first title without its bracket: one label, however it is linked
 
-    def __len__(self) -> int:
-        return len(self._items)
-
     def add(self, title: str, item_id: str) -> None:
         """The first item of a title stays."""
         self._items.setdefault(_normal(title), item_id)

@@ -45,11 +45,6 @@ _WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='uni
 class WikipediaDump:
     """Evidences by item, read by key; any number of processes and threads may read one file.
 
-    Attributes:
-        build_id: what the content is; the same for the same pages, in whatever order they came.
-        counts: the number of `pages`, and that of the evidences of each source.
-        has_words: whether the pages can be searched; those of a dump of an earlier version cannot.
-
     Raises:
         IndexFileError: the file is missing, damaged or of another format.
     """
@@ -74,13 +69,13 @@ class WikipediaDump:
             if written != str(FORMAT):
                 raise IndexFileError(f"{path}: format {written}, this version reads format {FORMAT}; build it again")
             self._connection.execute("SELECT id, evidences FROM page LIMIT 0")
-            try:
+            try:  # whether the pages can be searched
                 self._connection.execute("SELECT rowid FROM words LIMIT 0")
                 self.has_words = True
             except sqlite3.OperationalError:  # an earlier version wrote it, or this SQLite has no full-text search
                 self.has_words = False
-            self.build_id: str = meta["build_id"]
-            self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])
+            self.build_id: str = meta["build_id"]  # the same for the same pages, in whatever order they came
+            self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])  # `pages`, and evidences by source
 
     def get(self, item_id: str) -> list[Evidence] | None:
         """The evidences of an item's page, or None when the dump has no such page."""

@@ -1,5 +1,4 @@
 import copy
-import random
 from functools import partial
 
 import pytest
@@ -80,15 +79,6 @@ def test_the_order_does_not_depend_on_the_order_of_the_input(some, rng):
     shuffled = rng.sample(evidences, len(evidences))
     rank = partial(BM25Scorer(QueryExpansion(PROPERTIES)).rank, "who made the dust jacket", top_k=20)
     assert rank(shuffled) == rank(evidences)
-
-
-def test_equal_texts_of_different_sources_are_ordered_whatever_the_input():
-    evidences = [evidence("same", source) for source in ("kb", "text", "table", "info")]
-    orders = set()
-    for seed in range(6):
-        shuffled = random.Random(seed).sample(evidences, 4)
-        orders.add(tuple(one["source"] for one in BM25Scorer().rank("same", shuffled, 4)))
-    assert len(orders) == 1
 
 
 def test_names_of_the_items_weigh_less_than_what_is_asked():

@@ -184,17 +184,6 @@ def test_scores_mix_probability_and_bm25(reranker, bi_encoder, share):
     assert (texts(found) == texts(plain)) == (share == 0.0)
 
 
-def test_mixed_scores_without_a_bi_encoder(reranker):
-    found = shared(reranker, None, 0.5).rank(QUERY, EVIDENCES, 25)
-    chosen = by_bm25(EVIDENCES)[:20]
-    assert {one["evidence_text"] for one in found[:20]} == {EVIDENCES[place]["evidence_text"] for place in chosen}
-    assert scores(found[20:]) == [0.0] * 5
-    nothing_in_common = [evidence("ten nine"), evidence("eight seven")]
-    found = shared(reranker, None, 0.5).rank("lord", nothing_in_common, 5)
-    probabilities = reranker.predict([("lord", text) for text in texts(nothing_in_common)])
-    assert scores(found) == pytest.approx(sorted(probabilities / 2, reverse=True), abs=2e-5)
-
-
 def test_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
     cascade = shared(reranker, bi_encoder, 0.5)
     expected = cascade.rank(QUERY, EVIDENCES, 60)

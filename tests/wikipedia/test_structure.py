@@ -3,14 +3,11 @@
 The aim is no wrong header and no wrong attribute: of the embedded pages all are compared, of real ones a sample.
 """
 
-import gzip
 import html
 import itertools
-import json
 import re
 from collections import defaultdict
 from contextlib import closing
-from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -19,10 +16,9 @@ import pytest
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.wikipedia.document import blocks, clean, parse_html
 from convinse.wikipedia.dump import WikipediaDump
-from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
-from places import DATA, SNAPSHOT
+from convinse.wikipedia.page import whole_rows
+from places import SNAPSHOT
 
-SHARED = DATA / "wikipedia-pages"
 # mentions that begin in a cell and end in the next one's header: "Character is ... Jack May, 2001–2003 films is ..."
 CROSSING = {"The Lord of the Rings": ["May, 2001"]}
 
@@ -256,23 +252,3 @@ def test_on_all_embedded_pages_every_attribute_has_its_path_and_its_values(embed
         assert [(list(map(bare, path)), list(map(bare, values))) for path, values in found] == expected, title
         total += len(found)
     assert total >= 500
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="no ../shared/data")
-@pytest.mark.parametrize("name", ["pages_with_qid.jsonl.gz", "pages_sample.jsonl.gz"])
-def test_on_real_pages_every_cell_has_the_header_of_its_column(name):
-    compared = crossing = mentions = 0
-    with gzip.open(SHARED / name, "rt", encoding="utf-8") as file:
-        for page in map(json.loads, islice(file, 50)):
-            parsed = parse_page(page["title"], page["html"])
-            items = {target: {"id": f"Q{n}", "label": target} for n, target in enumerate(sorted(parsed.targets), 1)}
-            evidences = page_evidences(parsed, {"id": "Q999999", "label": page["title"]}, items)
-            for evidence in evidences:
-                crossing += len(check_evidence_structure(evidence))
-                mentions += len(evidence["mentions"])
-            tables = [block.node for block in blocks(parse_html(page["html"])) if block.kind == "table"]
-            cells, differing = check_rows(evidences, tables)
-            assert differing == [], page["title"]
-            compared += cells
-    assert compared >= 5_000
-    assert crossing < mentions / 1000
