@@ -1,7 +1,6 @@
 """What a pipeline opens: when it is asked for, once, by whichever thread, until it is closed."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -159,18 +158,6 @@ def test_a_module_that_takes_the_configuration_alone_shares_them_too(opened):
         assert pipeline.ers.resources is pipeline.resources
         pipeline.ask(["Who directed Titanic?"], "kb_text")
     assert opened.count("kb") == opened.count("wikipedia.db") == 1
-
-
-def test_several_threads_answer_as_one():
-    config = parse_config({"ers_use_cache": False})
-    with Resources(config) as resources:
-        alone = Pipeline(config, resources=resources).ask(QUESTIONS)
-
-        def ask(_):
-            return Pipeline(config, resources=resources).ask(QUESTIONS)
-
-        with ThreadPoolExecutor(4) as threads:
-            assert all(conversation == alone for conversation in threads.map(ask, range(4)))
 
 
 def test_a_run_over_all_combinations_opens_everything_once(opened, workdir):

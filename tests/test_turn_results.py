@@ -1,11 +1,9 @@
 """What modules return: checked, stored and measured at one border."""
 
-from itertools import chain
-
 import pytest
 
 from convinse.support.errors import DataError, ModuleError
-from convinse.turn_results import ADDED, all_returned, keep_answers, keep_evidences, keep_understanding, without_results
+from convinse.turn_results import all_returned, keep_answers, keep_evidences, keep_understanding
 from evidences import evidence
 from refusals import refused
 
@@ -117,9 +115,3 @@ def test_a_result_for_each_turn():
         refused(
             ModuleError, lambda wrong=wrong: all_returned(Module(), wrong, turns), "Module: inference_on_turns", words
         )
-
-
-def test_results_can_be_taken_away():
-    asked = {**dict.fromkeys(chain.from_iterable(ADDED.values()), 1), **turn(), "own": 1}
-    without_results(asked)
-    assert asked == {**turn(), "own": 1}

@@ -148,13 +148,7 @@ class ClocqRetriever:
         Raises:
             DataError: it is none of these.
         """
-        item = self._item_of(question_entity)
-        evidences = self.wikipedia.retrieve_wp_evidences(item["id"])
-        for evidence in evidences:
-            evidence["retrieved_for_entity"] = item
-        return evidences
-
-    def _item_of(self, given: QuestionEntity | Entity | str) -> Entity:
+        given = question_entity
         within: Any = given.get("item", given) if isinstance(given, Mapping) else {"id": given}
         item_id = within.get("id") if isinstance(within, Mapping) else None
         if not isinstance(item_id, str) or (isinstance(given, str) and not is_item(given)):
@@ -162,7 +156,11 @@ class ClocqRetriever:
                 f"retrieve_wikipedia_evidences: {given!r:.80} is no item; give an id such as Q42, or a question entity"
             )
         label = within.get("label")
-        return {"id": item_id, "label": label if isinstance(label, str) else self.kb.label(item_id) or item_id}
+        item = Entity(id=item_id, label=label if isinstance(label, str) else self.kb.label(item_id) or item_id)
+        evidences = self.wikipedia.retrieve_wp_evidences(item["id"])
+        for evidence in evidences:
+            evidence["retrieved_for_entity"] = item
+        return evidences
 
     def filter_evidences(self, evidences: Iterable[Evidence], sources: str | Sequence[str]) -> list[Evidence]:
         """The evidences of the wanted sources that have at most `evr_max_entities` entities.

@@ -92,7 +92,6 @@ class PassageRetriever:
         return evidence, own
 
     def _linked(self, text: str) -> list[tuple[int, int, Entity]]:
-        """The best item of each mention, where it stands in the text as it is."""
         spans = []
         for mention in self._link(text) if self._link is not None else ():
             if mention.candidates and text[mention.start : mention.end].startswith(mention.surface):

@@ -61,7 +61,6 @@ class ServerReranker:
         return ranked
 
     def _scores(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """For each query [n] scores of its texts from 0 to 1: those that are kept, all others of the server."""
         if self._host.is_dry:
             return [np.zeros(len(own)) for own in texts]
         keys = [self._key(query, own) for query, own in zip(queries, texts, strict=True)]

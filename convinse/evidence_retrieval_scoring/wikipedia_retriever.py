@@ -173,7 +173,6 @@ class WikipediaRetriever:
         return {**missing, "missing": False, "title": raw.title, "revision": raw.revision, "evidences": evidences}
 
     def _linked_items(self, titles: set[str], end: float) -> dict[str, Entity]:
-        """Title -> item of the pages that a page links to; each title is cached on its own."""
         kind = ("wikipedia_item", self.config.ers_wikipedia_api, _VERSION)
         items: dict[str, LinkedItem | None] = {}
         for title in titles:
@@ -195,7 +194,6 @@ class WikipediaRetriever:
         return not kept["missing"] or timedelta(0) <= age < timedelta(days=self.config.ers_missing_ttl)
 
     def _labelled(self, kept: dict[str, Any] | None) -> list[Evidence]:
-        """The evidences of a cached page with the labels of the knowledge base, which are not part of the cache."""
         if kept is None or kept["missing"]:
             raise _NoPageError
         label_of = self._labels or self.resources.kb.label

@@ -225,7 +225,6 @@ class _IndexWriter:
         self._token_count += len(tokens)
 
     def _literal(self, text: str) -> int:
-        """The number of a literal; the most recent ones are remembered, older ones may be written again."""
         number = self._literals.get(text)
         if number is None:
             if len(self._literals) * _LITERAL_BYTES > self._memory // 8:

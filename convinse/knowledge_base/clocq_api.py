@@ -205,7 +205,6 @@ class ClocqService:
         return max(self._types(item), key=lambda kind: self._kb.frequency(kind["id"]), default=None)
 
     def _facts(self, facts: list[FactEntities], request: NeighborhoodRequest | QuestionRequest) -> list[Any]:
-        """Facts as ids, as entities, or as entities with their types: dates, numbers and words have none."""
         if request.include_labels is False:
             return [[entity["id"] for entity in fact] for fact in facts]
         if not request.include_type:

@@ -188,7 +188,6 @@ class KnowledgeBase:
     # -- classes -------------------------------------------------------------------------------------------------------
 
     def _objects(self, number: int | None, properties: Sequence[int]) -> list[int]:
-        """The items that are values of some properties of an item, in the order of `properties`, then of the facts."""
         place = self._place_of(number)
         if place is None:
             return []

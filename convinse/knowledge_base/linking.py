@@ -427,7 +427,6 @@ class EntityLinker:
         return ([(candidate, 0.6) for candidate in names] if is_said else []), "part"
 
     def _close_word(self, word: str, capital: bool) -> tuple[list[tuple[Candidate, float]], _Sort]:
-        """As `_close_names`: of one word, which is a surname or is misspelt."""
         sharing = self._sharing(word, capital) if len(word) >= _SURNAME_LENGTH else []
         people = [candidate for candidate in sharing if self._is_surname(word, candidate, capital)]
         if people:

@@ -168,11 +168,11 @@ class OperationWords:
 
     def is_selection(self, keywords: frozenset[str]) -> bool:
         """Whether the name of a table says that it does not list everything."""
-        return bool(keywords & self._selected_keywords)
+        return bool(keywords & self.literals.properties.keyword_set(self.selected))
 
     def is_ranking(self, keywords: frozenset[str]) -> bool:
         """Whether the name of a column is that of ranks, of which the lowest is the best."""
-        return bool(keywords & self._rank_keywords)
+        return bool(keywords & self.literals.properties.keyword_set(self.ranks))
 
     def _end(self, words: Sequence[str], place: int) -> tuple[frozenset[str], bool, int] | None:
         """By what, in which direction, and where the words behind begin; of the superlative at a place."""
@@ -223,14 +223,6 @@ class OperationWords:
         return MappingProxyType(
             {f"{stem}{ending}": degree for word, degree in self._adjectives.items() for stem in _stems(word)}
         )
-
-    @cached_property
-    def _rank_keywords(self) -> frozenset[str]:
-        return self.literals.properties.keyword_set(self.ranks)
-
-    @cached_property
-    def _selected_keywords(self) -> frozenset[str]:
-        return self.literals.properties.keyword_set(self.selected)
 
 
 def _stems(adjective: str) -> Iterator[str]:

@@ -107,7 +107,6 @@ def _pairs(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=10_000)
 def _plain(char: str, keep_accents: bool) -> str:
-    """A letter in its usual form; a Latin letter without accents unless they are kept."""
     usual = unicodedata.normalize("NFKC", char).lower()
     if keep_accents or not unicodedata.name(usual[0], "").startswith("LATIN"):
         return usual

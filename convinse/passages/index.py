@@ -181,7 +181,6 @@ class PassageIndex:
         return numbers[order], scores[order]
 
     def _query(self, terms: Iterable[str]) -> tuple[Any, _QueryTerms]:
-        """The question to the engine, and what scores candidates; terms that no passage has are left out."""
         import tantivy
 
         engine = self._candidates
@@ -193,7 +192,7 @@ class PassageIndex:
         for value, number in zip(own, numbers, strict=True):
             query = tantivy.Query.term_query(engine.schema, TERMS, token(value), index_option="freq")
             queries.append((tantivy.Occur.Should, query))
-            pairs.append((number, _idf(len(self), own[value])))
+            pairs.append((number, math.log1p((len(self) - own[value] + 0.5) / (own[value] + 0.5))))
         pairs.sort()
         wanted = _QueryTerms(np.array([*(pair[0] for pair in pairs), _NO_TERM], np.uint32),
                              np.array([pair[1] for pair in pairs]))  # fmt: skip
@@ -219,7 +218,3 @@ class PassageIndex:
 class _QueryTerms(NamedTuple):
     terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest of all
     idf: npt.NDArray[np.float64]
-
-
-def _idf(passages: int, having: int) -> float:
-    return math.log1p((passages - having + 0.5) / (having + 0.5))

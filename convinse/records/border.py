@@ -193,7 +193,6 @@ def _place(evidence: Evidence, key: str) -> None:
 
 
 def _find(text: str, part: Cell | AttributeValue, place: int) -> int:
-    """Where a cell or value stands, best behind its header or a comma; -1 where it does not."""
     for lead in (f"{part.get('header', '')} is ", _SEPARATOR, ""):
         start = text.find(lead + part["text"], place)
         if start >= 0:

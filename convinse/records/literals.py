@@ -140,9 +140,12 @@ def find_literals(text: str) -> Iterator[LiteralSpan]:
                 else (parts["year"], None, None)
             )
             number = int(month) if month and month.isdigit() else _MONTH.get(month.lower()) if month else None
-            entity = _valid_date(int(year), number, int(day) if day else None)
-            if entity is not None:
-                yield LiteralSpan(*match.span(), entity)
+            number_of_day = int(day) if day else None
+            try:
+                date(int(year), 1 if number is None else number, 1 if number_of_day is None else number_of_day)
+            except ValueError:  # such as 31 February
+                continue
+            yield LiteralSpan(*match.span(), date_entity(int(year), number, number_of_day))
 
 
 def _scaled(amount: str, scale: str | None) -> Entity:
@@ -150,11 +153,3 @@ def _scaled(amount: str, scale: str | None) -> Entity:
         return number_entity(amount)
     number = Decimal(amount.replace(",", "")).scaleb(_SCALES[scale.lower()])
     return number_entity(f"{number:f}") | {"label": f"{amount} {scale}"}
-
-
-def _valid_date(year: int, month: int | None, day: int | None) -> Entity | None:
-    try:
-        date(year, 1 if month is None else month, 1 if day is None else day)
-    except ValueError:
-        return None
-    return date_entity(year, month, day)

@@ -83,7 +83,9 @@ def _groups(runs: Sequence[ReportedRun], key: str) -> ReportTable:
         groups: list[dict[str, Any]] = [run.metrics[key].get(name, {}) for run in runs]
         counts = [str(group.get("num_questions", 0)) for group in groups]
         questions = counts[0] if len(set(counts)) == 1 else " / ".join(counts)
-        measured = [_figure(group, measure) for measure in shown for group in groups]
+        measured = [
+            f"{group[measure]:.3f}" if group.get("num_questions") else "–" for measure in shown for group in groups
+        ]
         rows.append([name, questions, *measured])
     columns = [_GROUPS[key], "questions", *(f"{what} {letter}" for what in shown.values() for letter in letters(runs))]
     note = {
@@ -92,10 +94,6 @@ def _groups(runs: Sequence[ReportedRun], key: str) -> ReportTable:
         "sources": "The questions for which the evidences of a source hold a gold answer; a question may count for several, and for each run they are others.",
     }.get(key, "")  # fmt: skip
     return ReportTable(key, f"By {_GROUPS[key][0].lower()}{_GROUPS[key][1:]}", note, columns, rows)
-
-
-def _figure(group: dict[str, Any], measure: str) -> str:
-    return f"{group[measure]:.3f}" if group.get("num_questions") else "–"
 
 
 def _presence(runs: Sequence[ReportedRun]) -> ReportTable:

@@ -152,7 +152,6 @@ class _Timed(msgspec.Struct):
 
 
 def _seconds(path: Path) -> dict[str, float]:
-    """The seconds of each stage; nothing where the run was made elsewhere. Raises `DataError`: the file is damaged."""
     if not path.is_file():
         return {}
     try:

@@ -266,7 +266,6 @@ def _is_infobox(table: LexborNode) -> bool:
 
 
 def _is_data(table: LexborNode) -> bool:
-    """Whether a table holds data: MediaWiki's table classes, or header cells of its own and no layout."""
     classes = _classes(table)
     if table.attributes.get("role") == "presentation" or _is_infobox(table):
         return False

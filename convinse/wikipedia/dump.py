@@ -194,9 +194,12 @@ def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
         OutputError: `path` cannot be written, or is something else than a dump.
     """
     check_replaceable(path)
-    with replacing(path) as temporary, _writable(path):
-        with closing(sqlite3.connect(temporary)) as connection:
-            counts = _write_pages(path, connection, pages)
+    with replacing(path) as temporary:
+        try:
+            with closing(sqlite3.connect(temporary)) as connection:
+                counts = _write_pages(path, connection, pages)
+        except (sqlite3.DatabaseError, zlib.error, msgspec.DecodeError) as error:
+            raise OutputError(f"{path}: cannot be written: {one_line(error)}") from None
         digest = read_sha256(temporary)
         with temporary.open("ab") as file:
             file.write(_seal(digest))
@@ -264,11 +267,3 @@ def _readable(path: Path) -> Iterator[None]:
         raise IndexFileError(f"{path}: cannot be read: {one_line(error)}; {remedy_of(error, '')}") from None
     except (sqlite3.Error, OSError, KeyError, *JSON_ERRORS) as error:
         raise IndexFileError(f"{path}: not a Wikipedia dump ({one_line(error)}); build it again") from None
-
-
-@contextmanager
-def _writable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.DatabaseError, zlib.error, msgspec.DecodeError) as error:
-        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from None

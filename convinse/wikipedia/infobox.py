@@ -93,7 +93,6 @@ def _pair(values: list[Snippet], columns: list[str], title: str, above: str) -> 
 
 
 def _is_header(cell: LexborNode) -> bool:
-    """Whether a cell over the whole width is a sub-header: a header cell, or all bold."""
     if cell.tag == "th":
         return True
     bold = cell.css_first("b")

@@ -114,23 +114,21 @@ def _evidence(snippet: Snippet, annotated: Annotated, page: str) -> Evidence:
 
 
 def _row(evidence: Evidence, about: TableRow, parts: Iterable[Part], page: str) -> Row:
+    cells: list[Cell] = []
+    for start, end, header, column in parts:
+        text, entities = evidence["evidence_text"][start:end], entities_within(evidence, start, end)
+        cells.append({"header": header, "text": text, "entities": entities, "start": start, "column": column})
     row: Row = {
         "caption": about.caption,
         "section": about.section,
         "page": page,
         "table": about.table,
         "number": about.number,
-        "cells": [_cell(evidence, part) for part in parts],
+        "cells": cells,
     }
     if about.part:
         row["part"] = about.part
     return row
-
-
-def _cell(evidence: Evidence, part: Part) -> Cell:
-    start, end, header, column = part
-    text, entities = evidence["evidence_text"][start:end], entities_within(evidence, start, end)
-    return {"header": header, "text": text, "entities": entities, "start": start, "column": column}
 
 
 def _value(evidence: Evidence, part: Part) -> AttributeValue:

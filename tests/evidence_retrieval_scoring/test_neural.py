@@ -8,9 +8,7 @@ import pytest
 
 from convinse.config import parse_config
 from convinse.encoder.reranker import BertReranker
-from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.evidence_retrieval_scoring.native import NativeERS
-from convinse.evidence_retrieval_scoring.neural import CrossEncoder
 from convinse.formats.convmix import read_conversations
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import asked_in_full
@@ -80,16 +78,12 @@ def test_what_an_earlier_run_left_is_not_used(turns):
 
 
 def test_the_scorer_is_the_configured_one():
-    assert isinstance(ers(**METHODS["cascade"]).scorer, Cascade)
-    assert isinstance(ers(evs_model=str(tiny())).scorer, Cascade)
     assert ers(**METHODS["cascade"]).conversations_at_once > 1 == ers().conversations_at_once
     module = ers(**METHODS["cross_encoder"], evs_max_length=77, token_budget=99, precision="bf16")
     reranker = module.scorer.reranker
     assert isinstance(reranker, BertReranker)
     assert reranker.tokenizer.max_length == 77
     assert (reranker.engine.token_budget, reranker.engine.precision) == (99, "bf16")
-    assert ers(evs="bm25", evs_model=str(tiny())).scorer is not None
-    assert not isinstance(ers(evs="bm25", evs_model=str(tiny())).scorer, Cascade | CrossEncoder)
 
 
 def test_the_cascade_s_numbers_are_the_configured_ones(turns):
@@ -113,16 +107,6 @@ def test_the_cascade_s_share_of_bm25_is_the_configured_one(turns):
     for wrong in (-0.1, 1.5):
         with pytest.raises(ConfigError, match="lexical_share"):
             found(lexical_share=wrong)
-
-
-def test_embeddings_are_kept_in_the_cache_folder(workdir, turns):
-    config = parse_config({"ers_cache_path": "mine", "evs_max_evidences": 12, "device": "cpu", **METHODS["cascade"]})
-    for expected in (True, False):
-        module = NativeERS(config)
-        counted = Counted(module.scorer._embeddings.bi_encoder.engine)
-        module.inference_on_turns(copy.deepcopy(turns[:1]), ["kb"])
-        module.store_cache()
-        assert (counted.sequences > 0) == expected
 
 
 def test_without_the_cache_nothing_is_written(workdir, turns):

@@ -124,19 +124,3 @@ def test_a_slice_of_wikidata_27k(workdir):
     build(dump, workdir / "kb")
     truth, items = agree(workdir / "kb", dump, step=2)
     assert len(truth.facts) > 5000 and len(items) > 100
-
-
-def test_a_difference_is_found(world_kb, workdir):
-    def lines_of(change):
-        documents = world()
-        change({one["id"]: one for one in documents})
-        truth = plain_dump.BruteForce(plain_dump.read_lines(write(workdir / "dump.json", documents)))
-        items = [item for item in truth.labels if item[0] == "Q"]
-        return " ".join(plain_dump.disagreements(world_kb, truth, items, random.Random(1)))
-
-    assert lines_of(lambda documents: None) == ""
-    assert "label" in lines_of(lambda documents: documents["Q892"]["labels"]["en"].update(value="Tolkien"))
-    lost = lines_of(lambda documents: documents["Q44578"]["claims"].pop("P57"))
-    assert "neighborhood" in lost and "frequencies" in lost
-    assert "connectivity" in lines_of(lambda documents: documents["Q8337"]["claims"].pop("P50"))
-    assert "types" in lines_of(lambda documents: documents["Q44578"]["claims"].pop("P31"))

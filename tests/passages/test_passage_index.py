@@ -1,6 +1,5 @@
 import math
 import random
-import shutil
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
@@ -225,10 +224,3 @@ def test_another_format_or_analysis_is_refused(built, changes, message):
     write_manifest(built, msgspec.structs.replace(layout.read_manifest(built), **changes))
     with pytest.raises(IndexFileError, match=message):
         PassageIndex(built)
-
-
-def test_an_index_can_be_copied_and_is_not_changed_by_searching(built, tmp_path):
-    before = {path: path.read_bytes() for path in built.rglob("*") if path.is_file()}
-    shutil.copytree(built, tmp_path / "copy")
-    assert PassageIndex(tmp_path / "copy").search("w1 w2") == PassageIndex(built).search("w1 w2")
-    assert {path: path.read_bytes() for path in built.rglob("*") if path.is_file()} == before

@@ -265,8 +265,3 @@ def test_gold_answers_are_optional_and_a_missing_label_is_the_id():
 def test_a_faulty_conversation_is_refused_with_file_conversation_and_turn(change, parts):
     message = refused(DataError, lambda: check_conversations(conversations(change), "dir/test.json"), *parts)
     assert message.startswith("dir/test.json: ")
-
-
-@pytest.mark.parametrize("data", [{}, "text", None, 3])
-def test_what_is_no_list_is_refused(data):
-    refused(DataError, lambda: check_conversations(data, "file"), "file: expected a list")

@@ -5,7 +5,7 @@ import pytest
 
 from convinse.records.evidence import check_evidence, merge_duplicates
 from convinse.wikipedia.document import parse_html
-from convinse.wikipedia.page import MAX_LENGTH, page_evidences, parse_page, whole_rows
+from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
 from places import SNAPSHOT
 from wikipedia_html import HEADINGS
 
@@ -56,10 +56,6 @@ def test_an_article_becomes_evidences_whatever_the_renderer(style):
     assert {"id": day, "label": "19 December 1997"} in opened["wikidata_entities"]
     assert ["Kate Winslet", "Q202765"] in row["disambiguations"]
     assert ["James Cameron", "Q42574"] in filmed["disambiguations"]  # not linked there
-
-
-def test_targets_are_what_the_evidences_link_to():
-    assert parse_page("Titanic (1997 film)", article("parsoid")).targets == {"James Cameron", "Kate Winslet"}
 
 
 def test_what_an_evidence_is_made_from_comes_with_it():
@@ -155,16 +151,6 @@ def test_all_embedded_pages():
         assert links >= 5, file
         assert found >= 10, file
         assert marks == 0, file
-
-
-def test_wide_rows_are_cut_unless_asked_for_whole():
-    row = "".join(f"<td>{'word ' * 12}{number}</td>" for number in range(12))
-    html = f"<table class='wikitable'><tr>{'<th>A</th>' * 12}</tr><tr>{row}</tr></table>"
-    cut = parse_page("Titanic", html).snippets
-    assert len(cut) > 1
-    assert all(len(snippet.text) <= MAX_LENGTH for snippet in cut)
-    assert len(parse_page("Titanic", html, None).snippets) == 1
-    assert len(parse_page("Titanic", html, 10**6).snippets) == 1
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,6 @@ def test_entries_of_every_protocol_are_normalised(workdir, protocol, pack):
     assert [len(found[item]) for item in ("Q2", "Q4", "Q5")] == [1500, 2, 3] and "Q3" not in found
 
 
-def test_structure_is_read_from_the_text(workdir):
-    imported({"Q1": [evidence("é, Born, é, 1997", "infobox")]})
-    (found,) = content()["Q1"]
-    assert found["attribute"]["path"] == ["Born"]
-    assert [(value["text"], value["start"]) for value in found["attribute"]["values"]] == [("é", 9), ("1997", 12)]
-
-
 def test_bad_entries_are_reported_by_item_and_too_many_stop(workdir, caplog):
     bad = {"Q8": [{}, evidence("x", "web"), evidence("\ud800"), evidence("ok")], "x": [], "Q9": 5}
     assert imported({**DATA, **bad}).bad == 5
