@@ -8,8 +8,7 @@ The places that a record has are used, those of other spans are detected on toke
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -18,16 +17,17 @@ from ..marked_documents import several_documents
 from ..neutral import NeutralAnswer, NeutralDocument, NeutralQuestion, NeutralRecord, NeutralSpan, question_id
 from ..records import merged
 from ..tokens import TokenizedText
+from .answers import spellings
 from .checks import letters
-from .dialects import Dialect, read_entry
-from .records import Entry, MultiqaDocument, MultiqaQuestion, MultiqaRecord
-from .to_neutral import SHAPE, TYPE, EntryRecord
+from .dialects import CANDIDATES, OBJECTS, Json
+from .schema import fits
+from .to_neutral import KEPT, KEPT_OF_CONTEXT, SHAPE, TYPE, EntryRecord
 
 NOT_THERE = "places without their text (left out)"
 NOT_FOUND = "questions without an answer in the documents"
 
 
-def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Entry:
+def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Json:
     """A neutral record as a context, with tokens and instances; answers without a place are looked for.
 
     A text that the marks of MRQA part into documents becomes these documents.
@@ -39,14 +39,16 @@ def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Entry:
     record = several_documents(record)
     parts = _Parts(record)
     questions = [_question(question, parts, counts) for question in record.questions]
-    raw = {
+    documents = [_document(number, document, parts) for number, document in enumerate(record.documents)]
+    raw: Json = {
         "id": record.id or question_id("", parts.text()),
-        "context": {
-            "documents": [_document(number, document, parts) for number, document in enumerate(record.documents)]
-        },
+        "context": {"documents": documents},
         "qas": questions,
     }
-    return read_entry(merged(raw, record.extras), Dialect())
+    if not record.extras or not documents:
+        return merged(raw, record.extras)
+    documents[0]["metadata"] = {**(documents[0].get("metadata") or {}), KEPT_OF_CONTEXT: record.extras}
+    return raw
 
 
 class _Parts:
@@ -57,7 +59,7 @@ class _Parts:
             (number, part.name): part for number, document in enumerate(record.documents) for part in document.parts
         }
         self._texts: dict[tuple[int, str], TokenizedText] = {}
-        self._instances: dict[str, list[dict[str, Any]]] = {}
+        self._instances: dict[str, list[Json]] = {}
 
     def text(self) -> str:
         return "\0".join(part.text for part in self._parts.values())
@@ -67,7 +69,7 @@ class _Parts:
         for number, name in self._parts:
             yield number, name, self.tokenized(number, name)
 
-    def has(self, number: int, name: str) -> bool:
+    def has(self, number: Any, name: Any) -> bool:
         return (number, name) in self._parts
 
     def tokenized(self, number: int, name: str) -> TokenizedText:
@@ -76,14 +78,14 @@ class _Parts:
             self._texts[key] = TokenizedText(self._parts[key].text, self._parts[key].tokens)
         return self._texts[key]
 
-    def instance(self, number: int, name: str, start: int, end: int) -> dict[str, Any]:
+    def instance(self, number: int, name: str, start: int, end: int) -> Json:
         """The instance of the characters `start` to `end` (inclusive)."""
         tokenized = self.tokenized(number, name)
         span = tokenized.token_span(start, end)
         instance = {"doc_id": number, "part": name, "start_byte": start, "text": tokenized.text[start : end + 1]}
         return {**instance, "token_inds": list(span)} if span is not None else instance
 
-    def at(self, span: NeutralSpan) -> dict[str, Any] | None:
+    def at(self, span: NeutralSpan) -> Json | None:
         """The instance of a span, None where its text is not there."""
         if not self.has(span.document, span.part) or span.start < 0 or not span.text:
             return None
@@ -94,7 +96,7 @@ class _Parts:
         end = span.start + len(there.rstrip()) - 1
         return self.instance(span.document, span.part, start, end) if start <= end else None
 
-    def find(self, answer: str) -> list[dict[str, Any]]:
+    def find(self, answer: str) -> list[Json]:
         """The instances of an answer on token borders, in all parts."""
         if answer not in self._instances:
             self._instances[answer] = [
@@ -105,18 +107,32 @@ class _Parts:
         return self._instances[answer]
 
 
-def _document(number: int, document: NeutralDocument, parts: _Parts) -> dict[str, Any]:
-    known: dict[str, Any] = {part.name: part.text for part in document.parts}
+def _document(number: int, document: NeutralDocument, parts: _Parts) -> Json:
+    known: Json = {part.name: part.text for part in document.parts}
     known["tokens"] = {
         part.name: [list(token) for token in parts.tokenized(number, part.name).tokens] for part in document.parts
     }
-    return merged(known, fitting(document.extras, MultiqaDocument, known))
+    return _with_extras("document", known, document.extras)
 
 
-def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) -> dict[str, Any]:
+def _with_extras(kind: str, known: Json, extras: Json) -> Json:
+    """An object with keys from elsewhere: those of MultiQA as they are, the foreign in `metadata`, which is free."""
+    foreign: Json = {}
+    for key, value in extras.items():
+        target = known if key not in known and fits(kind, key, value) else foreign
+        target[key] = value
+    if foreign:
+        metadata = known.get("metadata")
+        if metadata is not None and (not isinstance(metadata, dict) or KEPT in metadata):
+            foreign["metadata"], metadata = metadata, None
+        known["metadata"] = {**(metadata or {}), KEPT: foreign}
+    return known
+
+
+def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) -> Json:
     extras = dict(question.extras)
-    shape = extras.pop(SHAPE, None)
-    located: list[tuple[NeutralAnswer, list[dict[str, Any]]]] = []
+    shape = extras.pop(SHAPE, None) if fits("question", "answers", extras.get(SHAPE)) else None
+    located: list[tuple[NeutralAnswer, list[Json]]] = []
     for answer in question.answers:
         places = [parts.at(span) for span in answer.spans]
         if None in places:
@@ -128,7 +144,7 @@ def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) ->
     if question.answers and not any(instances or not answer.is_span() for answer, instances in located):
         counts[NOT_FOUND] += 1
     tokens = question.tokens
-    known: dict[str, Any] = {
+    known: Json = {
         "qid": question.id or question_id(question.text, parts.text()),
         "question": question.text,
         "question_tokens": [
@@ -136,18 +152,17 @@ def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) ->
         ],
         "answers": _filled(shape, located, parts) if isinstance(shape, dict) else _answers(question, located, parts),
     }
-    if isinstance(extras.get("supporting_context"), list):
-        extras["supporting_context"] = [_moved(instance, parts) for instance in extras["supporting_context"]]
-    return merged(known, fitting(extras, MultiqaQuestion, known))
+    supporting = extras.get("supporting_context")
+    if supporting and fits("question", "supporting_context", supporting):
+        extras["supporting_context"] = [_moved(instance, parts) for instance in supporting]
+    return _with_extras("question", known, extras)
 
 
-def _answers(
-    question: NeutralQuestion, located: list[tuple[NeutralAnswer, list[dict[str, Any]]]], parts: _Parts
-) -> dict[str, Any]:
+def _answers(question: NeutralQuestion, located: list[tuple[NeutralAnswer, list[Json]]], parts: _Parts) -> Json:
     """One candidate an answer; accepted strings are aliases of the only answer, or candidates of their own."""
     if question.unanswerable:
-        return {"open-ended": {"cannot_answer": "yes", "annotators_answer_candidates": []}}
-    candidates: list[dict[str, Any]] = []
+        return {"open-ended": {"cannot_answer": "yes", CANDIDATES: []}}
+    candidates: list[Json] = []
     for answer, instances in located:
         kind = "extractive" if answer.is_span() else answer.extras[TYPE]
         value = _value(kind, answer.text)
@@ -168,7 +183,7 @@ def _answers(
         candidates += [
             {"single_answer": {"extractive": {"answer": text, "instances": parts.find(text)}}} for text in aliases
         ]
-    return {"open-ended": {"annotators_answer_candidates": candidates}}
+    return {"open-ended": {CANDIDATES: candidates}}
 
 
 def _value(kind: str, text: str) -> Any:
@@ -181,9 +196,9 @@ def _value(kind: str, text: str) -> Any:
     return None if kind == "yesno" and text not in ("yes", "no") else text
 
 
-def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[dict[str, Any]]]], parts: _Parts) -> Any:
+def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[Json]]], parts: _Parts) -> Any:
     """The kept answers with the instances of the places that spell the answer or one of its aliases."""
-    places: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+    places: dict[str, dict[tuple[Any, ...], Json]] = {}
     for _, instances in located:
         for instance in instances:
             key = (instance["doc_id"], instance["part"] == "text", instance["start_byte"], len(instance["text"]))
@@ -194,30 +209,23 @@ def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[dict[str, Any]]]
             return [fill(part) for part in value]
         if not isinstance(value, dict):
             return value
-        return {key: extractive(part) if key == "extractive" else fill(part) for key, part in value.items()}
-
-    def extractive(value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        aliases = value.get("aliases")
-        spellings = [value.get("answer"), *(aliases if isinstance(aliases, list) else [])]
-        forms = dict.fromkeys(letters(spelling) for spelling in spellings if isinstance(spelling, str))
-        mine = [place for form in forms for place in places.get(form, {}).values()]
-        if not mine and isinstance(value.get("answer"), str):
-            mine = parts.find(value["answer"])
-        return {**value, "instances": mine}
+        filled = {key: fill(part) if key in OBJECTS else part for key, part in value.items()}
+        if extractive := filled.get("extractive"):
+            forms = dict.fromkeys(map(letters, spellings(extractive)))
+            spelled = [place for form in forms for place in places.get(form, {}).values()]
+            extractive["instances"] = spelled or parts.find(extractive.get("answer") or "")
+        return filled
 
     return fill(shape)
 
 
-def _moved(instance: Any, parts: _Parts) -> Any:
+def _moved(instance: Json, parts: _Parts) -> Json:
     """A supporting sentence where it is now; without a place where it is not found."""
-    text = instance.get("text") if isinstance(instance, dict) else None
-    if not isinstance(text, str):
-        return instance
-    number, name, start = (instance.get(key) for key in ("doc_id", "part", "start_byte"))
-    is_place = isinstance(number, int) and isinstance(name, str) and isinstance(start, int) and start >= 0
-    if is_place and parts.has(number, name) and parts.tokenized(number, name).text.startswith(text, start):
+    text, start = instance.get("text"), instance.get("start_byte")
+    number: Any = instance.get("doc_id")
+    name: Any = instance.get("part")
+    is_place = type(start) is int and parts.has(number, name)
+    if text is None or (is_place and parts.tokenized(number, name).text.startswith(text, start)):
         return instance
     rest = {key: value for key, value in instance.items() if key not in ("doc_id", "part", "start_byte", "token_inds")}
     for number, name, there in parts.places():
@@ -225,23 +233,3 @@ def _moved(instance: Any, parts: _Parts) -> Any:
         if start >= 0:
             return {"doc_id": number, "part": name, "start_byte": start, **rest}
     return rest
-
-
-def fitting(extras: dict[str, Any], kind: type[MultiqaRecord], known: Iterable[str] = ()) -> dict[str, Any]:
-    """Keys from elsewhere, those renamed with a `_` that mean something else in MultiQA by their type."""
-    types = _types(kind)
-    renamed = {}
-    for key, value in extras.items():
-        fits = True
-        if key in types and key not in known and value is not None:
-            try:
-                msgspec.convert(value, types[key])
-            except msgspec.ValidationError:
-                fits = False
-        renamed[key if fits else f"_{key}"] = value
-    return renamed
-
-
-@lru_cache(maxsize=8)
-def _types(kind: type[MultiqaRecord]) -> dict[str, Any]:
-    return {field.encode_name: field.type for field in msgspec.structs.fields(kind) if field.name != "extra"}
