@@ -8,34 +8,27 @@ spelling (lower case in WikiHop, another case in TriviaQA) at the place of anoth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..tokens import normalize
 from .dialects import Json, is_placed
-from .schema import json_path
+from .schema import Fault, json_path
 
+NOTE = "note"  # the rule of a difference that does no harm
 _SHOWN = 60  # characters of a text in a message
 
 Path = tuple[str | int, ...]
 
 
-class Finding(NamedTuple):
-    """A fault (`is_fault`) or a note, at a JSON path of a document."""
-
-    path: str
-    reason: str
-    is_fault: bool = True
+def _fault(path: Path, reason: str) -> Fault:
+    return Fault(json_path(path), reason, "")
 
 
-def _fault(path: Path, reason: str) -> Finding:
-    return Finding(json_path(path), reason)
+def _note(path: Path, reason: str) -> Fault:
+    return Fault(json_path(path), reason, NOTE)
 
 
-def _note(path: Path, reason: str) -> Finding:
-    return Finding(json_path(path), reason, is_fault=False)
-
-
-def check_entry(entry: Json) -> Iterator[Finding]:
+def check_entry(entry: Json) -> Iterator[Fault]:
     """What disagrees in a context that `schema.json` accepts."""
     documents = entry["context"]["documents"]
     for number, document in enumerate(documents):
@@ -57,7 +50,7 @@ def check_entry(entry: Json) -> Iterator[Finding]:
         yield from _choices((*here, "answers", "multi-choice"), multi_choice)
 
 
-def _tokens(path: Path, tokens: list[Any], text: str) -> Iterator[Finding]:
+def _tokens(path: Path, tokens: list[Any], text: str) -> Iterator[Fault]:
     """One fault for a part, with the number of tokens that are not at their offsets; one note for each other kind."""
     packed = text.encode("utf-8", "surrogatepass")
     wrong: list[tuple[int, str]] = []  # the index of a token, and the text at its offset
@@ -90,7 +83,7 @@ def _at_byte(packed: bytes, start: int, word: str) -> str:
     return packed[start : start + len(word.encode("utf-8", "surrogatepass"))].decode("utf-8", "replace")
 
 
-def _sentences(path: Path, document: Json) -> Iterator[Finding]:
+def _sentences(path: Path, document: Json) -> Iterator[Fault]:
     for part in ("text", "title", "snippet"):
         starts = ((document.get("metadata") or {}).get(part) or {}).get("sentence_start_bytes")
         size = len(document.get(part) or "")
@@ -109,7 +102,7 @@ def _instances(path: Path, value: Any) -> Iterator[tuple[Path, Json]]:
                 yield from _instances((*path, key), part)
 
 
-def _instance(path: Path, instance: Json, documents: list[Json]) -> Iterator[Finding]:
+def _instance(path: Path, instance: Json, documents: list[Json]) -> Iterator[Fault]:
     key = "doc_id" if "doc_id" in instance else "doc_ind"
     number, part, start = (instance.get(name) for name in (key, "part", "start_byte"))
     text: str | None = instance.get("text")
@@ -129,14 +122,14 @@ def _instance(path: Path, instance: Json, documents: list[Json]) -> Iterator[Fin
     if text is not None and end is None:
         finding = _text_finding(path, whole, start, text, covered(documents[number], instance))
         yield finding
-        if finding.is_fault:  # the tokens are wrong for the same reason
+        if finding.rule != NOTE:  # the tokens are wrong for the same reason
             return
     tokens = _placed_tokens(documents[number], part)
     if tokens and (span := _token_span(instance)):
         yield from _span(path, span, tokens, start, end)
 
 
-def _text_finding(path: Path, whole: str, start: int, text: str, in_tokens: str) -> Finding:
+def _text_finding(path: Path, whole: str, start: int, text: str, in_tokens: str) -> Fault:
     """Why the text of an instance is not what stands at its offset."""
     there = whole[start : start + len(text)]
     if _same(there, text):
@@ -174,7 +167,7 @@ def _token_span(instance: Json) -> list[int] | None:
     return span if span and all(type(index) is int for index in span) else None
 
 
-def _span(path: Path, span: list[int], tokens: list[Any], start: int, end: int | None) -> Iterator[Finding]:
+def _span(path: Path, span: list[int], tokens: list[Any], start: int, end: int | None) -> Iterator[Fault]:
     """Whether tokens cover what they should: `start`, and the character before `end` if the text is exact."""
     first, last = span
     if not first <= last < len(tokens):
@@ -190,7 +183,7 @@ def _span(path: Path, span: list[int], tokens: list[Any], start: int, end: int |
         yield _note(path, "the text does not begin and end where its tokens do")
 
 
-def _choices(path: Path, answers: Json) -> Iterator[Finding]:
+def _choices(path: Path, answers: Json) -> Iterator[Fault]:
     count = len(answers.get("choices") or [])
     places: list[tuple[Path, Any]] = [(("correct_answer_index",), answers.get("correct_answer_index"))]
     several = enumerate(answers.get("multi_correct_answer_indexes") or [])

@@ -12,10 +12,10 @@ import msgspec
 from ...support.errors import DataError, one_line
 from ...support.jsonlines import decoded, raw_documents
 from ..records import Report
-from .checks import Finding, check_entry
+from .checks import NOTE, check_entry
 from .dialects import Dialect, Json
 from .files import Counts, is_header
-from .schema import faults
+from .schema import Fault, faults
 
 _PUBLISHED = "published schema"
 _KEY_RULES = ("additionalProperties", "falseSchema")  # by which a schema refuses a key
@@ -98,10 +98,10 @@ class _Check:
             return
         self.counts.add(self.dialect.respell(value)["qas"])
         for finding in check_entry(value):
-            if finding.is_fault:
-                yield f"{finding.path}: {finding.reason}"
-            else:
+            if finding.rule == NOTE:
                 self.notes[_kind(finding)] += 1
+            else:
+                yield f"{finding.path}: {finding.reason}"
         for index, question in enumerate(value["qas"]):
             first = self._lines.get(question["qid"])
             if first is not None:
@@ -116,8 +116,8 @@ class _Check:
                 yield f"$.header.{key}: {stated}, but the file holds {true}; convert --to multiqa writes the true number"
 
 
-def _kind(finding: Finding) -> str:
+def _kind(note: Fault) -> str:
     """What notes of one kind have in common: the last key of the path, and the reason without its numbers."""
-    key = finding.path.replace("]", "").replace("[", ".").rsplit(".", 1)[-1]
-    reason = " ".join(word for word in finding.reason.split() if not word.isdigit())
+    key = note.path.replace("]", "").replace("[", ".").rsplit(".", 1)[-1]
+    reason = " ".join(word for word in note.reason.split() if not word.isdigit())
     return f"{key}: {reason}" if not key.isdigit() else reason
