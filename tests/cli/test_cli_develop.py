@@ -1,4 +1,4 @@
-"""`test`: what pytest is started with; `docs`: what is built, measured and served."""
+"""`test`: what pytest is started with; `docs`: what is built and served."""
 
 import importlib.util
 import subprocess
@@ -45,10 +45,12 @@ def built(monkeypatch):
     return calls
 
 
-def test_the_site_is_built_strictly(built, capsys):
-    assert main(["docs", "--output", "site"]) == 0
-    ((_, *words),) = built
-    assert words[:5] == ["-m", "sphinx", "-W", "--keep-going", "-n"] and words[-2] == str(ROOT / "docs")
+@pytest.mark.parametrize(("words", "mode"), [([], ["--check"]), (["--write"], [])])
+def test_the_pages_are_up_to_date_before_the_site_is_built_strictly(built, capsys, words, mode):
+    assert main(["docs", "--output", "site", *words]) == 0
+    (_, *pages), (_, *site) = built
+    assert pages == ["-m", "website.write_pages", *mode]
+    assert site[:5] == ["-m", "sphinx", "-W", "--keep-going", "-n"] and site[-2] == str(ROOT / "docs")
     assert capsys.readouterr().out == f"{Path('site/index.html').resolve()}\n"
 
 
@@ -67,15 +69,8 @@ def test_without_the_extra_docs_it_is_named(monkeypatch, command_error):
     assert "pip install 'convinse[docs]'" in command_error("docs")
 
 
-@pytest.mark.parametrize(("words", "names"), [([], ""), (["pipeline,serve"], "pipeline,serve")])
-def test_what_the_site_shows_is_measured_before_it_is_built(built, words, names):
-    assert main(["docs", "--output", "site", "--measure", *words]) == 0
-    (_, *measured), (_, *site) = built
-    assert measured == ["-m", "website.measure", names] and site[:2] == ["-m", "sphinx"]
-
-
 def test_the_site_is_served_on_this_machine(start, workdir):
-    for name in ("sphinx", "myst_parser", "furo"):
+    for name in ("sphinx", "myst_parser", "furo", "sphinx_external_toc"):
         pytest.importorskip(name)
     Path("site").mkdir()
     Path("site/index.html").write_text("<h1>start</h1>")
@@ -89,5 +84,3 @@ def test_the_site_is_served_on_this_machine(start, workdir):
     for path in ("nowhere.html", "../setup.cfg", "%2e%2e/setup.cfg"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{url}/{path}", timeout=60)
-    process.terminate()
-    assert process.wait(60) == 0
