@@ -92,14 +92,6 @@ def test_squad_comes_back_from_squad_and_through_mrqa(workdir):
     assert read_json("back.json") == read_json("again.json")
 
 
-def test_unanswerable_questions_stay_in_squad(workdir):
-    none = question("q2", is_impossible=True, plausible_answers=[answer("Köln", 0)])
-    path = squad_file(none)
-    done = convert(path, Path("again.json"), "squad")
-    assert read_json("again.json")["data"] == read_json(path)["data"]
-    assert done.counts == {"contexts": 1, "questions": 1, "unanswerable questions": 1}
-
-
 def test_strings_that_are_not_in_the_context_are_kept(workdir):
     path = Path("in.jsonl")
     write_examples(path, [mrqa.MrqaExample("a b", [mrqa.MrqaQuestion("1", "?", answers=["c", "d"])])])

@@ -36,14 +36,6 @@ def problems(path, published=False):
     return [text for text in found if text.endswith(PUBLISHED) == published]
 
 
-def test_a_good_file_has_no_problem_and_tells_its_dialect(tmp_path):
-    report = validate(saved(tmp_path / "a.jsonl", entry()))
-    assert report.problems == report.warnings == []
-    counts = {name: report.summary[name] for name in ("contexts", "questions", "answered", "published_dialect")}
-    assert set(counts.values()) == {1} and report.summary["header"] == ["Hand", "dev"]
-    assert "container first" in report.summary["dialect"]
-
-
 OPEN = "$.qas[0].answers.open-ended.annotators_answer_candidates[0]"
 PLACE = f"{OPEN}.single_answer.extractive.instances[0]"
 
@@ -162,14 +154,6 @@ def test_faults_of_the_header(tmp_path, documents, found):
     seen = problems(save(tmp_path / "a.jsonl", *documents))
     assert len(seen) == len(found)
     assert all(one.startswith(start) for one, start in zip(seen, found, strict=True))
-
-
-@pytest.mark.parametrize("key", ["dataset_name", "number_of_qas", "more"])
-def test_a_header_that_is_nested_deep_is_a_problem_or_none(tmp_path, key):
-    deep = '{"a":' * 400 + "1" + "}" * 400
-    text = json.dumps(header(**{key: "@"})).replace('"@"', deep)
-    problems = validate(save(tmp_path / "d", json.loads(text), entry())).problems
-    assert len(problems) == (key != "more") and all("1: $: cannot be checked: " in problem for problem in problems)
 
 
 def test_after_a_document_that_is_no_json_the_check_goes_on(tmp_path):
