@@ -51,26 +51,25 @@ def check_entry(entry: Json) -> Iterator[Fault]:
 
 
 def _tokens(path: Path, tokens: list[Any], text: str) -> Iterator[Fault]:
-    """One fault for a part, with the number of tokens that are not at their offsets; one note for each other kind."""
+    """One fault for a part, with the number of tokens that are not at their offsets; notes for the rest."""
     packed = text.encode("utf-8", "surrogatepass")
     wrong: list[tuple[int, str]] = []  # the index of a token, and the text at its offset
-    spelled = counted = 0
+    spelled = counted = False
     for index, token in enumerate(tokens):
         if not is_placed(token) or text.startswith(token[0], token[1]):
             continue
         word, start = token
         there = text[start : start + len(word)]
         if _same(there, word):
-            spelled += 1
+            spelled = True
         elif _same(_at_byte(packed, start, word), word):
-            counted += 1
+            counted = True
         else:
             wrong.append((index, there))
     if counted:
-        reason = f"the offsets of {counted} tokens count UTF-8 bytes; all other offsets of the format count characters"
-        yield _note(path, reason)
+        yield _note(path, "the offsets of tokens count UTF-8 bytes; all other offsets of the format count characters")
     if spelled:
-        yield _note(path, f"{spelled} tokens differ from the text in case")
+        yield _note(path, "tokens differ from the text in case")
     if wrong:
         index, there = wrong[0]
         word, start = tokens[index]
@@ -180,7 +179,7 @@ def _span(path: Path, span: list[int], tokens: list[Any], start: int, end: int |
     elif end is not None and not last_begin < end <= stop:
         yield _fault(path, f"token {last} ({_show(last_word)}) ends at {stop}, the text of the instance at {end}")
     elif end is not None and (begin, stop) != (start, end):
-        yield _note(path, "the text does not begin and end where its tokens do")
+        yield _note((*path, "text"), "the text does not begin and end where its tokens do")
 
 
 def _choices(path: Path, answers: Json) -> Iterator[Fault]:

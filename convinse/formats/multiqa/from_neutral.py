@@ -8,7 +8,6 @@ The places that a record has are used, those of other spans are detected on toke
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -52,44 +51,32 @@ def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Json:
 
 
 class _Parts:
-    """The texts of a record with their tokens, made when they are first asked for."""
+    """The texts of a record with their tokens, by number of the document and name of the part."""
 
     def __init__(self, record: NeutralRecord) -> None:
-        self._parts = {
-            (number, part.name): part for number, document in enumerate(record.documents) for part in document.parts
+        self.texts: dict[Any, TokenizedText] = {
+            (number, part.name): TokenizedText(part.text, part.tokens)
+            for number, document in enumerate(record.documents)
+            for part in document.parts
         }
-        self._texts: dict[tuple[int, str], TokenizedText] = {}
         self._instances: dict[str, list[Json]] = {}
 
     def text(self) -> str:
-        return "\0".join(part.text for part in self._parts.values())
-
-    def places(self) -> Iterator[tuple[int, str, TokenizedText]]:
-        """Number of the document, name and text of all parts."""
-        for number, name in self._parts:
-            yield number, name, self.tokenized(number, name)
-
-    def has(self, number: Any, name: Any) -> bool:
-        return (number, name) in self._parts
-
-    def tokenized(self, number: int, name: str) -> TokenizedText:
-        key = (number, name)
-        if key not in self._texts:
-            self._texts[key] = TokenizedText(self._parts[key].text, self._parts[key].tokens)
-        return self._texts[key]
+        return "\0".join(part.text for part in self.texts.values())
 
     def instance(self, number: int, name: str, start: int, end: int) -> Json:
         """The instance of the characters `start` to `end` (inclusive)."""
-        tokenized = self.tokenized(number, name)
-        span = tokenized.token_span(start, end)
-        instance = {"doc_id": number, "part": name, "start_byte": start, "text": tokenized.text[start : end + 1]}
+        part = self.texts[number, name]
+        span = part.token_span(start, end)
+        instance = {"doc_id": number, "part": name, "start_byte": start, "text": part.text[start : end + 1]}
         return {**instance, "token_inds": list(span)} if span is not None else instance
 
     def at(self, span: NeutralSpan) -> Json | None:
-        """The instance of a span, None where its text is not there."""
-        if not self.has(span.document, span.part) or span.start < 0 or not span.text:
+        """The instance of a span, None if its text is not there."""
+        part = self.texts.get((span.document, span.part))
+        if part is None or span.start < 0 or not span.text:
             return None
-        there = self._parts[span.document, span.part].text[span.start : span.start + len(span.text)]
+        there = part.text[span.start : span.start + len(span.text)]
         if there != span.text and (not letters(there) or letters(there) != letters(span.text)):
             return None
         start = span.start + len(there) - len(there.lstrip())  # blanks at the edges belong to no token
@@ -101,17 +88,15 @@ class _Parts:
         if answer not in self._instances:
             self._instances[answer] = [
                 self.instance(number, name, place.start, place.end)
-                for number, name, text in self.places()
-                for place in text.find(answer)
+                for (number, name), part in self.texts.items()
+                for place in part.find(answer)
             ]
         return self._instances[answer]
 
 
 def _document(number: int, document: NeutralDocument, parts: _Parts) -> Json:
     known: Json = {part.name: part.text for part in document.parts}
-    known["tokens"] = {
-        part.name: [list(token) for token in parts.tokenized(number, part.name).tokens] for part in document.parts
-    }
+    known["tokens"] = {name: [list(token) for token in parts.texts[number, name].tokens] for name in known}
     return _with_extras("document", known, document.extras)
 
 
@@ -174,11 +159,10 @@ def _answers(question: NeutralQuestion, located: list[tuple[NeutralAnswer, list[
         candidates.append({"single_answer": merged({kind: value}, rest)})
     texts = {answer.text for answer in question.answers}
     aliases = [text for text in question.accepted if text not in texts]
-    if aliases and len({letters(answer.text) for answer in question.answers}) == 1 and "extractive" in (
-        first := candidates[0]["single_answer"]
-    ):  # fmt: skip
-        first["extractive"] = {"answer": first["extractive"]["answer"], "aliases": aliases,
-                               "instances": first["extractive"]["instances"]}  # fmt: skip
+    first = candidates[0]["single_answer"] if len({letters(text) for text in texts}) == 1 else {}
+    if aliases and "extractive" in first:
+        main = first["extractive"]
+        first["extractive"] = {"answer": main["answer"], "aliases": aliases, "instances": main["instances"]}
     else:
         candidates += [
             {"single_answer": {"extractive": {"answer": text, "instances": parts.find(text)}}} for text in aliases
@@ -221,15 +205,16 @@ def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[Json]]], parts: 
 
 def _moved(instance: Json, parts: _Parts) -> Json:
     """A supporting sentence where it is now; without a place where it is not found."""
-    text, start = instance.get("text"), instance.get("start_byte")
-    number: Any = instance.get("doc_id")
-    name: Any = instance.get("part")
-    is_place = type(start) is int and parts.has(number, name)
-    if text is None or (is_place and parts.tokenized(number, name).text.startswith(text, start)):
+    text, start, place = (
+        instance.get("text"),
+        instance.get("start_byte"),
+        (instance.get("doc_id"), instance.get("part")),
+    )
+    is_place = type(start) is int and place in parts.texts
+    if text is None or (is_place and parts.texts[place].text.startswith(text, start)):
         return instance
     rest = {key: value for key, value in instance.items() if key not in ("doc_id", "part", "start_byte", "token_inds")}
-    for number, name, there in parts.places():
-        start = there.text.find(text)
-        if start >= 0:
-            return {"doc_id": number, "part": name, "start_byte": start, **rest}
+    for (number, name), part in parts.texts.items():
+        if text in part.text:
+            return {"doc_id": number, "part": name, "start_byte": part.text.index(text), **rest}
     return rest

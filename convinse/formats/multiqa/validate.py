@@ -15,7 +15,7 @@ from ..records import Report
 from .checks import NOTE, check_entry
 from .dialects import Dialect, Json
 from .files import Counts, is_header
-from .schema import Fault, faults
+from .schema import faults
 
 _PUBLISHED = "published schema"
 _KEY_RULES = ("additionalProperties", "falseSchema")  # by which a schema refuses a key
@@ -99,7 +99,7 @@ class _Check:
         self.counts.add(self.dialect.respell(value)["qas"])
         for finding in check_entry(value):
             if finding.rule == NOTE:
-                self.notes[_kind(finding)] += 1
+                self.notes[f"{finding.path.rpartition('.')[2]}: {finding.reason}"] += 1
             else:
                 yield f"{finding.path}: {finding.reason}"
         for index, question in enumerate(value["qas"]):
@@ -114,10 +114,3 @@ class _Check:
             stated = self.header.get(key)
             if key.startswith("number_of_") and type(stated) is int and stated != true:
                 yield f"$.header.{key}: {stated}, but the file holds {true}; convert --to multiqa writes the true number"
-
-
-def _kind(note: Fault) -> str:
-    """What notes of one kind have in common: the last key of the path, and the reason without its numbers."""
-    key = note.path.replace("]", "").replace("[", ".").rsplit(".", 1)[-1]
-    reason = " ".join(word for word in note.reason.split() if not word.isdigit())
-    return f"{key}: {reason}" if not key.isdigit() else reason
