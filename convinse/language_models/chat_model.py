@@ -18,7 +18,6 @@ from .completion import Completion, read_completion
 from .in_flight import in_flight
 from .model_server import DryRunError, ModelServer
 from .prompts import Prompt
-from .structured import response_format
 
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -55,10 +54,10 @@ class ChatModel:
         self, settings: LanguageModelSettings, server: ModelServer, cache: Cache, counts: Counter[str], seed: int = 0
     ) -> None:
         self._settings, self._server, self._cache, self._counts, self._seed = settings, server, cache, counts, seed
-        wanted = {"response_format", "logprobs"} if settings.json_schema else {"logprobs"}
-        # what else is asked for, tried in this order until the server takes it
-        self._offers = [wanted, wanted - {"logprobs"}, wanted - {"response_format"}, set()]
-        self._offers = [offer for place, offer in enumerate(self._offers) if offer not in self._offers[:place]]
+        # optional fields of a request, tried in this order until the server takes them
+        self._offers = [("logprobs",), ()]
+        if settings.json_schema:
+            self._offers = [("logprobs", "response_format"), ("response_format",), *self._offers]
 
     def ask(self, prompts: Sequence[Prompt], read: Callable[[str], T]) -> list[Reply[T]]:
         """What a model says to each prompt; those that are not known are sent, `parallel` at once.
@@ -115,28 +114,22 @@ class ChatModel:
         return {**body, **settings.extra, **fixed}
 
     def _sent(self, prompt: Prompt) -> Completion:
-        """The answer to a prompt; asked for with less where the server refuses what it is asked for."""
-        refused: NetworkError | None = None
-        for offer in list(self._offers):
-            body = self._body(prompt)
-            if "response_format" in offer:
-                body["response_format"] = response_format(prompt.name, prompt.schema)
-            if "logprobs" in offer:
-                body["logprobs"] = True
+        """Return the answer to a prompt; a server that refuses optional fields is asked without them."""
+        form = {"name": prompt.name, "strict": True, "schema": prompt.schema}
+        optional = {"logprobs": True, "response_format": {"type": "json_schema", "json_schema": form}}
+        offers, refusal = self._offers, None
+        for offer in offers:
+            body = {**self._body(prompt), **{name: optional[name] for name in offer}}
             try:
                 completion = self._server.post(_PATH, body, read_completion)
             except NetworkError as error:
                 if error.status not in _FIELD_REFUSED:
                     raise
-                if not offer:
-                    raise (refused or error) from None
-                refused = refused or error
+                refusal = refusal or error
                 continue
-            if refused is not None and offer != self._offers[0]:
-                LOGGER.warning(
-                    "%s: the server takes no %s (%s)",
-                    self._server.key, " and no ".join(sorted(self._offers[0] - offer)), one_line(refused),
-                )  # fmt: skip
-                self._offers = [own for own in self._offers if own <= offer]
+            if refusal is not None:
+                refused = " and no ".join(name for name in offers[0] if name not in offer)
+                LOGGER.warning("%s: the server takes no %s (%s)", self._server.key, refused, one_line(refusal))
+                self._offers = offers[offers.index(offer) :]
             return completion
-        raise AssertionError("nothing was offered")
+        raise refusal or AssertionError("nothing was offered")

@@ -12,10 +12,9 @@ import pytest
 from convinse.config import HaLlm
 from convinse.heterogeneous_answering.llm import SaidAnswers
 from convinse.language_models.chat_model import ChatModel
-from convinse.language_models.completion import read_completion
+from convinse.language_models.completion import read_completion, read_strictly
 from convinse.language_models.model_server import ModelServer
 from convinse.language_models.prompts import Prompt, estimated_tokens, fenced
-from convinse.language_models.structured import read_strictly
 from convinse.support.cache import Cache
 from convinse.support.errors import ConfigError, NetworkError
 from loopback import free_port
