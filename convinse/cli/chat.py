@@ -34,16 +34,20 @@ def add(commands: Commands) -> None:
 
 def _chat(options: argparse.Namespace) -> int:
     from ..config import load_config
+    from ..formats.convmix import read_records
     from ..pipeline import Pipeline
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
-    path = None if options.conversation is None else Path(options.conversation)
-    conversation = None if path is None else _read(path)
+    path, conversation = None, None
+    if options.conversation is not None:
+        path = Path(options.conversation)
+        conversation = read_records(path)
     with Pipeline(load_config(options.config)) as pipeline:
         chat = Chat(pipeline, sources, conversation, path)
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-        chat.run(prompt(chat.questions) if is_terminal else next_line())
+        lines = input_lines()
+        chat.run(prompt(chat.questions) if is_terminal else lambda: next(lines))
     return 0
 
 
@@ -58,18 +62,6 @@ def prompt(questions: list[str]) -> Callable[[], str]:
         "> ", history=InMemoryHistory(questions), completer=names, complete_while_typing=False
     )
     return session.prompt
-
-
-def next_line() -> Callable[[], str]:
-    """Reads lines of standard input that is no terminal."""
-    lines = input_lines()
-
-    def read() -> str:
-        for line in lines:
-            return line
-        raise EOFError
-
-    return read
 
 
 class Chat:
@@ -103,11 +95,11 @@ class Chat:
         return self._session.conversation["questions"]
 
     def run(self, read: Callable[[], str]) -> None:
-        """Take line after line, until `read` raises `EOFError`. Ctrl-C empties the line or stops the answer."""
+        """Take line after line, until `read` raises `EOFError` or `StopIteration`. Ctrl-C empties the line or stops the answer."""
         while True:
             try:
                 line = read().strip()
-            except EOFError:
+            except (EOFError, StopIteration):
                 return
             except KeyboardInterrupt:
                 continue
@@ -163,9 +155,6 @@ class Chat:
             self._pair("expected", fields["answer_type"])
         self._pair("in full", turn.get("resolved_question", ""))
         self._pair("from the history", "; ".join(map(shown_part, turn.get("history_used", []))))
-        self._why_scored(turn)
-
-    def _why_scored(self, turn: Turn) -> None:
         evidences = turn.get("top_evidences", [])
         counts = Counter(evidence["source"] for evidence in evidences)
         self._say(f"found: {', '.join(f'{counts[source]} {source}' for source in counts) or 'nothing'}")
@@ -237,10 +226,3 @@ def _shown_answer(answer: RankedAnswer) -> str:
 
 def _shown_entities(entities: list[Entity]) -> str:
     return ", ".join(f"{entity['label']} ({entity['id']})" for entity in entities)
-
-
-def _read(path: Path) -> Conversation:
-    from ..formats.convmix import read_records
-
-    conversation: Conversation = read_records(path)
-    return conversation

@@ -122,17 +122,8 @@ def _docs(options: argparse.Namespace) -> int:
         import subprocess
 
         print(f"http://127.0.0.1:{options.serve}  (Ctrl-C ends it)", flush=True)
-        server = [
-            sys.executable,
-            "-m",
-            "http.server",
-            str(options.serve),
-            "--bind",
-            "127.0.0.1",
-            "--directory",
-            str(site),
-        ]
-        return subprocess.call(server)
+        where = ("--bind", "127.0.0.1", "--directory", str(site))
+        return subprocess.call([sys.executable, "-m", "http.server", str(options.serve), *where])
     return status
 
 

@@ -67,13 +67,6 @@ def test_without_the_extra_docs_it_is_named(monkeypatch, command_error):
     assert "pip install 'convinse[docs]'" in command_error("docs")
 
 
-@pytest.mark.parametrize(("words", "names"), [([], ""), (["pipeline,serve"], "pipeline,serve")])
-def test_what_the_site_shows_is_measured_before_it_is_built(built, words, names):
-    assert main(["docs", "--output", "site", "--measure", *words]) == 0
-    (_, *measured), (_, *site) = built
-    assert measured == ["-m", "website.measure", names] and site[:2] == ["-m", "sphinx"]
-
-
 def test_the_site_is_served_on_this_machine(start, workdir):
     for name in ("sphinx", "myst_parser", "furo"):
         pytest.importorskip(name)

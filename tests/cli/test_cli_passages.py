@@ -8,7 +8,7 @@ import pytest
 
 from convinse.cli import main
 from places import ROOT
-from written import write, write_lines
+from written import write
 
 SAMPLE = ROOT / "examples" / "poleval"
 SETS = ("wiki-trivia", "legal-questions", "allegro-faq")
@@ -40,11 +40,6 @@ def test_the_sample_has_its_size():
     assert known.issuperset(one for line in lines(SAMPLE / "expected.tsv") for one in line.split("\t"))
 
 
-def test_an_index_tells_what_it_is(workdir, command):
-    passages = SAMPLE / "wiki-trivia" / "passages.jl"
-    assert "build id" in command("retrieve", "index", passages, "--output", "index", "--language", "pl", "--quiet")
-
-
 def test_a_submission_is_written_and_measured(indexes, tmp_path, command):
     pytest.importorskip("ir_measures")
     out = tmp_path / "out.tsv"
@@ -55,20 +50,6 @@ def test_a_submission_is_written_and_measured(indexes, tmp_path, command):
     found = json.loads(command("evaluate", "poleval", SAMPLE / "expected.tsv", out))
     assert set(found["sets"]) == set(SETS) and found["macro"]["num_questions"] == 12
     assert 85 < found["macro"]["ndcg_at_10"] <= 100 and found["macro"]["recall_at_10"] == 100
-
-
-def test_one_set_as_a_run_and_scored_pairs(indexes, tmp_path, command):
-    pytest.importorskip("ir_measures")
-    scored = ["question-id\tpassage-id\tscore"]
-    for name in SETS:
-        out, questions = tmp_path / f"{name}.trec", SAMPLE / name / "questions.jl"
-        command("retrieve", "search", indexes / name, questions, "--output", out, "--format", "trec", "--top", 3)
-        for line in lines(out):
-            question, _, passage, _, score, _ = line.split()
-            scored.append(f"{question}\t{passage}\t{score}")
-    pairs = write_lines("scored.tsv", *scored)
-    found = json.loads(command("evaluate", "poleval", SAMPLE / "pairs.tsv", pairs))
-    assert found["sets"]["all"]["num_questions"] == 12 and found["macro"]["ndcg_at_10"] > 85
 
 
 def test_errors_are_one_line(indexes, tmp_path, command_error):

@@ -87,13 +87,6 @@ def test_a_dry_run_shows_the_first_prompt_and_sends_nothing(capsys):
     assert "no stage of this configuration asks a language model" in capsys.readouterr().out
 
 
-def test_a_dry_run_with_a_server_that_ranks_asks_that_one_nothing_either(capsys):
-    server = {"base_url": "http://127.0.0.1:9/v1", "model": "m"}
-    write("my.yml", json.dumps({"name": "mine", "ha": "llm", "ha_llm": server, "evs_server": server}))
-    assert main([*RUN, "--dry-run"]) == 0
-    assert "the first prompt of ha_llm" in capsys.readouterr().out
-
-
 def test_the_key_is_in_no_log_no_cache_and_no_result(monkeypatch, capsys, caplog):
     Path("cache").mkdir()  # the default takes it where it is there
     caplog.set_level(logging.DEBUG)

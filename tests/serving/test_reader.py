@@ -105,11 +105,6 @@ def test_the_client_of_the_task(expected, tmp_path):
     assert found == expected
 
 
-def test_get_tells_what_it_is(server):
-    about = asked(server, "GET", "/")
-    assert "MRQA" in about["use"] and about["model"]
-
-
 @pytest.mark.parametrize(
     ("body", "answers"),
     [
