@@ -1,36 +1,51 @@
-"""An experiment on a Ray cluster: Ray Data runs batches of conversations on a pool of actors.
+"""The same experiment and the same service on a Ray cluster; nothing else imports Ray.
 
-Ray schedules, restarts actors that die, and does the work of lost nodes again. The process of the command is the only one
-that writes results, in the order of the conversations, so that they are byte for byte those of a run without a cluster.
-Nothing else imports Ray.
+An experiment: Ray Data runs batches of conversations on a pool of actors. The process of the command is the only one that
+writes results, in the order of the conversations, so that they are byte for byte those of a run without a cluster.
+
+The service: Ray Serve runs the application of `serving.api` as one replica behind its proxy, since conversations are in its
+memory, and the turns are answered by replicas of a pipeline. Ray schedules, restarts what dies, and uses nodes that join.
 """
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import re
 import secrets
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 from .config import Config
 from .experiment import Batch, BatchRunner, FinishedBatch
+from .pipeline import STAGE_NAMES, Pipeline, StageName
+from .records.conversation import Turn
+from .session import StageReport
 from .support.errors import ConfigError, ConvinseError, DataError, DependencyError, NetworkError
+
+if TYPE_CHECKING:
+    from .serving.api import ServiceOptions
 
 _ACTOR_RESTARTS = 3
 _BATCH_ATTEMPTS = 3  # a batch whose actors died so often is taken to be the cause
 _OBJECT_STORE_BYTES = 256 << 20  # of a cluster of this machine: batches and results under way
+_SHORT_FOLDER = "/tmp" if Path("/tmp").is_dir() else None  # the paths of Ray's sockets have a hundred bytes at most
 _TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_SERVICE, _TURNS = "convinse", "turns"  # names in Ray Serve
 _LONGEST_MESSAGE = 300  # characters of an error of Ray's own
 
 
 @contextmanager
 def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator[RayWorkers]:
-    """Connect to a Ray cluster until the block ends.
+    """Connect to a Ray cluster until the block ends, and yield its workers for experiments.
 
     Args:
         on: `ray`: the cluster that `RAY_ADDRESS` names, else a new one of this machine's cores, which ends with the block;
@@ -43,12 +58,23 @@ def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator
         DependencyError: Ray is not installed.
         NetworkError: the cluster cannot be reached, or has other versions of Python or Ray.
     """
+    with _cluster(on) as ray:
+        yield RayWorkers(ray, most, device)
+
+
+@contextmanager
+def _cluster(on: str) -> Iterator[Any]:
     address = on if on != "ray" else os.environ.get("RAY_ADDRESS", "local")
     ray = _import_ray(address)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
-    if address == "local":
-        options |= {"object_store_memory": _OBJECT_STORE_BYTES, "include_dashboard": False}
     with ExitStack() as stack:
+        if address == "local":
+            logs = TemporaryDirectory(prefix="convinse-", dir=_SHORT_FOLDER, ignore_cleanup_errors=True)
+            options |= {
+                "_temp_dir": stack.enter_context(logs),
+                "object_store_memory": _OBJECT_STORE_BYTES,
+                "include_dashboard": False,
+            }
         stack.callback(ray.shutdown)
         try:
             ray.init(address, **options)
@@ -57,36 +83,39 @@ def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator
                 f"Ray cluster {address}: {_shortened(error)}; it needs the versions of Python and Ray that are here, and its "
                 "token in RAY_AUTH_TOKEN"
             ) from error
-        yield RayWorkers(ray, most, device)
+        yield ray
 
 
 def _import_ray(address: str) -> Any:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what goes wrong is raised, too
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or Ray warns about workers without a GPU
     # whoever reaches the ports of a cluster runs any code on it, so a new cluster asks for a token
     if address == "local" and "ray" not in sys.modules:
         os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
     try:
-        import ray
-        import ray.data
+        importlib.import_module("ray.data")
+        return importlib.import_module("ray")
     except ImportError:
         raise DependencyError("--on ray needs the package ray; install it: pip install 'convinse[ray]'") from None
-    return ray
+
+
+def _worker_resources(ray: Any, most: int | None, device: str) -> tuple[int, dict[str, float]]:
+    """The number of workers, and the resources of each."""
+    resources = ray.cluster_resources()
+    gpus = int(resources.get("GPU", 0))
+    if device.startswith("cuda") and not gpus:
+        raise ConfigError(f"device: {device}: the Ray cluster has no GPU; set device: cpu, or auto")
+    has_gpu = bool(gpus) and device != "cpu"
+    places = gpus if has_gpu else int(resources.get("CPU", 1))
+    return max(1, min(places, most or places)), {"num_cpus": 0 if has_gpu else 1, "num_gpus": 1 if has_gpu else 0}
 
 
 class RayWorkers:
     """The actors of a cluster that run batches. An `experiment.Workers`."""
 
     def __init__(self, ray: Any, most: int | None, device: str) -> None:
-        resources = ray.cluster_resources()
-        gpus = int(resources.get("GPU", 0))
-        if device.startswith("cuda") and not gpus:
-            raise ConfigError(f"device: {device}: the Ray cluster has no GPU; set device: cpu, or auto")
-        self._gpus = 1 if gpus and device != "cpu" else 0
-        cores = gpus if self._gpus else int(resources.get("CPU", 1))
         self._ray = ray
-        self._size = max(1, min(cores, most or cores))
+        self._size, self._resources = _worker_resources(ray, most, device)
 
     @property
     def size(self) -> int:
@@ -101,6 +130,11 @@ class RayWorkers:
             ConvinseError: as `Pipeline.run` raises it.
         """
         ray = self._ray
+
+        class BatchActor(_BatchActor):  # with its arguments: as objects of their own they may be lost before a restart
+            def __init__(self) -> None:
+                super().__init__(config, made_from)
+
         context = ray.data.DataContext.get_current().copy()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = context.print_on_execution_start = False
@@ -111,11 +145,9 @@ class RayWorkers:
             # a block for each batch, so that Ray hands them out one by one
             rows = ray.data.from_items([{"batch": batch} for batch in batches], override_num_blocks=len(batches))
             finished = rows.map(
-                _BatchActor,
-                fn_constructor_args=(config, dict(made_from)),
+                BatchActor,
                 compute=ray.data.ActorPoolStrategy(min_size=1, max_size=min(self._size, len(batches))),
-                num_cpus=0 if self._gpus else 1,
-                num_gpus=self._gpus,
+                **self._resources,
                 max_restarts=_ACTOR_RESTARTS,
                 max_task_retries=_BATCH_ATTEMPTS - 1,
             )
@@ -158,6 +190,128 @@ class _BatchActor:
             return {"batch": self._runner(row["batch"])}
         except ConvinseError as error:
             return {"batch": error}
+
+
+def serve_api(
+    on: str,
+    config: Config,
+    options: ServiceOptions,
+    host: str,
+    port: int,
+    most: int | None,
+    ready: Callable[[str], None],
+) -> None:
+    """Serve the API on a Ray cluster until Ctrl-C or SIGTERM.
+
+    Args:
+        on, most: as `connected` has them; `most` are replicas of the pipeline.
+        config: of the pipelines.
+        options: of the service.
+        host, port: of Ray Serve's proxy on this machine.
+        ready: called with the address once the service answers.
+
+    Raises:
+        ConvinseError: as `connected`; or the service cannot be deployed.
+    """
+    from .serving.app import listen, url_of
+
+    with closing(listen(host, port)) as listener:  # a taken port is an error at once, and 0 becomes a free one
+        address, port = url_of(listener), listener.getsockname()[1]
+    stop = threading.Event()
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with _cluster(on) as ray, suppress(KeyboardInterrupt):
+            serve: Any = importlib.import_module("ray.serve")
+            logging.getLogger("ray.serve").setLevel(logging.ERROR)
+
+            replicas, resources = _worker_resources(ray, most, config.device)
+            quiet = {"log_level": "ERROR", "enable_access_log": False}
+            serve.start(http_options={"host": host, "port": port}, logging_config=quiet)
+            turns = serve.deployment(
+                _TurnReplica, name=_TURNS, num_replicas=replicas, ray_actor_options=resources
+            ).bind(config)
+            api = serve.deployment(
+                serve.ingress(lambda: _application(config, options, replicas))(_Ingress),
+                ray_actor_options={"num_cpus": 0},
+            )
+            try:
+                serve.run(api.bind(turns), name=_SERVICE, logging_config=quiet)
+            except (RuntimeError, ray.exceptions.RayError) as error:
+                raise NetworkError(f"Ray Serve: {_shortened(error)}") from error
+            signal.signal(signal.SIGTERM, lambda *_: stop.set())  # Ray has set one of its own
+            ready(address)
+            try:
+                stop.wait()
+            finally:
+                serve.shutdown()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class _Ingress:
+    """The application, for conversations and the web page."""
+
+    def __init__(self, turns: Any) -> None:
+        """`turns` is bound so that both are deployed together."""
+
+
+def _application(config: Config, options: ServiceOptions, replicas: int) -> Any:
+    from .serving.api import create_app
+
+    serve: Any = importlib.import_module("ray.serve")
+    handle = serve.get_deployment_handle(_TURNS, app_name=_SERVICE)
+    return create_app(_RemotePipeline(config, handle, replicas), options)
+
+
+class _TurnReplica:
+    """A pipeline in a process of the cluster."""
+
+    def __init__(self, config: Config) -> None:
+        self._pipeline = Pipeline(config)
+
+    def answer(
+        self, turns: list[Turn], earlier: Sequence[Sequence[Turn]], sources: Sequence[str]
+    ) -> tuple[list[Turn], dict[str, float]] | ConvinseError:
+        before = dict(self._pipeline.seconds)
+        try:
+            self._pipeline.answer_turns(turns, earlier, sources)
+        except ConvinseError as error:
+            return error
+        return turns, {stage: total - before[stage] for stage, total in self._pipeline.seconds.items()}
+
+
+class _RemotePipeline(Pipeline):
+    """A pipeline whose turns are answered by replicas; turns that are asked together are divided between them."""
+
+    def __init__(self, config: Config, handle: Any, replicas: int) -> None:
+        super().__init__(config)
+        self._handle, self._replicas = handle, replicas
+
+    def answer_turns(
+        self,
+        turns: Sequence[Turn],
+        earlier: Sequence[Sequence[Turn]],
+        sources: Sequence[str],
+        report: StageReport | None = None,
+        *,
+        use_gold_answers: bool = False,
+        until: StageName = "ha",
+    ) -> None:
+        """See `Pipeline.answer_turns`; the stages are reported when all of them are done."""
+        size = -(-len(turns) // self._replicas)
+        parts = [slice(start, start + size) for start in range(0, len(turns), size)]
+        responses = [self._handle.answer.remote(list(turns[part]), earlier[part], sources) for part in parts]
+        for part, response in zip(parts, responses, strict=True):
+            answered = response.result()
+            if isinstance(answered, ConvinseError):
+                raise answered
+            for turn, done in zip(turns[part], answered[0], strict=True):
+                turn.update(done)
+            for stage, seconds in answered[1].items():
+                self.seconds[stage] += seconds
+        if report is not None:
+            for stage in STAGE_NAMES:
+                report(stage)
 
 
 def _shortened(error: BaseException) -> str:

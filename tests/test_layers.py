@@ -25,7 +25,8 @@ FLOORS = (
     ("session",),
     ("pipeline", "training"),
     ("experiment",),
-    ("cluster", "serving", "neighbours", "reports", "testing", "evaluation"),
+    ("serving", "neighbours", "reports", "testing", "evaluation"),
+    ("cluster",),
     ("cli",),
     ("__main__", "__init__"),
 )

@@ -119,12 +119,19 @@ def _docs(options: argparse.Namespace) -> int:
     if status == 0 and not options.quiet:
         print(site / "index.html")
     if status == 0 and options.serve is not None:
-        import subprocess
-
-        print(f"http://127.0.0.1:{options.serve}  (Ctrl-C ends it)", flush=True)
-        where = ("--bind", "127.0.0.1", "--directory", str(site))
-        return subprocess.call([sys.executable, "-m", "http.server", str(options.serve), *where])
+        _serve_folder(site, options.serve)
     return status
+
+
+def _serve_folder(folder: Path, port: int) -> None:
+    from contextlib import suppress
+    from functools import partial
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server, suppress(KeyboardInterrupt):
+        print(f"http://127.0.0.1:{server.server_port}  (Ctrl-C ends it)", flush=True)
+        server.serve_forever()
 
 
 def _build_site(pages: Path, site: Path) -> int:

@@ -8,7 +8,18 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from ..support.errors import ConfigError, one_line
-from .arguments import LOOPBACK, Commands, add_address, add_host, add_reader, port, positive, reader_config, size
+from .arguments import (
+    LOOPBACK,
+    Commands,
+    add_address,
+    add_cluster,
+    add_host,
+    add_reader,
+    port,
+    positive,
+    reader_config,
+    size,
+)
 
 if TYPE_CHECKING:
     from ..serving.api import ServiceOptions
@@ -33,6 +44,7 @@ def add(commands: Commands) -> None:
         sub = commands.add(name, work, text)
         add_address(sub, 8080)
         _add_service(sub)
+        add_cluster(sub)
         sub.add_argument(
             "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
             help="a site whose pages may ask, such as https://example.org; may be repeated",
@@ -122,6 +134,13 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
         if show is not None:
             show(address)
 
+    if options.on is not None:
+        from ..cluster import serve_api
+
+        serve_api(options.on, config, service, options.host, options.port, options.workers, ready)
+        return 0
+    if options.workers is not None:
+        raise ConfigError("--workers belongs to --on ray; give that, too")
     with Pipeline(config) as pipeline:
         run(create_app(pipeline, service), options.host, options.port, ready, has_token=service.token is not None)
     return 0
@@ -160,7 +179,7 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
     """Return the options of the service. Raises `ConfigError` if others could ask without a token."""
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
     from ..serving.api import ServiceOptions
-    from ..support.addresses import is_loopback
+    from ..serving.app import is_loopback
 
     token = _read_token(options.token) if over_http else None
     if token is None and not options.open and not is_loopback(options.host):

@@ -138,9 +138,11 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         manifest = msgspec.structs.replace(manifest, files=digests, graphs=graphs)
         content = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
         stack.enter_context(replacing(folder / MANIFEST)).write_bytes(content + b"\n")
+        if is_sealed := (folder / manifests.MANIFEST).is_file():
+            (folder / manifests.MANIFEST).unlink()  # that of the graphs before
     if "int8" not in graphs:
         (folder / GRAPHS["int8"]).unlink()
-    if (folder / manifests.MANIFEST).is_file():
+    if is_sealed:
         manifests.seal(folder, "model")
     return ExportReport(folder, manifest, difference, correlation)
 

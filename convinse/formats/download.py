@@ -45,9 +45,9 @@ class File(msgspec.Struct, frozen=True):
         """How a file differs from the published one; empty if it does not."""
         try:
             for name, published in (("sha256", self.sha256), ("md5", self.md5)):  # MD5 tells damage, not malice
-                found = hexdigest(path, hashlib.new(name, usedforsecurity=False)) if published else ""
-                if found != published:
-                    return f"the {name.upper()} sum {found}, not {published}"
+                digest = hexdigest(path, hashlib.new(name, usedforsecurity=False)) if published else ""
+                if digest != published:
+                    return f"the {name.upper()} sum {digest}, not {published}"
             size = path.stat().st_size
         except OSError as error:
             raise DataError(f"{path}: cannot be read: {one_line(error)}") from None

@@ -30,6 +30,7 @@ MODEL = "convinse"  # `convinse:kb_text` is the same with these sources
 _EARLIER = 30  # turns that count as the conversation, the last ones: each is understood anew
 _EVIDENCES = 5  # that the text of an answer shows
 _LONGEST_ANSWER = 300  # characters of an earlier answer; the longest names of items have some 250
+_LONGEST_LINE = 2_000  # characters of its first line: the pattern takes quadratic time on some
 _ANSWER_LINE = re.compile(r"(?P<label>.+?) \((?:(?P<id>[^()]+), )?score -?[0-9.]+(?:; not sure: .*)?\)")
 _NO_ANSWER = "No answer was found."
 
@@ -53,7 +54,7 @@ class ChatMessage(_ChatShape):
 
     @property
     def text(self) -> str:
-        """All of its text. Raises `HTTPException` where there are pictures or sounds."""
+        """All of its text. Raises `HTTPException` (400) if there are pictures or sounds."""
         if isinstance(self.content, list):
             if kinds := {part.type for part in self.content} - {"text"}:
                 raise HTTPException(400, f"messages: content of type '{min(kinds)[:50]}'; only text can be asked")
@@ -62,13 +63,13 @@ class ChatMessage(_ChatShape):
 
 
 class StreamOptions(_ChatShape):
-    """What else a stream is to tell."""
+    """Further parts of a stream."""
 
     include_usage: bool | None = None
 
 
 class ChatRequest(_ChatShape):
-    """What counts of a request; temperature and the like have no meaning here and are passed over."""
+    """The keys of a request that have a meaning here; temperature and the like are passed over."""
 
     messages: list[ChatMessage]
     model: str = MODEL
@@ -78,7 +79,7 @@ class ChatRequest(_ChatShape):
 
     @property
     def wants_usage(self) -> bool:
-        """Whether the tokens are to be told: in a stream only where it is asked for."""
+        """Whether the answer counts tokens: in a stream only if the request says so."""
         return not self.stream or bool(self.stream_options and self.stream_options.include_usage)
 
 
@@ -90,24 +91,24 @@ class ChatQuestion(NamedTuple):
 
     @property
     def texts(self) -> list[str]:
-        """What is read of the conversation: the questions, and what their answers name."""
+        """The texts that the pipeline reads: the questions, and the names of their answers."""
         answers = [answer["answer"]["label"] for turn in self.earlier for answer in turn["pred_answers"]]
         return [*(turn["question"] for turn in self.earlier), *answers, self.question]
 
 
 def model_cards() -> list[dict[str, Any]]:
-    """The model, with all sources and with each alone."""
+    """List the model with all sources and with each alone."""
     return [model_card(name) for name in (MODEL, *(f"{MODEL}:{source}" for source in SOURCES))]
 
 
 def model_card(name: str) -> dict[str, Any]:
-    """A model as OpenAI describes it. Raises `HTTPException` where there is none of this name."""
+    """Describe a model as OpenAI does. Raises `HTTPException` (404)."""
     sources_of(name, SOURCES)
     return {"id": name, "object": "model", "created": 0, "owned_by": MODEL}
 
 
 def sources_of(name: str, usual: Sequence[str]) -> tuple[str, ...]:
-    """The sources that a model's name gives. Raises `HTTPException`."""
+    """Return the sources in a model's name. Raises `HTTPException` (404)."""
     base, colon, sources = name.partition(":")
     try:
         if base == MODEL:
@@ -118,7 +119,7 @@ def sources_of(name: str, usual: Sequence[str]) -> tuple[str, ...]:
 
 
 def chat_question(request: ChatRequest) -> ChatQuestion:
-    """What is asked, in the light of what. Raises `HTTPException`.
+    """Return the question of a request and the turns before it. Raises `HTTPException` (400, 413).
 
     Programs send earlier messages again that were refused; they are passed over.
     """
@@ -133,24 +134,23 @@ def chat_question(request: ChatRequest) -> ChatQuestion:
         last = message.role
     if not turns or last != "user":
         raise HTTPException(400, "messages: the last one must be of the role 'user'; it is the question")
-    *earlier, asked = turns
-    question = checked_question(asked["question"])
+    *earlier, last_turn = turns
+    question = checked_question(last_turn["question"])
     return ChatQuestion(question, [turn for turn in earlier if can_be_asked(turn["question"])][-_EARLIER:])
 
 
 def _answers_of(text: str) -> list[RankedAnswer]:
-    """The answer that an assistant's message gives: what its first line names."""
     line = text.strip().partition("\n")[0].strip()
     if not line or line == _NO_ANSWER:
         return []
-    match = _ANSWER_LINE.fullmatch(line)
+    match = _ANSWER_LINE.fullmatch(line[:_LONGEST_LINE])
     label = match["label"] if match else line[:_LONGEST_ANSWER]
     name = (match and match["id"]) or label
     return [{"answer": Entity(id=name, label=label), "score": 1.0, "rank": 1}]
 
 
 def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[Turn]) -> Session:
-    """A session that goes on after these turns; they are understood, and not answered again."""
+    """Return a session that goes on after these turns; they are understood, and not answered again."""
     conversation: Conversation = {"conv_id": "chat", "questions": list(earlier)}
     for number in range(len(earlier)):
         understand(pipeline.qu, [conversation], number, use_gold_answers=False)
@@ -158,32 +158,32 @@ def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[
 
 
 def answer_lines(turn: Turn) -> list[str]:
-    """The text of an answer: a line that names it, and its evidences by number."""
+    """Write an answer as text: a line that names it, and its evidences by number."""
     answers = turn["pred_answers"]
     if not answers:
         return [_NO_ANSWER]
     best = answers[0]
     entity = best["answer"]
-    told = "" if entity["id"] == entity["label"] else f"{entity['id']}, "
+    item = "" if entity["id"] == entity["label"] else f"{entity['id']}, "
     unsure = f"; not sure: {turn['abstained']['reason']}" if "abstained" in turn else ""
     evidences = turn["top_evidences"]
     places = best.get("evidences") or range(len(evidences))
     shown = [evidences[place] for place in places[:_EVIDENCES]]
     return [
-        f"{entity['label']} ({told}score {best['score']:.2f}{unsure})",
+        f"{entity['label']} ({item}score {best['score']:.2f}{unsure})",
         *([""] if shown else []),
         *(f"[{number}] {evidence['evidence_text']} ({evidence['source']})" for number, evidence in enumerate(shown, 1)),
     ]
 
 
-def usage(asked: ChatQuestion, turn: Turn, counter: TokenCounter) -> dict[str, int]:
-    """The tokens that were read of the conversation, and those of the answer's text."""
-    prompt, answer = counter.count(asked.texts), counter.count(["\n".join(answer_lines(turn))])
+def usage(chat: ChatQuestion, turn: Turn, counter: TokenCounter) -> dict[str, int]:
+    """Count the tokens of the conversation and those of the answer's text."""
+    prompt, answer = counter.count(chat.texts), counter.count(["\n".join(answer_lines(turn))])
     return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
 
 
 def completion(turn: Turn, name: str, tokens: dict[str, int]) -> dict[str, Any]:
-    """The whole answer of a request; `convinse` has the turn, `tokens` is its `usage`."""
+    """Write the whole answer of a request; `convinse` has the turn, `tokens` is its `usage`."""
     message = {"role": "assistant", "content": "\n".join(answer_lines(turn))}
     return {
         **_head(name, "chat.completion"),
@@ -194,11 +194,9 @@ def completion(turn: Turn, name: str, tokens: dict[str, int]) -> dict[str, Any]:
 
 
 def completion_events(request: ChatRequest, tokens: dict[str, int]) -> EventWriter:
-    """The events of a stream: the role at once, the lines of the answer, the end with the turn, and `[DONE]`.
+    """Return the writer of a stream: the role at once, the lines of the answer, the end with the turn, and `[DONE]`.
 
-    Args:
-        request: that is answered.
-        tokens: its `usage`, which is there with the turn.
+    `tokens` is the `usage`, and is filled when the turn is there.
     """
     head = _head(request.model, "chat.completion.chunk")
 
@@ -206,7 +204,7 @@ def completion_events(request: ChatRequest, tokens: dict[str, int]) -> EventWrit
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
         return event({**head, "choices": [choice], **more})
 
-    def rendered(kind: str, value: Any) -> Iterable[bytes]:
+    def write(kind: str, value: Any) -> Iterable[bytes]:
         if kind == "begin":
             yield chunk({"role": "assistant", "content": ""})
         elif kind == "stage":
@@ -221,7 +219,7 @@ def completion_events(request: ChatRequest, tokens: dict[str, int]) -> EventWrit
                 yield event({**head, "choices": [], "usage": tokens})
             yield b"data: [DONE]\n\n"
 
-    return rendered
+    return write
 
 
 def _head(name: str, kind: str) -> dict[str, Any]:

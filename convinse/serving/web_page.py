@@ -69,7 +69,7 @@ class WebPage:
 
 
 class ExampleConversation(BaseModel):
-    """The questions of a conversation that may be asked."""
+    """The questions of an example."""
 
     domain: str
     questions: list[str]

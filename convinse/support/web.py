@@ -7,7 +7,6 @@ usual environment variables (`HTTPS_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE`); l
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import os
 import threading
@@ -22,6 +21,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..version import __version__
+from .addresses import host_of, is_loopback
 from .errors import NetworkError, one_line
 from .files import writing_to
 
@@ -52,7 +52,8 @@ class _PassingError(Exception):
 
     def __init__(self, text: str, response: requests.Response | None = None) -> None:
         super().__init__(text)
-        self.response = response
+        self.status = response.status_code if response is not None else None
+        self.raw = response.raw if response is not None else None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -182,26 +183,21 @@ class WebSession:
             try:
                 return self._attempt(method, url, receive or self._body, options)
             except _PassingError as fault:
-                status = fault.response.status_code if fault.response is not None else None
-                attempts = len(retry.history) + 1
-                many = f"{attempts} attempt{'s' * (attempts > 1)}"
+                attempts = f"{len(retry.history) + 1} attempt{'s' * bool(retry.history)}"
                 if deadline.left <= 0:
-                    raise self._error(
-                        url, f"no whole answer within {_seconds(seconds)} ({many}; {fault})", status
-                    ) from fault
-                raw = fault.response.raw if fault.response is not None else None
+                    text = f"no whole answer within {_seconds(seconds)} ({attempts}; {fault})"
+                    raise self._error(url, text, fault.status) from fault
                 try:
-                    retry = retry.increment(method, url, raw, _of_urllib3(fault.__cause__))
+                    retry = retry.increment(method, url, fault.raw, _of_urllib3(fault.__cause__))
                 except MaxRetryError:
-                    raise self._error(url, f"{fault} ({many})", status) from fault.__cause__
-                wish = _retry_after(retry, raw)
+                    raise self._error(url, f"{fault} ({attempts})", fault.status) from fault.__cause__
+                wish = _retry_after(retry, fault.raw)
                 pause = retry.get_backoff_time() if wish is None else wish
                 if pause >= deadline.left:
                     asks = "" if wish is None else f", asks to wait {wish:.0f} s"
-                    raise self._error(
-                        url, f"{fault}{asks} ({many}, {_seconds(seconds)} in all)", status
-                    ) from fault.__cause__
-                LOGGER.info("%s: %s; attempt %d of %d in %.1f s", host, fault, attempts + 1, self.attempts, pause)
+                    text = f"{fault}{asks} ({attempts}, {_seconds(seconds)} in all)"
+                    raise self._error(url, text, fault.status) from fault.__cause__
+                LOGGER.info("%s: %s (%s of %d); again in %.1f s", host, fault, attempts, self.attempts, pause)
                 time.sleep(pause)
 
     def _attempt(
@@ -260,7 +256,7 @@ class WebSession:
         return b"".join(blocks)
 
     def _session(self, url: str) -> requests.Session:
-        loopback = _is_loopback(urlsplit(url).hostname or "")
+        loopback = is_loopback(urlsplit(url).hostname or "")
         with self._lock:
             if loopback not in self._sessions:
                 import requests
@@ -279,16 +275,6 @@ class WebSession:
         return NetworkError(f"{host_of(url)}: {text}; {self.remedy}", status)
 
 
-def host_of(url: str) -> str:
-    """Host and port of a URL, as messages name it; without a user name or a password in it. Raises `NetworkError`."""
-    with suppress(ValueError):
-        parts = urlsplit(url)
-        if parts.scheme in ("http", "https") and parts.hostname:
-            host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-            return f"{host}:{parts.port}" if parts.port is not None else host
-    raise NetworkError(f"{url}: not an address; give one such as http://localhost:7777")
-
-
 def offline() -> bool:
     """Return True if `CONVINSE_OFFLINE` forbids requests."""
     return os.environ.get("CONVINSE_OFFLINE", "").strip().lower() not in _OFF
@@ -299,12 +285,6 @@ def user_agent(contact: str | None = None) -> str:
     contact = (contact or os.environ.get("CONVINSE_CONTACT", "")).strip()
     printable = "".join(letter for letter in contact if " " <= letter <= "~")
     return f"convinse/{__version__} (question answering research{f'; {printable}' if printable else ''})"
-
-
-def _is_loopback(host: str) -> bool:
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return host in ("localhost", "ip6-localhost") or host.endswith(".localhost")
 
 
 def _seconds(seconds: float) -> str:

@@ -15,8 +15,9 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from ..support.addresses import host_of
 from ..support.errors import ConfigError, NetworkError, one_line
-from ..support.web import WebAnswer, WebSession, host_of
+from ..support.web import WebAnswer, WebSession
 
 MAX_TITLES = 50  # of one request, as the API allows
 _MAX_QUERY = 6000  # bytes of the titles in one address; Wikimedia's servers take 8 KB in all

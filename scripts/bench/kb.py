@@ -1,4 +1,4 @@
-"""The knowledge base measured: size, speed, memory, agreement with a plain reading of the dump, many clients at once.
+"""The knowledge base measured: size, speed, memory, agreement with a plain reading of the dump.
 
     bash run.sh bench kb [--full]
 
@@ -9,30 +9,20 @@ which all of Wikidata is projected. The dumps and indexes lie in a temporary fol
 from __future__ import annotations
 
 import gzip
-import http.client
-import json
 import random
 import re
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
-from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
-
-import msgspec
+from typing import NamedTuple
 
 from convinse.knowledge_base.index import KnowledgeBase
 from recipes.plain_dump import BruteForce, disagreements, read_lines
 from recipes.sources import wikidata_27k
 
 from .candidates import convquestions
-from .harness import Bench, Figure, Figures, Spec, apart, disk, note, percentile, run, timed, tree_memory
+from .harness import Bench, Figure, Figures, Spec, apart, disk, note, run
 from .kb_processes import ask, build_index, open_index
 
 ASKED = 1000
@@ -45,8 +35,6 @@ SEED = 1
 class Size(NamedTuple):
     opens: int = 20
     checked: int = 2000
-    clients: int = 8
-    seconds: float = 30.0
 
 
 def write_copies(dump: Path, output: Path, copies: int) -> None:
@@ -95,10 +83,7 @@ def wikidata_27k_part(bench: Bench) -> Figures:
         lines = list(disagreements(kb, truth, items, chance))
     for line in lines[:20]:
         note(line)
-    note(f"{size.clients} clients for {size.seconds:.0f} s ...")
-    served = serve(index, questions, items, size)
     result |= {"items_checked": size.checked, "disagreements": len(lines), "first_disagreements": lines[:20]}
-    result["served"] = served
     bench.report(f"wikidata-27k: {result['items']:,} items, {result['facts']:,} facts", [
         Figure("build", result["build_seconds"], "{:.1f} s"),
         Figure("peak memory of the build", result["build_peak_bytes"] / 1e6, "{:,.0f} MB"),
@@ -109,75 +94,8 @@ def wikidata_27k_part(bench: Bench) -> Figures:
         Figure(f"search, median of {result['questions']} questions", result["search_median_ms"], "{:.1f} ms"),
         Figure("search, 95th percentile", result["search_p95_ms"], "{:.1f} ms"),
         Figure(f"disagreements with the dump, {size.checked} items", len(lines), "{:.0f}"),
-        Figure(f"{size.clients} clients, {served['seconds']:.0f} s: errors", served["errors"], "{:.0f}"),
-        Figure("requests a second", served["requests_per_second"], "{:.0f}"),
-        Figure("/search_space under load, median", served["/search_space"]["median_ms"], "{:.1f} ms"),
     ])  # fmt: skip
     return result
-
-
-def serve(index: Path, questions: list[str], items: list[str], size: Size) -> Figures:
-    command = [sys.executable, "-m", "convinse", "kb", "serve", str(index), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        try:
-            match = re.search(r"http://\S+", process.stdout.readline() if process.stdout else "")
-            if match is None:
-                raise SystemExit("bench kb: the server did not start")
-            start = time.perf_counter()
-            with ThreadPoolExecutor(size.clients) as clients:
-                tasks = [clients.submit(send, match[0], questions, items, n, size.seconds) for n in range(size.clients)]
-            seconds = time.perf_counter() - start
-            memory = tree_memory(process.pid)[0]
-        finally:
-            process.terminate()
-    times: dict[str, list[float]] = defaultdict(list)
-    errors: list[str] = []
-    for path, spent, error in (request for task in tasks for request in task.result()):
-        times[path].append(1000 * spent)
-        errors += [error] if error else []
-    number = sum(map(len, times.values()))
-    return {
-        "clients": size.clients, "seconds": seconds, "requests": number, "errors": len(errors),
-        "first_errors": errors[:5], "requests_per_second": number / seconds, "server_bytes": memory,
-        **{path: {"requests": len(ms), "median_ms": statistics.median(ms), "p95_ms": percentile(ms, 0.95)}
-           for path, ms in sorted(times.items())},
-    }  # fmt: skip
-
-
-def send(
-    address: str, questions: list[str], items: list[str], seed: int, seconds: float
-) -> list[tuple[str, float, str | None]]:
-    """Send requests one after the other over one connection; returns path, seconds and error of each."""
-    chance, sent = random.Random(seed), []
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        path, body = _request(*(chance.choice(own) for own in (items, items, questions)), chance)
-        sent.append((path, *timed(lambda: _error(connection, path, body))))  # noqa: B023 - called at once
-    connection.close()
-    return sent
-
-
-def _error(connection: http.client.HTTPConnection, path: str, body: dict[str, Any]) -> str | None:
-    try:
-        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        response = connection.getresponse()
-        answer = response.read()
-        msgspec.json.decode(answer)
-    except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
-        connection.close()
-        return f"{path}: {error!r}"
-    return None if response.status == 200 else f"{path}: {response.status} {answer[:200]!r}"
-
-
-def _request(item: str, another: str, question: str, chance: random.Random) -> tuple[str, dict[str, Any]]:
-    return chance.choice((
-        *(("/search_space", {"question": question}),) * 2,
-        ("/entity_linking", {"question": question}),
-        ("/neighborhood", {"item": item, "p": 1000, "include_labels": True}),
-        ("/connectivity_check", {"item1": item, "item2": another}),
-        *((path, {"item": item}) for path in ("/item_to_types", "/item_to_label", "/frequency")),
-    ))  # fmt: skip
 
 
 def copies_part(bench: Bench) -> Figures:
@@ -220,7 +138,7 @@ def project(sizes: list[Figures]) -> Figures:
 
 SPEC = Spec(
     "kb", __doc__, {"wikidata-27k": wikidata_27k_part, "copies": copies_part},
-    (Size(2, 100, 2, 2.0), Size(), Size()), long=("copies",),
+    (Size(2, 100), Size(), Size()), long=("copies",),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -147,7 +147,6 @@ CONVERSATION = {"conv_id": "c7", "questions": WITHOUT_QUESTION}
         ("test_input_path: missing.json", ["my.yml"], ["missing.json", "test_input_path"]),
         ("kb_path: nothing", ["my.yml"], ["nothing", "kb_path"]),
         ("ers_wikipedia_dump: nothing.db", ["text", "my.yml"], ["nothing.db", "ers_wikipedia_dump"]),
-        ("ers_cache_path: a_file/cache", ["my.yml"], ["a_file/cache", "ers_cache_path"]),
         ("output_path: a_file/out", ["my.yml"], ["a_file/out", "output_path"]),
     ],
 )
@@ -254,7 +253,7 @@ def test_bench_with_an_unknown_name(command_error):
 
 
 def test_benches_are_those_that_can_be_run():
-    names = "conversations kb model passages pipeline read rerank results serve start temporal wikipedia"
+    names = "answering conversations kb model passages pipeline read rerank results serve start temporal wikipedia"
     assert develop.benches(develop.root() / "scripts" / "bench") == names.split()
 
 

@@ -136,7 +136,7 @@ def test_two_runs_side_by_side(pipeline_runs, evaluated, refused):
     assert evaluated(*asked, "--force")[0] == written
     shorter = Path(pipeline_runs[1])
     shorter.write_text(shorter.read_text().splitlines(keepends=True)[0])
-    (shorter.parent / "checksums.json").unlink()
+    (shorter.parent / "manifest.json").unlink()
     assert "5 of the 10 questions" in refused("compare", *pipeline_runs)
 
 

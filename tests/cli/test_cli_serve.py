@@ -44,7 +44,7 @@ def started(monkeypatch):
     return calls
 
 
-def test_what_is_given_is_served_with(started, command, tmp_path):
+def test_options_reach_the_server(started, command, tmp_path):
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n")
     given = ["--sources", "info_kb", "--token", file, "--cors", "https://a.org", "--cors", "http://b.org:8080"]
@@ -78,7 +78,7 @@ def test_elsewhere_only_with_a_token_or_open(started, command, command_error, mo
 
 
 @pytest.mark.parametrize("text", ["", "short", "with a space in it", "x" * 20 + "\n" + "y" * 20, "ö" * 20, None])
-def test_what_is_no_token(started, command_error, tmp_path, text):
+def test_a_wrong_token_is_an_error(started, command_error, tmp_path, text):
     file = tmp_path / "token"
     if text is not None:
         file.write_text(text, encoding="utf-8")
@@ -94,7 +94,7 @@ def test_an_empty_variable_is_no_token(started, command_error, monkeypatch):
     "text",
     ["*", "null", "example.org", "https://example.org/", "https://Example.org", "ftp://a.org", "https://a.org:x", "https://u@a.org", "https://"],
 )  # fmt: skip
-def test_what_is_no_origin(started, usage_error, text):
+def test_a_wrong_origin_is_an_error(started, usage_error, text):
     assert "--cors" in usage_error("serve", "api", "--cors", text)
 
 

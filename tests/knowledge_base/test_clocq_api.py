@@ -238,6 +238,6 @@ def test_a_task_that_lacks_an_argument_is_passed_over_with_a_warning(answers, ca
         ([TASKS[0], {**TASKS[7], "p": "many"}], "task 1: p: 'many'"),
     ],
 )
-def test_what_is_no_task_is_named_and_nothing_is_written(answers, tmp_path, tasks, words):
+def test_a_wrong_task_is_named_and_nothing_is_written(answers, tmp_path, tasks, words):
     refused(DataError, lambda: answers(tasks), words)
     assert not (tmp_path / "answers.jsonl").exists()

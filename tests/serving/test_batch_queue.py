@@ -48,7 +48,7 @@ def answers(numbers, meanwhile=None, **limits):
     return work.batches, asyncio.run(ask())
 
 
-def test_what_waits_is_computed_together():
+def test_waiting_items_are_computed_together():
     assert answers([1, 2, 3, 4]) == ([[1], [2, 3, 4]], [2, 4, 6, 8])
 
 

@@ -14,6 +14,7 @@ from services import ask, asked, events
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who played Rose in it?", "when was she born?"]
 PATH = "/v1/chat/completions"
 TOKEN = "of-sixteen-letters"
+LONG_LINE = "a (score 1; not sure: " * 100_000  # which a pattern would try in quadratic time
 
 
 @pytest.fixture(scope="module")
@@ -73,12 +74,13 @@ def test_an_edited_answer_counts(server):
         ("53.3 metres (score 0.10)", ("53.3 metres", "53.3 metres")),
         ("  It was James Cameron.\nI think", ("It was James Cameron.", "It was James Cameron.")),
         ("x" * 1000, ("x" * 300, "x" * 300)),
+        (LONG_LINE, (LONG_LINE[:300], LONG_LINE[:300])),
         ("No answer was found.", None),
         ("", None),
         (None, None),
     ],
 )
-def test_what_an_earlier_answer_names(text, entity):
+def test_an_earlier_answer_is_read_from_its_first_line(text, entity):
     messages = [
         ChatMessage(role="assistant", content="Hello!"),
         ChatMessage(role="user", content="a"),
@@ -118,7 +120,7 @@ def test_of_a_long_conversation_the_last_turns_count():
         ([message("user", "x")], {"stream": "yes"}, 400, "stream"),
     ],
 )
-def test_what_cannot_be_asked(server, messages, more, status, words):
+def test_wrong_requests_are_refused(server, messages, more, status, words):
     assert words in refused(server, messages, status, **more)["message"]
 
 

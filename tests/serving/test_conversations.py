@@ -179,7 +179,7 @@ def test_a_deleted_conversation_is_gone(server):
         ({"question": "who " * 501}, 413, "2000"),
     ],
 )
-def test_what_is_no_question(server, body, status, words):
+def test_a_wrong_question_is_refused(server, body, status, words):
     assert words in refused(server, f"{begun(server)}/turns", body, status)
 
 
@@ -209,7 +209,7 @@ EVIDENCE = {"evidence_text": "a", "source": "kb", "wikidata_entities": [], "disa
         (conversation(top_evidences=[{**EVIDENCE, "score": "high"}]), 400, "score"),
     ],
 )
-def test_what_is_no_conversation(server, value, status, words):
+def test_a_wrong_conversation_is_refused(server, value, status, words):
     assert words in refused(server, "/v1/conversations", value, status)
 
 

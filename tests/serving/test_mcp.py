@@ -101,7 +101,7 @@ def test_a_conversation_is_that_of_the_pipeline(server, pipeline, mode):
     assert second["understood"]["from_history"] == ["Titanic"]
 
 
-def test_what_agents_read_of_the_tools(server):
+def test_tools_describe_themselves(server):
     tools = talk(url_of(server), lambda client: client.list_tools()).tools
     assert [tool.name for tool in tools] == TOOLS
     for tool in tools:
@@ -111,7 +111,7 @@ def test_what_agents_read_of_the_tools(server):
         assert "context" not in tool.input_schema["properties"]
 
 
-def test_single_steps(server, pipeline):
+def test_the_other_tools_show_single_steps(server, pipeline):
     evidences = called(server, "retrieve_evidences", question=QUESTIONS[0], sources=["kb"], limit=3)
     (done,) = pipeline.run([{"conv_id": "x", "questions": [{"turn": 0, "question": QUESTIONS[0]}]}], "kb", False)
     best = done["questions"][0]["top_evidences"]
@@ -166,7 +166,7 @@ def test_an_abstention_says_why():
         ("delete", {}, "Unknown tool"),
     ],
 )
-def test_what_cannot_be_asked(server, name, arguments, words):
+def test_wrong_arguments_are_refused(server, name, arguments, words):
     assert words in refused(server, name, **arguments)
 
 

@@ -191,7 +191,7 @@ def test_requests_that_wait_are_read_together_and_one_that_fails_fails_alone(rea
         assert post(port, CONTEXTS[0])[0] == 200
 
 
-def test_what_no_client_waits_for_is_read_no_further(reader, expected):
+def test_a_reading_ends_when_its_client_leaves(reader, expected):
     held = HeldReader(reader)
     with served(create_app(held)) as port:
         with sent(port, CONTEXTS[0]):

@@ -415,7 +415,6 @@ async function started() {
     state.start = await api.examples();
     if (named() === null) showSources(state.start.sources);
     showExamples();
-    notice(null);
   } catch (error) {
     notice(said(error), () => location.reload());
   }
