@@ -179,7 +179,7 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
     """Return the options of the service. Raises `ConfigError` if others could ask without a token."""
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
     from ..serving.api import ServiceOptions
-    from ..serving.app import is_loopback
+    from ..support.addresses import is_loopback
 
     token = _read_token(options.token) if over_http else None
     if token is None and not options.open and not is_loopback(options.host):

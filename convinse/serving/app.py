@@ -30,6 +30,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
+from ..support.addresses import is_loopback
 from ..support.errors import ConvinseError, NetworkError, one_line
 
 LOGGER = logging.getLogger(__name__)
@@ -327,16 +328,6 @@ class HttpServer(uvicorn.Server):
         """Stop after the requests that have arrived."""
         await asyncio.sleep(_LAST_ACCEPTED)
         await super().shutdown(sockets)
-
-
-def is_loopback(host: str) -> bool:
-    """Return True if a name or an address is of this machine alone."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def listen(host: str, port: int) -> socket.socket:
