@@ -16,7 +16,7 @@ from .tables import console
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
-    from ..records.conversation import Conversation, RankedAnswer, Turn
+    from ..records.conversation import Conversation, RankedAnswer
     from ..records.evidence import Entity
 
 _SUPPORT = 2  # evidences shown of the answer
@@ -65,14 +65,7 @@ def prompt(questions: list[str]) -> Callable[[], str]:
 
 
 class Chat:
-    """A conversation in the terminal.
-
-    Args:
-        pipeline: answers.
-        sources: what the answers are from, until `/sources` names others.
-        conversation: goes on; None begins one.
-        path: of the file that it was read from; `/save` without a name writes there.
-    """
+    """A conversation in the terminal, new or taken up; `/save` without a name writes to `path`."""
 
     def __init__(
         self,
@@ -87,12 +80,8 @@ class Chat:
 
     @property
     def questions(self) -> list[str]:
-        """What was asked."""
-        return [turn["question"] for turn in self._turns]
-
-    @property
-    def _turns(self) -> list[Turn]:
-        return self._session.conversation["questions"]
+        """The questions so far."""
+        return [turn["question"] for turn in self._session.conversation["questions"]]
 
     def run(self, read: Callable[[], str]) -> None:
         """Take line after line, until `read` raises `EOFError` or `StopIteration`. Ctrl-C empties the line or stops the answer."""
@@ -142,7 +131,7 @@ class Chat:
 
     def _why(self, _: str) -> None:
         """What was understood, taken from the history, found and scored."""
-        turns = self._turns
+        turns = self._session.conversation["questions"]
         if not turns:
             raise DataError("nothing was asked yet")
         turn = turns[-1]

@@ -29,7 +29,7 @@ _KEPT = "completion"  # the kind of the cache's entries
 
 @dataclass(frozen=True)
 class Reply(Generic[T]):
-    """What a model wrote, and what it says; None: it has not the form that was asked for."""
+    """A completion and its parsed answer; None if it has another form."""
 
     completion: Completion
     said: T | None
@@ -38,16 +38,9 @@ class Reply(Generic[T]):
 class ChatModel:
     """Asks a language model, several prompts at once.
 
-    A prompt is asked for the JSON schema of its answer (`json_schema`) and for the probabilities of tokens. A server that
-    refuses either is asked without, from then on. Completions are kept by model, parameters and prompt; those that cannot be
-    read are not.
-
-    Args:
-        settings: how the model is asked.
-        server: that has it.
-        cache: keeps completions.
-        counts: counts `requests` (sent), `kept` (found in the cache) and `unreadable`.
-        seed: of samples; a server may not heed it.
+    A request wants the JSON schema of the answer (`json_schema`) and the probabilities of tokens. A server that refuses either
+    is asked without it from then on. The cache keeps completions that can be read, by model, parameters and prompt. `counts`
+    has `requests` (sent), `kept` (found in the cache) and `unreadable`; a server may not heed the `seed` of samples.
     """
 
     def __init__(
@@ -60,15 +53,15 @@ class ChatModel:
             self._offers = [("logprobs", "response_format"), ("response_format",), *self._offers]
 
     def ask(self, prompts: Sequence[Prompt], read: Callable[[str], T]) -> list[Reply[T]]:
-        """What a model says to each prompt; those that are not known are sent, `parallel` at once.
+        """Return the reply to each prompt; those that the cache lacks are sent, `parallel` at once.
 
         Args:
-            prompts: to be asked.
-            read: makes of a text what it says; a `ValueError` of it says that it has another form.
+            prompts: of one stage.
+            read: parses the text of an answer; raises `ValueError` for another form.
 
         Raises:
             ConfigError: no model is named, or there is no key.
-            NetworkError: the server cannot be asked; the answer was cut; it asks for a tool. What came before is kept.
+            NetworkError: the server cannot be reached, or its answer is cut or asks for a tool. Earlier replies are kept.
         """
         if prompts and self._server.is_dry:
             raise DryRunError(self._server.key, self._body(prompts[0]))

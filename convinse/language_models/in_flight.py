@@ -12,16 +12,10 @@ R = TypeVar("R")
 
 
 def in_flight(work: Sequence[W], call: Callable[[W], R], parallel: int, done: Callable[[int, R], None]) -> None:
-    """Call a function for each piece of work, at most `parallel` at once, in threads that end with the program.
+    """Call a function for each piece of work in at most `parallel` threads, and `done` with its place and result in this one.
 
-    After an error nothing more is begun; what is under way comes to its end and is handed over, then the error is raised. So
-    what was paid for is kept. Ctrl-C waits for nothing.
-
-    Args:
-        work: the pieces.
-        call: waits for a server; called in a thread of the pool.
-        parallel: threads at most.
-        done: called with the place of a piece and its result, as soon as it is there, in the thread of the caller.
+    After an error nothing more is begun; what is under way is handed to `done`, since it was paid for, then the error is
+    raised. Ctrl-C waits for nothing: the threads are daemons, which those of `concurrent.futures` are not.
     """
     answered: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     stopped = threading.Event()

@@ -1,6 +1,7 @@
 """`test`: what pytest is started with; `docs`: what is built, measured and served."""
 
 import importlib.util
+import signal
 import subprocess
 import sys
 import urllib.error
@@ -47,7 +48,8 @@ def built(monkeypatch):
 
 def test_the_site_is_built_strictly(built, capsys):
     assert main(["docs", "--output", "site"]) == 0
-    ((_, *words),) = built
+    checked, (_, *words) = built
+    assert checked[2:] == ["website.write_pages", "--check"]
     assert words[:5] == ["-m", "sphinx", "-W", "--keep-going", "-n"] and words[-2] == str(ROOT / "docs")
     assert capsys.readouterr().out == f"{Path('site/index.html').resolve()}\n"
 
@@ -82,5 +84,5 @@ def test_the_site_is_served_on_this_machine(start, workdir):
     for path in ("nowhere.html", "../setup.cfg", "%2e%2e/setup.cfg"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{url}/{path}", timeout=60)
-    process.terminate()
+    process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0

@@ -124,28 +124,6 @@ def test_all_candidates_are_read_where_nothing_chooses(indexes, tiny):
     assert rerank(indexes, "--config", "small.yml") == rerank(indexes, "--reranker", tiny())
 
 
-@pytest.mark.parametrize("both", [True, False])
-def test_a_bi_encoder_chooses_with_bm25(indexes, tiny, both):
-    from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.encoder.reranker import BertReranker
-    from convinse.evidence_retrieval_scoring.cascade import Cascade
-    from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
-
-    dense = tiny("bert", "embedding")
-    reranker = BertReranker(tiny(), "cpu") if both else None
-    cascade = Cascade(GivenScores(), reranker, BiEncoder(dense, "cpu"), lexical=2, dense=2)
-    settings = {"evs_bi_encoder": str(dense), "evs_cascade": {"lexical": 2, "dense": 2}, "device": "cpu"}
-    Path("my.yml").write_text(json.dumps(settings | ({"evs_model": str(tiny())} if both else {})))
-    found = rerank(indexes, "--config", "my.yml", "--top", 5)
-    assert found == rerank(indexes, "--config", "my.yml", "--top", 5)  # embeddings from the cache
-    orders = 0
-    for row, (text, evidences, _) in zip(found, candidates(indexes, 200), strict=True):
-        best = ids(cascade.rank(text, evidences, 5))
-        assert row[: len(best)] == best
-        orders += best != ids(evidences)[:5]
-    assert orders > 2
-
-
 # --- training
 
 
