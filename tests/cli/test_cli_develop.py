@@ -1,7 +1,6 @@
-"""`test`: what pytest is started with; `docs`: what is built, measured and served."""
+"""`test`: what pytest is started with; `docs`: what is built and served."""
 
 import importlib.util
-import signal
 import subprocess
 import sys
 import urllib.error
@@ -46,11 +45,12 @@ def built(monkeypatch):
     return calls
 
 
-def test_the_site_is_built_strictly(built, capsys):
-    assert main(["docs", "--output", "site"]) == 0
-    checked, (_, *words) = built
-    assert checked[2:] == ["website.write_pages", "--check"]
-    assert words[:5] == ["-m", "sphinx", "-W", "--keep-going", "-n"] and words[-2] == str(ROOT / "docs")
+@pytest.mark.parametrize(("words", "mode"), [([], ["--check"]), (["--write"], [])])
+def test_the_pages_are_up_to_date_before_the_site_is_built_strictly(built, capsys, words, mode):
+    assert main(["docs", "--output", "site", *words]) == 0
+    (_, *pages), (_, *site) = built
+    assert pages == ["-m", "website.write_pages", *mode]
+    assert site[:5] == ["-m", "sphinx", "-W", "--keep-going", "-n"] and site[-2] == str(ROOT / "docs")
     assert capsys.readouterr().out == f"{Path('site/index.html').resolve()}\n"
 
 
@@ -70,7 +70,7 @@ def test_without_the_extra_docs_it_is_named(monkeypatch, command_error):
 
 
 def test_the_site_is_served_on_this_machine(start, workdir):
-    for name in ("sphinx", "myst_parser", "furo"):
+    for name in ("sphinx", "myst_parser", "furo", "sphinx_external_toc"):
         pytest.importorskip(name)
     Path("site").mkdir()
     Path("site/index.html").write_text("<h1>start</h1>")
@@ -84,5 +84,3 @@ def test_the_site_is_served_on_this_machine(start, workdir):
     for path in ("nowhere.html", "../setup.cfg", "%2e%2e/setup.cfg"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{url}/{path}", timeout=60)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 0
