@@ -99,13 +99,6 @@ class Session:
         self._sources = parse_sources(wanted)
 
     @property
-    def first_question(self) -> str | None:
-        """What it began with; None where nothing was asked yet."""
-        if not self._turns:
-            return None
-        return cast("str", msgspec.json.decode(self._turns[0].known)["question"])
-
-    @property
     def stored_bytes(self) -> int:
         """The memory of its turns."""
         return len(self._frame) + sum(len(stored.packed) + len(stored.known) for stored in self._turns)

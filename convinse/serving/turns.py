@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -72,7 +73,7 @@ class TurnQueue(BatchQueue[NextQuestion, Turn]):
 
         def report(stage: str, turn: Turn) -> None:
             if given_up.is_set() or self._is_closed:
-                raise _ClientGoneError
+                raise ClientDisconnect
             if listener is not None:
                 loop.call_soon_threadsafe(listener, stage, _stage_part(stage, turn))
 
@@ -94,10 +95,6 @@ class TurnQueue(BatchQueue[NextQuestion, Turn]):
         seconds = {stage: value - before[stage] for stage, value in self._pipeline.seconds.items()}
         self._metrics.count_batch(len(questions), seconds)
         return turns
-
-
-class _ClientGoneError(Exception):
-    """The client of a turn is gone, or its time is over."""
 
 
 def _stage_part(stage: str, turn: Turn) -> dict[str, Any]:

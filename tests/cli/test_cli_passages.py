@@ -33,13 +33,6 @@ def lines(path):
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def test_the_sample_has_its_size():
-    assert sum(len(lines(SAMPLE / name / "passages.jl")) for name in SETS) == 30
-    assert len(lines(SAMPLE / "in.tsv")) == len(lines(SAMPLE / "expected.tsv")) == 12
-    known = {json.loads(line)["id"] for name in SETS for line in lines(SAMPLE / name / "passages.jl")}
-    assert known.issuperset(one for line in lines(SAMPLE / "expected.tsv") for one in line.split("\t"))
-
-
 def test_a_submission_is_written_and_measured(indexes, tmp_path, command):
     pytest.importorskip("ir_measures")
     out = tmp_path / "out.tsv"

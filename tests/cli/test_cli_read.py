@@ -2,16 +2,12 @@
 
 import gzip
 import json
-from collections import Counter
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from convinse.cli import main
 from convinse.encoder.extractive_reader import ExtractiveReader
-from convinse.formats.converters import find_converter, find_format, flatten, guess_format
-from places import DATA
 from tiny_models import copy_of, damage, tiny
 from written import names, read_json, write, write_lines
 
@@ -98,21 +94,6 @@ def test_the_text_does_not_depend_on_the_answers(workdir, reader):
     write_lines("x.jsonl", {"header": {"dataset_name": "x"}}, context)
     assert read("x.jsonl", "--quiet") == 0
     assert predictions()["q"] in text and predictions() == expected(reader, {"q": ("who", text)})
-
-
-@pytest.mark.parametrize("name", ["mrqa-sample/NewsQA", "multiqa-samples/hotpotqa", "multiqa-samples/squad"])
-def test_real_samples(name, workdir):
-    path = DATA / f"{name}_sample.jsonl.gz"
-    if not path.is_file():
-        pytest.skip("needs the shared data")
-    source = guess_format(path)
-    dataset = find_converter(source).read(path)
-    records = list(islice(dataset.records, 1))
-    find_format(source).write(Path("some.jsonl"), dataset._replace(records=iter(records)), Counter())
-    contexts = {question.id: flatten(record).context for record in records for question in record.questions}
-    assert read("some.jsonl", "--quiet") == 0
-    found = predictions()
-    assert found.keys() == contexts.keys() and all(text and text in contexts[qid] for qid, text in found.items())
 
 
 def test_no_answer(workdir, reader):
