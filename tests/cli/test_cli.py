@@ -138,15 +138,12 @@ CONVERSATION = {"conv_id": "c7", "questions": WITHOUT_QUESTION}
     "config, words, message",
     [
         ("evs_max_evidence: 3", ["my.yml"], ["my.yml", "'evs_max_evidence'", "did you mean 'evs_max_evidences'"]),
-        ("name: x", ["no.yml"], ["no.yml", "no such configuration"]),
         ("name: x", ["kb_txt_info", "my.yml"], ["'txt'", "kb, text, table, info"]),
         ("qu: slot", ["my.yml"], ["qu", "'slot'", "did you mean 'slots'"]),
         ("ers: broken_module:X", ["my.yml"], ["broken_module", "ZeroDivisionError"]),
-        ("ers: nowhere_at_all:X", ["my.yml"], ["nowhere_at_all", "ModuleNotFoundError"]),
         ("test_input_path: conversations.json", ["my.yml"], ["conversations.json", "'c7'", "turn 3", "'question'"]),
         ("test_input_path: missing.json", ["my.yml"], ["missing.json", "test_input_path"]),
         ("kb_path: nothing", ["my.yml"], ["nothing", "kb_path"]),
-        ("ers_wikipedia_dump: nothing.db", ["text", "my.yml"], ["nothing.db", "ers_wikipedia_dump"]),
         ("output_path: a_file/out", ["my.yml"], ["a_file/out", "output_path"]),
     ],
 )

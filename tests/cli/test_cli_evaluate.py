@@ -193,12 +193,7 @@ def test_answers_as_convinse_stores_them_are_measured(evaluated):
     [
         ({"pred_answers": None}, "pred_answers"),
         ({"top_evidences": None}, "top_evidences"),
-        ({"pred_answers": [{**RIGHT, "rank": "first"}]}, "$.pred_answers[0].rank"),
-        ({"pred_answers": [{"answer": {"id": "Q1"}}]}, "rank"),
-        ({"pred_answers": [{"rank": 1}]}, "answer"),
-        ({"pred_answers": [{**RIGHT, "answer": {"id": 5}}]}, "$.pred_answers[0].answer.id"),
         ({"pred_answers": [RIGHT, RIGHT]}, "answer 2 has the rank 1; ranks are 1, 2, 3"),
-        ({"top_evidences": [{"source": "kb"}]}, "wikidata_entities"),
         ({"top_evidences": [{**EVIDENCE, "source": "web"}]}, "an evidence has the source 'web'; valid: kb, text"),
     ],
 )

@@ -257,6 +257,11 @@ def test_a_key_that_is_missing_or_none_is_one_line_without_it(monkeypatch):
     assert "sk a" not in refused(ConfigError, lambda: asking.ask(), "is no key")
 
 
+def test_a_server_that_wants_a_key_says_which_setting():
+    with model_server(lambda body, request: error("no key", 401)) as server:
+        refused(NetworkError, lambda: Asking(server.url).ask(), "it may want a key, see ha_llm.api_key_env")
+
+
 def test_the_probability_of_an_answer_is_that_of_its_tokens():
     tokens = [
         ('{"answers": [{"answer": "', -0.1),
