@@ -75,7 +75,7 @@ def origin(text: str) -> str:
     """Return an origin as browsers write it: `https://example.org`, `http://localhost:3000`."""
     import re
 
-    if not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", text):
+    if not re.fullmatch(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", text):
         raise argparse.ArgumentTypeError(
             f"'{text}' is no origin; give one as https://example.org, in small letters, without a path"
         )
