@@ -68,10 +68,6 @@ def test_convert_refuses(squad, command_error, arguments, words):
     assert names() == ["squad.json"]
 
 
-def test_convert_wants_a_format(squad, usage_error):
-    assert "--to" in usage_error("convert", squad, "out")
-
-
 def test_validate_names_all_that_is_wrong(mrqa, capsys):
     example = json.loads(gzip.decompress(Path(mrqa).read_bytes()).splitlines()[1])
     example["qas"][0]["detected_answers"][0]["char_spans"] = [[14, 99]]

@@ -32,17 +32,6 @@ def serve(start):
     return run
 
 
-def test_build_prints_what_was_built(folder, command):
-    arguments = ["--output", "new/kb", "--memory", "512MB", "--language", "en", "--quiet"]
-    out = command("kb", "build", folder / "dump.json", *arguments)
-    for word in ("new/kb", "items", "facts", "build id", "format", "bytes a fact"):
-        assert word in out
-    shown = re.compile(r"(items|properties|facts|build id) │ +(\w+)")
-    numbers = shown.findall(command("kb", "info", folder / "kb"))
-    assert shown.findall(out) == numbers  # whatever its settings
-    assert dict(numbers)["properties"] == "11"
-
-
 def test_build_passes_its_options_on_and_does_not_speak_of_conversations(folder, workdir, monkeypatch, capsys):
     seen = {}
 
@@ -82,16 +71,6 @@ def test_languages():
 @pytest.mark.parametrize("text", ["", "en,", "EN", "e n", "ü"])
 def test_languages_that_are_none(text, usage_error):
     assert "such as en" in usage_error("kb", "build", "a.json", "--output", "b", f"--language={text}")
-
-
-def test_info_of_the_embedded_snapshot(command):
-    assert "facts" in command("kb", "info", "snapshot:kb")
-
-
-def test_search_shows_items_and_facts(folder, command):
-    out = command("kb", "search", folder / "kb", "Who directed Titanic with Kate Winslet?")
-    for word in ("Q44578", "Kate Winslet", "score", "Titanic, director, James Cameron", "facts"):
-        assert word in out
 
 
 def test_search_as_json(folder, command):

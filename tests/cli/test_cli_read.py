@@ -2,17 +2,12 @@
 
 import gzip
 import json
-from collections import Counter
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from convinse.cli import main
 from convinse.encoder.extractive_reader import ExtractiveReader
-from convinse.formats.converters import find_converter, find_format, flatten, guess_format
-from convinse.heterogeneous_answering import dataset_predictions as reading
-from places import DATA
 from tiny_models import copy_of, damage, tiny
 from written import names, read_json, write, write_lines
 
@@ -99,32 +94,6 @@ def test_the_text_does_not_depend_on_the_answers(workdir, reader):
     write_lines("x.jsonl", {"header": {"dataset_name": "x"}}, context)
     assert read("x.jsonl", "--quiet") == 0
     assert predictions()["q"] in text and predictions() == expected(reader, {"q": ("who", text)})
-
-
-@pytest.mark.parametrize("name", ["mrqa-sample/NewsQA", "multiqa-samples/hotpotqa", "multiqa-samples/squad"])
-def test_real_samples(name, workdir):
-    path = DATA / f"{name}_sample.jsonl.gz"
-    if not path.is_file():
-        pytest.skip("needs the shared data")
-    source = guess_format(path)
-    dataset = find_converter(source).read(path)
-    records = list(islice(dataset.records, 1))
-    find_format(source).write(Path("some.jsonl"), dataset._replace(records=iter(records)), Counter())
-    contexts = {question.id: flatten(record).context for record in records for question in record.questions}
-    assert read("some.jsonl", "--quiet") == 0
-    found = predictions()
-    assert found.keys() == contexts.keys() and all(text and text in contexts[qid] for qid, text in found.items())
-
-
-def test_chunks_do_not_matter(workdir, monkeypatch, reader):
-    pairs = {f"q{n}": ("who", f"{'the hobbit ' * (n % 7)} book {n}") for n in range(20)}
-    read(mrqa(workdir / "x.jsonl", pairs), "--quiet")
-    whole = predictions()
-    sizes, original = [], reading.best_answers
-    monkeypatch.setattr(reading, "_CHUNK", 6)
-    monkeypatch.setattr(reading, "best_answers", lambda *given: sizes.append(len(given[1])) or original(*given))
-    read("x.jsonl", "--quiet")
-    assert predictions() == whole == expected(reader, pairs) and sizes == [6, 6, 6, 2]
 
 
 def test_no_answer(workdir, reader):
