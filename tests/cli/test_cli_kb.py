@@ -114,21 +114,6 @@ def test_serve_until_it_is_stopped(folder, serve, ending):
     assert process.returncode in (0, 130 if ending == signal.SIGINT else -ending)
 
 
-def test_serve_answers_a_file_of_tasks_and_ends(folder, workdir, command, usage_error):
-    tasks = [
-        {"task": "get_label", "kb_item": "Q44578"},
-        {"task": "connectivity_check", "kb_item1": "Q5", "kb_item2": "Q5"},
-    ]
-    Path("tasks.json").write_text(json.dumps(tasks))
-    assert (
-        command("kb", "serve", folder / "kb", "--tasks", "tasks.json", "--output", "out/answers.jsonl")
-        == "out/answers.jsonl: 2 answers\n"
-    )
-    assert Path("out/answers.jsonl").read_text() == '"Titanic"\n1\n'
-    for lone in (["--tasks", "tasks.json"], ["--output", "x.jsonl"]):
-        assert "--tasks and --output belong together" in usage_error("kb", "serve", folder / "kb", *lone)
-
-
 def test_serve_links_relations_with_the_embedded_model(folder, serve):
     _, address = serve(folder / "kb", "--port", 0)
     body = json.dumps({"question": "Who performed in Titanic?", "parameters": {}, "top_ranked": True}).encode()
