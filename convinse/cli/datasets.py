@@ -32,7 +32,6 @@ def add(commands: Commands) -> None:
     sub = commands.add("validate", _validate, "check a file; prints what is wrong and what the file holds")
     sub.add_argument("file", metavar="FILE", help="plain or packed (.gz, .bz2, .zst)")
     sub.add_argument("--format", choices=sorted(_VALIDATORS), help="default: guessed from the content")
-    sub.add_argument("--fix-header", action="store_true", help="write true counts into the header (multiqa)")
     sub.add_argument("--all", action="store_true", help=f"print all problems and warnings, not the first {_SHOWN}")
 
     sub = commands.add("visualize", _visualize, "show the questions of an MRQA file, answers highlighted")
@@ -72,8 +71,7 @@ def _validate(options: argparse.Namespace) -> int:
     name = options.format or guess_format(path, "--format")
     if name not in _VALIDATORS:
         raise ConfigError(f"{path}: looks like {name}, which has no checks; valid formats: {', '.join(_VALIDATORS)}")
-    fixing = {"fix_header": options.fix_header} if name == "multiqa" else {}  # headers of the others count nothing
-    report = import_module(_VALIDATORS[name]).validate(path, **fixing)
+    report = import_module(_VALIDATORS[name]).validate(path)
     for title, lines in (("problem", report.problems), ("warning", report.warnings)):
         shown = lines if options.all else lines[:_SHOWN]
         for line in shown:

@@ -12,8 +12,9 @@ import re
 import string
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
+from importlib import import_module
 from typing import NamedTuple
 
 TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK = "[TLE]", "[DOC]", "[PAR]"
@@ -39,6 +40,24 @@ def tokenize(text: str) -> list[Token]:
     """The tokens of a text in order, each with the offset of its first character; only white space lies between."""
     pattern = _ASCII if text.isascii() else _unicode()
     return [(match[0], match.start()) for match in pattern.finditer(text)]
+
+
+def spacy_tokenizer() -> Callable[[str], list[Token]] | None:
+    """spaCy's rules for English, which made the tokens of the MRQA task; None if the extra `spacy` is not installed.
+
+    The marks of MRQA contexts are tokens, white space is none.
+    """
+    try:
+        tokenizer = import_module("spacy").blank("en").tokenizer
+    except ImportError:
+        return None
+    for mark in (TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK):
+        tokenizer.add_special_case(mark, [{"ORTH": mark}])
+
+    def tokens(text: str) -> list[Token]:
+        return [(token.text, token.idx) for token in tokenizer(text) if not token.text.isspace()]
+
+    return tokens
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..records.evidence import Evidence
@@ -57,7 +58,8 @@ class HaystackRanker(_HaystackPart):
         """Best first, with new scores; ids stay."""
         given = [{**_evidence(document), "document": document} for document in documents]
         (ranked,) = self.pipeline.rank([query], [given], self.top_k if top_k is None else top_k)  # type: ignore[list-item]
-        return {"documents": [_scored(evidence["document"], evidence["score"]) for evidence in ranked]}  # type: ignore[typeddict-item]
+        scored = [replace(evidence["document"], score=evidence["score"]) for evidence in ranked]  # type: ignore[typeddict-item]
+        return {"documents": scored}
 
 
 @component
@@ -81,7 +83,3 @@ class HaystackReader(_HaystackPart):
 
 def _evidence(document: Document) -> Evidence:
     return {**to_evidence(document.content or "", document.meta), "score": document.score or 0.0}
-
-
-def _scored(document: Document, score: float) -> Document:
-    return Document(id=document.id, content=document.content, meta=document.meta, score=score)

@@ -13,21 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from ..formats.mrqa import read_plain
 from ..formats.squad import raw_paragraphs
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import decode_part, decode_whole, read_bytes, read_lines
 
 T = TypeVar("T", str, float)
-
-
-class _MrqaGold(msgspec.Struct):
-    qid: str
-    answers: list[str]
-
-
-class _MrqaContext(msgspec.Struct):
-    header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    qas: list[_MrqaGold] | None = None
 
 
 class _GoldText(msgspec.Struct):
@@ -59,15 +50,10 @@ def read_mrqa_answers(path: Path) -> dict[str, list[str]]:
         DataError: the file cannot be read, a line is not as the format has it, or a qid comes twice; file and line named.
     """
     answers: dict[str, list[str]] = {}
-    for number, context in read_lines(path, _MrqaContext):
-        if context.header is not msgspec.UNSET and number == 1:
-            continue
-        if context.qas is None:
-            raise DataError(f"{path}:{number}: no 'qas'; a line of an MRQA file holds a context with its questions")
-        for question in context.qas:
-            if question.qid in answers:
-                raise DataError(f"{path}:{number}: question '{question.qid}' is given twice")
-            answers[question.qid] = question.answers
+    for _, question, number in read_plain(path):
+        if question.qid in answers:
+            raise DataError(f"{path}:{number}: question '{question.qid}' is given twice")
+        answers[question.qid] = question.answers
     return answers
 
 
@@ -99,7 +85,7 @@ def read_predictions(path: Path) -> dict[str, str]:
     Raises:
         DataError: the file cannot be read, is no JSON object, or a prediction is not a string; the message names its id.
     """
-    return _mapping(path, read_bytes(path), str, "prediction", "a string")
+    return _mapping(path, read_bytes(path), str, "prediction")
 
 
 def read_probabilities(path: Path) -> dict[str, float]:
@@ -108,7 +94,7 @@ def read_probabilities(path: Path) -> dict[str, float]:
     Raises:
         DataError: the file cannot be read, is no JSON object, or a value is not a number; the message names its id.
     """
-    return _mapping(path, read_bytes(path), float, "no-answer probability", "a number")
+    return _mapping(path, read_bytes(path), float, "no-answer probability")
 
 
 def read_triples(path: Path) -> list[dict[str, Any]]:
@@ -126,7 +112,7 @@ def read_triples(path: Path) -> list[dict[str, Any]]:
     first, _, rest = data.strip().partition(b"\n")
     if b'"prediction_text"' in first and b'"id"' in first and (not rest or first.rstrip().endswith(b"}")):
         return [triple for _, triple in read_lines(path, dict[str, Any])]
-    texts = _mapping(path, data, str, "prediction", "a string")
+    texts = _mapping(path, data, str, "prediction")
     return [{"id": qid, "prediction_text": text} for qid, text in texts.items()]
 
 
@@ -158,23 +144,14 @@ def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
     return {name: (path, predictions / f"{name}.json") for name, path in data_files.items()}
 
 
-def _mapping(path: Path, data: bytes, kind: type[T], what: str, wanted: str) -> dict[str, T]:
-    content: Any = decode_whole(path, data, Any)
-    if not isinstance(content, dict):
-        raise DataError(f"{path}: must be one JSON object with {wanted} by question id, not a {_kind(content)}")
-    for qid, value in content.items():
-        if not _is(value, kind):
-            raise DataError(f"{path}: the {what} of '{qid}' must be {wanted}, not a {_kind(value)}")
-    return {qid: kind(value) for qid, value in content.items()}
-
-
-def _is(value: Any, kind: type) -> bool:
-    return isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
-
-
-def _kind(value: Any) -> str:
-    names = {str: "string", bool: "truth value", int: "number", float: "number", list: "list", dict: "JSON object"}
-    return names.get(type(value), "null")
+def _mapping(path: Path, data: bytes, kind: type[T], what: str) -> dict[str, T]:
+    values: dict[str, T] = {}
+    for qid, value in decode_whole(path, data, dict[str, Any]).items():
+        try:
+            values[qid] = msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            raise DataError(f"{path}: the {what} of '{qid}': {one_line(error)}") from None
+    return values
 
 
 def _last(references: dict[str, Reference]) -> str:

@@ -35,7 +35,7 @@ import numpy as np
 
 from ..support.errors import ScoringError
 from .extractive import normalize, normalize_keeping_articles, overlap_f1
-from .no_answer import Floats, apply_threshold, best_scores, question_scores, rising, summary
+from .squad2 import Floats, apply_threshold, best_scores, question_scores, rising, summary
 
 _KORQUAD_BLANKS = dict.fromkeys(map(ord, "'\"《》<>〈〉()‘’"), " ")
 _KLUE_RUN = re.compile(

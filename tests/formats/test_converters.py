@@ -182,12 +182,6 @@ def test_tokens_of_the_source_are_kept_and_moved():
     assert flat.tokens == [("[DOC]", 0), ("a.b", 6), ("[DOC]", 10), ("c", 16)]
 
 
-def test_an_empty_part():
-    assert flatten(record({"text": ""})).context == ""
-    assert flatten(record({"text": ""}, {"text": ""})).tokens == [("[DOC]", 0), ("[DOC]", 7)]
-    assert flatten(Record([], [])) == ("", {}, [])
-
-
 def located(rec, all_spans=True):
     flat = flatten(rec)
     found = locate(rec.questions[0], flat, TokenizedText(flat.context, flat.tokens), all_spans)

@@ -1,7 +1,5 @@
 import json
 
-import pytest
-
 from convinse.formats.convmix import read_conversations
 from convinse.support.errors import DataError
 from refusals import refused
@@ -25,31 +23,8 @@ def test_a_list_and_a_conversation_a_line_read_the_same():
     assert read_conversations(write("blank.jsonl", path.read_text().replace("\n", "\n\n"))) == DATA
 
 
-def test_no_conversations():
-    assert read_conversations(write("data.json", "[]")) == []
-    assert read_conversations(write("data.jsonl", "")) == []
-
-
-def test_a_missing_file_and_a_folder(workdir):
-    unreadable(workdir / "missing.json", "No such file")
-    unreadable(workdir)
-
-
-@pytest.mark.parametrize("content", ["", "[", "{'conv_id': 1}", b"\xff\xfe[]", b'["\xff"]', "[] []"])
-def test_what_is_no_json(content):
-    unreadable(write("data.json", content), "not valid JSON")
-
-
-def test_a_broken_line():
-    unreadable(write_lines("data.jsonl", DATA[0], "{broken"), "not valid JSON")
-
-
 def test_a_missing_key_is_named_with_file_conversation_and_turn():
     broken = json.loads(json.dumps(DATA))
     del broken[1]["questions"][0]["question"]
     for path in (write("data.json", broken), write_lines("data.jsonl", *broken)):
         unreadable(path, "conversation 'c1', turn 0", "'question' is missing")
-
-
-def test_an_object_in_place_of_the_list():
-    unreadable(write("data.json", DATA[0]), "expected a list")

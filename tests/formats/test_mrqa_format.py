@@ -115,26 +115,21 @@ def test_what_is_wrong_is_one_line_with_file_line_and_qid(changes, words):
     unreadable(written({"header": {}}, line(qid="q0"), line(**changes)), "data.jsonl:3", *words)
 
 
-def test_a_line_with_a_fault_that_is_nested_too_deep_besides():
-    text = json.dumps({**line(qid=7), "more": "@"}).replace('"@"', "[" * 5000 + "]" * 5000)
-    unreadable(written(text), "data.jsonl:1")
+TWICE = {**line(), "qas": line()["qas"] * 2}
 
 
-def test_a_missing_key():
-    unreadable(written({"qas": []}), ":1:", "context")
-    unreadable(written({"context": "a", "qas": [{"qid": "x"}]}), "question", "qid 'x'")
-
-
-def test_no_json():
-    unreadable(written(line(), "{broken"), ":2:", "not valid JSON")
-    unreadable(written("nonsense"), ":1:", "not valid JSON")
-
-
-def test_a_qid_twice():
-    unreadable(written(line(), line(qid="other"), line()), ":3:", "'q1' appears twice", "line 1")
-    twice = line()
-    twice["qas"] *= 2
-    unreadable(written(twice), ":1:", "appears twice")
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([{"qas": []}], [":1:", "context"]),
+        ([{"context": "a", "qas": [{"qid": "x"}]}], ["question", "qid 'x'"]),
+        ([line(), "{broken"], [":2:", "not valid JSON"]),
+        ([line(), line(qid="other"), line()], [":3:", "'q1' appears twice", "line 1"]),
+        ([TWICE], [":1:", "appears twice"]),
+    ],
+)
+def test_a_wrong_line_is_named(lines, words):
+    unreadable(written(*lines), *words)
 
 
 def test_validate_goes_on_after_a_problem():
@@ -166,10 +161,6 @@ def test_validate_finds(changes, kind, words):
     assert len(report.problems) == (kind == "problems")
     found = getattr(report, kind)
     assert all(word in found[0] for word in words), found
-
-
-def test_text_that_is_equal_after_normalisation_is_no_warning():
-    assert mrqa.validate(written(line(text="the 42."))).warnings == []
 
 
 @pytest.mark.skipif(not SAMPLE.exists(), reason="needs the shared data")

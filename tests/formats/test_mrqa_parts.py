@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaQuestion
-from convinse.formats.mrqa_parts import limit_context
+from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaQuestion, limit_context
 from convinse.formats.tokens import TokenizedText
 
 

@@ -1,12 +1,11 @@
-"""Tokens of MRQA files: spaCy's where it is installed, else ours with a word about it."""
+"""Tokens of MRQA files: spaCy's if it is installed, else ours with a word about it."""
 
 import re
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
-from convinse.formats import spacy_tokens
 from convinse.formats.converters import convert
 from convinse.formats.mrqa import read_examples
 from written import write
@@ -28,32 +27,14 @@ class Tokenizer:
         return [SimpleNamespace(text=match[0], idx=match.start()) for match in re.finditer(r"\S+|\s+", text)]
 
 
-@pytest.fixture
-def fake(monkeypatch):
-    module, tokenizer = ModuleType("spacy"), Tokenizer()
-    module.blank = lambda language: SimpleNamespace(tokenizer=tokenizer) if language == "en" else None
-    monkeypatch.setitem(sys.modules, "spacy", module)
-    monkeypatch.setattr(spacy_tokens, "find_spec", lambda name: name)
-    spacy_tokens.spacy_tokenizer.cache_clear()
-    yield tokenizer
-    spacy_tokens.spacy_tokenizer.cache_clear()
-
-
-def converted(workdir):
-    done = convert(write("squad.json", SQUAD), workdir / "mrqa.jsonl", "mrqa", "squad", quiet=True)
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_tokens_are_those_of_spacy_if_it_is_installed(workdir, monkeypatch, is_installed):
+    fake = Tokenizer()
+    spacy = SimpleNamespace(blank=lambda language: SimpleNamespace(tokenizer=fake)) if is_installed else None
+    monkeypatch.setitem(sys.modules, "spacy", spacy)
+    counts = convert(write("squad.json", SQUAD), workdir / "mrqa.jsonl", "mrqa", "squad", quiet=True).counts
     (example,) = read_examples(workdir / "mrqa.jsonl")
-    return example, [what for what in done.counts if "spaCy" in what]
-
-
-def test_tokens_are_those_of_spacy_where_it_is_there(workdir, fake):
-    example, said = converted(workdir)
-    assert example.context_tokens == [("It", 0), ("costs", 3), ("$5-6.", 9)] and said == []
-    assert example.qas[0].question_tokens == [("How", 0), ("much?", 4)]
-    assert fake.marks == [(mark, mark) for mark in ("[TLE]", "[DOC]", "[PAR]")]
-
-
-def test_else_the_difference_is_said(workdir, monkeypatch):
-    monkeypatch.setattr(spacy_tokens, "find_spec", lambda name: None)
-    example, said = converted(workdir)
-    assert [token for token, _ in example.context_tokens] == ["It", "costs", "$", "5", "-", "6", "."]
-    assert len(said) == 1 and "97.1 %" in said[0] and "convinse[spacy]" in said[0]
+    expected = "It costs $5-6." if is_installed else "It costs $ 5 - 6 ."
+    assert [token for token, _ in example.context_tokens] == expected.split()
+    assert any("convinse[spacy]" in what for what in counts) != is_installed
+    assert fake.marks == [(mark, mark) for mark in ("[TLE]", "[DOC]", "[PAR]")] * is_installed

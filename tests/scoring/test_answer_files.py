@@ -18,10 +18,8 @@ HEADER = '{"header": {"dataset": "x", "split": "dev"}}'
 
 
 def context(*questions):
-    qas = [
-        {"qid": qid, "question": "?", "answers": list(answers), "detected_answers": []} for qid, answers in questions
-    ]
-    return json.dumps({"context": "c", "context_tokens": [["c", 0]], "qas": qas})
+    qas = [{"qid": qid, "question": "?", "answers": list(answers)} for qid, answers in questions]
+    return json.dumps({"context": "c", "qas": qas})
 
 
 def lines(*texts):
@@ -37,15 +35,6 @@ def written(content):
 def test_mrqa_with_and_without_header_and_compression(pack, header):
     text = header + context(("q1", ["x", "y"]), ("q2", [])) + "\n\n" + context(("q3", ["책"]))
     assert read_mrqa_answers(written(pack(text.encode()))) == {"q1": ["x", "y"], "q2": [], "q3": ["책"]}
-
-
-def test_truncated_and_damaged_gzip():
-    packed = gzip.compress("\n".join(context((f"q{n}", ["x"])) for n in range(20000)).encode())
-    with pytest.raises(DataError, match=r"file:\d+: cannot be read: .*; is the file complete\?"):
-        read_mrqa_answers(written(packed[:-50]))
-    for damaged in (packed[:-50], packed[:5000] + b"\0\0\0\0" + packed[5004:]):
-        with pytest.raises(DataError, match=r"file:1: cannot be read: .*; is the file complete\?"):
-            read_predictions(written(damaged))
 
 
 def test_missing_files(tmp_path):
@@ -80,17 +69,9 @@ def test_squad_and_klue_questions():
     ("read", "content", "fault"),
     [
         (read_mrqa_answers, lines(HEADER, "{broken"), ":2: not valid JSON"),
-        (read_mrqa_answers, lines(context(("q", ["x"])), HEADER), ":2: no 'qas'"),
-        (read_mrqa_answers, lines(HEADER, "[]"), ":2: Expected `object`"),
-        (read_mrqa_answers, '{"qas": [{"answers": []}]}', r":1: .*missing required field `qid`.*\$\.qas\[0\]"),
-        (read_mrqa_answers, lines(HEADER, '{"qas": [{"qid": 7, "answers": []}]}'), r":2: .*got `int`.*qid"),
-        (read_mrqa_answers, lines(HEADER, '{"qas": [{"qid": "q", "answers": "x"}]}'), r":2: .*got `str`.*answers"),
-        (
-            read_mrqa_answers,
-            lines(HEADER, context(("q7", ["x"])), context(("q8", ["x"]), ("q7", ["x"]))),
-            ":3: question 'q7' is given twice",
-        ),
-        (read_mrqa_answers, b'{"qas": [{"qid": "q", "answers": ["\xff"]}]}', ":1: not valid JSON"),
+        (read_mrqa_answers, lines(HEADER, '{"context": "c"}'), ":2: no 'qas'"),
+        (read_mrqa_answers, lines(HEADER, context((7, ["x"]))), r":2: .*got `int`.*qid"),
+        (read_mrqa_answers, lines(HEADER, context(("q7", [])), context(("q8", []), ("q7", []))), ":3: .*'q7' is given"),
         (
             read_squad_references,
             '{"data": [{"paragraphs": [{}]}]}',
@@ -109,20 +90,14 @@ def test_squad_and_klue_questions():
             "neither 'id' nor 'guid'; it comes after 'q1'",
         ),
         (read_squad_references, squad({"answers": []}), "it comes after the start"),
-        (read_predictions, '{"q1": "x", "q2": 7}', "prediction of 'q2' must be a string, not a number"),
-        (read_predictions, '{"q2": null}', "prediction of 'q2' must be a string, not a null"),
-        (read_predictions, '{"q2": ["x"]}', "prediction of 'q2' must be a string, not a list"),
-        (read_predictions, '{"q2": true}', "prediction of 'q2' must be a string, not a truth value"),
-        (read_predictions, '["x"]', "must be one JSON object .*not a list"),
-        (read_predictions, '"x"', "must be one JSON object .*not a string"),
+        *(
+            (read_predictions, f'{{"q2": {value}}}', "prediction of 'q2'.*`str`")
+            for value in ("7", "null", "[]", "true")
+        ),
+        *((read_predictions, value, "Expected `object`") for value in ('["x"]', '"x"')),
         (read_predictions, '{"q1": "x",\n}', ":2: not valid JSON"),
-        (read_predictions, "", "not valid JSON"),
-        (read_predictions, "[" * 5000, "not valid JSON: nested too deep"),
-        (read_triples, '{"a":' * 5000, "not valid JSON: nested too deep"),
-        (read_probabilities, '{"q1": 0, "q2": "0.5"}', "probability of 'q2' must be a number, not a string"),
-        (read_probabilities, '{"q2": true}', "probability of 'q2' must be a number, not a truth value"),
+        *((read_probabilities, f'{{"q2": {value}}}', "probability of 'q2'.*`float`") for value in ('"0.5"', "true")),
         (read_probabilities, '{"q2": NaN}', "not valid JSON"),
-        (read_triples, '{"q2": 7}', "prediction of 'q2' must be a string"),
         (read_triples, '[{"id": "q"}, 5]', r"Expected `object`, got `int` - at `\$\[1\]`"),
         (read_triples, '{"id": "q", "prediction_text": ""}\n{"id": "r",', ":2: not valid JSON"),
         (read_triples, '{"id": "q", "prediction_text": ""}\n7', ":2: Expected `object`"),

@@ -50,6 +50,10 @@ def test_the_example_of_the_metric_card():
         "best_exact": 100.0, "best_exact_thresh": 0.0, "best_f1": 100.0, "best_f1_thresh": 0.0,
     }  # fmt: skip
     assert result == expected and list(result) == list(expected)
+    no_probability = evaluate([{"id": "q", "prediction_text": "x"}], [reference("q", "x")])
+    assert not [name for name in no_probability if name.startswith("best")]
+    plausible = {"id": "q", "answers": {"text": ["서울"]}, "unanswerable": True}
+    assert [evaluate([prediction("q", text)], [plausible])["NoAns_exact"] for text in ("서울", "")] == [0.0, 100.0]
 
 
 @pytest.mark.parametrize(
@@ -80,19 +84,6 @@ def test_articles_can_be_kept():
     assert single(["The Beatles"], "beatles", keep_articles=True)["exact"] == 0.0
     assert single(["The Beatles"], "beatles", keep_articles=True)["f1"] == pytest.approx(200 / 3)
     assert single(["the"], "", keep_articles=True)["exact"] == 0.0
-
-
-def test_unanswerable_questions_have_one_right_answer_whatever_their_texts():
-    plausible = {"id": "q", "answers": {"text": ["서울"], "answer_start": [3]}, "unanswerable": True}
-    assert evaluate([prediction("q", "서울")], [plausible])["NoAns_exact"] == 0.0
-    assert evaluate([prediction("q", "")], [plausible])["NoAns_exact"] == 100.0
-    assert "HasAns_total" not in evaluate([prediction("q", "")], [plausible])
-
-
-def test_without_probabilities_there_are_no_best_scores():
-    result = evaluate([{"id": "q", "prediction_text": "x"}], [reference("q", "x")])
-    assert not [name for name in result if name.startswith("best")]
-    assert result["exact"] == 100.0
 
 
 def test_the_order_of_equal_probabilities_is_that_of_the_predictions():

@@ -95,11 +95,6 @@ def test_the_name_of_a_run(path, name):
     assert run_name(Path(path)) == name
 
 
-def test_a_link_that_leads_to_itself_has_a_name_all_the_same(workdir):
-    Path("loop.jsonl").symlink_to("loop.jsonl")
-    assert run_name(Path("loop.jsonl")) == "loop"
-
-
 def test_runs_over_other_questions_are_refused():
     one, more = {"q1": frozenset("a")}, {"q1": frozenset("a"), "q2": frozenset("b"), "q3": frozenset("c")}
     check_same_questions(one, Path("A"), dict(one), Path("B"))

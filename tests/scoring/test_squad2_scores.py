@@ -72,12 +72,6 @@ def test_groups_thresholds_and_the_order_of_the_keys():
     assert above["best_f1"] == result["best_f1"]  # found on the scores without a threshold
 
 
-def test_without_probabilities_there_are_no_best_scores_and_nothing_is_above_the_threshold():
-    result = evaluate({"a": ["x"], "b": []}, {"a": "x", "b": "y"})
-    assert list(result) == [group + name for group in ("", "HasAns_", "NoAns_") for name in ("exact", "f1", "total")]
-    assert result["exact"] == 50.0
-
-
 def test_equal_probabilities_are_walked_in_the_order_of_the_probabilities():
     answers, predictions = {"no": [], "yes": ["x"]}, {"no": "y", "yes": "x"}
     first = evaluate(answers, predictions, {"yes": 0.5, "no": 0.5})

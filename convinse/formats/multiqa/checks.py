@@ -8,212 +8,188 @@ spelling (lower case in WikiHop, another case in TriviaQA) at the place of anoth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..tokens import normalize
-from .schema import json_path
+from .dialects import Json, is_placed
+from .schema import Fault, json_path
 
+NOTE = "note"  # the rule of a difference that does no harm
 _SHOWN = 60  # characters of a text in a message
-_PARTS = ("text", "title", "snippet")
 
 Path = tuple[str | int, ...]
 
 
-class Finding(NamedTuple):
-    """A fault (`is_fault`) or a note, at a JSON path of a document."""
-
-    path: str
-    reason: str
-    is_fault: bool = True
+def _fault(path: Path, reason: str) -> Fault:
+    return Fault(json_path(path), reason, "")
 
 
-def _fault(path: Path, reason: str) -> Finding:
-    return Finding(json_path(path), reason)
+def _note(path: Path, reason: str) -> Fault:
+    return Fault(json_path(path), reason, NOTE)
 
 
-def _note(path: Path, reason: str) -> Finding:
-    return Finding(json_path(path), reason, is_fault=False)
-
-
-def check_entry(entry: Any) -> Iterator[Finding]:
-    """What disagrees in a context; values of a wrong type are skipped, as the schema names them."""
-    documents = _list(_dict(_dict(entry).get("context")).get("documents"))
+def check_entry(entry: Json) -> Iterator[Fault]:
+    """What disagrees in a context that `schema.json` accepts."""
+    documents = entry["context"]["documents"]
     for number, document in enumerate(documents):
-        document = _dict(document)
         place: Path = ("context", "documents", number)
-        for part, tokens in _dict(document.get("tokens")).items():
+        for part, tokens in (document.get("tokens") or {}).items():
             text = document.get(part)
-            if not isinstance(text, str):
+            if isinstance(text, str):
+                yield from _tokens((*place, "tokens", part), tokens, text)
+            else:
                 yield _fault((*place, "tokens", part), f"tokens of '{part}', which the document does not have")
-                continue
-            yield from _tokens((*place, "tokens", part), _list(tokens), text)
-        for part in _PARTS:
-            yield from _sentences((*place, "metadata", part), document, part)
-    for number, question in enumerate(_list(_dict(entry).get("qas"))):
-        question = _dict(question)
+        yield from _sentences((*place, "metadata"), document)
+    for number, question in enumerate(entry["qas"]):
         here: Path = ("qas", number)
-        if isinstance(question.get("question"), str):
-            yield from _tokens((*here, "question_tokens"), _list(question.get("question_tokens")), question["question"])
-        for path, instance in _instances(question, here):
-            yield from _instance(path, instance, documents)
-        yield from _choices(
-            (*here, "answers", "multi-choice"), _dict(_dict(question.get("answers")).get("multi-choice"))
-        )
+        yield from _tokens((*here, "question_tokens"), question.get("question_tokens") or [], question["question"])
+        for key in ("supporting_context", "answers"):
+            for path, instance in _instances((*here, key), question.get(key)):
+                yield from _instance(path, instance, documents)
+        multi_choice = (question.get("answers") or {}).get("multi-choice") or {}
+        yield from _choices((*here, "answers", "multi-choice"), multi_choice)
 
 
-def _tokens(path: Path, tokens: list[Any], text: str) -> Iterator[Finding]:
-    """One fault for a part, with the number of tokens that are not at their offsets; one note for each other kind."""
-    wrong: list[int] = []
-    spelled = counted = 0
-    packed: bytes | None = None
+def _tokens(path: Path, tokens: list[Any], text: str) -> Iterator[Fault]:
+    """One fault for a part, with the number of tokens that are not at their offsets; notes for the rest."""
+    packed = text.encode("utf-8", "surrogatepass")
+    wrong: list[tuple[int, str]] = []  # the index of a token, and the text at its offset
+    spelled = counted = False
     for index, token in enumerate(tokens):
-        if not _is_token(token):
+        if not is_placed(token) or text.startswith(token[0], token[1]):
             continue
         word, start = token
-        if text.startswith(word, start):
-            continue
-        if _same(text[start : start + len(word)], word):
-            spelled += 1
-            continue
-        if packed is None:
-            packed = b"" if text.isascii() else text.encode("utf-8", "surrogatepass")
-        if packed and _same(packed[start : start + len(word.encode())].decode("utf-8", "replace"), word):
-            counted += 1
+        there = text[start : start + len(word)]
+        if _same(there, word):
+            spelled = True
+        elif _same(_at_byte(packed, start, word), word):
+            counted = True
         else:
-            wrong.append(index)
+            wrong.append((index, there))
     if counted:
-        reason = f"the offsets of {counted} tokens count UTF-8 bytes; all other offsets of the format count characters"
-        yield _note(path, reason)
+        yield _note(path, "the offsets of tokens count UTF-8 bytes; all other offsets of the format count characters")
     if spelled:
-        yield _note(path, f"{spelled} tokens differ from the text in case")
+        yield _note(path, "tokens differ from the text in case")
     if wrong:
-        word, start = tokens[wrong[0]]
-        if counted and packed:
-            there = packed[start : start + len(word.encode())].decode("utf-8", "replace")
-        else:
-            there = text[start : start + len(word)]
+        index, there = wrong[0]
+        word, start = tokens[index]
+        there = _at_byte(packed, start, word) if counted else there
         more = f"; {len(wrong) - 1} more tokens of this text are not at their offsets" if len(wrong) > 1 else ""
-        yield _fault((*path, wrong[0]), f"{_show(word)} is not at offset {start}: {_show(there)} is{more}")
+        yield _fault((*path, index), f"{_show(word)} is not at offset {start}: {_show(there)} is{more}")
 
 
-def _sentences(path: Path, document: dict[str, Any], part: str) -> Iterator[Finding]:
-    starts = _dict(_dict(document.get("metadata")).get(part)).get("sentence_start_bytes")
-    starts = [start for start in _list(starts) if type(start) is int]
-    text = document.get(part)
-    if starts and not isinstance(text, str):
-        yield _fault(path, f"sentences of '{part}', which the document does not have")
-    elif starts and (starts != sorted(starts) or starts[-1] > len(text or "")):
-        yield _fault(
-            (*path, "sentence_start_bytes"),
-            f"the starts have to rise and to lie within the {len(text or '')} characters of '{part}'",
-        )
+def _at_byte(packed: bytes, start: int, word: str) -> str:
+    return packed[start : start + len(word.encode("utf-8", "surrogatepass"))].decode("utf-8", "replace")
 
 
-def _instances(question: dict[str, Any], path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _sentences(path: Path, document: Json) -> Iterator[Fault]:
+    for part in ("text", "title", "snippet"):
+        starts = ((document.get("metadata") or {}).get(part) or {}).get("sentence_start_bytes")
+        size = len(document.get(part) or "")
+        if starts and (starts != sorted(starts) or starts[-1] > size):
+            reason = f"the starts have to rise and to lie within the {size} characters of '{part}'"
+            yield _fault((*path, part, "sentence_start_bytes"), reason)
+
+
+def _instances(path: Path, value: Any) -> Iterator[tuple[Path, Json]]:
     """All objects that say where something stands, at any depth; not those in metadata, which is free."""
-    todo: list[tuple[Path, Any]] = [
-        ((*path, key), question.get(key)) for key in ("supporting_context", "answers") if question.get(key)
-    ]
-    while todo:
-        place, value = todo.pop()
-        if isinstance(value, list):
-            inner: list[tuple[Path, Any]] = [((*place, index), part) for index, part in enumerate(value)]
-            todo += reversed([pair for pair in inner if isinstance(pair[1], (dict, list))])
-        elif isinstance(value, dict):
-            if "start_byte" in value or "doc_id" in value or "doc_ind" in value:
-                yield place, value
-            else:
-                inner = [((*place, key), part) for key, part in value.items() if key != "metadata"]
-                todo += reversed([pair for pair in inner if isinstance(pair[1], (dict, list))])
+    if isinstance(value, dict) and value.keys() & {"start_byte", "doc_id", "doc_ind"}:
+        yield path, value
+    elif isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            if key != "metadata":
+                yield from _instances((*path, key), part)
 
 
-def _instance(path: Path, instance: dict[str, Any], documents: list[Any]) -> Iterator[Finding]:
+def _instance(path: Path, instance: Json, documents: list[Json]) -> Iterator[Fault]:
     key = "doc_id" if "doc_id" in instance else "doc_ind"
-    number, start, text = instance.get(key), instance.get("start_byte"), instance.get("text")
+    number, part, start = (instance.get(name) for name in (key, "part", "start_byte"))
+    text: str | None = instance.get("text")
     if type(number) is not int:
         return
-    if not 0 <= number < len(documents):
+    if number >= len(documents):
         yield _fault((*path, key), f"{number} is no document: the context has {len(documents)}, from 0 on")
         return
-    part = instance.get("part")
-    document = _dict(documents[number])
-    whole = document.get(part) if isinstance(part, str) else None
+    whole = documents[number].get(part or "")
     if not isinstance(whole, str):
         if part is not None:
             yield _fault((*path, "part"), f"document {number} has no text '{part}'")
         return
-    tokens = [token for token in _list(_dict(document.get("tokens")).get(str(part))) if _is_token(token)]
-    span = instance.get("token_inds", instance.get("start_end_tokens"))
-    span = span if isinstance(span, list) and len(span) == 2 and all(type(index) is int for index in span) else None
-    if type(start) is not int or start < 0:
+    if type(start) is not int:
         return
-    end = None
-    if isinstance(text, str):
-        if whole.startswith(text, start):
-            end = start + len(text)
-        else:
-            finding = _text_finding(path, whole, start, text, _covered(whole, tokens, span, start))
-            yield finding
-            if finding.is_fault:  # the tokens are wrong for the same reason
-                return
-    if span is not None and tokens:
+    end = start + len(text) if text is not None and whole.startswith(text, start) else None
+    if text is not None and end is None:
+        finding = _text_finding(path, whole, start, text, covered(documents[number], instance))
+        yield finding
+        if finding.rule != NOTE:  # the tokens are wrong for the same reason
+            return
+    tokens = _placed_tokens(documents[number], part)
+    if tokens and (span := _token_span(instance)):
         yield from _span(path, span, tokens, start, end)
 
 
-def _text_finding(path: Path, whole: str, start: int, text: str, covered: str) -> Finding:
+def _text_finding(path: Path, whole: str, start: int, text: str, in_tokens: str) -> Fault:
     """Why the text of an instance is not what stands at its offset."""
     there = whole[start : start + len(text)]
     if _same(there, text):
         return _note((*path, "text"), "differs from the document in case")
-    if letters(text) and letters(text) in (letters(there), letters(covered)):
+    if letters(text) and letters(text) in (letters(there), letters(in_tokens)):
         return _note((*path, "text"), "differs from the document in punctuation or articles")
     packed = whole.encode("utf-8", "surrogatepass")
-    if not whole.isascii() and packed.startswith(text.encode("utf-8", "surrogatepass"), start):
+    if packed.startswith(text.encode("utf-8", "surrogatepass"), start):
         right = len(packed[:start].decode("utf-8", "replace"))
         reason = f"{start} counts UTF-8 bytes; offsets of the format count characters, which gives {right}"
-        return _fault((*path, "start_byte"), reason)
-    if start >= len(whole):
-        return _fault((*path, "start_byte"), f"{start} is outside of the text ({len(whole)} characters)")
-    return _fault((*path, "start_byte"), f"{_show(text)} is not at {start}: {_show(there)} is")
+    elif start >= len(whole):
+        reason = f"{start} is outside of the text ({len(whole)} characters)"
+    else:
+        reason = f"{_show(text)} is not at {start}: {_show(there)} is"
+    return _fault((*path, "start_byte"), reason)
 
 
-def _covered(whole: str, tokens: list[Any], span: list[int] | None, start: int) -> str:
-    """The text from `start` to the last token of a span that begins there."""
-    if span is None or not 0 <= span[0] <= span[1] < len(tokens) or tokens[span[0]][1] != start:
+def covered(document: Json, instance: Json) -> str:
+    """The text from the start of an instance to the end of its last token; empty if its first is not at the start."""
+    tokens = _placed_tokens(document, instance["part"])
+    first, last = _token_span(instance) or (0, -1)
+    start = instance["start_byte"]
+    if not first <= last < len(tokens) or tokens[first][1] != start:
         return ""
-    word, begin = tokens[span[1]]
-    return whole[start : begin + len(word)]
+    word, begin = tokens[last]
+    return str(document[instance["part"]][start : begin + len(word)])
 
 
-def _span(path: Path, span: list[int], tokens: list[Any], start: int, end: int | None) -> Iterator[Finding]:
-    """Whether tokens cover what they should: `start`, and the character before `end` where the text is exact."""
+def _placed_tokens(document: Json, part: Any) -> list[Any]:
+    return [token for token in (document.get("tokens") or {}).get(part) or [] if is_placed(token)]
+
+
+def _token_span(instance: Json) -> list[int] | None:
+    span: list[int] | None = instance.get("token_inds", instance.get("start_end_tokens"))
+    return span if span and all(type(index) is int for index in span) else None
+
+
+def _span(path: Path, span: list[int], tokens: list[Any], start: int, end: int | None) -> Iterator[Fault]:
+    """Whether tokens cover what they should: `start`, and the character before `end` if the text is exact."""
     first, last = span
-    if not 0 <= first <= last < len(tokens):
+    if not first <= last < len(tokens):
         yield _fault(path, f"tokens {first} to {last} are not among the {len(tokens)} of the text")
         return
-    word, offset = tokens[first]
-    if not offset <= start < offset + max(len(word), 1):
-        yield _fault(path, f"token {first} ({_show(word)}) begins at {offset}, not at start_byte {start}")
-        return
-    if end is not None:
-        word, begin = tokens[last]
-        if not begin < end <= begin + len(word):
-            reason = f"token {last} ({_show(word)}) ends at {begin + len(word)}, the text of the instance at {end}"
-            yield _fault(path, reason)
-            return
-        if offset != start or begin + len(word) != end:
-            yield _note(path, "the text does not begin and end where its tokens do")
+    (word, begin), (last_word, last_begin) = tokens[first], tokens[last]
+    stop = last_begin + len(last_word)
+    if not begin <= start < begin + max(len(word), 1):
+        yield _fault(path, f"token {first} ({_show(word)}) begins at {begin}, not at start_byte {start}")
+    elif end is not None and not last_begin < end <= stop:
+        yield _fault(path, f"token {last} ({_show(last_word)}) ends at {stop}, the text of the instance at {end}")
+    elif end is not None and (begin, stop) != (start, end):
+        yield _note((*path, "text"), "the text does not begin and end where its tokens do")
 
 
-def _choices(path: Path, answers: dict[str, Any]) -> Iterator[Finding]:
-    known = len(_list(answers.get("choices")))
-    single = answers.get("correct_answer_index")
-    several = _list(answers.get("multi_correct_answer_indexes"))
-    places: list[tuple[Path, Any]] = [(("correct_answer_index",), single)]
-    places += [(("multi_correct_answer_indexes", index), number) for index, number in enumerate(several)]
+def _choices(path: Path, answers: Json) -> Iterator[Fault]:
+    count = len(answers.get("choices") or [])
+    places: list[tuple[Path, Any]] = [(("correct_answer_index",), answers.get("correct_answer_index"))]
+    several = enumerate(answers.get("multi_correct_answer_indexes") or [])
+    places += [(("multi_correct_answer_indexes", index), number) for index, number in several]
     for place, number in places:
-        if type(number) is int and not 0 <= number < known:
-            yield _fault((*path, *place), f"{number} is no choice: there are {known}, from 0 on")
+        if number is not None and number >= count:
+            yield _fault((*path, *place), f"{number} is no choice: there are {count}, from 0 on")
 
 
 def letters(text: str) -> str:
@@ -221,27 +197,9 @@ def letters(text: str) -> str:
     return "".join(filter(str.isalnum, normalize(text)))
 
 
-def _is_token(token: Any) -> bool:
-    return (
-        isinstance(token, list)
-        and len(token) == 2
-        and isinstance(token[0], str)
-        and type(token[1]) is int
-        and token[1] >= 0
-    )
-
-
 def _same(text: str, spelling: str) -> bool:
-    return text == spelling or text.casefold() == spelling.casefold()
+    return text.casefold() == spelling.casefold()
 
 
 def _show(text: str) -> str:
     return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

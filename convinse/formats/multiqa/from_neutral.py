@@ -8,8 +8,6 @@ The places that a record has are used, those of other spans are detected on toke
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -18,16 +16,17 @@ from ..marked_documents import several_documents
 from ..neutral import NeutralAnswer, NeutralDocument, NeutralQuestion, NeutralRecord, NeutralSpan, question_id
 from ..records import merged
 from ..tokens import TokenizedText
+from .answers import spellings
 from .checks import letters
-from .dialects import Dialect, read_entry
-from .records import Entry, MultiqaDocument, MultiqaQuestion, MultiqaRecord
-from .to_neutral import SHAPE, TYPE, EntryRecord
+from .dialects import CANDIDATES, OBJECTS, Json
+from .schema import fits
+from .to_neutral import KEPT, KEPT_OF_CONTEXT, SHAPE, TYPE, EntryRecord
 
 NOT_THERE = "places without their text (left out)"
 NOT_FOUND = "questions without an answer in the documents"
 
 
-def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Entry:
+def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Json:
     """A neutral record as a context, with tokens and instances; answers without a place are looked for.
 
     A text that the marks of MRQA part into documents becomes these documents.
@@ -39,84 +38,86 @@ def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Entry:
     record = several_documents(record)
     parts = _Parts(record)
     questions = [_question(question, parts, counts) for question in record.questions]
-    raw = {
+    documents = [_document(number, document, parts) for number, document in enumerate(record.documents)]
+    raw: Json = {
         "id": record.id or question_id("", parts.text()),
-        "context": {
-            "documents": [_document(number, document, parts) for number, document in enumerate(record.documents)]
-        },
+        "context": {"documents": documents},
         "qas": questions,
     }
-    return read_entry(merged(raw, record.extras), Dialect())
+    if not record.extras or not documents:
+        return merged(raw, record.extras)
+    documents[0]["metadata"] = {**(documents[0].get("metadata") or {}), KEPT_OF_CONTEXT: record.extras}
+    return raw
 
 
 class _Parts:
-    """The texts of a record with their tokens, made when they are first asked for."""
+    """The texts of a record with their tokens, by number of the document and name of the part."""
 
     def __init__(self, record: NeutralRecord) -> None:
-        self._parts = {
-            (number, part.name): part for number, document in enumerate(record.documents) for part in document.parts
+        self.texts: dict[Any, TokenizedText] = {
+            (number, part.name): TokenizedText(part.text, part.tokens)
+            for number, document in enumerate(record.documents)
+            for part in document.parts
         }
-        self._texts: dict[tuple[int, str], TokenizedText] = {}
-        self._instances: dict[str, list[dict[str, Any]]] = {}
+        self._instances: dict[str, list[Json]] = {}
 
     def text(self) -> str:
-        return "\0".join(part.text for part in self._parts.values())
+        return "\0".join(part.text for part in self.texts.values())
 
-    def places(self) -> Iterator[tuple[int, str, TokenizedText]]:
-        """Number of the document, name and text of all parts."""
-        for number, name in self._parts:
-            yield number, name, self.tokenized(number, name)
-
-    def has(self, number: int, name: str) -> bool:
-        return (number, name) in self._parts
-
-    def tokenized(self, number: int, name: str) -> TokenizedText:
-        key = (number, name)
-        if key not in self._texts:
-            self._texts[key] = TokenizedText(self._parts[key].text, self._parts[key].tokens)
-        return self._texts[key]
-
-    def instance(self, number: int, name: str, start: int, end: int) -> dict[str, Any]:
+    def instance(self, number: int, name: str, start: int, end: int) -> Json:
         """The instance of the characters `start` to `end` (inclusive)."""
-        tokenized = self.tokenized(number, name)
-        span = tokenized.token_span(start, end)
-        instance = {"doc_id": number, "part": name, "start_byte": start, "text": tokenized.text[start : end + 1]}
+        part = self.texts[number, name]
+        span = part.token_span(start, end)
+        instance = {"doc_id": number, "part": name, "start_byte": start, "text": part.text[start : end + 1]}
         return {**instance, "token_inds": list(span)} if span is not None else instance
 
-    def at(self, span: NeutralSpan) -> dict[str, Any] | None:
-        """The instance of a span, None where its text is not there."""
-        if not self.has(span.document, span.part) or span.start < 0 or not span.text:
+    def at(self, span: NeutralSpan) -> Json | None:
+        """The instance of a span, None if its text is not there."""
+        part = self.texts.get((span.document, span.part))
+        if part is None or span.start < 0 or not span.text:
             return None
-        there = self._parts[span.document, span.part].text[span.start : span.start + len(span.text)]
+        there = part.text[span.start : span.start + len(span.text)]
         if there != span.text and (not letters(there) or letters(there) != letters(span.text)):
             return None
         start = span.start + len(there) - len(there.lstrip())  # blanks at the edges belong to no token
         end = span.start + len(there.rstrip()) - 1
         return self.instance(span.document, span.part, start, end) if start <= end else None
 
-    def find(self, answer: str) -> list[dict[str, Any]]:
+    def find(self, answer: str) -> list[Json]:
         """The instances of an answer on token borders, in all parts."""
         if answer not in self._instances:
             self._instances[answer] = [
                 self.instance(number, name, place.start, place.end)
-                for number, name, text in self.places()
-                for place in text.find(answer)
+                for (number, name), part in self.texts.items()
+                for place in part.find(answer)
             ]
         return self._instances[answer]
 
 
-def _document(number: int, document: NeutralDocument, parts: _Parts) -> dict[str, Any]:
-    known: dict[str, Any] = {part.name: part.text for part in document.parts}
-    known["tokens"] = {
-        part.name: [list(token) for token in parts.tokenized(number, part.name).tokens] for part in document.parts
-    }
-    return merged(known, fitting(document.extras, MultiqaDocument, known))
+def _document(number: int, document: NeutralDocument, parts: _Parts) -> Json:
+    known: Json = {part.name: part.text for part in document.parts}
+    known["tokens"] = {name: [list(token) for token in parts.texts[number, name].tokens] for name in known}
+    return _with_extras("document", known, document.extras)
 
 
-def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) -> dict[str, Any]:
+def _with_extras(kind: str, known: Json, extras: Json) -> Json:
+    """An object with keys from elsewhere: those of MultiQA as they are, the foreign in `metadata`, which is free."""
+    foreign: Json = {}
+    for key, value in extras.items():
+        target = known if key not in known and fits(kind, key, value) else foreign
+        target[key] = value
+    if foreign:
+        metadata = known.get("metadata")
+        if metadata is not None and (not isinstance(metadata, dict) or KEPT in metadata):
+            foreign["metadata"], metadata = metadata, None
+        known["metadata"] = {**(metadata or {}), KEPT: foreign}
+    return known
+
+
+def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) -> Json:
     extras = dict(question.extras)
-    shape = extras.pop(SHAPE, None)
-    located: list[tuple[NeutralAnswer, list[dict[str, Any]]]] = []
+    shape = extras.pop(SHAPE, None) if fits("question", "answers", extras.get(SHAPE)) else None
+    located: list[tuple[NeutralAnswer, list[Json]]] = []
     for answer in question.answers:
         places = [parts.at(span) for span in answer.spans]
         if None in places:
@@ -128,7 +129,7 @@ def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) ->
     if question.answers and not any(instances or not answer.is_span() for answer, instances in located):
         counts[NOT_FOUND] += 1
     tokens = question.tokens
-    known: dict[str, Any] = {
+    known: Json = {
         "qid": question.id or question_id(question.text, parts.text()),
         "question": question.text,
         "question_tokens": [
@@ -136,18 +137,17 @@ def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) ->
         ],
         "answers": _filled(shape, located, parts) if isinstance(shape, dict) else _answers(question, located, parts),
     }
-    if isinstance(extras.get("supporting_context"), list):
-        extras["supporting_context"] = [_moved(instance, parts) for instance in extras["supporting_context"]]
-    return merged(known, fitting(extras, MultiqaQuestion, known))
+    supporting = extras.get("supporting_context")
+    if supporting and fits("question", "supporting_context", supporting):
+        extras["supporting_context"] = [_moved(instance, parts) for instance in supporting]
+    return _with_extras("question", known, extras)
 
 
-def _answers(
-    question: NeutralQuestion, located: list[tuple[NeutralAnswer, list[dict[str, Any]]]], parts: _Parts
-) -> dict[str, Any]:
+def _answers(question: NeutralQuestion, located: list[tuple[NeutralAnswer, list[Json]]], parts: _Parts) -> Json:
     """One candidate an answer; accepted strings are aliases of the only answer, or candidates of their own."""
     if question.unanswerable:
-        return {"open-ended": {"cannot_answer": "yes", "annotators_answer_candidates": []}}
-    candidates: list[dict[str, Any]] = []
+        return {"open-ended": {"cannot_answer": "yes", CANDIDATES: []}}
+    candidates: list[Json] = []
     for answer, instances in located:
         kind = "extractive" if answer.is_span() else answer.extras[TYPE]
         value = _value(kind, answer.text)
@@ -159,16 +159,15 @@ def _answers(
         candidates.append({"single_answer": merged({kind: value}, rest)})
     texts = {answer.text for answer in question.answers}
     aliases = [text for text in question.accepted if text not in texts]
-    if aliases and len({letters(answer.text) for answer in question.answers}) == 1 and "extractive" in (
-        first := candidates[0]["single_answer"]
-    ):  # fmt: skip
-        first["extractive"] = {"answer": first["extractive"]["answer"], "aliases": aliases,
-                               "instances": first["extractive"]["instances"]}  # fmt: skip
+    first = candidates[0]["single_answer"] if len({letters(text) for text in texts}) == 1 else {}
+    if aliases and "extractive" in first:
+        main = first["extractive"]
+        first["extractive"] = {"answer": main["answer"], "aliases": aliases, "instances": main["instances"]}
     else:
         candidates += [
             {"single_answer": {"extractive": {"answer": text, "instances": parts.find(text)}}} for text in aliases
         ]
-    return {"open-ended": {"annotators_answer_candidates": candidates}}
+    return {"open-ended": {CANDIDATES: candidates}}
 
 
 def _value(kind: str, text: str) -> Any:
@@ -181,9 +180,9 @@ def _value(kind: str, text: str) -> Any:
     return None if kind == "yesno" and text not in ("yes", "no") else text
 
 
-def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[dict[str, Any]]]], parts: _Parts) -> Any:
+def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[Json]]], parts: _Parts) -> Any:
     """The kept answers with the instances of the places that spell the answer or one of its aliases."""
-    places: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+    places: dict[str, dict[tuple[Any, ...], Json]] = {}
     for _, instances in located:
         for instance in instances:
             key = (instance["doc_id"], instance["part"] == "text", instance["start_byte"], len(instance["text"]))
@@ -194,54 +193,28 @@ def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[dict[str, Any]]]
             return [fill(part) for part in value]
         if not isinstance(value, dict):
             return value
-        return {key: extractive(part) if key == "extractive" else fill(part) for key, part in value.items()}
-
-    def extractive(value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        aliases = value.get("aliases")
-        spellings = [value.get("answer"), *(aliases if isinstance(aliases, list) else [])]
-        forms = dict.fromkeys(letters(spelling) for spelling in spellings if isinstance(spelling, str))
-        mine = [place for form in forms for place in places.get(form, {}).values()]
-        if not mine and isinstance(value.get("answer"), str):
-            mine = parts.find(value["answer"])
-        return {**value, "instances": mine}
+        filled = {key: fill(part) if key in OBJECTS else part for key, part in value.items()}
+        if extractive := filled.get("extractive"):
+            forms = dict.fromkeys(map(letters, spellings(extractive)))
+            spelled = [place for form in forms for place in places.get(form, {}).values()]
+            extractive["instances"] = spelled or parts.find(extractive.get("answer") or "")
+        return filled
 
     return fill(shape)
 
 
-def _moved(instance: Any, parts: _Parts) -> Any:
+def _moved(instance: Json, parts: _Parts) -> Json:
     """A supporting sentence where it is now; without a place where it is not found."""
-    text = instance.get("text") if isinstance(instance, dict) else None
-    if not isinstance(text, str):
-        return instance
-    number, name, start = (instance.get(key) for key in ("doc_id", "part", "start_byte"))
-    is_place = isinstance(number, int) and isinstance(name, str) and isinstance(start, int) and start >= 0
-    if is_place and parts.has(number, name) and parts.tokenized(number, name).text.startswith(text, start):
+    text, start, place = (
+        instance.get("text"),
+        instance.get("start_byte"),
+        (instance.get("doc_id"), instance.get("part")),
+    )
+    is_place = type(start) is int and place in parts.texts
+    if text is None or (is_place and parts.texts[place].text.startswith(text, start)):
         return instance
     rest = {key: value for key, value in instance.items() if key not in ("doc_id", "part", "start_byte", "token_inds")}
-    for number, name, there in parts.places():
-        start = there.text.find(text)
-        if start >= 0:
-            return {"doc_id": number, "part": name, "start_byte": start, **rest}
+    for (number, name), part in parts.texts.items():
+        if text in part.text:
+            return {"doc_id": number, "part": name, "start_byte": part.text.index(text), **rest}
     return rest
-
-
-def fitting(extras: dict[str, Any], kind: type[MultiqaRecord], known: Iterable[str] = ()) -> dict[str, Any]:
-    """Keys from elsewhere, those renamed with a `_` that mean something else in MultiQA by their type."""
-    types = _types(kind)
-    renamed = {}
-    for key, value in extras.items():
-        fits = True
-        if key in types and key not in known and value is not None:
-            try:
-                msgspec.convert(value, types[key])
-            except msgspec.ValidationError:
-                fits = False
-        renamed[key if fits else f"_{key}"] = value
-    return renamed
-
-
-@lru_cache(maxsize=8)
-def _types(kind: type[MultiqaRecord]) -> dict[str, Any]:
-    return {field.encode_name: field.type for field in msgspec.structs.fields(kind) if field.name != "extra"}

@@ -1,30 +1,23 @@
 """The JSON schemas of MultiQA files and the faults that they find.
 
-`schema.json` says what can be read: written from the format's description, it describes documents as they stand in
-files, in both dialects, so that the path of a fault is one in the file. Unknown keys are allowed. `published.json` says
-what the published schema of a context says, in other words: one spelling, and no key beside those that are named.
+`schema.json` says what can be read: it describes documents as they stand in files, in both dialects, so that the path of
+a fault is one in the file. Unknown keys are allowed. `published.json` says what the published schema of a context says,
+in other words: one spelling, and no key beside those that are named.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from ...support.errors import ConvinseError, one_line
+import jsonschema_rs
+
+from ...support.errors import one_line
 
 _LONGEST_REASON = 160  # characters; a reason quotes the value that is wrong
-
-
-def load(name: str = "schema") -> dict[str, Any]:
-    """The schema: `definitions.header` for the first document of a file, `definitions.entry` for the others.
-
-    `published` is that of a context alone.
-    """
-    schema: dict[str, Any] = json.loads(files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
-    return schema
 
 
 class Fault(NamedTuple):
@@ -40,8 +33,8 @@ def faults(document: Any, kind: str) -> Iterator[Fault]:
 
     Args:
         document: what stands in the file.
-        kind: `header` (an object with the key `header`), `entry` (a context with its questions), or `published` (a
-            context as the published schema has it).
+        kind: a definition of `schema.json`: `header` (an object with the key `header`), `head` (the value of that key, which
+            may lack keys), `entry` (a context with its questions); or `published` (a context as the published schema has it).
     """
     try:
         errors = _validator(kind).iter_errors(document)
@@ -61,13 +54,25 @@ def json_path(keys: Sequence[str | int]) -> str:
     return "$" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
 
 
-@lru_cache(maxsize=3)
-def _validator(kind: str) -> Any:
-    try:
-        import jsonschema_rs
-    except ImportError:
-        raise ConvinseError("checking MultiQA needs jsonschema-rs: run pip install jsonschema-rs") from None
+def is_key(kind: str, key: str) -> bool:
+    """Whether the format has a key in a definition of `schema.json`."""
+    return key in _schema()["definitions"][kind]["properties"]
+
+
+def fits(kind: str, key: str, value: Any) -> bool:
+    """Whether a value is one that a key of the format may have."""
+    return is_key(kind, key) and not any(faults(value, f"{kind}/properties/{key}"))
+
+
+@cache
+def _schema(name: str = "schema") -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
+    return schema
+
+
+@cache
+def _validator(kind: str) -> jsonschema_rs.Draft7Validator:
     if kind == "published":
-        return jsonschema_rs.Draft7Validator(load(kind), validate_formats=True)
-    schema = load()
-    return jsonschema_rs.validator_for({**schema, **schema["definitions"][kind]})
+        return jsonschema_rs.Draft7Validator(_schema(kind), validate_formats=True)
+    definitions = _schema()["definitions"]
+    return jsonschema_rs.Draft7Validator({"definitions": definitions, "allOf": [{"$ref": f"#/definitions/{kind}"}]})

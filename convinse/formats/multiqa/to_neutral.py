@@ -11,154 +11,148 @@ from typing import Any
 
 from ..neutral import NeutralAnswer, NeutralDocument, NeutralPart, NeutralQuestion, NeutralRecord, NeutralSpan
 from ..tokens import Token
-from .checks import letters
-from .records import (
-    Entry,
-    Extractive,
-    Instance,
-    MultiqaAnswer,
-    MultiqaAnswers,
-    MultiqaCandidate,
-    MultiqaDocument,
-    MultiqaQuestion,
-    plain,
-)
+from .answers import answers_of, candidates, cannot_answer, spellings, text_of, texts
+from .checks import covered, letters
+from .dialects import CANDIDATES, TYPES, Json, is_placed
 
 SHAPE = "multiqa_answers"
 TYPE = "type"  # an answer that is no span says so in its extras: `{"type": "yesno"}`
+KEPT = "convinse_keys"  # of `metadata`: keys of another format
+KEPT_OF_CONTEXT = "convinse_context_keys"
 _TEXT_PARTS = ("title", "snippet", "text")
-_OWN_DOCUMENT_KEYS = ("url", "table", "image", "metadata")
-_OWN_QUESTION_KEYS = ("metadata", "supporting_context")
+_INSTANCE = frozenset({"doc_id", "part", "start_byte", "text", "token_inds"})
 
 
 class EntryRecord(NeutralRecord, frozen=True):
     """A neutral record that remembers where it comes from, so that MultiQA to MultiQA changes the dialect only."""
 
-    entry: Entry | None = None
+    entry: Json | None = None
 
 
-def to_neutral(entry: Entry) -> EntryRecord:
+def to_neutral(entry: Json) -> EntryRecord:
     """A context as a neutral record. Tokens that do not agree with their text are left out."""
-    documents = [_neutral_document(document) for document in entry.context.documents]
-    questions = [_neutral_question(question, entry.context.documents) for question in entry.qas]
-    return EntryRecord(documents, questions, str(entry.id), entry.extra, entry)
+    raw = entry["context"]["documents"]
+    documents = [_document(document) for document in raw]
+    questions = [_question(question, raw) for question in entry["qas"]]
+    extras = _without(entry, "id", "context", "qas")
+    if documents:
+        extras |= _unfolded(documents[0].extras, KEPT_OF_CONTEXT)
+    for part_extras in [*(part.extras for part in documents), *(part.extras for part in questions)]:
+        part_extras |= _unfolded(part_extras, KEPT)
+    return EntryRecord(documents, questions, str(entry["id"]), extras, entry)
 
 
-def _neutral_document(document: MultiqaDocument) -> NeutralDocument:
-    tokens = document.tokens or {}
+def _unfolded(extras: Json, name: str) -> Json:
+    """The keys that `from_neutral` keeps in `metadata`, which are taken out of there."""
+    metadata = extras.get("metadata")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get(name), dict):
+        return {}
+    extras["metadata"] = _without(metadata, name)
+    if not extras["metadata"]:
+        del extras["metadata"]
+    return dict(metadata[name])
+
+
+def _document(document: Json) -> NeutralDocument:
+    tokens = document.get("tokens") or {}
     parts = [
         NeutralPart(name, text, _agreeing(tokens.get(name), text))
         for name in _TEXT_PARTS
-        if (text := document.part(name)) is not None
+        if (text := document.get(name)) is not None
     ]
-    extras = {name: value for name in _OWN_DOCUMENT_KEYS if (value := getattr(document, name)) is not None}
-    return NeutralDocument(parts, {**extras, **document.extra})
+    return NeutralDocument(parts, _without(document, *_TEXT_PARTS, "tokens"))
 
 
 def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:
     """Tokens whose offsets are right and rise."""
-    if tokens is None:
-        return None
     end = 0
-    for token in tokens:
-        if isinstance(token, str) or token[1] < end or not text.startswith(token[0], token[1]):
+    for token in tokens or []:
+        if not is_placed(token) or token[1] < end or not text.startswith(token[0], token[1]):
             return None
         end = token[1] + len(token[0])
     return tokens
 
 
-def _neutral_question(question: MultiqaQuestion, documents: list[MultiqaDocument]) -> NeutralQuestion:
+def _question(question: Json, documents: list[Json]) -> NeutralQuestion:
     answers: list[NeutralAnswer] = []
     accepted: list[str] = []
-    for candidate in question.candidates():
-        for answer in candidate.answers():
+    for candidate in candidates(question):
+        for answer in answers_of(candidate):
             answers += _neutral_answers(answer, documents)
-            accepted += answer.texts()
-    extras = {key: value for key in _OWN_QUESTION_KEYS if (value := plain(getattr(question, key))) is not None}
-    if question.answers is not None and not _is_simple(question.answers):
-        extras[SHAPE] = _without_instances(plain(question.answers))
+            accepted += texts(answer)
+    extras = _without(question, "qid", "question", "question_tokens", "answers")
+    if question.get("answers") is not None and not _is_simple(question["answers"]):
+        extras[SHAPE] = _without_instances(question["answers"])
     known = {answer.text for answer in answers}
     return NeutralQuestion(
-        question.qid,
-        question.question,
-        _agreeing(question.question_tokens, question.question),
+        question["qid"],
+        question["question"],
+        _agreeing(question.get("question_tokens"), question["question"]),
         answers,
         [text for text in dict.fromkeys(accepted) if text not in known],
-        question.cannot_answer(),
-        {**extras, **question.extra},
+        cannot_answer(question),
+        extras,
     )
 
 
-def _neutral_answers(answer: MultiqaAnswer, documents: list[MultiqaDocument]) -> Iterator[NeutralAnswer]:
+def _neutral_answers(answer: Json, documents: list[Json]) -> Iterator[NeutralAnswer]:
     """The answers of all types; an extractive one with those of its aliases that have instances."""
-    if answer.extractive is not None:
-        places: dict[str, list[NeutralSpan]] = {}
-        for instance in answer.extractive.instances or []:
-            if (span := _span(instance, documents)) is not None:
-                places.setdefault(letters(span.text), []).append(span)
-        spellings = answer.extractive.spellings()
-        if spellings:
-            yield NeutralAnswer(spellings[0], places.pop(letters(spellings[0]), []), answer.extra)
-        alias = {letters(spelling): spelling for spelling in reversed(spellings)}
-        for form, form_spans in places.items():
-            yield NeutralAnswer(alias.get(form, form_spans[0].text), form_spans)
-    for kind in ("yesno", "generated_text", "date", "number"):
-        value = getattr(answer, kind)
-        if value is not None and str(value):
-            yield NeutralAnswer(str(value), [], {TYPE: kind})
+    extractive = answer.get("extractive") or {}
+    places: dict[str, list[NeutralSpan]] = {}
+    for instance in extractive.get("instances") or []:
+        if (span := _span(instance, documents)) is not None:
+            places.setdefault(letters(span.text), []).append(span)
+    forms = {letters(spelling): spelling for spelling in reversed(spellings(extractive))}
+    for main in spellings(extractive)[:1]:
+        yield NeutralAnswer(main, places.pop(letters(main), []), _without(answer, *TYPES))
+    for form, spans in places.items():
+        yield NeutralAnswer(forms.get(form, spans[0].text), spans)
+    for kind in TYPES[1:]:
+        if answer.get(kind) is not None and (text := text_of(answer[kind])):
+            yield NeutralAnswer(text, [], {TYPE: kind})
 
 
-def _span(instance: Instance, documents: list[MultiqaDocument]) -> NeutralSpan | None:
-    """The place of an instance with the document's own words, None where its text is not there in any spelling."""
-    number, start, text = instance.doc_id, instance.start_byte, instance.text
-    if number is None or start is None or not text or start < 0 or not 0 <= number < len(documents):
+def _span(instance: Json, documents: list[Json]) -> NeutralSpan | None:
+    """The place of an instance with the document's own words, None if its text is not there in any spelling."""
+    number, part, start, text = (instance.get(key) for key in ("doc_id", "part", "start_byte", "text"))
+    if type(number) is not int or type(start) is not int or not text or number >= len(documents):
         return None
-    whole = documents[number].part(instance.part)
-    if whole is None or instance.part not in _TEXT_PARTS:
+    whole = documents[number].get(part or "") if part in _TEXT_PARTS else None
+    if not isinstance(whole, str):
         return None
     there = whole[start : start + len(text)]
-    if there != text and there.casefold() != text.casefold():
-        there = _covered(documents[number], whole, instance)
+    if there.casefold() != text.casefold():
+        there = covered(documents[number], instance)
         if not letters(text) or letters(there) != letters(text):
             return None
-    return NeutralSpan(start, there, number, instance.part or "text")
+    return NeutralSpan(start, there, number, str(part))
 
 
-def _covered(document: MultiqaDocument, whole: str, instance: Instance) -> str:
-    """From the start of the instance to the end of its last token."""
-    tokens = (document.tokens or {}).get(instance.part or "") or []
-    last = instance.token_inds[1] if instance.token_inds else -1
-    token = tokens[last] if 0 <= last < len(tokens) else ""
-    return "" if isinstance(token, str) else whole[instance.start_byte : token[1] + len(token[0])]
-
-
-def _is_simple(answers: MultiqaAnswers) -> bool:
+def _is_simple(answers: Json) -> bool:
     """Whether neutral records say all: different single spans, one place each, of the same spelling as the answer."""
-    if answers.multi_choice is not None or answers.extra or answers.open_ended is None or answers.open_ended.extra:
+    if answers == {"open-ended": {"cannot_answer": "yes", CANDIDATES: []}}:
+        return True
+    opened = answers.get("open-ended") or {}
+    if answers.keys() != {"open-ended"} or opened.keys() != {CANDIDATES}:
         return False
-    candidates = answers.open_ended.annotators_answer_candidates or []
-    if answers.open_ended.cannot_answer is not None:
-        return answers.open_ended.cannot_answer == "yes" and not candidates
-    if not all(map(_is_simple_candidate, candidates)):
-        return False
-    texts = [answer.texts()[0] for candidate in candidates for answer in candidate.answers()]
-    return len(set(texts)) == len(texts)  # formats may join the equal answers of several annotators
+    simple = [_simple_answer(candidate) for candidate in opened[CANDIDATES] or []]
+    return None not in simple and len(set(simple)) == len(simple)  # formats may join the equal answers of annotators
 
 
-def _is_simple_candidate(candidate: MultiqaCandidate) -> bool:
-    answer = candidate.single_answer
-    if answer is None or answer.extractive is None or not answer.extractive.answer:
-        return False
-    bare = MultiqaAnswer(extractive=Extractive(answer=answer.extractive.answer, instances=answer.extractive.instances))
-    instances = answer.extractive.instances or []
-    return (
-        candidate == MultiqaCandidate(single_answer=bare)
-        and len(instances) < 2
-        and all(not instance.extra and instance.text == answer.extractive.answer for instance in instances)
-    )
+def _simple_answer(candidate: Json) -> str | None:
+    extractive = (candidate.get("single_answer") or {}).get("extractive") or {}
+    answer, instances = extractive.get("answer"), extractive.get("instances") or []
+    if candidate != {"single_answer": {"extractive": {"answer": answer, "instances": instances}}} or len(instances) > 1:
+        return None
+    is_simple = all(instance.keys() <= _INSTANCE and instance.get("text") == answer for instance in instances)
+    return answer if answer and is_simple else None
 
 
 def _without_instances(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_instances(part) for key, part in value.items() if key != "instances"}
     return [_without_instances(part) for part in value] if isinstance(value, list) else value
+
+
+def _without(value: Json, *names: str) -> Json:
+    return {key: part for key, part in value.items() if key not in names}

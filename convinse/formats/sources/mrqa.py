@@ -24,10 +24,8 @@ from ..converters import (
     register,
     titled,
 )
-from ..mrqa_parts import limit_context
 from ..records import Extras, taken
-from ..spacy_tokens import is_installed, spacy_tokenizer
-from ..tokens import Token, TokenizedText, tokenize
+from ..tokens import Token, TokenizedText, spacy_tokenizer, tokenize
 
 Tokenizer = Callable[[str], list[Token]]
 
@@ -63,7 +61,7 @@ class Mrqa(Format):
         """Write a header and the contexts that have a question."""
         header = mrqa.MrqaHeader(dataset.name, dataset.split, dataset.extras)
         with mrqa.writing_examples(path, header) as write:
-            tokenizer = spacy_tokenizer() if is_installed() else tokenize
+            tokenizer = spacy_tokenizer() or tokenize
             for record in dataset.records:
                 if tokenizer is tokenize and any(part.tokens is None for doc in record.documents for part in doc.parts):
                     counts[_OWN_TOKENS] += 1
@@ -122,7 +120,7 @@ def _examples(
             counts[_NOT_FOUND] += 1
         questions.append(written)
     if questions:
-        examples = limit_context(mrqa.MrqaExample(flat.context, questions, flat.tokens, _context_extras(record)))
+        examples = mrqa.limit_context(mrqa.MrqaExample(flat.context, questions, flat.tokens, _context_extras(record)))
         if len(flat.tokens) > mrqa.MAX_TOKENS:
             counts[_PARTS] += 1
         yield from examples

@@ -6,12 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 from ..converters import Dataset, Format, Head, register
-from ..multiqa.dialects import Dialect, read_header
 from ..multiqa.files import VERSION, MultiqaReader, write
-from ..multiqa.from_neutral import fitting, from_neutral
-from ..multiqa.records import MultiqaHeader, plain
+from ..multiqa.from_neutral import from_neutral
+from ..multiqa.schema import fits, is_key
 from ..multiqa.to_neutral import to_neutral
-from ..records import merged
 
 _COUNTS = ("number_of_contexts", "number_of_qas")
 
@@ -31,8 +29,8 @@ class MultiQA(Format):
     def read(self, path: Path) -> Dataset:
         """The contexts of a file; the keys of its header that are no counts are in `extras`."""
         reader = MultiqaReader(path)
-        header = plain(reader.header) if reader.header is not None else {}
-        name, split = header.pop("dataset_name", ""), header.pop("split", "")
+        header = dict(reader.header or {})
+        name, split = header.pop("dataset_name", ""), header.pop("split", None) or ""
         extras = {key: value for key, value in header.items() if key not in _COUNTS}
         return Dataset(name, split, map(to_neutral, reader), extras)
 
@@ -41,9 +39,11 @@ class MultiQA(Format):
         known = {"dataset_name": dataset.name or "unknown", "split": dataset.split}
         if "multiqa_version" not in dataset.extras:  # from another format: the tokens are ours
             known |= {"tokenization_source": "convinse", "multiqa_version": VERSION}
-        extras = {key: value for key, value in dataset.extras.items() if key not in known}
-        raw = merged(known, fitting(extras, MultiqaHeader, known))
-        header = read_header(raw, Dialect())
-        counted = write(path, header, (from_neutral(record, counts) for record in dataset.records))
+        renamed = {  # a key that means something else here is renamed
+            key if fits("head", key, value) or not is_key("head", key) else f"_{key}": value
+            for key, value in dataset.extras.items()
+            if key not in known
+        }
+        counted = write(path, known | renamed, (from_neutral(record, counts) for record in dataset.records))
         counts["contexts"] = counted.contexts
         counts["questions"] = counted.questions

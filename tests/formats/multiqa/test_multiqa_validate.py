@@ -1,3 +1,5 @@
+"""Validation finds what the schemas refuse and what no schema can say, with its line and JSON path."""
+
 import copy
 import gzip
 import json
@@ -21,83 +23,17 @@ from multiqa_handmade import (
     tokens,
 )
 
-from convinse.formats.multiqa.schema import faults, load
+from convinse.formats.multiqa.schema import faults
 from convinse.formats.multiqa.validate import validate
-from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_documents
 
-# the description's example, its place holders filled in
-PLACE_OF_MAIN = {"doc_id": 0, "part": "text", "start_byte": 15, "start_end_tokens": [2, 3], "text": "Donald Trump"}
-MAIN = {"answer": "the main answer", "aliases": ["Donald Trump", "Trump"], "instances": [PLACE_OF_MAIN]}
-EVERY_TYPE = {
-    "yesno": {"single_answer": "yes"},
-    "generated_text": {"list": ["sentence0", "sentence1"]},
-    "date": {"single_answer": {"day": "23", "month": "April", "year": "1734"}},
-    "number": {"set": [0, 7, 8.4]},
-    "extractive": {"single_answer": MAIN},
-}
 PUBLISHED = " (published schema)"
-CHOICES = [{"yesno": {"single_answer": "no"}}, {"number": {"single_answer": 1}}, {"metadata": {}}]
-DESCRIBED_DOCUMENT = {
-    "title": "the document title",
-    "text": "abstract",
-    "snippet": "search engine snippet",
-    "url": "http://example.org",
-    "metadata": {"text": {"sentence_start_bytes": [0, 90, 128]}},
-    "tokens": {"text": [["Scott", 0], ["Derrickson", 6], ["(", 17]], "title": [["Scott", 0]]},
-}
-FIRST = {
-    "qid": "DROP_q",
-    "question": "How many years",
-    "question_tokens": [["How", 0], ["many", 4], ["years", 9]],
-    "supporting_context": [{"doc_ind": 1, "part": "text", "start_byte": 0, "text": "x"}],
-    "metadata": {},
-    "answers": {},
-}
-ANSWERS = {
-    "open-ended": {"cannot_answer": "no", "annotators_answer_candidates": [EVERY_TYPE]},
-    "multi-choice": {"correct_answer_index": 0, "multi_correct_answer_indexes": [1, 2], "choices": CHOICES},
-}
-OTHER_DOCUMENT = {"title": "t", "text": "x", "snippet": "", "url": "", "metadata": {}, "tokens": {}}
-DESCRIBED = {
-    "id": "HotpotQA_5a85ea095542994775f606a8",
-    "context": {"documents": [DESCRIBED_DOCUMENT, OTHER_DOCUMENT]},
-    "qas": [FIRST, {"qid": "2", "question": "", "supporting_context": [], "answers": ANSWERS}],
-}
 
 
-def problems(path):
-    """Line and the rest of each problem but those of the published schema."""
-    return [text.removeprefix(f"{path}:") for text in validate(path).problems if not text.endswith(PUBLISHED)]
-
-
-def published(path):
-    """Line and the rest of each problem of the published schema."""
-    return [
-        text.removeprefix(f"{path}:").removesuffix(PUBLISHED)
-        for text in validate(path).problems
-        if text.endswith(PUBLISHED)
-    ]
-
-
-def test_the_schema_accepts_what_the_description_shows():
-    assert list(faults(DESCRIBED, "entry")) == []
-    described = {
-        "data_source": "wikipedia", "dataset_name": "SQuAD", "dataset_url": "https://example.org", "license": "x",
-        "multiqa_version": "0.1.0", "number_of_contexts": 19035, "number_of_qas": 130319, "readme": "", "schema": {},
-        "split": "train", "text_type": "abstract", "tokenization_source": "multiqa",
-    }  # fmt: skip
-    assert list(faults({"header": described}, "header")) == []
-    assert load()["$schema"] == "http://json-schema.org/draft-07/schema#"
-
-
-def test_a_good_file_has_no_problem_and_tells_its_dialect(tmp_path):
-    report = validate(saved(tmp_path / "a.jsonl", entry()))
-    assert report.problems == [] and report.warnings == []
-    assert report.summary["contexts"] == report.summary["questions"] == report.summary["answered"] == 1
-    assert report.summary["header"] == ["Hand", "dev"]
-    assert report.summary["published_dialect"] is True
-    assert "container first" in report.summary["dialect"]
+def problems(path, published=False):
+    """Line and the rest of the problems of the published schema, or of all others."""
+    found = [text.removeprefix(f"{path}:") for text in validate(path).problems]
+    return [text for text in found if text.endswith(PUBLISHED) == published]
 
 
 OPEN = "$.qas[0].answers.open-ended.annotators_answer_candidates[0]"
@@ -220,14 +156,6 @@ def test_faults_of_the_header(tmp_path, documents, found):
     assert all(one.startswith(start) for one, start in zip(seen, found, strict=True))
 
 
-@pytest.mark.parametrize("key", ["dataset_name", "number_of_qas", "more"])
-def test_a_header_that_is_nested_deep_is_a_problem_or_none(tmp_path, key):
-    deep = '{"a":' * 400 + "1" + "}" * 400
-    text = json.dumps(header(**{key: "@"})).replace('"@"', deep)
-    problems = validate(save(tmp_path / "d", json.loads(text), entry())).problems
-    assert len(problems) == (key != "more") and all("1: $: cannot be checked: " in problem for problem in problems)
-
-
 def test_after_a_document_that_is_no_json_the_check_goes_on(tmp_path):
     path = saved(tmp_path / "a.jsonl", entry(), entry(question("q1")))
     lines = path.read_text("utf-8").splitlines()
@@ -263,56 +191,6 @@ def test_differences_of_spelling_are_warnings(tmp_path, raw, warning):
     assert report.problems == []
     assert len(report.warnings) == 1
     assert warning in report.warnings[0]
-
-
-# --fix-header ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
-def test_the_header_gets_true_counts_and_the_rest_keeps_its_bytes(tmp_path, name):
-    unpack = gzip.decompress if name.endswith(".gz") else bytes
-    path = save(tmp_path / name, header(9, 9, number_of_qas_with_gold_answers=0, flavor=None), entry(), indent=3)
-    content = unpack(path.read_bytes())
-    report = validate(path, fix_header=True)
-    assert report.problems == [] and report.summary["header_fixed"] is True
-    fixed = unpack(path.read_bytes())
-    first, _, rest = fixed.partition(b"\n")
-    found = json.loads(first)["header"]
-    assert (found["number_of_contexts"], found["number_of_qas"], found["number_of_qas_with_gold_answers"]) == (1, 1, 1)
-    assert found["flavor"] is None and found["split"] == "dev"
-    assert content.endswith(rest)
-    assert sorted(part.name for part in tmp_path.iterdir()) == [name]
-    assert validate(path, fix_header=True).summary["header_fixed"] is False
-
-
-def test_a_true_header_is_not_touched(tmp_path):
-    path = saved(tmp_path / "a.jsonl", entry(), indent=2)
-    before = path.read_bytes(), path.stat().st_mtime_ns
-    assert validate(path, fix_header=True).summary["header_fixed"] is False
-    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
-
-
-def test_a_missing_header_is_added(tmp_path):
-    path = save(tmp_path / "hand.jsonl", entry(), entry(question("q2")))
-    assert validate(path, fix_header=True).problems == []
-    first = json.loads(path.read_text("utf-8").splitlines()[0])
-    assert first == {"header": {"dataset_name": "hand", "number_of_contexts": 2, "number_of_qas": 2}}
-    assert len(path.read_text("utf-8").splitlines()) == 3
-
-
-def test_gzip_under_another_name_is_not_turned_into_a_plain_file(tmp_path):
-    path = save(tmp_path / "a.jsonl", header(9, 9), entry())
-    path.write_bytes(gzip.compress(path.read_bytes()))
-    before = path.read_bytes()
-    with pytest.raises(DataError, match="unpack the file first"):
-        validate(path, fix_header=True)
-    assert path.read_bytes() == before
-
-
-def test_other_faults_stay_when_the_header_is_fixed(tmp_path):
-    path = save(tmp_path / "a.jsonl", header(9, 9), with_instance(doc_id=3))
-    found = validate(path, fix_header=True).problems
-    assert len(found) == 1 and "3 is no document" in found[0]
 
 
 if SAMPLES.is_dir():
@@ -368,7 +246,7 @@ WHOLE = entry(
     ],
 )
 def test_what_the_published_schema_refuses_is_a_problem(tmp_path, raw, problem):
-    found = published(saved(tmp_path / "a.jsonl", raw))
+    found = problems(saved(tmp_path / "a.jsonl", raw), published=True)
     assert any(problem in text for text in found), found
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from convinse.formats.converters import convert, find_converter, guess_format
 from convinse.formats.mrqa import read_examples
+from convinse.formats.multiqa.answers import answers_of, candidates, is_answered, texts
 from convinse.formats.multiqa.files import MultiqaReader
 from convinse.formats.multiqa.from_neutral import NOT_THERE
 from convinse.formats.multiqa.validate import validate
@@ -31,20 +32,24 @@ def as_mrqa(path):
     return list(read_examples(path.with_name("mrqa.out")))
 
 
-def texts(question):
-    return [text for candidate in question.candidates() for answer in candidate.answers() for text in answer.texts()]
+def answers(question):
+    return [answer for candidate in candidates(question) for answer in answers_of(candidate)]
 
 
 def places(question):
     return [
-        [(place.doc_id, place.part, place.start_byte, place.text) for place in answer.extractive.instances]
-        for candidate in question.candidates()
-        for answer in candidate.answers()
-        if answer.extractive
+        [
+            (place["doc_id"], place["part"], place["start_byte"], place["text"])
+            for place in answer["extractive"]["instances"]
+        ]
+        for answer in answers(question)
+        if "extractive" in answer
     ]
 
 
-# BoolQ ----------------------------------------------------------------------------------------------------------------
+def title_and_text(document):
+    return document["title"], document["text"]
+
 
 BOOLQ = {"question": "is ice cold", "title": "Ice", "answer": True, "passage": "Ice is cold, there is no doubt."}
 
@@ -53,21 +58,13 @@ def test_boolq(tmp_path):
     hot = {**BOOLQ, "question": "is ice hot", "answer": False}
     path = write_lines(tmp_path / "a.jsonl", BOOLQ, hot, {**BOOLQ, "passage": "x"})
     first, second = as_multiqa(path, "boolq")
-    assert [question.candidates()[0].single_answer.yesno for question in first.qas] == ["yes", "no"]
-    assert (first.context.documents[0].title, first.context.documents[0].text) == ("Ice", BOOLQ["passage"])
-    assert len({question.qid for question in (*first.qas, *second.qas)}) == 3
+    assert [answers(question) for question in first["qas"]] == [[{"yesno": "yes"}], [{"yesno": "no"}]]
+    assert title_and_text(first["context"]["documents"][0]) == ("Ice", BOOLQ["passage"])
+    assert len({question["qid"] for question in (*first["qas"], *second["qas"])}) == 3
     (example, _) = as_mrqa(path)
     assert [question.answers for question in example.qas] == [["yes"], ["no"]]
     assert not any(question.detected_answers for question in example.qas)  # `no` stands in the passage, but is no span
 
-
-def test_boolq_without_answers(tmp_path):
-    unlabelled = {key: BOOLQ[key] for key in ("question", "title", "passage")}
-    (found,) = as_multiqa(write_lines(tmp_path / "a.jsonl", unlabelled), "boolq")
-    assert not found.qas[0].is_answered()
-
-
-# HotpotQA -------------------------------------------------------------------------------------------------------------
 
 HOTPOT = {
     "_id": "h1",
@@ -101,31 +98,30 @@ def test_hotpotqa(tmp_path, shape, layout):
     questions = [shape(HOTPOT), shape({**HOTPOT, "_id": "h2", "answer": "yes"})]
     path = write_lines(tmp_path / "a.json", *([questions] if layout == "list" else questions))
     first, second = as_multiqa(path, "hotpotqa")
-    assert [document.title for document in first.context.documents] == ["Singer", "Island"]
-    starts = [0, len(HOTPOT["context"][1][1][0])]
-    assert first.context.documents[1].metadata == {"text": {"sentence_start_bytes": starts}}
-    question = first.qas[0]
-    assert (question.qid, question.metadata) == ("h1", {"type": "bridge", "level": "hard"})
-    assert [(fact.doc_id, fact.start_byte, fact.text) for fact in question.supporting_context] == [
+    singer, island = first["context"]["documents"]
+    assert (singer["title"], island["title"]) == ("Singer", "Island")
+    assert island["metadata"] == {"text": {"sentence_start_bytes": [0, len(HOTPOT["context"][1][1][0])]}}
+    (question,) = first["qas"]
+    assert (question["qid"], question["metadata"]) == ("h1", {"type": "bridge", "level": "hard"})
+    assert [(fact["doc_id"], fact["start_byte"], fact["text"]) for fact in question["supporting_context"]] == [
         (0, 10, " She lives on an island."),
         (1, 0, "It is in the Cold Sea."),
     ]
     assert places(question) == [[(1, "text", 13, "Cold Sea"), (1, "text", 27, "Cold Sea")]]
-    assert second.qas[0].candidates()[0].single_answer.yesno == "yes"
+    assert answers(second["qas"][0]) == [{"yesno": "yes"}]
     neutral = next(find_converter("hotpotqa").read(path).records).questions[0]
     assert [fact["start_byte"] for fact in neutral.extras["supporting_context"]] == [10, 0]
     assert as_mrqa(path)[0].context.startswith("[DOC] [TLE] Singer [PAR] She sings. She lives")
 
 
-def test_hotpotqa_without_answers_is_read(tmp_path):
-    unlabelled = {key: HOTPOT[key] for key in ("_id", "question", "context")}
-    path = write_lines(tmp_path / "a.json", unlabelled)
-    convert(path, tmp_path / "out", "multiqa", "hotpotqa", quiet=True)
+@pytest.mark.parametrize("kind", ["boolq", "hotpotqa"])
+def test_questions_without_answers_are_read(tmp_path, kind):
+    good = {"boolq": BOOLQ, "hotpotqa": HOTPOT}[kind]
+    unlabelled = {key: good[key] for key in good if key in ("_id", "question", "context", "title", "passage")}
+    convert(write_lines(tmp_path / "a.json", unlabelled), tmp_path / "out", "multiqa", kind, quiet=True)
     (found,) = MultiqaReader(tmp_path / "out")
-    assert not found.qas[0].is_answered() and found.qas[0].supporting_context is None
+    assert not is_answered(found["qas"][0]) and "supporting_context" not in found["qas"][0]
 
-
-# QAMR -----------------------------------------------------------------------------------------------------------------
 
 QAMR = {
     "id": "s/1/0", "sentence": "Ice is cold and hard.", "question": "What is cold?", "answer": "Ice", "answer_start": 0,
@@ -138,10 +134,9 @@ def test_qamr(tmp_path):
     other, further = {"id": "s/1/1", "question": "What is hard?"}, {"id": "s/2/0", "sentence": "Ice."}
     path = write_lines(tmp_path / "a.jsonl", QAMR, {**alone, **other}, {**alone, **further})
     first, second = as_multiqa(path, "qamr")
-    assert [question.qid for question in first.qas] == ["s/1/0", "s/1/1"]
-    assert texts(first.qas[0]) == ["Ice", "Ice is cold", "Ice"]  # one candidate an annotator
-    assert places(first.qas[0])[1] == [(0, "text", 0, "Ice is cold")]
-    assert (first.id, second.id) == ("s/1", "s/2")
+    assert [question["qid"] for question in first["qas"]] == ["s/1/0", "s/1/1"]
+    assert places(first["qas"][0]) == [[(0, "text", 0, text)] for text in ("Ice", "Ice is cold", "Ice")]  # by annotator
+    assert (first["id"], second["id"]) == ("s/1", "s/2")
 
 
 WRONG_HOTPOT = r"a\.json:2: no question of HotpotQA: "
@@ -163,8 +158,6 @@ def test_a_wrong_line_is_named(tmp_path, name, good, change, reason):
     with pytest.raises(DataError, match=reason):
         convert(path, tmp_path / "out", "multiqa", name, quiet=True)
 
-
-# WikiTableQuestions ---------------------------------------------------------------------------------------------------
 
 QUESTIONS = (
     "id\tutterance\tcontext\ttargetValue\n"
@@ -188,15 +181,14 @@ def table_questions(folder, tables=True, questions=QUESTIONS):
 
 def test_wikitablequestions(tmp_path):
     (found,) = as_multiqa(table_questions(tmp_path / "data"), "wikitablequestions")
-    (document,) = found.context.documents
-    assert (found.id, document.title) == ("csv/1-csv/1.csv", "Race")
-    assert document.text == "Rank | Who\n1 | Ann\n2 | Bob\n | Cy | Co"
-    assert document.table[1] == [{"text": "1"}, {"text": "Ann"}]
-    one, several, count = found.qas
+    (document,) = found["context"]["documents"]
+    assert title_and_text(document) == ("Race", "Rank | Who\n1 | Ann\n2 | Bob\n | Cy | Co")
+    assert document["table"][1] == [{"text": "1"}, {"text": "Ann"}] and found["id"] == "csv/1-csv/1.csv"
+    one, several, count = found["qas"]
     assert places(one) == [[(0, "text", 15, "Ann")]]
-    assert [answer.texts() for answer in several.candidates()[0].list_answer] == [["Bob"], ["Cy | Co"]]
+    assert [texts(answer) for answer in candidates(several)[0]["list"]] == [["Bob"], ["Cy | Co"]]
     assert places(several) == [[(0, "text", 23, "Bob")], [(0, "text", 30, "Cy | Co")]]
-    assert count.candidates()[0].single_answer.generated_text == "3"
+    assert answers(count) == [{"generated_text": "3"}]
 
 
 def test_tables_of_the_original_release(tmp_path):
@@ -204,9 +196,10 @@ def test_tables_of_the_original_release(tmp_path):
     table = '"Rank","Who"\n"1","Ann \\"A\\""\n"2","Bob\nB"\n"3","Cy | Co"\n'
     write(tmp_path / "csv" / "1-csv" / "1.csv", table)
     (found,) = as_multiqa(path, "wikitablequestions")
-    assert found.context.documents[0].text == 'Rank | Who\n1 | Ann "A"\n2 | Bob B\n3 | Cy | Co'
-    assert found.context.documents[0].table[2] == [{"text": "2"}, {"text": "Bob\nB"}]
-    assert found.qas[0].candidates()[0].single_answer.generated_text == "Ann"
+    (document,) = found["context"]["documents"]
+    assert document["text"] == 'Rank | Who\n1 | Ann "A"\n2 | Bob B\n3 | Cy | Co'
+    assert document["table"][2] == [{"text": "2"}, {"text": "Bob\nB"}]
+    assert answers(found["qas"][0]) == [{"generated_text": "Ann"}]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +228,7 @@ def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
     convert(path, tmp_path / "out", "multiqa", "trivia_converter:Trivia", quiet=True)
     assert validate(tmp_path / "out").problems == []
     (found,) = MultiqaReader(tmp_path / "out")
-    assert places(found.qas[0]) == [[(0, "text", 6, "here")]]
+    assert places(found["qas"][0]) == [[(0, "text", 6, "here")]]
     assert find_converter("trivia").read(path).name == "Trivia"  # by its name once it is imported
     convert(path, tmp_path / "squad.json", "squad", "trivia", quiet=True)
     ((_, paragraph),) = read_squad(tmp_path / "squad.json").paragraphs
@@ -267,5 +260,7 @@ def test_the_data_sets_convert(tmp_path, file, name):
     if name == "boolq":
         given = [line["answer"] for _, line in read_lines(tmp_path / "data")]
         assert [
-            texts(question) == ["yes"] for found in MultiqaReader(tmp_path / "multiqa") for question in found.qas
+            answers(question) == [{"yesno": "yes"}]
+            for found in MultiqaReader(tmp_path / "multiqa")
+            for question in found["qas"]
         ] == given
