@@ -145,17 +145,15 @@ class ParsedBlock:
             return
         item = int(document.id[1:])
         start = len(self.tokens)
-        facts = 0
         for statement in sorted(document.statements, key=lambda s: not s.preferred):
             self._add_fact(item, statement.parts)
-            facts += 1
         fields = (document.label, document.description, document.title, *dict.fromkeys(document.aliases))
         text = SEPARATOR.join(part.replace(SEPARATOR, " ") for part in fields).encode()
         self.items.append(item)
         self.texts += text
         self.text_size.append(len(text))
         self.fact_size.append(len(self.tokens) - start)
-        self.fact_count.append(facts)
+        self.fact_count.append(len(document.statements))
         label = document.label
         forms = dict.fromkeys(map(fold, (*document.aliases, *other_forms(label))), item) | {fold(label): item | LITERAL}
         for form, owner in forms.items():

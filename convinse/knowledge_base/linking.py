@@ -344,7 +344,6 @@ class EntityLinker:
 
     @cached_property
     def _property_keywords(self) -> dict[str, frozenset[str]]:
-        """Property -> the keywords of its names; without those that say what an item is."""
         keywords = self._language.properties.keywords
         return {
             name: keywords(" ".join((label, *aliases)))
@@ -411,7 +410,6 @@ class EntityLinker:
         return token.form in self._small or token.form in self._not_names or self._asks(token) or token.possessive
 
     def _close_names(self, form: str, capital: bool) -> tuple[list[tuple[Candidate, float]], _Sort]:
-        """Items with a name like a folded form, how well it matches, and what it is then."""
         words = form.split()
         if len(words) == 2 and words[0] == "the":
             words = words[1:]
@@ -436,7 +434,6 @@ class EntityLinker:
         return self._misspelt(word, [word]), "misspelt"
 
     def _is_surname(self, word: str, candidate: Candidate, capital: bool) -> bool:
-        """Whether one word is the last one of a person's name, `Jr` and the like aside."""
         words = [part for part in fold(candidate.label).split() if part not in self._language.names.suffixes]
         if words[-1:] != [word] or not (capital or candidate.frequency >= _FAMOUS):
             return False

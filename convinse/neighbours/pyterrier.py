@@ -7,7 +7,6 @@ Columns beside PyTerrier's own: `history` of a query (earlier turns; optional), 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from ..records.conversation import Conversation
 from ..records.evidence import Entity, Evidence
@@ -56,9 +55,11 @@ class PyTerrierReranker(pt.Transformer):
         """`qid`, `query`, `docno`, `text` and optionally `evidence` -> the same columns as a retriever's; a `docno` stays."""
         pt.validate.result_frame(inp, extra_columns=["query", "text"])
         queries = inp.drop_duplicates("qid")[["qid", "query"]]
-        groups = dict(list(inp.groupby("qid", sort=False)))
-        given = [[_evidence(row) for row in groups[qid].to_dict("records")] for qid in queries["qid"]]
-        return _results(queries, self.pipeline.rank(list(queries["query"]), given, self.most))
+        given: dict[str, list[Evidence]] = {qid: [] for qid in queries["qid"]}
+        for row in inp.to_dict("records"):
+            meta = row["evidence"] if isinstance(row.get("evidence"), dict) else {}
+            given[row["qid"]].append({**to_evidence(row["text"], meta), "docno": row["docno"]})  # type: ignore[typeddict-unknown-key]
+        return _results(queries, self.pipeline.rank(list(queries["query"]), list(given.values()), self.most))
 
 
 def topics(conversations: Iterable[Conversation]) -> pd.DataFrame:
@@ -79,11 +80,6 @@ def judgements(results: pd.DataFrame, answers: Mapping[str, Sequence[Entity]]) -
     """Qrels of results, such as those of several systems one below the other: 1 where an evidence has a gold answer of its `qid`."""
     labels = [int(has_answer(row.evidence, answers[row.qid])) for row in results.itertuples()]
     return results[["qid", "docno"]].assign(label=labels).groupby(["qid", "docno"], as_index=False).max()
-
-
-def _evidence(row: dict[str, Any]) -> Evidence:
-    meta = row["evidence"] if isinstance(row.get("evidence"), dict) else {}
-    return {**to_evidence(row["text"], meta), "docno": row["docno"]}  # type: ignore[typeddict-unknown-key]
 
 
 def _results(queries: pd.DataFrame, ranked: Iterable[Sequence[Evidence]]) -> pd.DataFrame:

@@ -26,14 +26,6 @@ def test_the_facts_are_the_neighbourhoods_of_the_items_each_once(space, world_kb
         assert fact.fact in world_kb.neighborhood(fact.entity["id"])
 
 
-def test_question_entities_have_the_shape_of_clocq(space):
-    entities = space(k=2).question_entities("Who directed the film Titanic?")
-    shown = [(e["item"]["id"], e["item"]["label"], e["question_word"], e["rank"]) for e in entities]
-    assert shown == [(item, "Titanic", "Titanic", rank) for rank, item in enumerate(("Q44578", "Q25173"))]
-    assert entities[0]["score"] > entities[1]["score"] > 0
-    assert all(set(entity) == {"item", "question_word", "score", "rank"} for entity in entities)
-
-
 def test_an_item_of_two_mentions_counts_once(space):
     entities = space().question_entities("The Beatles || The Fab Four || members")
     assert [entity["item"]["id"] for entity in entities] == ["Q1299"]

@@ -173,14 +173,6 @@ def test_a_fit_is_a_share(kind, entity_id, types):
     assert 0 <= TYPES.fit(AnswerType(kind, ("film",) if kind == "item" else ()), entity_id, types) <= 1
 
 
-@pytest.mark.parametrize("kind", ["date", "number", "person", "place", "item"])
-def test_a_literal_is_no_item_and_an_item_no_literal(kind):
-    expected = AnswerType(kind, ("film",) if kind == "item" else ())
-    assert (TYPES.fit(expected, DATE, []) > 0) == (kind == "date")
-    assert (TYPES.fit(expected, NUMBER, []) > 0) == (kind == "number")
-    assert (TYPES.fit(expected, ITEM, []) > 0) == (kind not in ("date", "number"))
-
-
 def test_nouns_and_classes():
     assert TYPES.noun_types("movie") == TYPES.noun_types("movies") == TYPES.noun_types("film")
     assert TYPES.names_class("band")

@@ -192,7 +192,6 @@ def test_literals_of_a_text(text, expected):
     ("text", "surface", "number"),
     [
         ("it made 55 million dollars", "55 million", "55000000"),
-        ("$1.5 billion", "1.5 billion", "1500000000"),
         ("3 Million copies", "3 Million", "3000000"),
         ("1,250.5 thousand", "1,250.5 thousand", "1250500"),
         ("0.25 hundred", "0.25 hundred", "25"),
