@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from convinse.cli import main
 from convinse.config import parse_config
 from convinse.question_understanding.structured_representation import StructuredRepresentation
 from convinse.support.errors import DataError, ModelError, NothingToTrainError
@@ -47,22 +46,9 @@ def test_a_missing_file_says_how_to_make_it(settings):
         train_representation(module(settings()))
 
 
-def test_annotated_files_may_lie_elsewhere(settings):
-    Path("results/mine").rename("elsewhere")
-    folder = train_representation(module(settings(qu_training={"annotated": "elsewhere", "epochs": 1})))
-    assert folder == Path("results/mine/qu_model")
-
-
 def test_a_file_without_representations_is_named(settings):
     write("results/mine/annotated_dev.json", silver_conversations([("who", None, "x")]))
     with pytest.raises(DataError, match="annotated_dev.json: no turn has a representation in silver_SR"):
-        train_representation(module(settings()))
-
-
-def test_a_broken_representation_is_named_with_its_place(settings):
-    broken = silver_conversations([("who", "|| a || b || c", "x")])
-    write("results/mine/annotated_train.json", broken)
-    with pytest.raises(DataError, match="annotated_train.json: conversation 'a', turn 0: silver_SR is no list of"):
         train_representation(module(settings()))
 
 
@@ -111,13 +97,6 @@ def test_nothing_to_start_from(settings):
 def test_a_model_that_is_not_there_is_named_by_its_key(settings):
     with pytest.raises(ModelError, match="^qu_model: ./none: no such folder"):
         module(settings(qu_model="./none")).inference_on_turn({"question": "Who?"}, [])
-
-
-def test_the_command(settings, capsys):
-    write("my.yml", settings(qu_training={"epochs": 1}))
-    assert main(["train", "qu", "my.yml"]) == 0
-    assert "name it in qu_model" in capsys.readouterr().err
-    assert (Path("results/mine/qu_model") / "model.safetensors").is_file()
 
 
 class TestContract(QuestionUnderstandingContract):
