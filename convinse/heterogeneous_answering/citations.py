@@ -11,7 +11,7 @@ from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, year_of
 from .question import AskedQuestion
 from .ranking import in_year
-from .reader import literal_in, meaning, names_in
+from .reader import as_words, literal_in, meaning, names_in
 from .standing import is_known
 from .yes_no import NO, YES
 
@@ -44,7 +44,8 @@ def cited(text: str, places: Iterable[int], asked: AskedQuestion, shown: Sequenc
     holding = _holding(text, own, asked)
     named = holding or _holding(text, shown, asked)
     entity = next(
-        (entity for _, entity in named if is_known(entity)), named[0][1] if named else literal_in(text) or _words(text)
+        (entity for _, entity in named if is_known(entity)),
+        named[0][1] if named else literal_in(text) or as_words(text),
     )
     if asked.asks_for_year:
         entity = in_year(entity)
@@ -63,7 +64,7 @@ def _held(text: str, evidence: Evidence, asked: AskedQuestion) -> Entity | None:
     span = match.span() if match else None
     entity = meaning(text, evidence, asked.fit, names_in(evidence), span)
     if span is not None:
-        return entity or _words(text)
+        return entity or as_words(text)
     if entity is None:
         return None
     stated = {own["id"] for own in evidence["wikidata_entities"]}
@@ -72,7 +73,3 @@ def _held(text: str, evidence: Evidence, asked: AskedQuestion) -> Entity | None:
     stated |= {literal.entity["id"] for literal in find_literals(evidence["evidence_text"])}
     years = {year_of(own)["id"] for own in stated if is_date(own)}
     return entity if entity["id"] in stated | years else None
-
-
-def _words(text: str) -> Entity:
-    return {"id": text, "label": text}

@@ -69,11 +69,12 @@ class ExtractiveAnswering(HeterogeneousAnswering):
             self.reader = reader
         elif not config.ha_model and not config.ha_training.base:
             raise ConfigError(_NO_MODEL)
-        elif config.ha_share_pass and config.ha_model and config.evs_model:
-            if model_path(config.ha_model) == model_path(
-                config.evs_model
-            ):  # what it read to rank it need not read again
-                self.resources.models.share_spans()
+        elif (
+            config.ha_share_pass
+            and (config.ha_model and config.evs_model)
+            and model_path(config.ha_model) == model_path(config.evs_model)
+        ):  # what has ranked the evidences need not read them again
+            self.resources.models.share_spans()
         self._answered = TurnBatch(self._answer_all)
 
     @cached_property

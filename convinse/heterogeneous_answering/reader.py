@@ -68,7 +68,7 @@ def read_answers(
         string = same_words(text, language)
         if entity is None:
             article = text[:1].isupper() and _TITLED.search(evidences[place]["evidence_text"], 0, start)
-            entity = _words(f"{article[0]}{text}" if article else text)
+            entity = as_words(f"{article[0]}{text}" if article else text)
             candidate = words.setdefault(string, _Growing(entity))
             candidate.spellings[entity["label"]] += 1
         else:
@@ -83,7 +83,7 @@ def read_answers(
         if string in items_of:
             max((named[key] for key in items_of[string]), key=lambda item: item.value).add(candidate)
         else:
-            candidate.entity = _words(candidate.spellings.most_common(1)[0][0])
+            candidate.entity = as_words(candidate.spellings.most_common(1)[0][0])
             named.setdefault(f"words {string}", candidate)
     return in_shares(
         [
@@ -166,7 +166,8 @@ def _whole_words(span: AnswerSpan, text: str) -> tuple[str, int, int]:
     return text[start:end], start, end
 
 
-def _words(text: str) -> Entity:
+def as_words(text: str) -> Entity:
+    """What names no item, date or number: the words are their own id."""
     words = " ".join(text.split())
     return {"id": words, "label": words}
 

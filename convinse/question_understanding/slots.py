@@ -449,7 +449,7 @@ class Slots(QuestionUnderstanding):
         if (
             is_named
             and patterns.question_word.search(question)
-            and (not self.language.words.pronouns["person"].isdisjoint(fold(question).split()))
+            and not self.language.words.pronouns["person"].isdisjoint(fold(question).split())
         ):
             return False  # "Who was she in Titanic?"
         return (
