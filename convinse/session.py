@@ -7,7 +7,7 @@ understanding may know of it. Nothing that a caller does with a turn that he was
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
 import zstandard
@@ -41,16 +41,8 @@ class AnswersTurns(Protocol):
 
 
 class _StoredTurn(NamedTuple):
-    """A turn of a session.
-
-    Attributes:
-        packed: the turn, JSON and Zstandard.
-        known: JSON of what later turns may know of it.
-        number: of the turn.
-    """
-
-    packed: bytes
-    known: bytes
+    packed: bytes  # the turn, JSON and Zstandard
+    known: bytes  # JSON of what later turns may know of it
     number: int
 
 
@@ -107,14 +99,6 @@ class Session:
         self._sources = parse_sources(wanted)
 
     @property
-    def first_question(self) -> str | None:
-        """What it began with; None where nothing was asked yet."""
-        if not self._turns:
-            return None
-        question: str = msgspec.json.decode(self._turns[0].known)["question"]
-        return question
-
-    @property
     def stored_bytes(self) -> int:
         """The memory of its turns."""
         return len(self._frame) + sum(len(stored.packed) + len(stored.known) for stored in self._turns)
@@ -147,8 +131,7 @@ class Session:
         """Take the last turn back, and return it. Raises `DataError` where there is none."""
         if not self._turns:
             raise DataError("there is no turn to take back")
-        turn: Turn = _unpacked(self._turns.pop().packed)
-        return turn
+        return cast("Turn", _unpacked(self._turns.pop().packed))
 
     def copy(self) -> Session:
         """A session of its own that goes on from the same turns; it takes no memory of theirs."""
@@ -230,15 +213,13 @@ def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
         if len(asked) == 1:
             return [error]
         return [failed[place] if place in failed else _answered([question])[0] for place, question in enumerate(asked)]
-    return [failed.get(place) or _kept(question.session, turns[place]) for place, question in enumerate(asked)]
-
-
-def _kept(session: Session, turn: Turn) -> Turn | Exception:
-    try:
-        session._keep(turn)
-    except ModuleError as error:
-        return error
-    return turn
+    for place, (session, _, _) in enumerate(asked):
+        if place not in failed:
+            try:
+                session._keep(turns[place])
+            except ModuleError as error:
+                failed[place] = error
+    return [failed.get(place, turn) for place, turn in enumerate(turns)]
 
 
 class _GivenUpError(Exception):

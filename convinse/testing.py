@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from .config import Config, load_config, parse_config
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
@@ -54,6 +54,16 @@ class _Contract(ABC):
             self._done = (config, [turn for conversation in done for turn in conversation["questions"]])
         return copy.deepcopy(self._done[1])
 
+    @abstractmethod
+    def _results(self, keep_answers: bool = True) -> Any:
+        """What the module makes of the conversations, with or without their gold answers."""
+
+    def test_deterministic(self) -> None:
+        assert self._results() == self._results()
+
+    def test_gold_answers_are_not_used(self) -> None:
+        assert self._results(keep_answers=False) == self._results()
+
 
 class EvidenceRetrievalScoringContract(_Contract):
     """What the pipeline relies on in an ERS module."""
@@ -68,6 +78,9 @@ class EvidenceRetrievalScoringContract(_Contract):
             turns = [without(turn, "answers", "answer_presence", "answer_presence_per_src") for turn in turns]
         _retrieve(self.make(config), turns, sources)
         return turns
+
+    def _results(self, keep_answers: bool = True) -> list[list[Evidence]]:
+        return [turn["top_evidences"] for turn in self._run(self.config(), self.sources, keep_answers)]
 
     def test_evidences_have_the_documented_shape(self) -> None:
         for turn in self._run(self.config(), self.sources):
@@ -86,23 +99,14 @@ class EvidenceRetrievalScoringContract(_Contract):
             scores = [evidence["score"] for evidence in turn["top_evidences"] if "score" in evidence]
             assert scores == sorted(scores, reverse=True), "evidences must come best first"
 
-    def test_deterministic(self) -> None:
-        assert _evidences(self._run(self.config(), self.sources)) == _evidences(self._run(self.config(), self.sources))
-
     def test_batches_equal_single_turns(self) -> None:
         config = self.config()
-        together = _evidences(self._run(config, self.sources))
-        module = self.make(config)
-        alone = []
+        module, alone = self.make(config), []
         for turn in self.prepared(config):
             turn = without(turn, "top_evidences", "pred_answers", "question_entities")
             _retrieve(module, [turn], self.sources)
             alone.append(turn["top_evidences"])
-        assert together == alone
-
-    def test_gold_answers_are_not_used(self) -> None:
-        with_answers = _evidences(self._run(self.config(), self.sources))
-        assert _evidences(self._run(self.config(), self.sources, keep_answers=False)) == with_answers
+        assert self._results() == alone
 
     def test_only_documented_keys_change(self) -> None:
         config = self.config()
@@ -121,7 +125,7 @@ class QuestionUnderstandingContract(_Contract):
     def make(self, config: Config) -> QuestionUnderstanding:
         """The module under test."""
 
-    def _representations(self, keep_answers: bool = True) -> list[str]:
+    def _results(self, keep_answers: bool = True) -> list[str]:
         module, representations = self.make(self.config()), []
         for conversation in copy.deepcopy(self.conversations()):
             history: list[Turn] = []
@@ -133,13 +137,7 @@ class QuestionUnderstandingContract(_Contract):
         return representations
 
     def test_every_question_gets_a_representation(self) -> None:
-        assert all(representation.strip() for representation in self._representations())
-
-    def test_deterministic(self) -> None:
-        assert self._representations() == self._representations()
-
-    def test_own_gold_answers_are_not_used(self) -> None:
-        assert self._representations(keep_answers=False) == self._representations()
+        assert all(representation.strip() for representation in self._results())
 
     def test_batches_equal_single_turns(self) -> None:
         together, alone = copy.deepcopy(self.conversations()), copy.deepcopy(self.conversations())
@@ -170,6 +168,9 @@ class HeterogeneousAnsweringContract(_Contract):
         _answer(self.make(config), turns, self.sources)
         return turns
 
+    def _results(self, keep_answers: bool = True) -> list[list[RankedAnswer]]:
+        return [turn["pred_answers"] for turn in self._run(self.config(), keep_answers)]
+
     def test_ranks_count_from_one_without_ties(self) -> None:
         for turn in self._run(self.config(ha_max_answers=_FEW)):
             assert [answer["rank"] for answer in turn["pred_answers"]] == list(range(1, len(turn["pred_answers"]) + 1))
@@ -187,13 +188,6 @@ class HeterogeneousAnsweringContract(_Contract):
         for turn in turns:
             turn["top_evidences"] = []
         _answer(self.make(config), turns, self.sources)
-
-    def test_deterministic(self) -> None:
-        assert _answers(self._run(self.config())) == _answers(self._run(self.config()))
-
-    def test_gold_answers_are_not_used(self) -> None:
-        with_answers = _answers(self._run(self.config()))
-        assert _answers(self._run(self.config(), keep_answers=False)) == with_answers
 
 
 def _retrieve(module: EvidenceRetrievalScoring, turns: list[Turn], sources: Sequence[str]) -> None:
@@ -213,11 +207,3 @@ def _answer(module: HeterogeneousAnswering, turns: list[Turn], sources: Sequence
 def without(turn: Turn, *keys: str) -> Turn:
     """A copy of a turn that lacks some keys."""
     return {key: copy.deepcopy(value) for key, value in turn.items() if key not in keys}  # type: ignore[return-value]
-
-
-def _evidences(turns: Sequence[Turn]) -> list[list[Evidence]]:
-    return [turn["top_evidences"] for turn in turns]
-
-
-def _answers(turns: Sequence[Turn]) -> list[list[RankedAnswer]]:
-    return [turn["pred_answers"] for turn in turns]

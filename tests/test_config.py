@@ -6,7 +6,6 @@ import pytest
 
 from convinse.config import (
     SNAPSHOT,
-    ClocqParams,
     Config,
     ReaderTraining,
     cache_path,
@@ -45,18 +44,6 @@ def unusable(path, *words, **overrides):
 
 
 # --- what is accepted
-
-
-def test_the_defaults_are_those_of_the_contract():
-    config = Config()
-    assert config.output_path == "results"
-    assert config.ers_cache_path == "cache/"
-    assert config.ers_use_cache is True
-    assert config.evs_max_evidences == 100
-    assert config.ha_max_answers >= 5  # Hit@5 needs as many
-    assert 0 < config.ha_abstain_below < 1 and config.ha_ranker == "snapshot:answers"
-    weights = {"h_match": 0.4, "h_rel": 0.2, "h_conn": 0.3, "h_coh": 0.1}
-    assert config.clocq_params == ClocqParams(**weights, d=20, k="AUTO", p_setting=1000)
 
 
 def test_every_key_of_the_contract_is_one():
@@ -141,11 +128,6 @@ def test_the_configurations_of_the_project_are_valid(path):
     load_settings(ReaderTraining, path) if path.parent.name == "mrqa" else load_config(path)
 
 
-@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:1"])
-def test_devices(device):
-    assert parse_config({"device": device}).device == device
-
-
 @pytest.mark.parametrize(
     ("alias", "key", "value"), [("evs_precision", "precision", "int8"), ("evs_token_budget", "token_budget", 7)]
 )
@@ -156,11 +138,6 @@ def test_a_setting_of_all_models_has_another_name(written, alias, key, value):
     assert getattr(config, key) == getattr(config, alias) == config[key] == config[alias] == value
     assert to_dict(config) == to_dict(parse_config({key: value}))  # so that both are the same run
     assert alias not in to_dict(config)
-
-
-def test_an_override_wins_by_either_name(written):
-    path = written("precision: bf16\nevs_token_budget: 5\n")
-    assert load_config(path, evs_precision="int8", token_budget=6) == Config(precision="int8", token_budget=6)
 
 
 def test_two_names_with_different_values_are_refused(written):
@@ -200,11 +177,6 @@ def test_a_key_that_is_not_there_is_an_error_of_one_line():
 # --- where files are looked for
 
 
-def test_the_embedded_configuration_is_found_from_any_folder():
-    assert find_config("config.yml") == project_root() / "config" / "config.yml"
-    assert load_config() == load_config("config.yml")
-
-
 def test_the_projects_files_are_found_with_and_without_their_folder(workdir):
     assert find_config("config/mrqa/tiny.yml") == find_config("mrqa/tiny.yml") == own_configurations() / "mrqa/tiny.yml"
     assert find_config(own_configurations() / "lexical.yml") == own_configurations() / "lexical.yml"
@@ -237,13 +209,6 @@ def test_paths(workdir, written):
     assert config.input_path("test").resolve() == workdir / "test.json"
 
 
-def test_live_pages_can_be_asked_for():
-    live = {"ers_on_the_fly": True, "ers_deadline": 5, "ers_missing_ttl": 0, "ers_user_agent": "a@b.org"}
-    config = parse_config(live)
-    assert config.ers_on_the_fly and config.ers_deadline == 5.0 and config.ers_missing_ttl == 0.0
-    assert Config().ers_on_the_fly is False and Config().ers_missing_ttl == 30 and not Config().evr_require_entity
-
-
 # --- what is refused, in one line
 
 
@@ -251,74 +216,41 @@ def test_live_pages_can_be_asked_for():
     ("text", "parts"),
     [
         ("ers_cach_path: x", ["unknown key 'ers_cach_path'", "did you mean 'ers_cache_path'"]),
-        ("evs_max_evidence: 5", ["did you mean 'evs_max_evidences'"]),
         ("my_own_key: 5", ["unknown key 'my_own_key'", "custom"]),
         ("1: 2", ["unknown key '1'"]),
         ("clocq_params: {h_mach: 1}", ["clocq_params", "did you mean 'h_match'"]),
-        ("evs_cascade: {lexicl: 1}", ["evs_cascade: unknown key 'lexicl'", "did you mean 'lexical'"]),
         ("evs_cascade: {other: 1}", ["evs_cascade: unknown key 'other'", "valid: dense, lexical"]),
         ("evs_cascade: {lexical: -1}", ["evs_cascade.lexical", ">= 0"]),
         ("evs_cascade: {lexical: 0, dense: 0}", ["evs_cascade: lexical and dense are both 0"]),
-        ("evs_cascade: 5", ["evs_cascade", "given: 5"]),
-        ("evs_training: {learning-rate: 1}", ["unknown key 'learning-rate'", "did you mean 'learning_rate'"]),
         ("evs_training: {loss: triplet}", ["evs_training.loss", "'triplet'", "valid: listwise, pairwise"]),
-        ("evs_training: {epochs: 0}", ["evs_training.epochs", ">= 1"]),
         ("evs_training: {warmup: 2}", ["evs_training.warmup", "<= 1"]),
-        ("ha_training: {epoch: 1}", ["ha_training: unknown key 'epoch'; did you mean 'epochs'?"]),
-        ("ha_abstain_below: -0.1", ["ha_abstain_below"]),
-        ("ha_abstain_below: 1.1", ["ha_abstain_below"]),
-        ("ha_ranker:", ["ha_ranker", "null"]),
-        ("ha_votes: 0.2", ["unknown key 'ha_votes'"]),
-        ("evs: bm26", ["evs:", "valid: auto, bm25, cross_encoder, cascade"]),
-        ("evs_max_length: 10", ["evs_max_length", ">= 64"]),
-        ("token_budget: 0", ["token_budget", ">= 1"]),
         ("evs_token_budget: 0", ["token_budget", ">= 1"]),
         ("evs_max_evidences: many", ["evs_max_evidences", "int", "'many'"]),
-        ("evs_max_evidences: 0", ["evs_max_evidences", "1"]),
-        ("evs_max_evidences: 2.5", ["evs_max_evidences"]),
         ("seed: true", ["seed", "bool"]),
-        ("seed: -1", ["seed"]),
         ("name:", ["name", "null"]),
-        ("name: 5", ["name"]),
         ("ers_use_cache: 'no way'", ["ers_use_cache", "bool"]),
         ("clocq_params: 5", ["clocq_params"]),
-        ("clocq_params: {k: 0}", ["clocq_params.k"]),
         ("clocq_params: {k: many}", ["clocq_params.k"]),
-        ("clocq_params: {h_match: -0.1}", ["clocq_params.h_match"]),
-        ("evs: bert", ["evs", "bm25"]),
-        ("precision: fp8", ["precision", "fp32", "int8"]),
         ("evs_precision: fp8", ["precision", "fp32", "int8"]),
         ("backend: jax", ["backend", "'jax'", "valid: auto, onnx, torch"]),
         ("device: gpu", ["device", "'gpu'"]),
         ("custom: [1]", ["custom"]),
-        ("custom: {1: x}", ["custom"]),
         ("source_combinations: kb_text", ["source_combinations", "array"]),
         ("source_combinations: []", ["source_combinations", "empty"]),
-        ("source_combinations: [[]]", ["source_combinations"]),
         ("source_combinations: [kb_txt_info]", ["source_combinations", "'txt'", "kb, text, table, info"]),
-        ("source_combinations: [[kb, txt]]", ["source_combinations", "'txt'", "kb, text, table, info"]),
-        ("ers_on_the_fly: live", ["ers_on_the_fly", "bool"]),
         ("ers_wikipedia_api: en.wikipedia.org", ["ers_wikipedia_api"]),
         ("ers_wikidata_api: 'file:///etc/passwd'", ["ers_wikidata_api"]),
         ("ers_deadline: 0", ["ers_deadline"]),
-        ("ers_missing_ttl: -1", ["ers_missing_ttl"]),
-        ("ers_user_agent: 5", ["ers_user_agent"]),
-        ("evr_require_entity: 2", ["evr_require_entity", "bool"]),
         ("- kb\n- text", ["mapping", "list"]),
-        ("just words", ["mapping", "str"]),
-        ("42", ["mapping", "int"]),
         ("name: [unclosed", ["YAML"]),
-        ("a: b: c", ["YAML"]),
         ("\tname: x", ["YAML"]),
         ("name: !!python/object/apply:os.getcwd []", ["YAML"]),
         (b"name: \xff\xfe", ["YAML"]),
         (b"name: \x00", ["YAML"]),
         (f"custom: {{a: {'[' * 600}{']' * 600}}}", ["YAML", "nested too deep"]),
-        ("custom: &self {a: *self}", ["alias"]),
-        ("custom: {a: &self [*self]}", ["alias"]),
+        ("custom: {a: &name [1], b: *name}", ["an alias", "write out its value"]),
         ("custom: {a: 2000-13-45}", ["YAML", "month"]),
         ("custom: {a: !!timestamp soon}", ["YAML"]),
-        ("custom: {a: !!bool maybe}", ["YAML"]),
         ("seed: !!int x", ["YAML"]),
         ('name: "\\ud800"', ["YAML", "surrogates"]),
         ('custom: {"a\\udc00": 1}', ["YAML", "surrogates"]),
@@ -346,18 +278,12 @@ def test_overrides_are_checked_like_keys(written):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("", "is empty"),
         (" ", "is empty"),
-        (".", "is no name"),
         ("..", "is no name"),
         ("../../x", "leads to another folder"),
-        ("/tmp/x", "leads to another folder"),
-        ("a/b", "leads to another folder"),
         ("a\\b", "leads to another folder"),
         ("a\nb", "cannot be printed"),
-        ("a\0b", "cannot be printed"),
         ("a\x1b[31m", "cannot be printed"),
-        ("x" * 201, "is longer than 200 bytes"),
         ("ü" * 101, "is longer than 200 bytes"),
         ("x" * 5000, "is longer than 200 bytes"),
     ],

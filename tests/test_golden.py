@@ -1,7 +1,7 @@
 """The answers, evidences and command outputs of the project as it ships, compared with the files in tests/golden.
 
 `--update-golden` writes them anew; a commit that changes one says which questions changed, and why. The answers with the model are of
-every twelfth conversation by default; `--golden-all` compares all of them, and an update always computes all.
+every 24th conversation by default; `--golden-all` compares all of them, and an update always computes all.
 Numbers may differ by what another processor rounds differently.
 """
 
@@ -27,7 +27,7 @@ GOLDEN = ROOT / "tests" / "golden"
 INPUTS = GOLDEN / "inputs"
 PARTS = ("test", "natural-dev", "natural", "natural-fresh")
 ROUNDING = 0.006
-SAMPLED = 12  # one conversation of so many is answered with the model by default
+SAMPLED = 24  # one conversation of so many is answered with the model by default
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 # names of tantivy's files and durations
 RANDOM = re.compile(r"(?<=/)[0-9a-f]{32}(?=\.)|(?<=│ seconds)[ │]+[\d.]+ │|\([\d.]+ s\)")

@@ -58,16 +58,6 @@ def test_a_turn_costs_one_turn():
     assert qu.histories == [[], [("0?", ["Q9"])], [("0?", ["Q9"]), ("1?", ["Q9"])]]
 
 
-def test_sessions_are_independent():
-    pipeline, qu = counting()
-    first, second = pipeline.session("kb"), pipeline.session("text")
-    first.ask("a?")
-    second.ask("b?")
-    first.ask("c?")
-    assert qu.histories == [[], [], [("a?", ["Q9"])]]
-    assert [turn["question"] for turn in second.conversation["questions"]] == ["b?"]
-
-
 def test_a_session_is_taken_up_from_its_json(lexical, answered):
     begun = {**answered, "conv_id": "mine", "note": 1, "questions": answered["questions"][:2]}
     session = lexical.session("kb_text", json.loads(json.dumps(begun)))
@@ -162,13 +152,17 @@ def turn_with(**keys):
     [
         ([], "list, not an object"),
         ({"questions": []}, "conv_id"),
-        ({"conv_id": "a", "questions": [{"question": "a?"}]}, "turn 0.*structured_representation"),
-        (turn_with(question=""), "empty"),
         (turn_with(question="x" * 2001), "2000"),
         (turn_with(turn="first"), "turn 0.*turn"),
         (turn_with(pred_answers=[{"answer": {"id": 9, "label": "x"}, "rank": 1}]), "id"),
         (turn_with(pred_answers=[{"answer": {"id": "Q9", "label": "x"}, "rank": 1, "evidences": ["x"]}]), "evidences"),
+        (
+            turn_with(pred_answers=[{"answer": {"id": "Q9", "label": "x"}, "rank": 1, "score": 1, "spans": [5]}]),
+            "spans",
+        ),
         (turn_with(representation={"context": "Q9"}), "context"),
+        (turn_with(history_used=[{"turn": 0}]), "history_used"),
+        (turn_with(abstained="no"), "abstained"),
         (turn_with(top_evidences=[{"evidence_text": 1}]), "turn 0.*evidence_text"),
         (turn_with(top_evidences=[object()]), "no JSON"),
     ],

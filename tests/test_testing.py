@@ -49,4 +49,4 @@ def test_a_qu_module_that_looks_at_the_answers_is_caught():
 
     contract = type("Contract", (QuestionUnderstandingContract,), {"make": lambda self, config: Peeking(config)})()
     with pytest.raises(AssertionError):
-        contract.test_own_gold_answers_are_not_used()
+        contract.test_gold_answers_are_not_used()

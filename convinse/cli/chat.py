@@ -16,7 +16,7 @@ from .tables import console
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
-    from ..records.conversation import Conversation, RankedAnswer, Turn
+    from ..records.conversation import Conversation, RankedAnswer
     from ..records.evidence import Entity
 
 _SUPPORT = 2  # evidences shown of the answer
@@ -34,16 +34,20 @@ def add(commands: Commands) -> None:
 
 def _chat(options: argparse.Namespace) -> int:
     from ..config import load_config
+    from ..formats.convmix import read_records
     from ..pipeline import Pipeline
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
-    path = None if options.conversation is None else Path(options.conversation)
-    conversation = None if path is None else _read(path)
+    path, conversation = None, None
+    if options.conversation is not None:
+        path = Path(options.conversation)
+        conversation = read_records(path)
     with Pipeline(load_config(options.config)) as pipeline:
         chat = Chat(pipeline, sources, conversation, path)
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-        chat.run(prompt(chat.questions) if is_terminal else next_line())
+        lines = input_lines()
+        chat.run(prompt(chat.questions) if is_terminal else lambda: next(lines))
     return 0
 
 
@@ -60,27 +64,8 @@ def prompt(questions: list[str]) -> Callable[[], str]:
     return session.prompt
 
 
-def next_line() -> Callable[[], str]:
-    """Reads lines of standard input that is no terminal."""
-    lines = input_lines()
-
-    def read() -> str:
-        for line in lines:
-            return line
-        raise EOFError
-
-    return read
-
-
 class Chat:
-    """A conversation in the terminal.
-
-    Args:
-        pipeline: answers.
-        sources: what the answers are from, until `/sources` names others.
-        conversation: goes on; None begins one.
-        path: of the file that it was read from; `/save` without a name writes there.
-    """
+    """A conversation in the terminal, new or taken up; `/save` without a name writes to `path`."""
 
     def __init__(
         self,
@@ -95,19 +80,15 @@ class Chat:
 
     @property
     def questions(self) -> list[str]:
-        """What was asked."""
-        return [turn["question"] for turn in self._turns]
-
-    @property
-    def _turns(self) -> list[Turn]:
-        return self._session.conversation["questions"]
+        """The questions so far."""
+        return [turn["question"] for turn in self._session.conversation["questions"]]
 
     def run(self, read: Callable[[], str]) -> None:
-        """Take line after line, until `read` raises `EOFError`. Ctrl-C empties the line or stops the answer."""
+        """Take line after line, until `read` raises `EOFError` or `StopIteration`. Ctrl-C empties the line or stops the answer."""
         while True:
             try:
                 line = read().strip()
-            except EOFError:
+            except (EOFError, StopIteration):
                 return
             except KeyboardInterrupt:
                 continue
@@ -150,7 +131,7 @@ class Chat:
 
     def _why(self, _: str) -> None:
         """What was understood, taken from the history, found and scored."""
-        turns = self._turns
+        turns = self._session.conversation["questions"]
         if not turns:
             raise DataError("nothing was asked yet")
         turn = turns[-1]
@@ -163,9 +144,6 @@ class Chat:
             self._pair("expected", fields["answer_type"])
         self._pair("in full", turn.get("resolved_question", ""))
         self._pair("from the history", "; ".join(map(shown_part, turn.get("history_used", []))))
-        self._why_scored(turn)
-
-    def _why_scored(self, turn: Turn) -> None:
         evidences = turn.get("top_evidences", [])
         counts = Counter(evidence["source"] for evidence in evidences)
         self._say(f"found: {', '.join(f'{counts[source]} {source}' for source in counts) or 'nothing'}")
@@ -237,10 +215,3 @@ def _shown_answer(answer: RankedAnswer) -> str:
 
 def _shown_entities(entities: list[Entity]) -> str:
     return ", ".join(f"{entity['label']} ({entity['id']})" for entity in entities)
-
-
-def _read(path: Path) -> Conversation:
-    from ..formats.convmix import read_records
-
-    conversation: Conversation = read_records(path)
-    return conversation

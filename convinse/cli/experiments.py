@@ -116,10 +116,9 @@ def _pipeline(options: argparse.Namespace) -> int:
     combinations = config.combinations if options.all_sources else [sources]
     if options.dry_run:
         return dry_run(config, combinations, options)
-    outcomes = []
     with Resources(config) as resources, ray_workers(options, config.device) as workers:
-        for combination in combinations:
-            outcome = run_experiment(
+        outcomes = [
+            run_experiment(
                 config,
                 combination,
                 use_gold_answers=not options.pred_answers,
@@ -132,7 +131,8 @@ def _pipeline(options: argparse.Namespace) -> int:
                 resources=resources,
                 workers=workers,
             )
-            outcomes.append(outcome)
+            for combination in combinations
+        ]
     if options.until:
         for outcome in outcomes:
             _print_stage(outcome)
@@ -179,16 +179,12 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
         print(f"{outcome.path}/turns.jsonl, metrics.json ({outcome.metrics['seconds']['total']:.1f} s)")
 
 
-def _measures(values: dict[str, Any]) -> list[str]:
-    """As the last of `_COLUMNS` have them."""
-    return [f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence")]
-
-
 def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]:
     """The row of a run, and with `details` those of its domains, turns, kinds and sources; None between the groups."""
 
     def row(name: str, values: dict[str, Any]) -> list[str]:
-        return [name, str(values["num_questions"]), *_measures(values)]
+        measures = (f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence"))
+        return [name, str(values["num_questions"]), *measures]
 
     metrics = outcome.metrics
     yield row("_".join(outcome.sources), metrics)

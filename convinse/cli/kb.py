@@ -41,11 +41,6 @@ def add(commands: Commands) -> None:
     sub = commands.add("serve", _kb_serve, "serve an index over the CLOCQ HTTP API until Ctrl-C")
     sub.add_argument("folder", metavar="DIR")
     add_address(sub, 7777)
-    sub.add_argument(
-        "--tasks", metavar="FILE", help="do not serve; answer a file of tasks as CLOCQ's task handler reads it"
-    )
-    sub.add_argument("--output", metavar="FILE", help="with --tasks: the answers, one line of JSON each (.jsonl)")
-    sub.set_defaults(usage_error=sub.error)
 
 
 def _kb_build(options: argparse.Namespace) -> int:
@@ -121,8 +116,6 @@ def _kb_serve(options: argparse.Namespace) -> int:
     from ..knowledge_base.index import KnowledgeBase
     from ..resources import Resources
 
-    if (options.tasks is None) != (options.output is None):
-        options.usage_error("--tasks and --output belong together; give both, or neither to serve")
     folder = resolve(options.folder)
     with closing(KnowledgeBase(folder)) as kb, Resources(Config(ers_use_cache=False), kb=kb) as resources:
 
@@ -130,12 +123,6 @@ def _kb_serve(options: argparse.Namespace) -> int:
             encoder, _ = resources.bi_encoder(resources.config.qu_history.encoder, "qu_history.encoder")
             return encoder.embed(texts)
 
-        if options.tasks is not None:
-            from ..knowledge_base.clocq_api import ClocqService, answer_tasks
-
-            number = answer_tasks(ClocqService(kb, embed), Path(options.tasks), Path(options.output))
-            print(f"{options.output}: {number} answers")
-            return 0
         from ..serving.app import run
         from ..serving.clocq import create_app
 

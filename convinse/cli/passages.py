@@ -11,7 +11,6 @@ from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
     from ..passages.search import Reranker
-    from ..training.retriever import TrainedRetriever
 
 _CANDIDATES = 200
 
@@ -190,15 +189,12 @@ def train_retriever(options: argparse.Namespace) -> int:
     changes = {name: getattr(options, name) for name in TRAINING if name not in ("index", "questions")}
     settings = RetrieverTraining(base=options.base, output=str(Path(options.output).expanduser()), **given(**changes))
     pairs, questions, index = (Path(name) for name in (options.words[0], options.questions, options.index))
-    _print_training(train_retriever(pairs, questions, index, settings, options.quiet))
-    print(f"{settings.output}: name it in {'evs_bi_encoder' if settings.bi_encoder else 'evs_model'}")
-    return 0
-
-
-def _print_training(trained: TrainedRetriever) -> None:
+    trained = train_retriever(pairs, questions, index, settings, options.quiet)
     rows = [
         [name, *(f"{measures[key]:.4f}" for key in ("mrr_at_10", "hit_at_1", "hit_at_10"))]
         for name, measures in {"BM25 alone": trained.lexical, **trained.fitted.rows()}.items()
     ]
     title = f"{trained.dev:,} held-out questions, {trained.train:,} to train on"
     print_rows(title, ("epoch", "MRR@10", "hit@1", "hit@10"), rows)
+    print(f"{settings.output}: name it in {'evs_bi_encoder' if settings.bi_encoder else 'evs_model'}")
+    return 0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ..support.errors import ConfigError, one_line
-from ..support.limits import LARGEST_CONFIG, MOST_SETTINGS
+from ..support.limits import LARGEST_CONFIG
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -17,11 +16,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
             text = file.read(LARGEST_CONFIG + 1)
         if len(text) > LARGEST_CONFIG:
             raise ConfigError(f"{path}: larger than {LARGEST_CONFIG >> 10} kB; is this a file of settings?")
-        loader = _loader(text.decode("utf-8-sig"))
-        node = loader.get_single_node()
-        if _values(node, {}) > MOST_SETTINGS:
-            raise ConfigError(f"{path}: more than {MOST_SETTINGS} values; does an alias (*name) stand for many?")
-        data = None if node is None else loader.construct_document(node)
+        data = _loader(text.decode("utf-8-sig")).get_single_data()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {one_line(error)}") from None
     except ConfigError:
@@ -37,25 +32,18 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return data
 
 
-def _values(node: Any, known: dict[int, int]) -> int:
-    """How many values a node of YAML stands for; one that holds itself, more than there may be."""
-    if id(node) not in known:
-        known[id(node)] = MOST_SETTINGS + 1  # while it is looked at
-        parts = getattr(node, "value", ())
-        within = (
-            () if isinstance(parts, str) else chain.from_iterable(p if isinstance(p, tuple) else (p,) for p in parts)
-        )
-        known[id(node)] = min(MOST_SETTINGS + 1, 1 + sum(_values(part, known) for part in within))
-    return known[id(node)]
-
-
 def _loader(text: str) -> Any:
-    """PyYAML's safe loader, for which 3e-5 is a number, too (YAML 1.1 wants 3.0e-5)."""
+    """Return PyYAML's safe loader, for which 3e-5 is a number, too (YAML 1.1 wants 3.0e-5), without aliases."""
     import re
 
     import yaml
 
     class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):  # a few of them can stand for millions of values
+                raise ValueError("an alias (*name) is not read; write out its value")
+            return super().compose_node(parent, index)
+
         def construct_scalar(self, node: Any) -> Any:
             text = super().construct_scalar(node)
             text.encode()  # half of a surrogate pair, which YAML may write as an escape, is no text

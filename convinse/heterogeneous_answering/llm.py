@@ -12,8 +12,8 @@ import msgspec
 from ..config import Config
 from ..language_models.calibration import Calibration, read_calibration
 from ..language_models.chat_model import ChatModel, Reply
+from ..language_models.completion import read_strictly
 from ..language_models.prompts import Prompt, estimated_tokens, fenced
-from ..language_models.structured import read_strictly
 from ..records.conversation import RankedAnswer, TokenCount, Turn
 from ..records.evidence import normalize_source
 from ..resources import Resources

@@ -1,4 +1,4 @@
-"""The CLOCQ API over an embedded knowledge base: requests, their answers, and files of tasks.
+"""The CLOCQ API over an embedded knowledge base: requests and their answers.
 
 Each path takes one JSON object and answers JSON. Unknown items get what CLOCQ gives: their id as label and alias, `"None"` as
 description, no facts, no types, frequencies of 0. A request that cannot be understood raises `DataError`.
@@ -9,19 +9,16 @@ from __future__ import annotations
 import functools
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from ..config import ClocqParams
-from ..formats.convmix import read_records
 from ..records.evidence import Entity
 from ..records.literals import date_entity, is_date
 from ..records.representation import QuestionEntity
-from ..support.errors import DataError, one_line
-from ..support.jsonlines import writing
+from ..support.errors import DataError
 from .linking import EntityLinker
 from .relations import Embedding, RelationLinker
 from .search_space import SearchSpace, is_named
@@ -38,23 +35,6 @@ _LONGEST_QUESTION = 10_000
 _MOST_FACTS = 1_000_000
 _P = 1000  # CLOCQ's default
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_TASKS = {
-    "get_label": "/item_to_label",
-    "get_labels": "/item_to_labels",
-    "get_aliases": "/item_to_aliases",
-    "get_description": "/item_to_description",
-    "get_types": "/item_to_types",
-    "get_type": "/item_to_type",
-    "get_frequency": "/frequency",
-    "get_neighborhood": "/neighborhood",
-    "get_neighborhood_two_hop": "/two_hop_neighborhood",
-    "connect": "/connect",
-    "connectivity_check": "/connectivity_check",
-    "get_search_space": "/search_space",
-    "entity_linking": "/entity_linking",
-    "relation_linking": "/relation_linking",
-}
-_TASK_KEYS = {"kb_item": "item", "kb_item1": "item1", "kb_item2": "item2"}  # of a task -> of a request
 
 
 class ItemRequest(msgspec.Struct):
@@ -236,47 +216,3 @@ def _item(request: ItemRequest) -> str:
     if request.item is None:
         raise DataError("item: missing or null; give an id such as Q42 or P31, or a literal")
     return request.item
-
-
-# -- files of tasks ----------------------------------------------------------------------------------------------------
-
-
-def answer_tasks(service: ClocqService, tasks: Path, output: Path) -> int:
-    """Answer a file of tasks as CLOCQ's task handler reads it, one line of JSON each; return how many there are.
-
-    As in CLOCQ, a task that lacks an argument is passed over, with a warning.
-
-    Raises:
-        DataError: the file cannot be read, or a task is wrong; nothing is written then.
-    """
-    requests = list(_read_tasks(service, tasks))
-    with writing(output) as write:
-        for function, request, place in requests:
-            try:
-                write(function(request))
-            except DataError as error:
-                raise DataError(f"{place}: {error}") from None
-    return len(requests)
-
-
-def _read_tasks(service: ClocqService, path: Path) -> Iterator[tuple[Any, msgspec.Struct, str]]:
-    """Read the function, the request and the place of each task."""
-    tasks, functions = read_records(path), service.functions
-    if not isinstance(tasks, list):
-        raise DataError(f"{path}: expected a list of tasks, found {type(tasks).__name__}")
-    for number, task in enumerate(tasks):
-        place = f"{path}: task {number}"
-        name = task.get("task") if isinstance(task, dict) else None
-        if not isinstance(name, str) or name not in _TASKS:
-            raise DataError(f"{place}: {str(name)[:50]!r} is no task; known: {', '.join(_TASKS)}")
-        shape, function = functions[_TASKS[name]]
-        request = {_TASK_KEYS.get(key, key): value for key, value in task.items() if key != "task"}
-        needed = [key for key in ("item", "item1", "item2", "question") if key in shape.__struct_fields__]
-        missing = [key for key in needed if request.get(key) is None]
-        if missing:
-            LOGGER.warning("%s: %s without %s is passed over", place, name, missing[0])
-            continue
-        try:
-            yield function, msgspec.convert(request, shape), place
-        except msgspec.ValidationError as error:
-            raise DataError(f"{place}: {one_line(error)}") from None

@@ -50,11 +50,7 @@ def odds(probability: float) -> float:
 
 
 def read_calibration(path: Path, model: str, samples: int) -> Calibration:
-    """The calibration in a file of `train ha`.
-
-    Raises:
-        ModelError: it is missing, damaged, or was fitted to another model or number of samples.
-    """
+    """Read a file of `train ha`. Raises `ModelError`: it is damaged, or of another model or number of samples."""
     try:
         calibration = msgspec.json.decode(path.read_bytes(), type=Calibration)
     except OSError as error:

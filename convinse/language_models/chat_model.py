@@ -18,7 +18,6 @@ from .completion import Completion, read_completion
 from .in_flight import in_flight
 from .model_server import DryRunError, ModelServer
 from .prompts import Prompt
-from .structured import response_format
 
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -30,7 +29,7 @@ _KEPT = "completion"  # the kind of the cache's entries
 
 @dataclass(frozen=True)
 class Reply(Generic[T]):
-    """What a model wrote, and what it says; None: it has not the form that was asked for."""
+    """A completion and its parsed answer; None if it has another form."""
 
     completion: Completion
     said: T | None
@@ -39,37 +38,30 @@ class Reply(Generic[T]):
 class ChatModel:
     """Asks a language model, several prompts at once.
 
-    A prompt is asked for the JSON schema of its answer (`json_schema`) and for the probabilities of tokens. A server that
-    refuses either is asked without, from then on. Completions are kept by model, parameters and prompt; those that cannot be
-    read are not.
-
-    Args:
-        settings: how the model is asked.
-        server: that has it.
-        cache: keeps completions.
-        counts: counts `requests` (sent), `kept` (found in the cache) and `unreadable`.
-        seed: of samples; a server may not heed it.
+    A request wants the JSON schema of the answer (`json_schema`) and the probabilities of tokens. A server that refuses either
+    is asked without it from then on. The cache keeps completions that can be read, by model, parameters and prompt. `counts`
+    has `requests` (sent), `kept` (found in the cache) and `unreadable`; a server may not heed the `seed` of samples.
     """
 
     def __init__(
         self, settings: LanguageModelSettings, server: ModelServer, cache: Cache, counts: Counter[str], seed: int = 0
     ) -> None:
         self._settings, self._server, self._cache, self._counts, self._seed = settings, server, cache, counts, seed
-        wanted = {"response_format", "logprobs"} if settings.json_schema else {"logprobs"}
-        # what else is asked for, tried in this order until the server takes it
-        self._offers = [wanted, wanted - {"logprobs"}, wanted - {"response_format"}, set()]
-        self._offers = [offer for place, offer in enumerate(self._offers) if offer not in self._offers[:place]]
+        # optional fields of a request, tried in this order until the server takes them
+        self._offers = [("logprobs",), ()]
+        if settings.json_schema:
+            self._offers = [("logprobs", "response_format"), ("response_format",), *self._offers]
 
     def ask(self, prompts: Sequence[Prompt], read: Callable[[str], T]) -> list[Reply[T]]:
-        """What a model says to each prompt; those that are not known are sent, `parallel` at once.
+        """Return the reply to each prompt; those that the cache lacks are sent, `parallel` at once.
 
         Args:
-            prompts: to be asked.
-            read: makes of a text what it says; a `ValueError` of it says that it has another form.
+            prompts: of one stage.
+            read: parses the text of an answer; raises `ValueError` for another form.
 
         Raises:
             ConfigError: no model is named, or there is no key.
-            NetworkError: the server cannot be asked; the answer was cut; it asks for a tool. What came before is kept.
+            NetworkError: the server cannot be reached, or its answer is cut or asks for a tool. Earlier replies are kept.
         """
         if prompts and self._server.is_dry:
             raise DryRunError(self._server.key, self._body(prompts[0]))
@@ -115,28 +107,22 @@ class ChatModel:
         return {**body, **settings.extra, **fixed}
 
     def _sent(self, prompt: Prompt) -> Completion:
-        """The answer to a prompt; asked for with less where the server refuses what it is asked for."""
-        refused: NetworkError | None = None
-        for offer in list(self._offers):
-            body = self._body(prompt)
-            if "response_format" in offer:
-                body["response_format"] = response_format(prompt.name, prompt.schema)
-            if "logprobs" in offer:
-                body["logprobs"] = True
+        """Return the answer to a prompt; a server that refuses optional fields is asked without them."""
+        form = {"name": prompt.name, "strict": True, "schema": prompt.schema}
+        optional = {"logprobs": True, "response_format": {"type": "json_schema", "json_schema": form}}
+        offers, refusal = self._offers, None
+        for offer in offers:
+            body = {**self._body(prompt), **{name: optional[name] for name in offer}}
             try:
                 completion = self._server.post(_PATH, body, read_completion)
             except NetworkError as error:
                 if error.status not in _FIELD_REFUSED:
                     raise
-                if not offer:
-                    raise (refused or error) from None
-                refused = refused or error
+                refusal = refusal or error
                 continue
-            if refused is not None and offer != self._offers[0]:
-                LOGGER.warning(
-                    "%s: the server takes no %s (%s)",
-                    self._server.key, " and no ".join(sorted(self._offers[0] - offer)), one_line(refused),
-                )  # fmt: skip
-                self._offers = [own for own in self._offers if own <= offer]
+            if refusal is not None:
+                refused = " and no ".join(name for name in offers[0] if name not in offer)
+                LOGGER.warning("%s: the server takes no %s (%s)", self._server.key, refused, one_line(refusal))
+                self._offers = offers[offers.index(offer) :]
             return completion
-        raise AssertionError("nothing was offered")
+        raise refusal or AssertionError("nothing was offered")

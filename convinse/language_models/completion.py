@@ -1,15 +1,21 @@
-"""What a server answers to `/chat/completions`, taken apart."""
+"""The answer of a server to `/chat/completions`, and the strict reading of the text in it."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+import re
+from typing import Any, TypeVar
 
 import msgspec
 
 from ..support.errors import one_line
+from ..support.jsonlines import JSON_ERRORS
+
+T = TypeVar("T")
 
 _LONGEST = 200_000  # characters of a text
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_BLOCK = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -79,7 +85,7 @@ class _Answer(msgspec.Struct):
     usage: _Usage | None = None
 
 
-def read_completion(value: Any, logprobs: Literal["wanted", "left"] = "wanted") -> Completion:
+def read_completion(value: Any) -> Completion:
     """The completion in the JSON value that a server answers.
 
     Raises:
@@ -97,11 +103,28 @@ def read_completion(value: Any, logprobs: Literal["wanted", "left"] = "wanted") 
         raise ValueError("the model asks for a tool, and none is ever called; name a model that answers without tools")
     if choice.finish_reason == "length":
         raise ValueError("it was cut before its end; raise max_tokens, or have the model think less")
-    if message.content is None and message.refusal is None:
+    text = message.refusal if message.content is None else message.content
+    if text is None:
         raise ValueError("it has no content")
-    text = message.content if message.content is not None else message.refusal or ""
     if len(text) > _LONGEST:
         raise ValueError(f"it has {len(text)} characters; {_LONGEST} are the most")
     usage = answer.usage or _Usage()
-    tokens = choice.logprobs.content if choice.logprobs is not None and logprobs == "wanted" else None
+    tokens = choice.logprobs.content if choice.logprobs is not None else None
     return Completion(text, usage.prompt_tokens or 0, usage.completion_tokens or 0, tokens or None)
+
+
+def read_strictly(text: str, form: type[T]) -> T:
+    """The one JSON object that a text is, in a form; around it may be a code block, before it what the model thought.
+
+    Nothing is guessed: prose, two objects, other or missing fields are refused. So whatever a page has talked a model into,
+    it is no answer unless it has the form of one.
+
+    Raises:
+        ValueError: the text is something else.
+    """
+    text = _THOUGHT.sub("", text)
+    block = _BLOCK.match(text)
+    try:
+        return msgspec.json.decode(block[1] if block else text, type=form)
+    except JSON_ERRORS as error:
+        raise ValueError(f"it has not the form that was asked for ({one_line(error)})") from None

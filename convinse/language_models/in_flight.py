@@ -4,61 +4,45 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from queue import Empty, SimpleQueue
-from typing import TypeVar
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 W = TypeVar("W")
 R = TypeVar("R")
 
 
 def in_flight(work: Sequence[W], call: Callable[[W], R], parallel: int, done: Callable[[int, R], None]) -> None:
-    """Call a function for each piece of work, at most `parallel` at once, in threads that end with the program.
+    """Call a function for each piece of work in at most `parallel` threads, and `done` with its place and result in this one.
 
-    After an error nothing more is begun; what is under way comes to its end and is handed over, then the error is raised. So
-    what was paid for is kept. Ctrl-C waits for nothing.
-
-    Args:
-        work: the pieces.
-        call: waits for a server; called in a thread of the pool.
-        parallel: threads at most.
-        done: called with the place of a piece and its result, as soon as it is there, in the thread of the caller.
+    After an error nothing more is begun; what is under way is handed to `done`, since it was paid for, then the error is
+    raised. Ctrl-C waits for nothing: the threads are daemons, which those of `concurrent.futures` are not.
     """
-    waiting: SimpleQueue[int] = SimpleQueue()
-    answered: SimpleQueue[tuple[int, R | None, BaseException | None]] = SimpleQueue()
+    answered: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     stopped = threading.Event()
-    for place in range(len(work)):
-        waiting.put(place)
+    places = iter(range(len(work)))  # of all threads: each place is taken once
 
     def serve() -> None:
-        while not stopped.is_set():
+        while not stopped.is_set() and (place := next(places, None)) is not None:
             try:
-                place = waiting.get_nowait()
-            except Empty:
-                break
-            try:
-                result = call(work[place])
-            except BaseException as error:  # the caller's to raise
+                answered.put((place, call(work[place])))
+            except BaseException as error:  # the caller raises it
                 stopped.set()
-                answered.put((place, None, error))
-            else:
-                answered.put((place, result, None))
-        answered.put((-1, None, None))
+                answered.put((place, error))
+        answered.put(None)
 
-    threads = [threading.Thread(target=serve, daemon=True) for _ in range(min(parallel, len(work)))]
-    fault: BaseException | None = None
+    faults = []
     try:
-        for thread in threads:
-            thread.start()
-        left = len(threads)
-        while left:
-            place, result, error = answered.get()
-            if place < 0:
-                left -= 1
-            elif error is not None:
-                fault = fault or error
+        threads = min(parallel, len(work))
+        for _ in range(threads):
+            threading.Thread(target=serve, daemon=True).start()
+        while threads:
+            if (answer := answered.get()) is None:
+                threads -= 1
+            elif isinstance(answer[1], BaseException):
+                faults.append(answer[1])
             else:
-                done(place, result)  # type: ignore[arg-type]
+                done(*answer)
     finally:
         stopped.set()
-    if fault is not None:
-        raise fault
+    if faults:
+        raise faults[0]

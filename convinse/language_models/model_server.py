@@ -89,7 +89,11 @@ class ModelServer:
         try:
             value = self._web.post_json(url, body, headers)
         except NetworkError as error:
-            raise NetworkError(self._explained(error), error.status) from None
+            text, variable = self._hidden(str(error)), self._settings.api_key_env
+            if error.status in _KEY_REFUSED:
+                wrong, missing = f"is the key in {variable} right?", f"it may want a key, see {self.key}.api_key_env"
+                text = f"{text}; {wrong if variable else missing}"
+            raise NetworkError(text, error.status) from None
         try:
             return read(_without(value, secret) if secret else value)
         except ValueError as error:
@@ -111,17 +115,6 @@ class ModelServer:
             raise ConfigError(f"{self.key}.api_key_env: what {name} holds is no key: it has blanks or other signs")
         self._secret = secret
         return secret
-
-    def _explained(self, error: NetworkError) -> str:
-        text = self._hidden(str(error))
-        if error.status in _KEY_REFUSED:
-            name = self._settings.api_key_env
-            return (
-                f"{text}; is the key in {name} right?"
-                if name
-                else f"{text}; it may want a key, see {self.key}.api_key_env"
-            )
-        return text
 
     def _hidden(self, text: str) -> str:
         """A message without the key, and without the beginning of it that is left where a message was cut."""

@@ -25,10 +25,6 @@ class _ScoreOfText(msgspec.Struct):
     score: float | None = None
 
 
-class _Results(msgspec.Struct):
-    results: list[_ScoreOfText]
-
-
 class _Embedding(msgspec.Struct):
     index: int
     embedding: list[float]
@@ -41,13 +37,8 @@ class _Embeddings(msgspec.Struct):
 class ScoringServer:
     """Scores texts by a server that some settings name, several requests at once.
 
-    `/rerank` is asked with `query` and `documents`, as vLLM, Infinity, llama.cpp, Jina and Cohere have it, and where that is refused with
-    `query` and `texts`, as TEI has it.
-
-    Args:
-        settings: how it is asked.
-        server: that is asked.
-        counts: counts the `requests`.
+    `/rerank` gets `query` and `documents`, as vLLM, Infinity, llama.cpp, Jina and Cohere have it; a server that refuses them
+    gets `query` and `texts`, as TEI has it.
     """
 
     def __init__(self, settings: EvsServer, server: ModelServer, counts: Counter[str]) -> None:
@@ -68,8 +59,8 @@ class ScoringServer:
 
         def score(piece: tuple[int, int]) -> list[float]:
             question, texts = pairs[piece[0]]
-            own = [settings.text_prefix + text for text in texts[piece[1] : piece[1] + size]]
-            return self._reranked(settings.query_prefix + question, own)
+            batch = [settings.text_prefix + text for text in texts[piece[1] : piece[1] + size]]
+            return self._reranked(settings.query_prefix + question, batch)
 
         def done(number: int, values: list[float]) -> None:
             place, start = work[number]
@@ -98,20 +89,18 @@ class ScoringServer:
         return vectors
 
     def _reranked(self, question: str, texts: list[str]) -> list[float]:
-        def read(value: Any) -> list[float]:
-            return _in_order(_scored(value), len(texts))
+        def post(field: str) -> list[float]:
+            body = {"model": self._server.model, "query": question, field: texts}
+            return self._server.post("rerank", body, lambda value: _read_scores(value, len(texts)))
 
-        def asked(field: str) -> list[float]:
-            return self._server.post("rerank", {"model": self._server.model, "query": question, field: texts}, read)
-
-        field = self._field  # another thread may learn meanwhile that it is the other one
+        field = self._field  # another thread may change it meanwhile
         try:
-            return asked(field)
+            return post(field)
         except NetworkError as error:
             if error.status not in _OTHER_FIELDS or field == "texts":
                 raise
             try:
-                scores = asked("texts")
+                scores = post("texts")
             except NetworkError:
                 raise error from None
             self._field = "texts"
@@ -131,24 +120,17 @@ class ScoringServer:
         return self._server.post("embeddings", body, read)
 
 
-def _scored(value: Any) -> list[_ScoreOfText]:
+def _read_scores(value: Any, number: int) -> list[float]:
+    """Return the scores in the order of the texts. Raises `ValueError` unless each text has one that is a number."""
     try:
-        return (
-            msgspec.convert(value, list[_ScoreOfText])
-            if isinstance(value, list)
-            else msgspec.convert(value, _Results).results
-        )
-    except msgspec.ValidationError as error:
+        results = msgspec.convert(value["results"] if isinstance(value, dict) else value, list[_ScoreOfText])
+    except (KeyError, msgspec.ValidationError) as error:
         raise ValueError(f"it has no scores ({one_line(error)})") from None
-
-
-def _in_order(results: Sequence[_ScoreOfText], number: int) -> list[float]:
-    """The scores in the order of the texts. Raises `ValueError` unless each text has one that is a number."""
-    if sorted(own.index for own in results) != list(range(number)):
+    if sorted(result.index for result in results) != list(range(number)):
         raise ValueError(f"it has {len(results)} scores of {number} texts")
     values = []
-    for own in sorted(results, key=lambda own: own.index):
-        score = own.score if own.relevance_score is None else own.relevance_score
+    for result in sorted(results, key=lambda result: result.index):
+        score = result.score if result.relevance_score is None else result.relevance_score
         if score is None:
             raise ValueError("a score is missing")
         values.append(score)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..records.evidence import Evidence
@@ -41,7 +42,11 @@ class HaystackRetriever(_HaystackPart):
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """Best first, with their scores."""
         (evidences,) = self.pipeline.retrieve([query])
-        return {"documents": _documents(evidences[: self.top_k if top_k is None else top_k])}
+        documents = []
+        for evidence in evidences[: self.top_k if top_k is None else top_k]:
+            name, text, meta = to_document(evidence)
+            documents.append(Document(id=name, content=text, meta=meta, score=evidence["score"]))
+        return {"documents": documents}
 
 
 @component
@@ -53,7 +58,8 @@ class HaystackRanker(_HaystackPart):
         """Best first, with new scores; ids stay."""
         given = [{**_evidence(document), "document": document} for document in documents]
         (ranked,) = self.pipeline.rank([query], [given], self.top_k if top_k is None else top_k)  # type: ignore[list-item]
-        return {"documents": [_scored(evidence["document"], evidence["score"]) for evidence in ranked]}  # type: ignore[typeddict-item]
+        scored = [replace(evidence["document"], score=evidence["score"]) for evidence in ranked]  # type: ignore[typeddict-item]
+        return {"documents": scored}
 
 
 @component
@@ -75,14 +81,5 @@ class HaystackReader(_HaystackPart):
         return {"answers": answers}
 
 
-def _documents(evidences: list[Evidence]) -> list[Document]:
-    parts = [(*to_document(evidence), evidence["score"]) for evidence in evidences]
-    return [Document(id=name, content=text, meta=meta, score=score) for name, text, meta, score in parts]
-
-
 def _evidence(document: Document) -> Evidence:
     return {**to_evidence(document.content or "", document.meta), "score": document.score or 0.0}
-
-
-def _scored(document: Document, score: float) -> Document:
-    return Document(id=document.id, content=document.content, meta=document.meta, score=score)

@@ -79,12 +79,8 @@ class SharedPipeline:
 
     @cached_property
     def _native(self) -> NativeERS:
-        pipeline = self._pipeline
-        return (
-            pipeline.ers
-            if isinstance(pipeline.ers, NativeERS)
-            else NativeERS(pipeline.config, resources=pipeline.resources)
-        )
+        ers, pipeline = self._pipeline.ers, self._pipeline
+        return ers if isinstance(ers, NativeERS) else NativeERS(pipeline.config, resources=pipeline.resources)
 
     def _understood(self, questions: Sequence[str], earlier: Sequence[Sequence[Turn]] | None, until: Any) -> list[Turn]:
         before = earlier or [()] * len(questions)

@@ -12,8 +12,8 @@ from ..config import Config
 from ..knowledge_base.linking import LinkedMention
 from ..language.text import fold
 from ..language_models.chat_model import ChatModel, Reply
+from ..language_models.completion import read_strictly
 from ..language_models.prompts import Prompt, estimated_tokens, fenced
-from ..language_models.structured import read_strictly
 from ..records.conversation import TokenCount, Turn, Understanding
 from ..records.evidence import Entity, unique_entities
 from ..records.literals import is_item

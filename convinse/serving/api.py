@@ -210,7 +210,7 @@ async def ask(service: Service, name: ConversationId, body: NextTurn, request: R
         check_has_room(session)
 
         async def answer(listener: StageListener | None = None) -> Turn:
-            turn = await service.queue.answer(session, question, listener)
+            turn = await service.queue.ask(session, question, listener)
             service.store.replace(name, session)
             return turn
 
@@ -255,7 +255,7 @@ async def complete_chat(service: Service, body: ChatRequest, request: Request) -
         session = service.pipeline.session(sources)
         if chat.earlier:
             session = await service.queue.run(lambda: session_after(service.pipeline, sources, chat.earlier))
-        turn = await service.queue.answer(session, chat.question, listener)
+        turn = await service.queue.ask(session, chat.question, listener)
         if body.wants_usage:
             tokens.update(await asyncio.to_thread(lambda: usage(chat, turn, service.tokens)))
         return turn

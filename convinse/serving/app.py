@@ -97,9 +97,7 @@ class RequestGuard:
                     await self._drain(receive)
                 raise self._too_large()
             if self._held > _BODIES:
-                raise HTTPException(
-                    429, "the server holds too many large requests; try again later", {"Retry-After": "1"}
-                )
+                raise busy("the server holds too many large requests")
             return message
 
         async def send_noted(message: Message) -> None:
@@ -173,6 +171,11 @@ class RequestGuard:
 def json_response(value: Any, status: int = 200, headers: Any = None) -> Response:
     """Encode a value as a JSON response."""
     return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
+
+
+def busy(reason: str, status: int = 429, seconds: int = 1) -> HTTPException:
+    """Return the error of a request that may be tried again after some seconds."""
+    return HTTPException(status, f"{reason}; try again later", {"Retry-After": str(seconds)})
 
 
 def error_response(request: Request, error: HTTPException) -> Response:

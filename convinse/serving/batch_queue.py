@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from starlette.exceptions import HTTPException
+from .app import busy
 
 MOST_WAITING = 256
 
@@ -56,9 +56,7 @@ class BatchQueue(Generic[Item, Result]):
     def check_room(self) -> None:
         """Raise `HTTPException` (429) if the queue is full."""
         if len(self) >= self._most_waiting:
-            raise HTTPException(
-                429, f"{self._most_waiting} requests wait already; try again later", {"Retry-After": "1"}
-            )
+            raise busy(f"{self._most_waiting} requests wait already")
 
     async def answer(self, item: Item) -> Result:
         """Return the result of an item.
@@ -91,8 +89,7 @@ class BatchQueue(Generic[Item, Result]):
         try:
             return await asyncio.wait_for(result, self._seconds)
         except (asyncio.TimeoutError, TimeoutError):  # two classes in Python 3.10
-            text = f"no answer within {self._seconds:g} s; ask for less, or later"
-            raise HTTPException(503, text, {"Retry-After": str(max(1, round(self._seconds)))}) from None
+            raise busy(f"no answer within {self._seconds:g} s", 503, max(1, round(self._seconds))) from None
 
     async def _compute_waiting(self) -> None:
         loop = asyncio.get_running_loop()

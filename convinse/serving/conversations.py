@@ -15,11 +15,11 @@ from ..records.evidence import parse_sources
 from ..session import Session, check_question
 from ..support.errors import ConfigError, DataError
 from ..support.limits import LONGEST_QUESTION
+from .app import busy
 from .metrics import ServiceMetrics
 
 MOST_TURNS = 100
 _ID_BYTES = 16  # of chance: a client that knows an id may read the conversation and go on with it
-_RETRY = {"Retry-After": "1"}
 
 
 class ConversationStore:
@@ -53,7 +53,7 @@ class ConversationStore:
             raise HTTPException(413, f"conversation: it has more than {self._most_bytes} bytes; begin a new one")
         self._make_room(1, session.stored_bytes)
         if len(self) >= self._most or self._bytes + session.stored_bytes > self._most_bytes:
-            raise HTTPException(429, f"{len(self._busy)} conversations have turns under way; try again later", _RETRY)
+            raise busy(f"{len(self._busy)} conversations have turns under way")
         name = f"conv_{secrets.token_urlsafe(_ID_BYTES)}"
         self._put(name, session)
         return name
@@ -78,7 +78,7 @@ class ConversationStore:
         """Give a copy of a session while its next turn is under way. Raises `HTTPException` (409) if it has one."""
         session = self.get(name)
         if name in self._busy:
-            raise HTTPException(409, "the conversation has a turn under way; ask again when it is answered", _RETRY)
+            raise busy("the conversation has a turn under way", 409)
         self._busy.add(name)
         try:
             yield session.copy()
@@ -131,10 +131,10 @@ def checked_question(text: str) -> str:
 
 
 def can_be_asked(text: str) -> bool:
-    """Return True if `checked_question` takes a text."""
+    """Return True if `check_question` takes a text."""
     try:
-        checked_question(text)
-    except HTTPException:
+        check_question(text)
+    except DataError:
         return False
     return True
 

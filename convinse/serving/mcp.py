@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeVar
@@ -23,11 +23,11 @@ from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 is not e
 
 from ..evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from ..evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
-from ..knowledge_base.linking import LinkedMention
 from ..pipeline import Pipeline
 from ..records.conversation import Turn
-from ..records.evidence import Entity, Evidence, parse_sources
+from ..records.evidence import Evidence, parse_sources
 from ..records.facts import fact_evidence
+from ..records.representation import QuestionEntity, Representation
 from ..support.limits import LONGEST_QUESTION
 from ..version import __version__
 from .api import ConversationService, ServiceOptions
@@ -209,36 +209,27 @@ class PipelineTools:
         Gives ranked answers with their probabilities and the evidences that support them, how the question was understood, and
         why it is better left without an answer if it is (`abstained`).
         """
-        reports: asyncio.Queue[str | None] = asyncio.Queue()
-        with _tool_errors():
-            answer = asyncio.ensure_future(
-                self._answer(checked_question(question), conversation_id, sources, reports.put_nowait)
-            )
-            answer.add_done_callback(lambda _: reports.put_nowait(None))
-            try:
-                for number in range(1, len(_STAGES) + 1):
-                    if (stage := await reports.get()) is None:
-                        break
-                    await context.report_progress(number, len(_STAGES), _STAGES[stage])
-                turn, name, turn_sources = await answer
-            finally:
-                answer.cancel()
-        return ask_result(turn, name, turn_sources, evidences)
+        service, reports = self._service, list[asyncio.Task[None]]()
 
-    async def _answer(
-        self, question: str, name: str | None, sources: list[Any] | None, report: Callable[[str], None]
-    ) -> tuple[Turn, str, tuple[str, ...]]:
-        service = self._service
-        if name is None:
-            session = self._pipeline.session(sources or service.sources)
-            turn = await service.queue.answer(session, question, lambda stage, _: report(stage))
-            return turn, service.store.add(session), session.sources
-        with service.store.under_way(name) as session:
-            session.sources = sources or session.sources
-            check_has_room(session)
-            turn = await service.queue.answer(session, question, lambda stage, _: report(stage))
-            service.store.replace(name, session)
-        return turn, name, session.sources
+        def report(stage: str, _: Any) -> None:
+            progress = context.report_progress(len(reports) + 1, len(_STAGES), _STAGES[stage])
+            reports.append(asyncio.create_task(progress))
+
+        with _tool_errors(), ExitStack() as stack:
+            question = checked_question(question)
+            if conversation_id is None:
+                session = self._pipeline.session(sources or service.sources)
+            else:
+                session = stack.enter_context(service.store.under_way(conversation_id))
+                session.sources = sources or session.sources
+                check_has_room(session)
+            turn = await service.queue.ask(session, question, report)
+            await asyncio.gather(*reports)
+            if conversation_id is None:
+                conversation_id = service.store.add(session)
+            else:
+                service.store.replace(conversation_id, session)
+        return ask_result(turn, conversation_id, session.sources, evidences)
 
     async def retrieve_evidences(
         self, question: Question, sources: SourceList | None = None, limit: Limit = 20
@@ -261,12 +252,8 @@ class PipelineTools:
 
         def work() -> SearchSpaceResult:
             evidences, entities = self._retriever.retrieve_KB_facts(checked_question(question))
-            items = [
-                self._item(entity["item"], entity["question_word"], entity["score"], entity["rank"])
-                for entity in entities
-            ]
             facts = self._ordered(question, evidences)
-            return SearchSpaceResult(items, _fact_texts(facts[:limit]), len(facts))
+            return SearchSpaceResult(self._items(entities), _fact_texts(facts[:limit]), len(facts))
 
         return await self._run(work)
 
@@ -275,7 +262,9 @@ class PipelineTools:
 
         def work() -> LinksResult:
             mentions = self._pipeline.resources.linker.link(checked_question(text))
-            return LinksResult([self._name(mention) for mention in mentions])
+            return LinksResult(
+                [LinkedName(m.surface, m.start, m.end, m.is_certain, self._items(m.meanings)) for m in mentions]
+            )
 
         return await self._run(work)
 
@@ -323,16 +312,18 @@ class PipelineTools:
     def _ordered(self, about: str, evidences: list[Evidence]) -> list[Evidence]:
         return self._scorer.rank(about, evidences, len(evidences)) if about.strip() else evidences
 
-    def _name(self, mention: LinkedMention) -> LinkedName:
-        items = [
-            self._item(candidate.entity, mention.surface, candidate.score, rank)
-            for rank, candidate in enumerate(mention.candidates)
+    def _items(self, meanings: Sequence[QuestionEntity]) -> list[QuestionItem]:
+        kb = self._pipeline.resources.kb
+        return [
+            QuestionItem(
+                **meaning["item"],
+                description=kb.description(meaning["item"]["id"]),
+                mention=meaning["question_word"],
+                score=meaning["score"],
+                rank=meaning["rank"],
+            )
+            for meaning in meanings
         ]
-        return LinkedName(mention.surface, mention.start, mention.end, mention.is_certain, items)
-
-    def _item(self, item: Entity, mention: str, score: float, rank: int) -> QuestionItem:
-        description = self._pipeline.resources.kb.description(item["id"])
-        return QuestionItem(item["id"], item["label"], description, mention, score, rank)
 
 
 @contextmanager
@@ -368,16 +359,11 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
         )
         for answer in answers
     ]
-    abstained = turn["abstained"]["reason"] if "abstained" in turn else None
-    first = [_numbered(evidences[place], number) for place, number in numbers.items()]
-    return AskResult(name, turn["turn"], list(sources), scored, abstained, _question_reading(turn), first)
-
-
-def _question_reading(turn: Turn) -> QuestionReading:
-    fields = turn.get("representation")
-    if fields is None:  # of a module that gives a string alone
-        fields = {"context": [], "entities": [], "predicate": turn["structured_representation"], "answer_type": ""}
-    return QuestionReading(
+    # a module may give a string alone
+    fields = turn.get("representation") or Representation(
+        context=[], entities=[], predicate=turn["structured_representation"], answer_type=""
+    )
+    understood = QuestionReading(
         turn.get("resolved_question", turn["question"]),
         fields["entities"],
         fields["context"],
@@ -385,6 +371,9 @@ def _question_reading(turn: Turn) -> QuestionReading:
         fields["answer_type"],
         [part["text"] for part in turn.get("history_used", [])],
     )
+    abstained = turn["abstained"]["reason"] if "abstained" in turn else None
+    first = [_numbered(evidences[place], number) for place, number in numbers.items()]
+    return AskResult(name, turn["turn"], list(sources), scored, abstained, understood, first)
 
 
 def _first_evidences(evidences: list[Evidence], limit: int) -> EvidencesResult:

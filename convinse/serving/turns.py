@@ -8,10 +8,11 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import ExitStack
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -34,58 +35,51 @@ _STAGE_KEYS = {
 _MOST_TURNS = 8  # of a batch: all of them wait for the slowest, and the memory of a batch grows with it
 _MOST_CHARACTERS = 2_000  # of the questions of a batch: a long one shares it with few
 _STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}  # the second: nginx passes events on at once
-_T = TypeVar("_T")
 
 
-class TurnQueue:
-    """Answers turns of sessions, those that wait together; belongs to one event loop.
+class TurnQueue(BatchQueue[NextQuestion, Turn]):
+    """Answers turns of sessions, those that wait together.
 
-    A turn whose client is gone ends before its next stage; its session is as it was. `seconds` and `most_waiting` are those of
-    `BatchQueue`.
+    A turn whose client is gone ends before its next stage; its session is as it was.
     """
 
     def __init__(self, pipeline: Pipeline, metrics: ServiceMetrics, seconds: float, most_waiting: int) -> None:
+        super().__init__(
+            self._answer_together,
+            lambda next_: len(next_.question),
+            _MOST_CHARACTERS,
+            _MOST_TURNS,
+            seconds,
+            most_waiting,
+        )
         self._pipeline, self._metrics = pipeline, metrics
-        self._queue = BatchQueue(self._answer_together, _length, _MOST_CHARACTERS, _MOST_TURNS, seconds, most_waiting)
         self._is_closed = False
-        metrics.add_gauge("waiting", "Turns that wait.", self._queue.__len__)
-
-    def check_room(self) -> None:
-        """Raise `HTTPException` (429) if the queue is full."""
-        self._queue.check_room()
+        metrics.add_gauge("waiting", "Turns that wait.", self.__len__)
 
     def close(self) -> None:
         """Wait until nothing uses the pipeline; a turn that is under way ends before its next stage."""
         self._is_closed = True
-        self._queue.close()
+        super().close()
 
-    async def run(self, function: Callable[[], _T]) -> _T:
-        """Return the value of a function that uses the pipeline. Raises as `answer`."""
-        return await self._queue.run(function)
-
-    async def answer(self, session: Session, question: str, listener: StageListener | None = None) -> Turn:
-        """Return the next turn of a session.
+    async def ask(self, session: Session, question: str, listener: StageListener | None = None) -> Turn:
+        """Return the next turn of a session, which has no other under way. Raises as `answer`.
 
         Args:
-            session: of the queue's pipeline, with no other turn under way.
+            session: of the queue's pipeline.
             question: checked.
             listener: hears of each stage.
-
-        Raises:
-            HTTPException: the queue is full (429), or the turn takes too long (503).
-            Exception: whatever a stage raises.
         """
         loop, given_up = asyncio.get_running_loop(), threading.Event()
 
         def report(stage: str, turn: Turn) -> None:
             if given_up.is_set() or self._is_closed:
-                raise _ClientGoneError
+                raise ClientDisconnect
             if listener is not None:
                 loop.call_soon_threadsafe(listener, stage, _stage_part(stage, turn))
 
         start, outcome = time.perf_counter(), "failed"
         try:
-            turn = await self._queue.answer(NextQuestion(session, question, report))
+            turn = await self.answer(NextQuestion(session, question, report))
             outcome = "abstained" if "abstained" in turn else "answered"
             return turn
         except asyncio.CancelledError:
@@ -101,14 +95,6 @@ class TurnQueue:
         seconds = {stage: value - before[stage] for stage, value in self._pipeline.seconds.items()}
         self._metrics.count_batch(len(questions), seconds)
         return turns
-
-
-class _ClientGoneError(Exception):
-    """The client of a turn is gone, or its time is over."""
-
-
-def _length(question: NextQuestion) -> int:
-    return len(question.question)
 
 
 def _stage_part(stage: str, turn: Turn) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """How large a part of an input may be: what is larger is refused, or left out where the rest is of use (docs/limits.md).
 
-A small file can stand for much: a packed one for its unpacked bytes, a table for the cells that its spans cover, an alias for what it names.
+A small file can stand for much: a packed one for its unpacked bytes, a table for the cells that its spans cover.
 """
 
 LONGEST_LINE = (
@@ -12,7 +12,6 @@ MOST_PAGE_TEXT = 4_000_000  # characters of all evidences of a page; the longest
 MOST_TABLE_CELLS = 200_000  # of a table, those that spans cover counted
 DEEPEST_ELEMENT = 100  # elements of a page within one another; MediaWiki renders some forty
 LARGEST_CONFIG = 1 << 18  # bytes of a file of settings: what YAML takes seconds for
-MOST_SETTINGS = 20_000  # values of a file of settings, those that aliases stand for counted
 LARGEST_PICKLE = 1 << 34  # bytes of a pickle, all of which is read into memory
 MOST_ITEM_TEXT = 1 << 24  # bytes that the evidences of a pickle may always have
 MOST_TIMES_PICKLE = 10  # times as large as a pickle all its evidences may be, beyond that

@@ -1,4 +1,4 @@
-"""Answering modules side by side on the same evidences, and how much a language model costs beside its own time.
+"""Answering modules side by side on the same evidences.
 
     bash run.sh bench answering [--part natural-dev]
     bash run.sh bench answering --base-url http://localhost:8000/v1 --model NAME [--api-key-env NAME]
@@ -8,21 +8,12 @@
 answer is supported where an evidence that it names contains it, checked in the same way for all. The p-value is that of
 `evaluate compare` against `extractive`, whole conversations swapped. `llm` and `seq2seq` are measured where a server and a folder
 of `train ha` are named.
-
-`requests`: 300 turns, 32 requests at once, a server in a process of its own that answers after 100 ms, or at once.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import copy
-import json
-import math
-import multiprocessing
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,101 +124,7 @@ def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> 
     }, file
 
 
-def requests(bench: Bench) -> Figures:
-    """What asking takes beside the server's own time."""
-    config = load_config("lexical.yml", ers_use_cache=False)
-    parts = [own for part in ("test", "dev") for own in read_part(config, part)]
-    chosen: list[Conversation] = []
-    left = bench.size or _TURNS
-    for conversation in parts:
-        if left > 0:
-            named = f"{len(chosen)}-{conversation['conv_id']}"
-            chosen.append({**conversation, "conv_id": named, "questions": conversation["questions"][:left]})
-            left -= len(conversation["questions"])
-    with Pipeline(config) as pipeline:
-        retrieved = pipeline.run(chosen, SOURCES, until="ers")
-    turns = sum(len(conversation["questions"]) for conversation in retrieved)
-    ideal = math.ceil(turns / _PARALLEL) * _LATENCY
-    figures: Figures = {"turns": turns, "ideal": ideal}
-    for name, latency, parallel in (("waiting", _LATENCY, _PARALLEL), ("at once", 0.0, 1)):
-        with _server(latency) as url:
-            for state in ("cold", "warm"):
-                figures[f"{name}, {state}"] = _asked(url, retrieved, bench.work / name, parallel)
-    rows = {name: own for name, own in figures.items() if isinstance(own, dict)}
-    rows |= {name: own | {"each": 1000 * own["seconds"] / turns} for name, own in rows.items()}
-    columns = {
-        "seconds": ("seconds", "{:.2f}"),
-        "ms a turn": ("each", "{:.2f}"),
-        "seconds of the processor": ("computing", "{:.2f}"),
-        "requests": ("requests", "{}"),
-    }
-    bench.compare(
-        f"{turns} turns; 100 ms with 32 at once, ideally {ideal:.1f} s; 0 ms one by one", ("",), columns, {(): rows}
-    )
-    if bench.size is None:
-        1000 * rows["at once, cold"]["computing"] / turns
-    return figures
-
-
-def _asked(url: str, retrieved: Sequence[Conversation], cache: Path, parallel: int) -> Figures:
-    """Seconds of the answering stage, those of them that it computes, and requests sent."""
-    settings = {"base_url": url, "model": "loopback", "parallel": parallel}
-    config = load_config("lexical.yml", ha="llm", ha_llm=settings, ers_cache_path=str(cache))
-    turns = [turn for conversation in copy.deepcopy(list(retrieved)) for turn in conversation["questions"]]
-    with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
-        before = time.process_time()
-        seconds, _ = timed(lambda: pipeline.ha.inference_on_turns(turns, SOURCES))
-        computing = time.process_time() - before
-        return {"seconds": seconds, "computing": computing, "requests": resources.requests["ha_llm"]["requests"]}
-
-
-@contextmanager
-def _server(latency: float) -> Iterator[str]:
-    """A server that answers every chat with an abstention, in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, latency), daemon=True)
-    process.start()
-    try:
-        yield f"http://127.0.0.1:{ours.recv()}/v1"
-    finally:
-        process.kill()
-        process.join()
-
-
-def _serve(pipe: Any, latency: float) -> None:
-    text = json.dumps({"answers": []})
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-    body = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 1000, "completion_tokens": 5}}).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                header = await reader.readuntil(b"\r\n\r\n")
-                size = next(line for line in header.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-                await reader.readexactly(int(size.split(b":")[1]))
-                await asyncio.sleep(latency)
-                writer.write(head + body)
-        except asyncio.IncompleteReadError:
-            writer.close()
-
-    async def serve() -> None:
-        server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=256)
-        pipe.send(server.sockets[0].getsockname()[1])
-        await server.serve_forever()
-
-    asyncio.run(serve())
-
-
-SPEC = Spec(
-    "answering",
-    __doc__,
-    {"systems": systems, "requests": requests},
-    (4, None, None),
-    options=options,
-    needs={"systems": ("scipy",)},
-)
+SPEC = Spec("answering", __doc__, {"systems": systems}, (4, None, None), options=options, needs={"systems": ("scipy",)})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The commands as a user types them: exit status, output, error lines, resuming, interrupting."""
 
-import json
 import os
 import signal
 import subprocess
@@ -53,26 +52,6 @@ def test_pipeline_writes_turns_metrics_and_a_table(small, command):
 def test_sources_and_configuration_in_either_order(small, words):
     assert main(["pipeline", *words, *SMALL]) == 0
     assert (small / "results/mine/kb_info/metrics.json").is_file()
-
-
-def test_a_second_call_goes_on_where_the_first_stopped(small):
-    assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 0
-    file = small / "results/mine/kb/turns.jsonl"
-    first = file.read_bytes()
-    file.write_bytes(first + b'{"conv_id": "half')  # as a killed run leaves it, which has no checksums
-    (file.parent / "manifest.json").unlink()
-    assert main(["pipeline", "kb", "my.yml", "--limit", "3", "--quiet"]) == 0
-    assert file.read_bytes().startswith(first)
-    assert [c["conv_id"] for c in json_lines(file)] == list(dict.fromkeys(c["conv_id"] for c in json_lines(file)))
-    assert len(json_lines(file)) == 3
-
-
-def test_restart_keeps_the_earlier_results_aside(small):
-    assert main(["pipeline", "kb", "my.yml", *SMALL]) == 0
-    assert main(["pipeline", "kb", "my.yml", "--restart", *SMALL]) == 0
-    folder = small / "results/mine/kb"
-    (earlier,) = folder.glob("earlier-*/turns.jsonl")
-    assert [c["conv_id"] for c in json_lines(earlier)] == [c["conv_id"] for c in json_lines(folder / "turns.jsonl")]
 
 
 def test_a_run_is_the_same_under_both_names_of_a_setting_and_however_it_is_computed(small):
@@ -132,69 +111,6 @@ def test_natural_questions_come_in_two_halves(small, command):
     assert (metrics["num_questions"], metrics["unanswerable"]["num_questions"]) == (0, 2)
 
 
-@pytest.mark.parametrize(
-    "conversations, message",
-    [
-        (None, "natural_input_path"),
-        ([], "natural.json: no conversation has"),
-        ([{"conv_id": "1", "questions": []}], '"part": "dev"'),
-    ],
-)
-def test_natural_questions_without_a_half_are_refused(small, command_error, conversations, message):
-    write("my.yml", "benchmark_path: .\n")
-    if conversations is not None:
-        write("natural.json", conversations)
-    assert message in command_error("pipeline", "my.yml", "--part", "natural-dev", "--quiet")
-
-
-def test_ask_shows_answers_and_support(small, command):
-    out = command("ask", "Who directed Titanic?", "When was he born?")
-    assert "1. James Cameron (Q42574)" in out and "16 August 1954" in out
-    assert "understood as:" in out and "[info]" in out
-
-
-def test_ask_json_is_one_object(small, command):
-    (turn,) = json.loads(command("ask", "--json", "--sources", "info", "Who directed Titanic?"))["questions"]
-    assert turn["pred_answers"][0]["answer"]["label"] == "James Cameron"
-    assert {evidence["source"] for evidence in turn["top_evidences"]} == {"info"}
-
-
-def test_ask_prints_a_turn_before_the_next_is_begun(start, monkeypatch):
-    """The second turn waits for a line of standard input, which comes when the first answer has been read."""
-    monkeypatch.setenv("PYTHONUNBUFFERED", "")
-    asking = start(
-        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from convinse import pipeline\n"
-        "from convinse.cli import main\n"
-        "understand = pipeline.understand_turns\n"
-        "def waiting(module, turns, histories, use_gold_answers):\n"
-        "    if histories[0]: assert sys.stdin.readline() == 'go\\n'\n"
-        "    return understand(module, turns, histories, use_gold_answers)\n"
-        "pipeline.understand_turns = waiting\n"
-        "sys.exit(main(['ask', 'Who directed Titanic?', 'When was he born?', '--config', 'lexical.yml']))"
-    )
-    while not (line := asking.stdout.readline()).startswith("  1. "):
-        assert line, asking.stderr.read()
-    assert "James Cameron (Q42574)" in line
-    rest, errors = asking.communicate("go\n", timeout=60)
-    assert asking.returncode == 0, errors
-    assert "> When was he born?" in rest and "16 August 1954" in rest
-
-
-def test_ask_about_nothing_known(small, command):
-    assert "no answer found" in command("ask", "how are you today?")
-
-
-def test_evaluate_answers_prints_one_json_object(small, command):
-    command("pipeline", "kb", "my.yml", *SMALL)
-    printed = json.loads(command("evaluate", "answers", "results/mine/kb/turns.jsonl"))
-    assert read_json("results/mine/kb/metrics.json").items() >= printed.items()
-
-
-def test_training_without_a_checkpoint_to_start_from_names_the_key(small, command_error):
-    assert "set evs_training: {base: " in command_error("train", "ers", "kb", "lexical.yml")
-
-
 def test_train_all_passes_over_what_has_nothing_to_start_from(small, command):
     lines = command("train", "all", "kb", "lexical.yml").splitlines()
     assert lines[0] == "qu: 'slots' has nothing to train" and lines[2] == "ha: 'entity_voting' has nothing to train"
@@ -222,15 +138,12 @@ CONVERSATION = {"conv_id": "c7", "questions": WITHOUT_QUESTION}
     "config, words, message",
     [
         ("evs_max_evidence: 3", ["my.yml"], ["my.yml", "'evs_max_evidence'", "did you mean 'evs_max_evidences'"]),
-        ("name: x", ["no.yml"], ["no.yml", "no such configuration"]),
         ("name: x", ["kb_txt_info", "my.yml"], ["'txt'", "kb, text, table, info"]),
         ("qu: slot", ["my.yml"], ["qu", "'slot'", "did you mean 'slots'"]),
         ("ers: broken_module:X", ["my.yml"], ["broken_module", "ZeroDivisionError"]),
-        ("ers: nowhere_at_all:X", ["my.yml"], ["nowhere_at_all", "ModuleNotFoundError"]),
         ("test_input_path: conversations.json", ["my.yml"], ["conversations.json", "'c7'", "turn 3", "'question'"]),
         ("test_input_path: missing.json", ["my.yml"], ["missing.json", "test_input_path"]),
         ("kb_path: nothing", ["my.yml"], ["nothing", "kb_path"]),
-        ("ers_wikipedia_dump: nothing.db", ["text", "my.yml"], ["nothing.db", "ers_wikipedia_dump"]),
         ("output_path: a_file/out", ["my.yml"], ["a_file/out", "output_path"]),
     ],
 )
@@ -295,12 +208,6 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
     assert file.read_bytes().startswith(kept) and file.read_bytes().count(b"\n") == count
 
 
-def test_without_cache_no_cache_folder_is_made(small):
-    Path("my.yml").write_text("name: mine\ners_use_cache: false\n")
-    assert main(["pipeline", "my.yml", *SMALL]) == 0
-    assert {path.name for path in small.iterdir()} == {"my.yml", "results"}
-
-
 @pytest.mark.parametrize(
     "arguments, closed, status",
     [
@@ -326,15 +233,6 @@ def test_output_on_a_full_disk_is_one_line(small):
     with Path("/dev/full").open("w") as full:
         done = process("ask", "--config", "lexical.yml", "Who directed Titanic?", stdout=full)
     assert (done.returncode, done.stderr) == (1, "convinse: No space left on device\n")
-
-
-def test_a_broken_pipe_that_is_not_the_output_is_told(small, monkeypatch, capfd):
-    def write(*_):
-        raise BrokenPipeError(32, "Broken pipe")
-
-    monkeypatch.setattr("convinse.cli.ask._ask", write)
-    assert main(["ask", "Who directed Titanic?"]) == 1
-    assert capfd.readouterr().err == "convinse: Broken pipe\n"
 
 
 HEAVY = "numpy bm25s torch transformers tokenizers safetensors rich msgspec yaml selectolax diskcache sqlite3 rapidfuzz"

@@ -11,13 +11,10 @@ import sys
 import time
 
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import create_pipe_input
-from prompt_toolkit.output import DummyOutput
 
 from convinse import Pipeline, load_config
 from convinse.cli import main
-from convinse.cli.chat import Chat, prompt
+from convinse.cli.chat import Chat
 from places import ROOT
 from test_pipeline import CONFIG, FixedAnswer, make
 from written import write
@@ -170,24 +167,6 @@ def test_ctrl_c_stops_the_answer_only(capsys):
         "taken back: a?",
         "there is no turn to take back",
     ]
-
-
-def test_a_line_is_edited_and_earlier_ones_come_back():
-    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
-        read = prompt(["asked before?"])
-        for typed, line in [
-            (UP + ENTER, "asked before?"),
-            ("wo\x7fho?" + ENTER, "who?"),
-            (UP + UP + ENTER, "asked before?"),
-        ]:
-            keys.send_text(typed)
-            assert read() == line
-        keys.send_text("half" + CTRL_C)
-        with pytest.raises(KeyboardInterrupt):
-            read()
-        keys.send_text(CTRL_D)
-        with pytest.raises(EOFError):
-            read()
 
 
 class Terminal:

@@ -68,10 +68,6 @@ def test_convert_refuses(squad, command_error, arguments, words):
     assert names() == ["squad.json"]
 
 
-def test_convert_wants_a_format(squad, usage_error):
-    assert "--to" in usage_error("convert", squad, "out")
-
-
 @pytest.mark.parametrize("more", [[], ["--format", "mrqa"]])
 def test_validate(mrqa, command, more):
     out = command("validate", mrqa, *more).splitlines()
@@ -89,13 +85,6 @@ def test_validate_names_all_that_is_wrong(mrqa, capsys):
     assert out.count("problem: ") == 20 and "23 more problems; --all prints them" in out
     assert main(["validate", "bad.jsonl", "--all"]) == 1
     assert capsys.readouterr().out.count("problem: ") == 43
-
-
-def test_validate_squad_and_multiqa(squad, command):
-    assert "unanswerable: 1" in command("validate", squad)
-    command("convert", squad, "m.jsonl", "--to", "multiqa", "--quiet")
-    out = command("validate", "m.jsonl", "--fix-header").splitlines()
-    assert "format: multiqa" in out and "header_fixed: False" in out and any("container first" in line for line in out)
 
 
 def test_validate_refuses(squad, command_error):

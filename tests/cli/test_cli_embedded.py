@@ -30,13 +30,6 @@ def test_options_of_the_retriever_are_refused(command_error, option):
     assert command_error("train", "embedded", *GIVEN, option, *value) == f"{option} belongs to train retriever"
 
 
-@pytest.mark.parametrize("option", [["--work", "w"], ["--quick"]])
-@pytest.mark.parametrize("stage", ["reader", "retriever", "qu", "ers", "ha", "all"])
-def test_its_options_are_refused_by_others(command_error, option, stage):
-    usage = "" if stage.startswith("re") else f"; give SOURCES and CONFIG as train {stage} kb_text my.yml"
-    assert command_error("train", stage, "kb", *option) == f"{option[0]} belongs to train embedded{usage}"
-
-
 RECIPE = {"stages": [{"mixture": {"qed": 4}}] * 2}
 
 

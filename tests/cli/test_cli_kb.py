@@ -32,17 +32,6 @@ def serve(start):
     return run
 
 
-def test_build_prints_what_was_built(folder, command):
-    arguments = ["--output", "new/kb", "--memory", "512MB", "--language", "en", "--quiet"]
-    out = command("kb", "build", folder / "dump.json", *arguments)
-    for word in ("new/kb", "items", "facts", "build id", "format", "bytes a fact"):
-        assert word in out
-    shown = re.compile(r"(items|properties|facts|build id) │ +(\w+)")
-    numbers = shown.findall(command("kb", "info", folder / "kb"))
-    assert shown.findall(out) == numbers  # whatever its settings
-    assert dict(numbers)["properties"] == "11"
-
-
 def test_build_passes_its_options_on_and_does_not_speak_of_conversations(folder, workdir, monkeypatch, capsys):
     seen = {}
 
@@ -84,16 +73,6 @@ def test_languages_that_are_none(text, usage_error):
     assert "such as en" in usage_error("kb", "build", "a.json", "--output", "b", f"--language={text}")
 
 
-def test_info_of_the_embedded_snapshot(command):
-    assert "facts" in command("kb", "info", "snapshot:kb")
-
-
-def test_search_shows_items_and_facts(folder, command):
-    out = command("kb", "search", folder / "kb", "Who directed Titanic with Kate Winslet?")
-    for word in ("Q44578", "Kate Winslet", "score", "Titanic, director, James Cameron", "facts"):
-        assert word in out
-
-
 def test_search_as_json(folder, command):
     found = json.loads(command("kb", "search", folder / "kb", "Who directed Titanic?", "--json"))
     assert set(found) == {"kb_item_tuple", "search_space"}
@@ -133,21 +112,6 @@ def test_serve_until_it_is_stopped(folder, serve, ending):
     process.send_signal(ending)
     assert process.communicate(timeout=30) == ("", "")
     assert process.returncode in (0, 130 if ending == signal.SIGINT else -ending)
-
-
-def test_serve_answers_a_file_of_tasks_and_ends(folder, workdir, command, usage_error):
-    tasks = [
-        {"task": "get_label", "kb_item": "Q44578"},
-        {"task": "connectivity_check", "kb_item1": "Q5", "kb_item2": "Q5"},
-    ]
-    Path("tasks.json").write_text(json.dumps(tasks))
-    assert (
-        command("kb", "serve", folder / "kb", "--tasks", "tasks.json", "--output", "out/answers.jsonl")
-        == "out/answers.jsonl: 2 answers\n"
-    )
-    assert Path("out/answers.jsonl").read_text() == '"Titanic"\n1\n'
-    for lone in (["--tasks", "tasks.json"], ["--output", "x.jsonl"]):
-        assert "--tasks and --output belong together" in usage_error("kb", "serve", folder / "kb", *lone)
 
 
 def test_serve_links_relations_with_the_embedded_model(folder, serve):

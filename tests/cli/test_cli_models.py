@@ -2,7 +2,6 @@
 
 import pytest
 
-from convinse.cli import main
 from convinse.encoder.exported import read_exported
 from tiny_models import tiny
 from written import names, write
@@ -28,12 +27,6 @@ def test_a_folder_is_written_and_described(words, command, workdir):
         assert shown in printed, printed
 
 
-def test_an_empty_folder_is_filled(command, workdir):
-    (workdir / "made").mkdir()
-    command("export", str(tiny(initializer_range=0.2)), "--output", "made")
-    assert set(names("made")) >= MADE
-
-
 @pytest.mark.parametrize("taken", ["made", "made/notes.txt"])
 def test_what_is_there_is_not_replaced(taken, command_error, workdir):
     write(taken, "mine")
@@ -51,8 +44,3 @@ def test_no_such_model(model, command_error, workdir):
 @pytest.mark.parametrize("words", [("--to", "torch"), ("--task", "translation")])
 def test_other_formats_and_tasks_are_usage_errors(words, usage_error):
     assert words[1] in usage_error("export", "model", "--output", "made", *words)
-
-
-def test_an_output_is_needed():
-    with pytest.raises(SystemExit):
-        main(["export", "model"])

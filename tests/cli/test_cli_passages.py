@@ -8,7 +8,7 @@ import pytest
 
 from convinse.cli import main
 from places import ROOT
-from written import write, write_lines
+from written import write
 
 SAMPLE = ROOT / "examples" / "poleval"
 SETS = ("wiki-trivia", "legal-questions", "allegro-faq")
@@ -33,18 +33,6 @@ def lines(path):
     return path.read_text(encoding="utf-8").splitlines()
 
 
-def test_the_sample_has_its_size():
-    assert sum(len(lines(SAMPLE / name / "passages.jl")) for name in SETS) == 30
-    assert len(lines(SAMPLE / "in.tsv")) == len(lines(SAMPLE / "expected.tsv")) == 12
-    known = {json.loads(line)["id"] for name in SETS for line in lines(SAMPLE / name / "passages.jl")}
-    assert known.issuperset(one for line in lines(SAMPLE / "expected.tsv") for one in line.split("\t"))
-
-
-def test_an_index_tells_what_it_is(workdir, command):
-    passages = SAMPLE / "wiki-trivia" / "passages.jl"
-    assert "build id" in command("retrieve", "index", passages, "--output", "index", "--language", "pl", "--quiet")
-
-
 def test_a_submission_is_written_and_measured(indexes, tmp_path, command):
     pytest.importorskip("ir_measures")
     out = tmp_path / "out.tsv"
@@ -55,20 +43,6 @@ def test_a_submission_is_written_and_measured(indexes, tmp_path, command):
     found = json.loads(command("evaluate", "poleval", SAMPLE / "expected.tsv", out))
     assert set(found["sets"]) == set(SETS) and found["macro"]["num_questions"] == 12
     assert 85 < found["macro"]["ndcg_at_10"] <= 100 and found["macro"]["recall_at_10"] == 100
-
-
-def test_one_set_as_a_run_and_scored_pairs(indexes, tmp_path, command):
-    pytest.importorskip("ir_measures")
-    scored = ["question-id\tpassage-id\tscore"]
-    for name in SETS:
-        out, questions = tmp_path / f"{name}.trec", SAMPLE / name / "questions.jl"
-        command("retrieve", "search", indexes / name, questions, "--output", out, "--format", "trec", "--top", 3)
-        for line in lines(out):
-            question, _, passage, _, score, _ = line.split()
-            scored.append(f"{question}\t{passage}\t{score}")
-    pairs = write_lines("scored.tsv", *scored)
-    found = json.loads(command("evaluate", "poleval", SAMPLE / "pairs.tsv", pairs))
-    assert found["sets"]["all"]["num_questions"] == 12 and found["macro"]["ndcg_at_10"] > 85
 
 
 def test_errors_are_one_line(indexes, tmp_path, command_error):
@@ -141,28 +115,6 @@ def test_all_candidates_are_read_where_nothing_chooses(indexes, tiny):
     """Whatever the configuration's cascade would leave out."""
     Path("small.yml").write_text(json.dumps({"evs_model": str(tiny()), "evs_cascade": {"lexical": 1, "dense": 1}}))
     assert rerank(indexes, "--config", "small.yml") == rerank(indexes, "--reranker", tiny())
-
-
-@pytest.mark.parametrize("both", [True, False])
-def test_a_bi_encoder_chooses_with_bm25(indexes, tiny, both):
-    from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.encoder.reranker import BertReranker
-    from convinse.evidence_retrieval_scoring.cascade import Cascade
-    from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
-
-    dense = tiny("bert", "embedding")
-    reranker = BertReranker(tiny(), "cpu") if both else None
-    cascade = Cascade(GivenScores(), reranker, BiEncoder(dense, "cpu"), lexical=2, dense=2)
-    settings = {"evs_bi_encoder": str(dense), "evs_cascade": {"lexical": 2, "dense": 2}, "device": "cpu"}
-    Path("my.yml").write_text(json.dumps(settings | ({"evs_model": str(tiny())} if both else {})))
-    found = rerank(indexes, "--config", "my.yml", "--top", 5)
-    assert found == rerank(indexes, "--config", "my.yml", "--top", 5)  # embeddings from the cache
-    orders = 0
-    for row, (text, evidences, _) in zip(found, candidates(indexes, 200), strict=True):
-        best = ids(cascade.rank(text, evidences, 5))
-        assert row[: len(best)] == best
-        orders += best != ids(evidences)[:5]
-    assert orders > 2
 
 
 # --- training

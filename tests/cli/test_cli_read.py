@@ -2,17 +2,12 @@
 
 import gzip
 import json
-from collections import Counter
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from convinse.cli import main
 from convinse.encoder.extractive_reader import ExtractiveReader
-from convinse.formats.converters import find_converter, find_format, flatten, guess_format, question_id
-from convinse.heterogeneous_answering import dataset_predictions as reading
-from places import DATA
 from tiny_models import copy_of, damage, tiny
 from written import names, read_json, write, write_lines
 
@@ -101,38 +96,6 @@ def test_the_text_does_not_depend_on_the_answers(workdir, reader):
     assert predictions()["q"] in text and predictions() == expected(reader, {"q": ("who", text)})
 
 
-@pytest.mark.parametrize("name", ["mrqa-sample/NewsQA", "multiqa-samples/hotpotqa", "multiqa-samples/squad"])
-def test_real_samples(name, workdir):
-    path = DATA / f"{name}_sample.jsonl.gz"
-    if not path.is_file():
-        pytest.skip("needs the shared data")
-    source = guess_format(path)
-    dataset = find_converter(source).read(path)
-    records = list(islice(dataset.records, 1))
-    find_format(source).write(Path("some.jsonl"), dataset._replace(records=iter(records)), Counter())
-    contexts = {question.id: flatten(record).context for record in records for question in record.questions}
-    assert read("some.jsonl", "--quiet") == 0
-    found = predictions()
-    assert found.keys() == contexts.keys() and all(text and text in contexts[qid] for qid, text in found.items())
-
-
-def test_chunks_do_not_matter(workdir, monkeypatch, reader):
-    pairs = {f"q{n}": ("who", f"{'the hobbit ' * (n % 7)} book {n}") for n in range(20)}
-    read(mrqa(workdir / "x.jsonl", pairs), "--quiet")
-    whole = predictions()
-    sizes, original = [], reading.best_answers
-    monkeypatch.setattr(reading, "_CHUNK", 6)
-    monkeypatch.setattr(reading, "best_answers", lambda *given: sizes.append(len(given[1])) or original(*given))
-    read("x.jsonl", "--quiet")
-    assert predictions() == whole == expected(reader, pairs) and sizes == [6, 6, 6, 2]
-
-
-def test_questions_without_an_id(workdir):
-    pairs = {"": ("who", "a book")}
-    assert read(squad(workdir / "x.json", pairs), "--quiet") == 0
-    assert list(predictions()) == [question_id("who", "a book")]
-
-
 def test_no_answer(workdir, reader):
     mrqa(workdir / "x.jsonl", {**TEXTS, "d": ("who", " \n")})
     assert read("x.jsonl", "--na-probs", "na.json", "--quiet") == 0
@@ -154,20 +117,6 @@ def test_the_model_of_a_configuration(workdir, reader):
     other = tiny("bert", "question-answering", seed=5)
     assert read("x.jsonl", "--config", "my.yml", "--quiet", model=other) == 0
     assert predictions() == expected(ExtractiveReader(other, "cpu", max_length=64, stride=16)) != expected(reader)
-
-
-def test_precision(workdir):
-    assert read(mrqa(workdir / "x.jsonl"), "--precision", "bf16", "--quiet") == 0
-    assert predictions() == expected(ExtractiveReader(MODEL, "cpu", precision="bf16"))
-
-
-def test_predictions_can_be_evaluated(workdir, command):
-    lines = contexts("qid", TEXTS)
-    for line in lines:
-        line["qas"][0]["answers"] = ["tolkien"]
-    write_lines("x.jsonl", *lines)
-    assert read("x.jsonl", "--quiet") == 0
-    assert set(json.loads(command("evaluate", "mrqa", "x.jsonl", "out.json"))) >= {"exact_match", "f1"}
 
 
 # --- errors: one line, and what was there stays

@@ -77,19 +77,6 @@ def test_elsewhere_only_with_a_token_or_open(started, command, command_error, mo
     assert [options.token for options, *_ in started] == [None, TOKEN]
 
 
-def test_this_machine_needs_no_token(started, command):
-    command("serve", "api", *LEXICAL, "--host", "localhost")
-    assert started[0][0] == ServiceOptions(("kb", "text", "table", "info"), hosts=("localhost",))
-
-
-def test_the_token_of_a_file_comes_before_that_of_the_environment(started, command, monkeypatch, tmp_path):
-    file = tmp_path / "token"
-    file.write_text("x" * 16)
-    monkeypatch.setenv("CONVINSE_TOKEN", TOKEN)
-    command("serve", "api", *LEXICAL, "--token", file)
-    assert started[0][0].token == "x" * 16
-
-
 @pytest.mark.parametrize("text", ["", "short", "with a space in it", "x" * 20 + "\n" + "y" * 20, "ö" * 20, None])
 def test_a_wrong_token_is_an_error(started, command_error, tmp_path, text):
     file = tmp_path / "token"

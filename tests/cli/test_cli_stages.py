@@ -12,10 +12,6 @@ SMALL = ["lexical.yml", "kb_text", "--quiet"]
 TURNS = "results/lexical/kb_text/turns.jsonl"
 
 
-def comparable(path):
-    return [[turn["pred_answers"] for turn in conversation["questions"]] for conversation in json_lines(path)]
-
-
 def test_a_run_in_three_parts_answers_as_one(workdir, command):
     command("pipeline", *SMALL, "--limit", "2")
     whole = json_lines(TURNS)
@@ -98,7 +94,3 @@ def test_an_example_prints_the_first_turn_and_writes_nothing(workdir, command, c
     assert not Path("results").exists()
     write("data/test.json", json.dumps([{"conv_id": "1", "questions": []}]))
     assert "has no question" in command_error("pipeline", "--example", "mine.yml")
-
-
-def test_training_by_its_name(workdir, command):
-    assert command("--train", "lexical.yml", "kb").count("nothing to train") >= 2

@@ -12,10 +12,9 @@ import pytest
 from convinse.config import HaLlm
 from convinse.heterogeneous_answering.llm import SaidAnswers
 from convinse.language_models.chat_model import ChatModel
-from convinse.language_models.completion import read_completion
+from convinse.language_models.completion import read_completion, read_strictly
 from convinse.language_models.model_server import ModelServer
 from convinse.language_models.prompts import Prompt, estimated_tokens, fenced
-from convinse.language_models.structured import read_strictly
 from convinse.support.cache import Cache
 from convinse.support.errors import ConfigError, NetworkError
 from loopback import free_port
@@ -258,9 +257,9 @@ def test_a_key_that_is_missing_or_none_is_one_line_without_it(monkeypatch):
     assert "sk a" not in refused(ConfigError, lambda: asking.ask(), "is no key")
 
 
-def test_a_server_that_wants_a_key_says_which_setting(monkeypatch):
+def test_a_server_that_wants_a_key_says_which_setting():
     with model_server(lambda body, request: error("no key", 401)) as server:
-        refused(NetworkError, lambda: Asking(server.url).ask(), "no key", "it may want a key, see ha_llm.api_key_env")
+        refused(NetworkError, lambda: Asking(server.url).ask(), "it may want a key, see ha_llm.api_key_env")
 
 
 def test_the_probability_of_an_answer_is_that_of_its_tokens():

@@ -45,11 +45,6 @@ def test_texts_of_other_retrievers_are_ranked_and_keep_their_ids(shared):
     assert list(PyTerrierReranker(shared)(results).docno) == ["d2", "d1"]
 
 
-def test_nothing_in_nothing_out(shared):
-    none = PyTerrierRetriever(shared)(pt.new.queries([], qid=[]))
-    assert len(none) == 0 == len(PyTerrierReranker(shared)(none)) and "docno" in none.columns
-
-
 def test_an_experiment_over_conversations(shared):
     conversations = json.loads((SNAPSHOT / "conversations" / "train.json").read_text())[:2]
     asked = topics(conversations)

@@ -1,5 +1,3 @@
-import threading
-
 import pytest
 from asked import ALL, QUESTIONS, SETTINGS, SOURCES, native
 
@@ -26,16 +24,6 @@ def test_a_question_is_understood_in_the_light_of_the_turns_before(shared):
     earlier = [{"question": QUESTIONS[0], "answers": [{"id": "Q42574", "label": "James Cameron"}]}]
     alone, led = shared.retrieve(["When was he born?", "When was he born?"], [[], earlier])
     assert any("James Cameron, date of birth" in evidence["evidence_text"] for evidence in led) and alone != led
-
-
-def test_threads_take_turns(shared):
-    found = {}
-    threads = [threading.Thread(target=lambda n=n: found.update({n: shared.retrieve(QUESTIONS[:1])})) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(found) == 4 and all(ranked == found[0] for ranked in found.values())
 
 
 def test_a_document_becomes_the_evidence_that_it_was():

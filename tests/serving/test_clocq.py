@@ -166,14 +166,6 @@ def test_search_space_without_labels_and_with_types(post):
     assert [[{"id": one["id"], "label": one["label"]} for one in fact] for fact in typed] == facts
 
 
-def test_search_space_parameters(post):
-    parameters = {"h_match": 0.4, "h_rel": 0.2, "h_conn": 0.3, "h_coh": 0.1, "d": 20, "k": 1, "p_setting": 1000}
-    one_each = post("/search_space", question=QUESTION, parameters={**parameters, "bm25_limit": False})
-    words = [one["question_word"] for one in one_each["kb_item_tuple"]]
-    assert len(words) == len(set(words)) and all(one["rank"] == 0 for one in one_each["kb_item_tuple"])
-    assert len(post("/search_space", question=QUESTION, parameters={"bm25_limit": 3})["search_space"]) == 3
-
-
 def test_questions_without_items(post):
     for question in ("", "Who wrote it?", "\0", "?" * 10_000, "日本"):
         assert post("/search_space", question=question) == {"kb_item_tuple": [], "search_space": []}
@@ -183,18 +175,11 @@ def test_questions_without_items(post):
 ITEM_PATHS = ["/item_to_label", "/item_to_labels", "/item_to_aliases", "/item_to_description", "/item_to_types",
               "/item_to_type", "/frequency", "/neighborhood", "/two_hop_neighborhood"]  # fmt: skip
 QUESTION_PATHS = ["/search_space", "/entity_linking", "/relation_linking"]
-ALL_PATHS = [*ITEM_PATHS, "/connect", "/connectivity_check", *QUESTION_PATHS]
 MISSING = {
     "/neighborhood": [],
     "/two_hop_neighborhood": [],
     **dict.fromkeys(["/item_to_types", "/item_to_type", "/connect", "/connectivity_check"]),
 }
-
-
-@pytest.mark.parametrize("path", ALL_PATHS)
-@pytest.mark.parametrize("body", [b"", b"[" * 100_000, b"null"])
-def test_a_body_that_is_not_the_right_object(refuse, path, body):
-    refuse(path, body)
 
 
 @pytest.mark.parametrize("path", ITEM_PATHS)
@@ -212,32 +197,22 @@ def test_no_item_has_the_answer_of_clocq_or_is_refused(post, refuse, path, body)
         assert "item" in refuse(path, body)
 
 
-@pytest.mark.parametrize("path", ["/neighborhood", "/two_hop_neighborhood"])
-@pytest.mark.parametrize(
-    "wrong",
-    [{"p": -1}, {"p": 10**7}, {"p": 10**30}, {"p": 1.5}, {"p": "all"}, {"p": True}, {"include_labels": "yes"}, {"include_type": 1}],
-    ids=str,
-)  # fmt: skip
-def test_options_of_a_wrong_type_or_size(refuse, path, wrong):
-    assert next(iter(wrong)) in refuse(path, {"item": TITANIC, **wrong})
+@pytest.mark.parametrize("wrong", [{"p": -1}, {"p": 10**30}, {"p": True}, {"include_type": 1}], ids=str)
+def test_options_of_a_wrong_type_or_size(refuse, wrong):
+    assert next(iter(wrong)) in refuse("/neighborhood", {"item": TITANIC, **wrong})
 
 
 @pytest.mark.parametrize("path", QUESTION_PATHS)
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"question": None}, "question"),
         ({"question": 5}, "question"),
         ({"question": "x" * 10_001}, "question"),
         ({"question": "x", "parameters": []}, "parameters"),
         ({"question": "x", "parameters": {"h_mach": 1}}, "h_mach"),
         ({"question": "x", "parameters": {"h_match": "a lot"}}, "parameters.h_match"),
-        ({"question": "x", "parameters": {"h_match": -1}}, "parameters.h_match"),
-        ({"question": "x", "parameters": {"k": "MANY"}}, "parameters.k"),
         ({"question": "x", "parameters": {"k": 0}}, "parameters.k"),
-        ({"question": "x", "parameters": {"d": 0}}, "parameters.d"),
         ({"question": "x", "parameters": {"bm25_limit": True}}, "parameters.bm25_limit"),
-        ({"question": "x", "parameters": {"p_setting": "DYNAMIC1"}}, "DYNAMIC1"),
         ({"question": "x", "p": -1}, "p: '-1'"),
         ({"question": "x", "k": "many"}, "parameters.k"),
         ({"question": "x", "include_labels": 3}, "include_labels"),

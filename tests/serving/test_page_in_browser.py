@@ -8,7 +8,7 @@ import pytest
 from browser import Page
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
-from recipes.page_pictures import LOAD, chromium, executable
+from recipes.page_pictures import chromium, executable
 from services import ask, asked, begun
 
 pytest.importorskip("playwright", reason="Playwright is not installed (extra clients)")
@@ -62,31 +62,14 @@ def stored(server, *turns):
 def answered(question, label, text, name=None, **more):
     """A turn with one answer that one sentence says."""
     start = text.find(label)
-    answer = {
-        "answer": {"id": name or label, "label": label},
-        "score": 0.9,
-        "rank": 1,
-        "evidences": [0],
-        "reasons": ["reader"],
-    }
+    answer = {"answer": {"id": name or label, "label": label}, "score": 0.9, "rank": 1, "evidences": [0]}
     if start >= 0:
         answer["spans"] = [{"evidence": 0, "start": start, "end": start + len(label)}]
     about = {"id": "Q1", "label": label[:100]}
-    sentence = {
-        "evidence_text": text,
-        "source": "text",
-        "wikidata_entities": [about],
-        "disambiguations": [],
-        "retrieved_for_entity": about,
-        "score": 0.5,
-    }
-    return {
-        "question": question,
-        "structured_representation": text[:100],
-        "pred_answers": [answer],
-        "top_evidences": [sentence],
-        **more,
-    }
+    sentence = {"evidence_text": text, "source": "text", "wikidata_entities": [about], "disambiguations": []}
+    sentence |= {"retrieved_for_entity": about, "score": 0.5}
+    understood = {"question": question, "structured_representation": text[:100]}
+    return {**understood, "pred_answers": [answer], "top_evidences": [sentence], **more}
 
 
 def overflow(page):
@@ -422,9 +405,3 @@ def test_a_phone_has_it_all_in_its_width(opened):
     for node in page.locator(".top button, .composer button, .switch").all():
         box = node.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["height"] >= 28
-
-
-def test_the_page_is_small(opened):
-    files, size, painted, loaded = opened().evaluate(LOAD)
-    print(f"{files} files, {size / 1000:.1f} kB; painted after {painted:.0f} ms, loaded after {loaded:.0f} ms")
-    assert 50_000 < size < 150_000 and files >= 9

@@ -105,11 +105,6 @@ def test_the_client_of_the_task(expected, tmp_path):
     assert found == expected
 
 
-def test_get_describes_the_server(server):
-    about = asked(server, "GET", "/")
-    assert "MRQA" in about["use"] and about["model"]
-
-
 @pytest.mark.parametrize(
     ("body", "answers"),
     [
@@ -126,17 +121,13 @@ def test_contexts_without_questions_or_words(server, body, answers):
     ("body", "words"),
     [
         (b"", "not JSON"),
-        (b"qid=1", "not JSON"),
         (b"[" * 100_000, ""),
         ({}, "context"),
         ({"context": "the book"}, "qas"),
-        ({"context": 5, "qas": []}, "context"),
-        ({"context": "x", "qas": {}}, "qas"),
         ({"context": "x", "qas": [{"qid": "a"}]}, "question"),
         ({"context": "x", "qas": [{"qid": 1, "question": "a"}]}, "qas[0].qid"),
         ({"context": "x", "qas": [{"qid": "a", "question": "b"}] * 2}, "'a' appears 2 times"),
         (b'{"context": "\\ud800", "qas": []}', "not JSON"),
-        (b'{"context": NaN, "qas": []}', "not JSON"),
         ({"header": 5}, "context"),
     ],
 )
