@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from convinse.cli import main
 from convinse.config import parse_config
 from convinse.question_understanding.structured_representation import StructuredRepresentation
 from convinse.support.errors import DataError, ModelError, NothingToTrainError
@@ -97,6 +98,13 @@ def test_nothing_to_start_from(settings):
 def test_a_model_that_is_not_there_is_named_by_its_key(settings):
     with pytest.raises(ModelError, match="^qu_model: ./none: no such folder"):
         module(settings(qu_model="./none")).inference_on_turn({"question": "Who?"}, [])
+
+
+def test_the_command(settings, capsys):
+    write("my.yml", settings(qu_training={"epochs": 1}))
+    assert main(["train", "qu", "my.yml"]) == 0
+    assert "name it in qu_model" in capsys.readouterr().err
+    assert (Path("results/mine/qu_model") / "model.safetensors").is_file()
 
 
 class TestContract(QuestionUnderstandingContract):
