@@ -69,10 +69,6 @@ class AnswerTypeHead(nn.Module):
 def load_answer_type(folder: Path, config: BertConfig) -> AnswerTypeHead:
     """The head of a model folder, on the CPU, ready to compute.
 
-    Args:
-        folder: of the model.
-        config: of the model.
-
     Raises:
         ModelError: there is none, it is damaged, or it belongs to another trunk.
     """

@@ -55,7 +55,6 @@ class AnswerTypeReader(ModelHead):
         return chances if verb_first is None else self.classes.with_grammar(chances, verb_first)
 
     def _logits(self, questions: Sequence[str]) -> np.ndarray:
-        """[n, classes] float32, of what is kept or computed."""
         if self._vectors is None:
             return self._computed(questions)
         return self._vectors.found_or_computed(questions, self._computed)

@@ -132,8 +132,16 @@ def load_checkpoint(
     if not tokenizer.is_fast:
         raise ModelError(f"{where}: has no fast tokenizer; save it with a tokenizer.json")
     model_id = folder_id(folder) if local else f"{name}@{getattr(model.config, '_commit_hash', None)}"
+    positions = getattr(model.config, "max_position_embeddings", None) or _NO_LIMIT
+    if model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"):
+        positions -= (model.config.pad_token_id or 0) + 1  # their positions begin after the padding's
     return Checkpoint(
-        model, tokenizer, _max_length(model, tokenizer), model_id, folder if local else None, tuple(missing)
+        model,
+        tokenizer,
+        min(positions, tokenizer.model_max_length, _NO_LIMIT),
+        model_id,
+        folder if local else None,
+        tuple(missing),
     )
 
 
@@ -245,10 +253,3 @@ def folder_id(folder: Path, more: Sequence[str] = ()) -> str:
     )
     files = [folder / name for name in names if (folder / name).is_file()] + sorted(folder.glob("model*.safetensors"))
     return hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()[:32]
-
-
-def _max_length(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> int:
-    positions = getattr(model.config, "max_position_embeddings", None) or _NO_LIMIT
-    if model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"):
-        positions -= (model.config.pad_token_id or 0) + 1  # their positions begin after the padding's
-    return min(positions, tokenizer.model_max_length, _NO_LIMIT)

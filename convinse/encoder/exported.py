@@ -98,10 +98,6 @@ def is_exported(folder: Path) -> bool:
 def read_exported(folder: Path, where: str) -> ExportedModel:
     """The manifest of a folder.
 
-    Args:
-        folder: of the model.
-        where: the key and the name that the user gave, for messages.
-
     Raises:
         ModelError: it is missing, damaged or of another format.
     """

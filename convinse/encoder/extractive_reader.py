@@ -122,7 +122,6 @@ class ExtractiveReader(ModelHead):
         return answers
 
     def _spans(self, pairs: list[tuple[str, str]]) -> Generator[None, None, list[list[Span]]]:
-        """Of each pair the best spans: of what was read before, or by the model; a step is a batch."""
         spans: list[list[Span]] = []
         for start, block in prepared(pairs, self._block):
             texts = [text for _, text in pairs[start : start + len(block.offsets)]]

@@ -146,11 +146,6 @@ def fused_states(model: Any, tokens: Sequence[Sequence[int]], token_budget: int)
 
     Texts of similar length are encoded together, and do not see each other. While the model trains, the states of a batch are
     computed again for its gradient, so that no more than a batch's are kept.
-
-    Args:
-        model: on its device.
-        tokens: of each text.
-        token_budget: most tokens of a batch, padding counted.
     """
     states: list[torch.Tensor | None] = [None] * len(tokens)
     keep = torch.is_grad_enabled()

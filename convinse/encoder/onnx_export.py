@@ -94,11 +94,6 @@ def export_model(model: str | Path, folder: Path, task: Task | None = None) -> E
 def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> ExportReport:
     """Add the graphs and the manifest to a model folder, or replace them; they are verified before they are kept.
 
-    Args:
-        folder: with `config.json`, `tokenizer.json` and safetensors whose tensors are named as the model's.
-        task: as of `export_model`.
-        name: of the model, for messages; None: the folder.
-
     Raises:
         ModelError, DependencyError, OutputError: as `export_model`.
     """
@@ -148,7 +143,6 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
 
 
 def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:
-    """What a graph computes, through all that will compute it later."""
     trial = msgspec.structs.replace(manifest, graphs={graph: path.name}, files={path.name: sha256(path)})
     samples = _samples(trial.tokenizer(path.parent, _ON_CPU.max_length, where))
     for own, theirs in zip(samples, _samples(TextTokenizer.of(checkpoint, _ON_CPU.max_length)), strict=True):
@@ -182,13 +176,11 @@ def _compared(
 
 
 def _samples(tokenizer: TextTokenizer) -> list[Sequences]:
-    """Texts and pairs of different lengths, each set a batch; and one pair alone."""
     pairs = [(question, text) for question in _QUESTIONS for text in _TEXTS]
     return [tokenizer.pairs(pairs), tokenizer.singles((*_QUESTIONS, *_TEXTS)), tokenizer.pairs(pairs[:1])]
 
 
 def _computed(backend: ModelBackend, samples: Sequence[Sequences], outputs: Sequence[Output]) -> list[np.ndarray]:
-    """All numbers of each output, padding left out."""
     made: list[list[np.ndarray]] = [[] for _ in outputs]
     for sequences in samples:
         places = np.arange(len(sequences.ids))
@@ -246,7 +238,6 @@ def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Pat
 
 
 def _task(model: str | Path) -> Task:
-    """What a checkpoint is for, by the architecture that its `config.json` names."""
     from transformers.utils.hub import cached_file
 
     folder = Path(model).expanduser()

@@ -172,7 +172,6 @@ def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, StoredTens
 
 
 def _tensors(path: Path) -> dict[str, StoredTensor]:
-    """The tensors of a safetensors file that a graph can read."""
     with path.open("rb") as file:
         (size,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(size))
@@ -263,7 +262,6 @@ class _Rewriting:
         self.model = helper.make_model(graph, opset_imports=opsets, ir_version=traced.ir_version)
 
     def _weight(self, initializer: TensorProto, rounded: str | None) -> None:
-        """Take a weight from where it is stored, as its readers need it."""
         name, tensor = initializer.name, self._stored.get(initializer.name)
         if tensor is None:
             self._tensors[name] = initializer
@@ -369,7 +367,6 @@ class _Rewriting:
         self._add("Mul", [f"{output}.cast", f"{output}.column"], output)
 
     def _is_table(self, name: str) -> bool:
-        """Whether only rows of a weight are read."""
         return all(
             reader.op_type == "Gather"
             and reader.input[0] == name
@@ -378,7 +375,6 @@ class _Rewriting:
         )
 
     def _multiplies(self, name: str) -> bool:
-        """Whether a weight is only what something is multiplied with, transposed."""
         return all(
             reader.op_type == "Transpose"
             and all(
@@ -399,7 +395,6 @@ class _Rewriting:
         self._tensors.setdefault(name, numpy_helper.from_array(array, name))
 
     def _external(self, name: str, key: str) -> str:
-        """A weight that stays where it is stored."""
         place = self._stored[key]
         tensor = TensorProto(name=name, data_type=place.type, dims=place.shape, data_location=TensorProto.EXTERNAL)
         for field, value in (("location", place.file), ("offset", place.offset), ("length", place.length)):

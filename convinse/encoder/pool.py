@@ -149,11 +149,16 @@ class ModelPool:
 
 
 def _loaded(model: str | Path | Checkpoint, task: Task, settings: ModelSettings) -> Loaded:
-    """A model, by the backend that the settings, the folder and the machine ask for."""
     folder = None if isinstance(model, Checkpoint) else Path(model).expanduser()
     where = f"{settings.key}: {model}"
     if folder is None or not _by_onnx(folder, settings):
-        return _by_torch(model, task, settings)
+        checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, task, settings.key)
+        from .torch_backend import TorchBackend
+
+        name = str(checkpoint.folder or "a model") if isinstance(model, Checkpoint) else str(model)
+        engine = Engine(TorchBackend(checkpoint, task, settings, name), settings.token_budget)
+        tokenizer = TextTokenizer.of(checkpoint, settings.max_length)
+        return Loaded(engine, tokenizer, checkpoint.model_id, checkpoint.max_length)
     exported = read_exported(folder, where)
     backend = OnnxBackend(exported, folder, settings, where)
     _check_task(backend, task, settings, str(model))
@@ -166,16 +171,6 @@ def _by_onnx(folder: Path, settings: ModelSettings) -> bool:
         return settings.backend == "onnx"
     on_cpu = settings.device == "cpu" or (settings.device == "auto" and not gpu_for_torch())
     return on_cpu and settings.precision in ("auto", "fp32", "int8") and is_exported(folder)
-
-
-def _by_torch(model: str | Path | Checkpoint, task: Task, settings: ModelSettings) -> Loaded:
-    checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, task, settings.key)
-    from .torch_backend import TorchBackend
-
-    name = str(checkpoint.folder or "a model") if isinstance(model, Checkpoint) else str(model)
-    backend = TorchBackend(checkpoint, task, settings, name)
-    tokenizer = TextTokenizer.of(checkpoint, settings.max_length)
-    return Loaded(Engine(backend, settings.token_budget), tokenizer, checkpoint.model_id, checkpoint.max_length)
 
 
 def _check_task(backend: ModelBackend, task: Task, settings: ModelSettings, name: str) -> None:
@@ -251,5 +246,4 @@ class ModelHead:
         self._vectors = vectors
 
     def _id_with(self, head: Path) -> str:
-        """An id that changes with the weights, those of a head in a file of its own, and with how they compute."""
         return f"{self.model_id}/{self.tokenizer.max_length}/{self.engine.backend.identity}/{head.name}/{sha256(head)}"

@@ -75,8 +75,6 @@ class Windows:
 
 
 class _Template(NamedTuple):
-    """The special tokens around one text, or around and between two."""
-
     before: np.ndarray
     between: np.ndarray
     after: np.ndarray
@@ -93,13 +91,10 @@ def _size(ids: np.ndarray) -> int:
 
 
 def _located_size(located: _Located) -> int:
-    """The same of tokens with offsets."""
     return 650 + 16 * len(located[0])
 
 
 class _Texts:
-    """Tokens of texts as they are, each text tokenised once while it is remembered."""
-
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, _size)

@@ -109,10 +109,6 @@ def states(
 def load_yes_no(folder: Path, config: BertConfig) -> YesNoHead:
     """The head of a model folder, on the CPU, ready to compute.
 
-    Args:
-        folder: of the model.
-        config: of the model.
-
     Raises:
         ModelError: there is none, it is damaged, or it belongs to another trunk.
     """

@@ -49,7 +49,6 @@ class YesNoReader(ModelHead):
         return chances
 
     def _odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """[n] float32, of what is kept or computed."""
         if self._vectors is None:
             return self._computed(pairs)
         pair_of = {f"{len(question)}:{question}{text}": (question, text) for question, text in pairs}

@@ -15,13 +15,7 @@ _FOREIGN = 2  # stop words of another language, and more than of the own one
 
 
 def reason_to_abstain(asked: AskedQuestion, ranked: Sequence[AnswerCandidate], least: float) -> str | None:
-    """Why a question is better left without an answer; None where the best answer is likely enough.
-
-    Args:
-        asked: the question.
-        ranked: its answers, best first; scores are probabilities.
-        least: the probability from which an answer counts as one.
-    """
+    """Why a question is better left without an answer; None where the best answer is likely enough."""
     if language := foreign(asked.question, asked.language.words.common, [entity["label"] for entity in asked.about]):
         return f"the question seems to be {language}; only English is understood"
     unknown = unknown_names(asked)
@@ -50,13 +44,7 @@ def unknown_names(asked: AskedQuestion) -> list[str]:
 
 
 def foreign(question: str, common: frozenset[str], names: Iterable[str] = ()) -> str | None:
-    """The language that a question seems to be in, by its stop words; None: the own one.
-
-    Args:
-        question: as asked.
-        common: stop words of the own language.
-        names: of what it is about; their words are of no language ("La La Land").
-    """
+    """The language that a question seems to be in, by its stop words; None: the own one."""
     named = {word for name in names for word in fold(name).split()}
     words = [word for word in fold(question).split() if word not in named]
     own = sum(word in common for word in words)

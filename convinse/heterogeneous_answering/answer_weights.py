@@ -76,10 +76,6 @@ class AnswerWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 def read_answer_weights(folder: Path, key: str = "ha_ranker") -> AnswerWeights:
     """Read the model of a folder.
 
-    Args:
-        folder: that holds `answers.json`.
-        key: the configuration key that named it, for messages.
-
     Raises:
         ModelError: there is none, it is damaged, of another format, or of other features.
     """

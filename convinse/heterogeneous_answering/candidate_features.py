@@ -172,8 +172,6 @@ class Candidates(NamedTuple):
 
 @dataclass
 class _Candidate:
-    """A candidate as it grows over the evidences."""
-
     entity: Entity
     reasons: dict[str, None] = field(default_factory=dict)
     best_places: dict[int, None] = field(default_factory=dict)
@@ -191,12 +189,7 @@ class _Candidate:
 
 
 def candidates(asked: AskedQuestion, given: Given) -> Candidates:
-    """All candidates of a question, in the order of the evidences; dates are years where a year is asked for.
-
-    Args:
-        asked: the question, with its evidences.
-        given: what the others give.
-    """
+    """All candidates of a question, in the order of the evidences; dates are years where a year is asked for."""
     language = asked.language
     keywords = language.properties.keywords
     words = asking_words(asked)
@@ -317,8 +310,6 @@ def _may_answer(candidate: _Candidate, asked: AskedQuestion) -> bool:
 
 
 class _Group(NamedTuple):
-    """What stands below the same name: how many, the most facts of one of them, the earliest and the latest of their dates."""
-
     size: int
     facts: int
     earliest: str
@@ -342,12 +333,10 @@ def _groups(growing: Iterable[_Candidate], facts: Callable[[str], int]) -> dict[
 
 
 def _in_time(date: str) -> tuple[int, str]:
-    """What dates are ordered by: years before Christ are negative."""
     return int(date[: date.index("-", 1)]), date
 
 
 def _parts(labels: Iterable[str]) -> frozenset[str]:
-    """The folded runs of words of labels that are not all of their label."""
     runs = set()
     for label in labels:
         words = fold(label).split()

@@ -11,7 +11,7 @@ from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, year_of
 from .question import AskedQuestion
 from .ranking import in_year
-from .reader import literal_in, meaning
+from .reader import as_words, literal_in, meaning, names_in
 from .standing import is_known
 from .yes_no import NO, YES
 
@@ -44,7 +44,8 @@ def cited(text: str, places: Iterable[int], asked: AskedQuestion, shown: Sequenc
     holding = _holding(text, own, asked)
     named = holding or _holding(text, shown, asked)
     entity = next(
-        (entity for _, entity in named if is_known(entity)), named[0][1] if named else literal_in(text) or _words(text)
+        (entity for _, entity in named if is_known(entity)),
+        named[0][1] if named else literal_in(text) or as_words(text),
     )
     if asked.asks_for_year:
         entity = in_year(entity)
@@ -52,17 +53,18 @@ def cited(text: str, places: Iterable[int], asked: AskedQuestion, shown: Sequenc
 
 
 def _holding(text: str, places: Iterable[int], asked: AskedQuestion) -> list[tuple[int, Entity]]:
-    """The evidences that contain an answer, and what it stands for in each."""
     held = ((place, _held(text, asked.evidences[place], asked)) for place in places)
     return [(place, entity) for place, entity in held if entity is not None]
 
 
 def _held(text: str, evidence: Evidence, asked: AskedQuestion) -> Entity | None:
     """What an answer stands for in an evidence; None: the evidence does not contain it."""
-    span = _place(text, evidence["evidence_text"])
-    entity = meaning(text, evidence, asked.fit, span)
+    words = r"\s+".join(map(re.escape, text.split()))
+    match = re.search(rf"(?<!\w){words}(?!\w)", evidence["evidence_text"], re.IGNORECASE) if words else None
+    span = match.span() if match else None
+    entity = meaning(text, evidence, asked.fit, names_in(evidence), span)
     if span is not None:
-        return entity or _words(text)
+        return entity or as_words(text)
     if entity is None:
         return None
     stated = {own["id"] for own in evidence["wikidata_entities"]}
@@ -71,14 +73,3 @@ def _held(text: str, evidence: Evidence, asked: AskedQuestion) -> Entity | None:
     stated |= {literal.entity["id"] for literal in find_literals(evidence["evidence_text"])}
     years = {year_of(own)["id"] for own in stated if is_date(own)}
     return entity if entity["id"] in stated | years else None
-
-
-def _place(text: str, whole: str) -> tuple[int, int] | None:
-    """Where a text stands in another one, as whole words, whatever their case."""
-    words = r"\s+".join(map(re.escape, text.split()))
-    match = re.search(rf"(?<!\w){words}(?!\w)", whole, re.IGNORECASE) if words else None
-    return match.span() if match else None
-
-
-def _words(text: str) -> Entity:
-    return {"id": text, "label": text}

@@ -21,8 +21,6 @@ _LONG = 4  # letters of a word that tells a name from others
 
 
 class _Valued(NamedTuple):
-    """A thing that a question names: what orders it, and the place of the evidence that says so."""
-
     entity: Entity
     amount: tuple[float, ...]
     places: tuple[int, ...]
@@ -70,7 +68,6 @@ def _named_items(asked: AskedQuestion) -> list[Entity]:
 
 
 def _named(items: Collection[Entity], asked: AskedQuestion) -> list[Entity]:
-    """The two of some items whose names stand in a question, and in no longer name; none where these are not two."""
     keywords = asked.language.properties.keywords
     for text in (asked.question, asked.in_full):
         told = keywords(text)
@@ -84,7 +81,6 @@ def _named(items: Collection[Entity], asked: AskedQuestion) -> list[Entity]:
 
 
 def _start(name: str, text: str) -> int:
-    """Where the first word of a name begins that stands in a text; its end where none does."""
     low = text.casefold()
     starts = (low.find(word) for word in name.casefold().split() if len(word) >= _LONG)
     return min((start for start in starts if start >= 0), default=len(text))
@@ -127,7 +123,6 @@ def _literals(
 
 
 def _told(item: Entity, asked: AskedQuestion) -> Iterator[tuple[PropertyLabel, Entity, Sequence[int]]]:
-    """The literals of an item: of its facts, and of the infobox where the evidences have it."""
     shown: dict[str, list[int]] = {}
     for place, evidence in enumerate(asked.evidences):
         if fact := fact_of(evidence):

@@ -60,7 +60,6 @@ def read_file(
 
 
 def _questions(path: Path, records: Iterable[Record]) -> Iterator[tuple[str, str, str]]:
-    """Id, question and text of every question."""
     seen: set[str] = set()
     for record in records:
         context = flatten(record).context  # questions without an id get one from this text

@@ -30,7 +30,6 @@ def date_at(text: str, start: int, end: int) -> Entity | None:
 
 @lru_cache(maxsize=1024)  # a reader marks several spans of an evidence
 def _dates(text: str) -> tuple[LiteralSpan, ...]:
-    """The dates of a text, from left to right."""
     return tuple(span for span in find_literals(text) if is_date(span.entity["id"]))
 
 

@@ -18,7 +18,7 @@ from .values import FAR, nearness
 from .yes_no import yes_or_no
 
 _SHARPNESS = 4.0  # exponent of an evidence's weight: higher listens to the best evidences only
-_PRIOR = 0.1  # for each tenfold number of facts
+_PRIOR = 0.1  # for each tenfold number of facts; it decides where votes are equal
 _STATED = 0.75  # the share of the number that the evidences state for what is asked; voting and reading have the rest
 _FLOOR = 1e-3  # of a weight: what fits the type counts even where no word matches
 _ECHO = 0.1  # an answer seldom repeats the words of the question ("Award for Directing" to "who directed")
@@ -80,7 +80,8 @@ def votes(asked: AskedQuestion) -> list[AnswerCandidate]:
             name, label = entity["id"], entity["label"]
             if (name, label) not in known:
                 new = 1.0 if echo.isdisjoint(stems(label)) else _ECHO
-                known[name, label] = asked.fit(entity), _prior(entity, asked), new
+                facts = asked.resources.kb.frequency(name) if name.startswith("Q") else 0
+                known[name, label] = asked.fit(entity), 1 + _PRIOR * math.log10(1 + facts), new
             suits, prior, new = known[name, label]
             fits.append(suits * prior * dates.get(name, 1.0) * near.get(name, FAR) * new)
         shared = max(1.0, sum(fits)) ** 0.5
@@ -90,10 +91,3 @@ def votes(asked: AskedQuestion) -> list[AnswerCandidate]:
             support[entity["id"]].append(place)
     given = entities.items()
     return in_shares([AnswerCandidate(own, scores[name], tuple(support[name]), (reason,)) for name, own in given])
-
-
-def _prior(entity: Entity, asked: AskedQuestion) -> float:
-    """How much likelier an item with many facts is meant than one with few; it decides where votes are equal."""
-    if not entity["id"].startswith("Q"):
-        return 1.0
-    return 1 + _PRIOR * math.log10(1 + asked.resources.kb.frequency(entity["id"]))

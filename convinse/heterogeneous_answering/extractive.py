@@ -36,8 +36,6 @@ _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering mod
 
 
 class _Answered(NamedTuple):
-    """The answers of a turn, and why they are better taken as suggestions; None: they are not."""
-
     answers: list[RankedAnswer]
     abstained: str | None
 
@@ -71,7 +69,11 @@ class ExtractiveAnswering(HeterogeneousAnswering):
             self.reader = reader
         elif not config.ha_model and not config.ha_training.base:
             raise ConfigError(_NO_MODEL)
-        elif config.ha_share_pass and _is_ranker(config):
+        elif (
+            config.ha_share_pass
+            and (config.ha_model and config.evs_model)
+            and model_path(config.ha_model) == model_path(config.evs_model)
+        ):  # what has ranked the evidences need not read them again
             self.resources.models.share_spans()
         self._answered = TurnBatch(self._answer_all)
 
@@ -119,7 +121,6 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         return given.answers
 
     def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[_Answered]:
-        """The answers of several turns, whose evidences are read together."""
         delimiter = self.config.sr_delimiter
         likely_classes(turns, delimiter, self.resources)  # asked together: each of them finds its own known
         asked = [AskedQuestion.of(turn, delimiter, self.resources) for turn in turns]
@@ -160,24 +161,15 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         return candidates(asked, given)
 
     def _decided(self, asked: AskedQuestion) -> _Answered:
-        """Yes and no, by what evidences say and an operation finds."""
         verdict = yes_or_no(asked, self.judge)
         ranked = with_operations(asked, verdict._replace(yes=self.ranker.yes(verdict.features)).candidates())
         is_told = any(verdict.features) or "yes_no" not in ranked[0].reasons
         return self._answered_with(asked, ranked, self.config.ha_abstain_below if is_told else 1.0)
 
     def _ranked(self, asked: AskedQuestion, given: Candidates) -> _Answered:
-        """Candidates by the trained ranking."""
         chances = self.ranker.probabilities(given).tolist()
         ranked = ordered(own._replace(score=chance) for own, chance in zip(given.given, chances, strict=True))
         return self._answered_with(asked, ranked, self.config.ha_abstain_below)
 
     def _answered_with(self, asked: AskedQuestion, ranked: list[AnswerCandidate], least: float) -> _Answered:
         return _Answered(answers(ranked, self.config.ha_max_answers), reason_to_abstain(asked, ranked, least))
-
-
-def _is_ranker(config: Config) -> bool:
-    """Whether the model that reads has ranked the evidences: what it read with that need not be read again."""
-    if config.ha_model and config.evs_model:
-        return model_path(config.ha_model) == model_path(config.evs_model)
-    return False

@@ -12,7 +12,7 @@ import msgspec
 from ..config import Config
 from ..language_models.calibration import Calibration, read_calibration
 from ..language_models.chat_model import ChatModel, Reply
-from ..language_models.completion import Completion, read_strictly
+from ..language_models.completion import read_strictly
 from ..language_models.prompts import Prompt, estimated_tokens, fenced
 from ..records.conversation import RankedAnswer, TokenCount, Turn
 from ..records.evidence import normalize_source
@@ -72,8 +72,6 @@ class SaidAnswers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _JudgedTurn(NamedTuple):
-    """The answers of a turn, why they are better taken as suggestions (None: they are not), and what they took."""
-
     answers: list[RankedAnswer]
     abstained: str | None
     tokens: TokenCount | None
@@ -133,7 +131,6 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return given.answers
 
     def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[_JudgedTurn]:
-        """The answers of several turns, all asked about at once."""
         calibration = self.calibration
         asked = [AskedQuestion.of(turn, self.config.sr_delimiter, self.resources) for turn in turns]
         shown = [self._shown(question) for question in asked]
@@ -145,7 +142,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             for question, own in zip(asked, shown, strict=True)
             for n in (samples if own else ())
         ]
-        replies = iter(self.model.ask(prompts, _read))
+        replies = iter(self.model.ask(prompts, lambda text: read_strictly(text, SaidAnswers)))
         return [
             self._judged(question, own, [next(replies) for _ in (samples if own else ())], calibration)
             for question, own in zip(asked, shown, strict=True)
@@ -170,7 +167,6 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         replies: Sequence[Reply[SaidAnswers]],
         calibration: Calibration,
     ) -> _JudgedTurn:
-        """The answers that the evidences contain, and what the model's samples say of them."""
         sure: dict[str, float] = {}  # id -> the mean over the samples of how sure the model is
         best: dict[str, Cited] = {}
         for reply in replies:
@@ -199,10 +195,6 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return _JudgedTurn(answers(ranked, self.config.ha_max_answers), reason, tokens if replies else None)
 
 
-def _read(text: str) -> SaidAnswers:
-    return read_strictly(text, SaidAnswers)
-
-
 def _of_sample(
     reply: Reply[SaidAnswers], asked: AskedQuestion, shown: Sequence[int]
 ) -> Mapping[str, tuple[Cited, float]]:
@@ -212,22 +204,17 @@ def _of_sample(
     for own in reply.said.answers if reply.said is not None else ():
         if not own.answer.strip():
             continue
-        surest = min(surest, _confidence(reply.completion, own.answer))
+        # how probable its words were; 1 where the server does not tell
+        written = msgspec.json.encode(own.answer).decode()[1:-1]  # as it stands in JSON
+        start = reply.completion.text.find('"answer"')
+        probability = reply.completion.probability_of(written, max(start, 0) + len('"answer"'))
+        surest = min(surest, 1.0 if probability is None else probability)
         answer = cited(own.answer, (number - 1 for number in own.evidences), asked, shown)
         said.setdefault(answer.entity["id"], (answer, surest))
     return said
 
 
-def _confidence(completion: Completion, answer: str) -> float:
-    """How probable the words of an answer were; 1 where the server does not tell."""
-    written = msgspec.json.encode(answer).decode()[1:-1]  # as it stands in JSON
-    start = completion.text.find('"answer"')
-    probability = completion.probability_of(written, max(start, 0) + len('"answer"'))
-    return 1.0 if probability is None else probability
-
-
 def _reason(replies: Sequence[Reply[SaidAnswers]], is_answered: bool) -> str:
-    """Why nothing is left of what a model said."""
     if is_answered:
         return "what the language model answers stands in no evidence that it cites"
     if all(reply.said is None for reply in replies):
@@ -236,7 +223,6 @@ def _reason(replies: Sequence[Reply[SaidAnswers]], is_answered: bool) -> str:
 
 
 def _content(asked: AskedQuestion, shown: Sequence[int], best_last: bool) -> str:
-    """What the model is shown: evidences as data, then the question."""
     places = list(reversed(shown)) if best_last else shown
     parts = [fenced("evidences", [_line(asked, place) for place in places]), f"Question: {_one_line(asked.question)}"]
     if (in_full := _one_line(asked.in_full)) != _one_line(asked.question):
@@ -245,7 +231,6 @@ def _content(asked: AskedQuestion, shown: Sequence[int], best_last: bool) -> str
 
 
 def _line(asked: AskedQuestion, place: int) -> str:
-    """An evidence with its number."""
     evidence = asked.evidences[place]
     source = _SOURCES[normalize_source(evidence["source"])]
     return f"[{place + 1}] ({source}) {_one_line(evidence['evidence_text'])}"

@@ -18,8 +18,6 @@ _LEAST = 0.5  # of a name that a question must have: "Giles" is Rupert Giles
 
 
 class _Named(NamedTuple):
-    """A name in a row or a fact, and what stands beside it: (what calls it, its entities)."""
-
     place: int
     name: frozenset[str]
     beside: tuple[tuple[str, tuple[Entity, ...]], ...]
@@ -35,17 +33,22 @@ def named_rows(asked: AskedQuestion) -> list[AnswerCandidate]:
     """
     if asked.expected.kind in ("yesno", "number", "date"):
         return []
-    wanted = _wanted(asked)
-    meant = wanted - _calling(wanted, asked)
-    keywords = asked.language.properties.keywords
-    told = keywords(asked.in_full)
+    types, words = asked.language.answer_types, asked.language.properties
+    # what may be of a name: neither the question's own items nor the type that it asks for
+    wanted = question_keywords(asked).difference(*map(types.noun_types, asked.expected.words))
+    # nor what a header or a property is asked for by: "directed" is no part of a name
+    labels = {cell["header"] for evidence in asked.evidences if "row" in evidence for cell in evidence["row"]["cells"]}
+    labels |= {fact.predicate["label"] for evidence in asked.evidences if (fact := fact_of(evidence))}
+    called = words.keywords(" ".join(labels))
+    meant = wanted - frozenset(word for word in wanted if asking_forms([word], words) & called)
+    told = words.keywords(asked.in_full)
     names = list(_all_named(meant, asked)) if meant else []
     best = max((_matching(named.name, meant) for named in names), default=None)
     first = [named for named in names if _matching(named.name, meant) == best]
     if len({named.name for named in first}) > 1:
         return []
     # of several rows of that name the one that holds most of the question: the final of that year
-    held = [len(keywords(asked.evidences[named.place]["evidence_text"]) & told) for named in first]
+    held = [len(words.keywords(asked.evidences[named.place]["evidence_text"]) & told) for named in first]
     first = [named for named, count in zip(first, held, strict=True) if count == max(held)]
     given: dict[str, AnswerCandidate] = {}
     for named in first:
@@ -55,23 +58,7 @@ def named_rows(asked: AskedQuestion) -> list[AnswerCandidate]:
     return in_shares(list(given.values()))
 
 
-def _wanted(asked: AskedQuestion) -> frozenset[str]:
-    """The keywords of a question that may be of a name: not those of its own items and of the type that it asks for."""
-    types = asked.language.answer_types
-    return question_keywords(asked).difference(*map(types.noun_types, asked.expected.words))
-
-
-def _calling(wanted: AbstractSet[str], asked: AskedQuestion) -> frozenset[str]:
-    """The keywords that ask for what the evidences call so, by a header or a property: "directed" is no part of a name."""
-    words = asked.language.properties
-    labels = {cell["header"] for evidence in asked.evidences if "row" in evidence for cell in evidence["row"]["cells"]}
-    labels |= {fact.predicate["label"] for evidence in asked.evidences if (fact := fact_of(evidence))}
-    called = words.keywords(" ".join(labels))
-    return frozenset(word for word in wanted if asking_forms([word], words) & called)
-
-
 def _all_named(meant: AbstractSet[str], asked: AskedQuestion) -> Iterator[_Named]:
-    """The names in rows and qualifiers of which a question has enough."""
     for place, evidence in enumerate(asked.evidences):
         if fact := fact_of(evidence):
             yield from _of_fact(place, fact, meant, asked.language.properties)

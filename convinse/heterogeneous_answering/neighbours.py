@@ -29,8 +29,6 @@ _LEAST_FIT_OF_COLUMN = 0.3  # that of an unknown type
 
 
 class _NamedCell(NamedTuple):
-    """The one cell of a table that has a name."""
-
     row: int
     column: Column
     name: frozenset[str]
@@ -127,7 +125,6 @@ def _is_surname(text: str, held: AbstractSet[str], name: AbstractSet[str], asked
 
 
 def _names(asked: AskedQuestion) -> Iterator[str]:
-    """The names of what the evidences and the question are about."""
     yield from asked.renamed.values()
     for entity in asked.about:
         yield entity["label"]
@@ -158,7 +155,8 @@ def _in_a_name(question: str, place: int, names: Iterable[str]) -> bool:
 
 def _beside(table: Table, row: int, neighbour: AskedNeighbour, asked: AskedQuestion) -> int | None:
     """The row next to another in the order of a table; None where the order does not tell it."""
-    columns = _ordering(table, neighbour)
+    named = [column for column in table.dated if column.keywords & neighbour.asking]
+    columns = named or table.dated or [column for column in table.columns if column.counts_rows][:1]
     orders = [column.order.amounts for column in columns if column.order is not None]
     if not orders or any(amount is None for amount in orders[0]):
         return None
@@ -169,12 +167,6 @@ def _beside(table: Table, row: int, neighbour: AskedNeighbour, asked: AskedQuest
         return None
     neighbouring = amounts.index(different[place])
     return neighbouring if _is_next(table, sorted((row, neighbouring), key=amounts.__getitem__), asked) else None
-
-
-def _ordering(table: Table, neighbour: AskedNeighbour) -> list[Column]:
-    """The columns of dates: those that the question names, else all from the left; else one that counts the rows."""
-    named = [column for column in table.dated if column.keywords & neighbour.asking]
-    return named or table.dated or [column for column in table.columns if column.counts_rows][:1]
 
 
 def _is_next(table: Table, rows: Sequence[int], asked: AskedQuestion) -> bool:

@@ -93,7 +93,6 @@ def _given(entities: Iterable[Entity], table: Table, rows: Sequence[int], reason
 
 
 def _thing(table: Table, nouns: AbstractSet[str]) -> Column | None:
-    """The column of what some nouns name: by its header, else what names the rows of a table that is called so."""
     named = [
         column for column in table.columns if column.keywords & nouns and (not column.order or column.numbers_rows)
     ]
@@ -136,7 +135,6 @@ def _suited(table: Table, order: AskedOrder, asked: AskedQuestion) -> _Suited | 
 
 
 def _asks_for(nouns: AbstractSet[str], wanted: AbstractSet[str], asked: AskedQuestion) -> bool:
-    """Whether what is ordered is what is asked for: "what was their first album", not "who produced their first album"."""
     if asked.expected.kind == "item":
         return bool(wanted & nouns)
     noun_types = (asked.language.answer_types.expected_type(noun).kind for noun in nouns)
@@ -144,7 +142,6 @@ def _asks_for(nouns: AbstractSet[str], wanted: AbstractSet[str], asked: AskedQue
 
 
 def _capitals(asked: AskedQuestion) -> frozenset[str]:
-    """The keywords of the names in a question."""
     return asked.language.properties.keywords(" ".join(word for word in asked.asking.split()[1:] if word[:1].isupper()))
 
 
@@ -159,7 +156,6 @@ def _measures(table: Table, order: AskedOrder, asked: AskedQuestion) -> list[Col
 
 
 def _at_place(own: _Suited, order: AskedOrder, asked: AskedQuestion) -> list[AnswerCandidate]:
-    """The answer of the row at the asked place of the order; nothing where several rows share it."""
     orders = [column.order.amounts for column in own.measures if column.order is not None]
     amounts = {row: tuple(order[row] or 0.0 for order in orders) for row in own.rows if orders[0][row] is not None}
     is_rank = bool(order.by) and asked.language.operations.is_ranking(own.measures[0].keywords)

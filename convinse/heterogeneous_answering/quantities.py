@@ -43,13 +43,7 @@ class AskedQuantity(NamedTuple):
 
 
 def asked_quantity(question: str, in_full: str, language: Language) -> AskedQuantity | None:
-    """What a question wants the number of ("how many league goals": goal); None when it does not say.
-
-    Args:
-        question: as asked, or in full where it leans on the question before.
-        in_full: with what it leaves to the history; its words say of what.
-        language: of both.
-    """
+    """What a question wants the number of ("how many league goals": goal); None when it does not say."""
     words, literals, common = fold(question).split(), language.literals, language.words.common
     many, measure = literals.counted.search(question), literals.measured.search(question)
     if many:
@@ -191,7 +185,6 @@ def _fits(value: Value, asked: AskedQuantity, names: PropertyNames, language: La
 def _listed(
     evidence: Evidence, asked: AskedQuantity, names: PropertyNames, language: PropertyWords
 ) -> Iterator[tuple[_Group, str, float]]:
-    """(group, member, how well the group fits) of what an evidence lists."""
     own = evidence.get("retrieved_for_entity", {}).get("id", "")
     if fact := fact_of(evidence):
         yield from _facts(fact, own, asked, names, language)
@@ -204,7 +197,6 @@ def _listed(
 def _facts(
     fact: Fact, own: str, asked: AskedQuantity, names: PropertyNames, language: PropertyWords
 ) -> Iterator[tuple[_Group, str, float]]:
-    """The value of a fact of the item `own`, or the subject that has it as value."""
     if own not in (fact.subject["id"], fact.object["id"]):
         return
     keywords, holds = language.keywords, language.holds
@@ -221,7 +213,6 @@ def _facts(
 
 
 def _rows(row: Row, own: str, asked: AskedQuantity, language: PropertyWords) -> Iterator[tuple[_Group, str, float]]:
-    """The row of a table that is named, or whose first column is, as what is counted."""
     if not row["cells"]:
         return
     first = row["cells"][0]
@@ -235,7 +226,6 @@ def _rows(row: Row, own: str, asked: AskedQuantity, language: PropertyWords) -> 
 def _listing(
     attribute: Attribute, own: str, asked: AskedQuantity, names: PropertyNames
 ) -> Iterator[tuple[_Group, str, float]]:
-    """The values of an infobox's attribute: "Members, John Lennon, Paul McCartney"."""
     members = [name for value in attribute["values"] for name in _names(value)]
     is_asked = any(names.asked(PropertyLabel(label), asked.nouns[-1]) == 1.0 for label in attribute["path"])
     if is_asked and len(members) > 1 and not any(_DIGIT.search(value["text"]) for value in attribute["values"]):

@@ -30,8 +30,6 @@ _FITS = 0.5  # of the expected type, for an item to stand for a span that names 
 
 @dataclass
 class _Growing:
-    """An answer as it grows: its item, its literal or its words, the evidences that hold it."""
-
     entity: Entity
     value: float = 0.0
     support: list[tuple[float, int]] = field(default_factory=list)
@@ -56,13 +54,6 @@ def read_answers(
     the answer that it stands for. Words that name no item are one answer where they are the same but for case,
     accents, punctuation, articles and blanks, spelt as they are most often; where the same words name an item in
     another evidence they stand for that item. The score of an answer is its share of all.
-
-    Args:
-        spans: of the evidences; `span.context` is the place of its evidence.
-        evidences: of the turn.
-        weights: of each evidence, 0 or more.
-        fit: how well an item or literal fits the expected type, from 0 to 1.
-        language: the words of the language that the evidences are in.
     """
     named: dict[str, _Growing] = {}  # id -> an item or a literal
     words: dict[str, _Growing] = {}  # normalised string -> words
@@ -73,11 +64,11 @@ def read_answers(
         if place not in names:
             names[place] = names_in(evidences[place])
         text, start, end = _whole_words(span, evidences[place]["evidence_text"])
-        entity = _named(text, evidences[place], fit, names[place], (start, end))
+        entity = meaning(text, evidences[place], fit, names[place], (start, end))
         string = same_words(text, language)
         if entity is None:
             article = text[:1].isupper() and _TITLED.search(evidences[place]["evidence_text"], 0, start)
-            entity = _words(f"{article[0]}{text}" if article else text)
+            entity = as_words(f"{article[0]}{text}" if article else text)
             candidate = words.setdefault(string, _Growing(entity))
             candidate.spellings[entity["label"]] += 1
         else:
@@ -92,7 +83,7 @@ def read_answers(
         if string in items_of:
             max((named[key] for key in items_of[string]), key=lambda item: item.value).add(candidate)
         else:
-            candidate.entity = _words(candidate.spellings.most_common(1)[0][0])
+            candidate.entity = as_words(candidate.spellings.most_common(1)[0][0])
             named.setdefault(f"words {string}", candidate)
     return in_shares(
         [
@@ -119,13 +110,6 @@ def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], for
 
 
 def meaning(
-    text: str, evidence: Evidence, fit: Callable[[Entity], float], place: tuple[int, int] | None
-) -> Entity | None:
-    """What a text, which stands at a place of an evidence's text or at none, stands for there: see `_named`."""
-    return _named(text, evidence, fit, names_in(evidence), place)
-
-
-def _named(
     text: str,
     evidence: Evidence,
     fit: Callable[[Entity], float],
@@ -136,8 +120,8 @@ def _named(
 
     In this order: an item (or a date, a number) whose name in the evidence is the span, but for case, accents and
     punctuation; a date or a number written out (the whole date of which the span, at `place`, is a part); the item of whose
-    mention the span is a part; an item whose name is nearly the span, or stands in it; the evidence's own item, where the span is a part of its name and it fits
-    the expected type.
+    mention the span is a part; an item whose name is nearly the span, or stands in it; the evidence's own item, where the span is
+    a part of its name and it fits the expected type.
     """
     folded = fold(text)
     exact = names.get(folded)
@@ -182,7 +166,8 @@ def _whole_words(span: AnswerSpan, text: str) -> tuple[str, int, int]:
     return text[start:end], start, end
 
 
-def _words(text: str) -> Entity:
+def as_words(text: str) -> Entity:
+    """What names no item, date or number: the words are their own id."""
     words = " ".join(text.split())
     return {"id": words, "label": words}
 

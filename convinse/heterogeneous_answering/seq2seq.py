@@ -115,7 +115,6 @@ def _named(asked: AskedQuestion, written: Sequence[WrittenText]) -> list[AnswerC
 
 
 def _decided(asked: AskedQuestion, written: Sequence[WrittenText]) -> tuple[list[AnswerCandidate], bool]:
-    """Yes and no, as written, else by facts and words; and whether anything tells."""
     verdict = yes_or_no(asked)
     said = [
         AnswerCandidate(entity, own.probability, tuple(verdict.evidences), ("written",))

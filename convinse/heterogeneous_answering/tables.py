@@ -213,16 +213,7 @@ def asked_cell(
     thing: Column | None = None,
     is_asked: bool = False,
 ) -> list[Entity]:
-    """What a question asks for of a row; nothing where no cell suits.
-
-    Args:
-        table: of the row.
-        row: its place among the rows of the table.
-        asked: the question.
-        rest: keywords of the question that do not say which row is meant.
-        thing: the column of what is ordered.
-        is_asked: whether that is what is asked for.
-    """
+    """What a question asks for of a row; nothing where no cell suits."""
     given = {column: cell_answers(cell, asked) for column in table.columns if (cell := column.cells[row]) is not None}
     if is_asked and thing is not None and given.get(thing):
         return given[thing]

@@ -45,7 +45,10 @@ def values(evidence: Evidence, language: Language) -> list[Value]:
         if is_date(name) or is_number(name):
             entity: Entity = {"id": name, "label": labels.get(name, text[start:end])}
             called = dict.fromkeys(label for label in labels_at(evidence, mention) if label.text)
-            literals.append(Value(entity, tuple(called), _unit(text, start, end, language)))
+            behind = _BEHIND_NUMBER.match(text, end)
+            words = text[start:end].lstrip("0123456789.,") + " " + (behind[1] if behind else "")
+            currency = language.literals.currencies.get(text[start - 1 : start], "")
+            literals.append(Value(entity, tuple(called), language.properties.keywords(f"{words} {currency}")))
     return literals
 
 
@@ -69,13 +72,6 @@ def labels_at(evidence: Evidence, mention: Mention) -> Iterator[PropertyLabel]:
 def label_of(predicate: Entity) -> PropertyLabel:
     """What a fact calls its property."""
     return PropertyLabel(predicate["label"], predicate["id"])
-
-
-def _unit(text: str, start: int, end: int, language: Language) -> frozenset[str]:
-    behind = _BEHIND_NUMBER.match(text, end)
-    words = text[start:end].lstrip("0123456789.,") + " " + (behind[1] if behind else "")
-    currency = language.literals.currencies.get(text[start - 1 : start], "")
-    return language.properties.keywords(f"{words} {currency}")
 
 
 def nearness(evidence: Evidence, wanted: AbstractSet[str], language: Words) -> dict[str, float]:

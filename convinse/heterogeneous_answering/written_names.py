@@ -97,7 +97,6 @@ class NamesInEvidences:
         return NamedText(entity, likeness, tuple(self._places[entity["id"]]))
 
     def _stated(self, literal: Entity) -> NamedText | None:
-        """A date or a number where evidences have it: no other one that is written alike."""
         places = self._places.get(literal["id"], [])
         if not places and is_date(literal["id"]) and year_of(literal["id"]) == literal:
             years = {own: at for own, at in self._places.items() if is_date(own) and year_of(own) == literal}

@@ -91,13 +91,6 @@ def decide(
     5. a fact holds two things that the question names, and nothing else of the question is left: yes;
     6. else by the evidence that holds most of the question's words, which must not deny it, and by what a model reads in
        the sentences that hold most of them.
-
-    Args:
-        question: in full, as far as it is known (see `convinse.records.conversation.asked_in_full`).
-        evidences: of the turn, best first, with structure.
-        names: of properties.
-        language: of the question and the evidences.
-        judge: reads texts; None: words decide.
     """
     words = language.properties.keywords(question) - language.yes_no.light_keywords
     claims = [_claim(place, fact, words, names, language) for place, e in enumerate(evidences) if (fact := fact_of(e))]
@@ -118,7 +111,11 @@ def _by_facts(
     words: frozenset[str], claims: Sequence[_Claim], compares: bool, language: PropertyWords
 ) -> Verdict | None:
     names = ({_name_words([entity], language) for entity in claim.named} for claim in claims)
-    holding = [claim for claim, own in zip(claims, names, strict=True) if len(_different(own)) > 1]
+    holding = [
+        claim
+        for claim, own in zip(claims, names, strict=True)
+        if len({name for name in own if not any(name < longer for longer in own)}) > 1
+    ]
     if places := [claim.place for claim in holding if claim.asked]:
         return Verdict.stated(_CERTAIN, places)
     named = {entity["id"]: entity for claim in claims for entity in claim.named}
@@ -194,11 +191,6 @@ def _holds(held: frozenset[str], word: str, language: Language) -> bool:
 def _is_named(entity: Entity, words: frozenset[str], language: PropertyWords) -> bool:
     name = language.keywords(entity["label"])
     return bool(name) and name <= words
-
-
-def _different(names: set[frozenset[str]]) -> set[frozenset[str]]:
-    """The names that are no part of another name: a fact of Margrethe II of Denmark with Denmark names one thing."""
-    return {name for name in names if not any(name < longer for longer in names)}
 
 
 def _name_words(entities: Iterable[Entity], language: PropertyWords) -> frozenset[str]:

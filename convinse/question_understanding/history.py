@@ -28,13 +28,7 @@ def history_part(
 def origins(
     referents: Iterable[Referent], foci: Sequence[Focus], history: Sequence[Turn], scores: Mapping[str, float]
 ) -> list[HistoryPart]:
-    """Where referents come from: the latest turn that they answer, else the first turn that asks about them.
-
-    Args:
-        referents: what was taken of the history.
-        foci, history: of the same turns.
-        scores: the probability of those that a model chose, by their ids.
-    """
+    """Where referents come from: the latest turn that they answer, else the first turn that asks about them."""
     parts = []
     for referent in referents:
         answered = [place for place, focus in enumerate(foci) if referent in (*focus.answered, *focus.told)]
@@ -52,12 +46,6 @@ def origins(
 
 def parts_with_words(representation: str, question: str, history: Sequence[Turn], language: Words) -> list[HistoryPart]:
     """The parts of the history that a representation can have its words from, where the question itself has them not.
-
-    Args:
-        representation: what was made of the question and its history.
-        question: words that it has of its own come from nowhere else.
-        history: the earlier turns, oldest first.
-        language: the words of the language that all are in.
 
     Returns:
         Of an earlier question the words that the representation has, of its answers those that it names.

@@ -90,15 +90,11 @@ class ReferentFeatures(NamedTuple):
 
 
 class _Profile(NamedTuple):
-    """What the knowledge base can say of an item: its properties (ids), and some values of each (ids)."""
-
     properties: tuple[str, ...]
     values: tuple[tuple[str, ...], ...]
 
 
 class _Match(NamedTuple):
-    """How well a referent's facts suit a question; see `ReferentFeatures`."""
-
     has_property: float
     has_answer: float
     alike: float
@@ -134,13 +130,7 @@ class FeatureReader:
     def read(
         self, asked: Asked, rules: ChosenReferents, foci: Sequence[Focus], history: Sequence[Turn]
     ) -> list[ReferentFeatures]:
-        """The features of each of the `referents`, in their order.
-
-        Args:
-            asked: what the question says by itself.
-            rules: what it is about by the rules of `slots`.
-            foci, history: of the same turns.
-        """
+        """The features of each of the `referents`, in their order."""
         referents = self.referents(asked, foci)
         if not referents:
             return []
@@ -209,7 +199,6 @@ class FeatureReader:
     def _matches(
         self, asked: Asked, referents: Sequence[Referent], foci: Sequence[Focus], history: Sequence[Turn]
     ) -> list[_Match]:
-        """How well the facts of each referent, and the questions about it, suit the question."""
         wanted = frozenset(self._language.words.stems(" ".join(asked.predicate)))
         query = " ".join((*asked.predicate, asked.answer_type.label)) or asked.question
         profiles = [self._profile(referent.id) for referent in referents]
@@ -257,7 +246,6 @@ class FeatureReader:
     # -- embeddings ----------------------------------------------------------------------------------------------------
 
     def _embedded(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """The embeddings of texts; what is not known yet is embedded in one go."""
         vectors = self._vectors.of(texts, lambda new: (row.copy() for row in self._embedder.embed(new)))
         return dict(zip(texts, vectors, strict=True))
 

@@ -65,10 +65,6 @@ class HistoryWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 def read_weights(folder: Path, key: str = "qu_model") -> HistoryWeights:
     """Read the model of a folder.
 
-    Args:
-        folder: that `train qu` wrote.
-        key: the configuration key that named it, for messages.
-
     Raises:
         ModelError: there is none, it is damaged, of another format, or of other features than those of `ReferentFeatures`.
     """

@@ -97,14 +97,13 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Ask about all turns at once; see the base class."""
         prompts = [self._prompt(turn, history) for turn, history in zip(turns, histories, strict=True)]
-        replies = self.model.ask(prompts, _read)
+        replies = self.model.ask(prompts, lambda text: read_strictly(text, SaidIntent))
         return [
             self._understood(turn, history, reply)
             for turn, history, reply in zip(turns, histories, replies, strict=True)
         ]
 
     def _prompt(self, turn: Turn, history: Sequence[Turn]) -> Prompt:
-        """The question with as many of the turns before as the prompt may have, the latest ones."""
         question = f"Q: {turn['question']}"
         left = (
             self.config.qu_llm.max_prompt_tokens
@@ -132,14 +131,20 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
         for names in (said.entities, said.context):
             entities: list[Entity] = []
             for name in filter(None, (" ".join(name.split()) for name in names)):
-                meanings = linking.meanings(name) or self._meanings_alone(name)
+                meanings = linking.meanings(name)
+                if not meanings:  # it is not linked in its question
+                    alone = (own for own in self.resources.linker.link(name) if fold(own.surface) == fold(name))
+                    meanings = next((own.meanings for own in alone), [])
                 if meanings:
                     entities.append(meanings[0]["item"])
                     linking.known += meanings
                 else:
                     unlinked.append(UnlinkedName(name=name, pages=self._unlinked.pages([name])))
             meant.append(unique_entities(entities))
-        known = _each_once(linking.known)
+        first: dict[str, QuestionEntity] = {}
+        for entity in sorted(linking.known, key=lambda entity: entity["rank"]):
+            first.setdefault(entity["item"]["id"], entity)
+        known = list(first.values())
         representation: Representation = {
             "entities": meant[0],
             "context": [entity for entity in meant[1] if entity not in meant[0]],
@@ -159,15 +164,8 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
             "qu_tokens": tokens,
         }
 
-    def _meanings_alone(self, name: str) -> list[QuestionEntity]:
-        """What a name means that is not linked in its question."""
-        whole = [mention for mention in self.resources.linker.link(name) if fold(mention.surface) == fold(name)]
-        return whole[0].meanings if whole else []
-
 
 class _Linking:
-    """What the names of a question mean: as was talked about, else as linking finds them in the question in full."""
-
     def __init__(self, mentions: Sequence[LinkedMention], talked_about: Iterable[Entity]) -> None:
         self.known: list[QuestionEntity] = []
         self._before = {fold(entity["label"]): entity for entity in talked_about}
@@ -181,21 +179,8 @@ class _Linking:
         return self._mentions[folded].meanings if folded in self._mentions else []
 
 
-def _read(text: str) -> SaidIntent:
-    return read_strictly(text, SaidIntent)
-
-
 def _talked_about(history: Sequence[Turn]) -> Iterator[Entity]:
-    """The items that were asked about and answered before; of equal names the last one counts."""
     for earlier in history:
         meant = earlier.get("representation")
         entities = [*meant["entities"], *meant["context"]] if meant else []
         yield from (entity for entity in (*entities, *(earlier.get("answers") or ())) if is_item(entity["id"]))
-
-
-def _each_once(entities: Iterable[QuestionEntity]) -> list[QuestionEntity]:
-    """Question entities, each item once, what is meant before what else a name may mean."""
-    first: dict[str, QuestionEntity] = {}
-    for entity in sorted(entities, key=lambda entity: entity["rank"]):
-        first.setdefault(entity["item"]["id"], entity)
-    return list(first.values())

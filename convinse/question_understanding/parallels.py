@@ -39,15 +39,11 @@ class Parallel(NamedTuple):
 
 
 class _CellName(NamedTuple):
-    """The content words of a cell, and the items that it mentions."""
-
     words: frozenset[str]
     items: frozenset[str]
 
 
 class _Said(NamedTuple):
-    """How a text has a name: the words of it, where they stand, whether they are the whole name."""
-
     words: frozenset[str]
     start: int
     end: int
@@ -71,11 +67,6 @@ class Parallels:
 
         A name is said by all of its words or by rare ones ("Mia" of Mia Wallace); the question's other words are in the question
         before, too.
-
-        Args:
-            question: as asked; it does not say itself what it asks.
-            before: an earlier question, in full.
-            pages: the items whose pages are looked at.
         """
         own = self._words(question)
         if not own or len(own) > _MOST_WORDS:
@@ -105,7 +96,6 @@ class Parallels:
         return None if best is None else best[1]
 
     def _read_columns(self, page: str) -> Sequence[Sequence[_CellName]]:
-        """The names of each column of a page's tables that has several."""
         columns: Mapping[tuple[int, int], dict[frozenset[str], frozenset[str]]] = defaultdict(dict)
         for evidence in (self._dump.get(page) if self._dump is not None else None) or ():
             for cell in evidence.get("row", {}).get("cells", ()):
@@ -117,7 +107,6 @@ class Parallels:
         return [[_CellName(*pair) for pair in names.items()] for names in columns.values() if len(names) > 1]
 
     def _said(self, text: Sequence[_Place], cells: Iterable[_CellName]) -> tuple[_CellName, _Said] | None:
-        """The cell of which a text says most, and how; None where it has no name of any."""
         best: tuple[tuple[bool, int], _CellName, _Said] | None = None
         for cell in cells:
             places = [place for place in text if place.word in cell.words]
@@ -134,12 +123,10 @@ class Parallels:
         return None if best is None else best[1:]
 
     def _start(self, text: str, start: int) -> int:
-        """Where a name begins, with the article before it."""
         before = list(_WORD.finditer(text[:start]))[-1:]
         return before[0].start() if before and fold(before[0][0]) in self._language.words.definite else start
 
     def _words(self, text: str) -> list[_Place]:
-        """The content words of a text."""
         left_out = self._language.words.common
         places = []
         for number, word in enumerate(_WORD.finditer(text)):
@@ -151,8 +138,6 @@ class Parallels:
 
 
 class _Place(NamedTuple):
-    """A folded word, its number among all words of a text, and where it stands."""
-
     word: str
     number: int
     start: int

@@ -65,7 +65,6 @@ class Pointing:
         return written and all(word[0].isupper() or word in particles for word in name.split())
 
     def _gender_of(self, given_name: str) -> str:
-        """The gender of most people of a given name; empty where the knowledge base knows none."""
         form = fold(given_name)
         namesakes = self._kb.search_names([form], _NAMESAKES) if form else []
         people = [person.id for person in namesakes if fold(person.label).split()[:1] == [form]]
@@ -81,12 +80,6 @@ class Pointing:
         """What the words of a question point at and nothing of `meant` is: of each word the latest that it may mean.
 
         "That one" is always among them, and first. With somebody who is no item come the things that were asked about then.
-
-        Args:
-            question: as asked.
-            names: the names and roles in it.
-            meant: what of the history the question is taken to be about.
-            foci: of the earlier turns, oldest first.
         """
         pointed = self._the_one(question, names, foci)
         lacking = [] if pointed is None else [pointed]
@@ -153,7 +146,6 @@ class Pointing:
         return nouns
 
     def _pronouns(self, question: str, names: Sequence[Name]) -> list[str]:
-        """The personal pronouns of a question before which it names nothing of their kind."""
         words = self._language.words
         pronouns = []
         for match in _WORD.finditer(question):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..language.language import Language
-from ..language.text import Words, fold
+from ..language.text import fold
 from ..records.literals import is_date
 from ..records.representation import UnlinkedName
 from .referents import Referent, may_mean
@@ -19,12 +19,6 @@ def in_full(
     question: str, mentioned: Sequence[Referent], is_a: Callable[[Referent, str], bool], language: Language
 ) -> str:
     """The question with names for what it leaves to the history.
-
-    Args:
-        question: as asked.
-        mentioned: what it refers to or is about, without being named in it; the nearest first.
-        is_a: whether a referent is of the class that a noun names.
-        language: of the question.
 
     Returns:
         A question that holds all their names, in the place of the pronouns, or behind the first "the film", that may mean
@@ -50,14 +44,6 @@ def after(
     language: Language,
 ) -> Completed:
     """The full form of a question that leans on the question before for what it asks ("What about Blade Runner?").
-
-    Args:
-        before: the question before, in full.
-        question: as asked.
-        named: what this question names.
-        about: what it is about, named or not.
-        replaced: what the question before was about.
-        language: of the questions.
 
     Returns:
         The question before with the new name in the place of the old name; where that is not in it, or where this question has
@@ -87,13 +73,6 @@ def with_name(
 ) -> str | None:
     """The full form of a question that gives nothing but another name than the question before ("And Kif?").
 
-    Args:
-        before: the question before, in full.
-        question: as asked.
-        named: the names in it that mean no item.
-        replaced: those in the question before.
-        language: of the questions.
-
     Returns:
         The question before with the new name in the place of the old one; None where either has not just one name, or this
         one says more.
@@ -108,14 +87,7 @@ def with_name(
 
 
 def dated(question: str, before: str, answers: Sequence[str], language: Language) -> str:
-    """The question with a year for "that year" or "two years later", where the turn before tells one.
-
-    Args:
-        question: as asked.
-        before: the question before, in full.
-        answers: the ids of its answers; a date tells rather than the question.
-        language: of the questions.
-    """
+    """The question with a year for "that year" or "two years later", where the turn before tells one."""
     patterns = language.conversation
     phrase = patterns.same_year.search(question) or patterns.other_year.search(question)
     years = [answer[:4] for answer in answers if is_date(answer)] or patterns.year.findall(before)
@@ -247,10 +219,10 @@ def completed(text: str, names: Sequence[str]) -> str:
 def _replaced(
     text: str, mentioned: Sequence[Referent], is_a: Callable[[Referent, str], bool], language: Language
 ) -> str:
-    """The text with names for the pronouns and nouns that point at them: each name once, and one for each gender or kind."""
     common, names_class = language.words, language.answer_types.names_class
     # too often they point at nothing that was named: "that year", "the one that", "there is"
     replaceable = common.personal - common.pronouns["place"]
+    alike = (*common.genders.values(), *common.pronouns.values())  # of one gender, or else of one kind
     empty = {match.start(1) for match in language.conversation.empty_pronoun.finditer(text)}
     parts: list[str] = []
     shown: list[Referent] = []
@@ -273,8 +245,11 @@ def _replaced(
         elif points and following and not shown and names_class(noun) and not names_class(behind):
             name, until = next((referent for referent in rest if is_a(referent, noun)), None), following.end()
             put = f"the {noun} {name.label}" if name is not None else ""
-        elif low in replaceable and (forms := _alike(low, common)) not in spoken:
-            name = _best(low, rest, common)
+        elif low in replaceable and (forms := next(own for own in alike if low in own)) not in spoken:
+            fitting = [referent for referent in rest if may_mean(low, referent, common)]
+            has_gender = any(low in forms for forms in common.genders.values())
+            known = [referent for referent in fitting if has_gender and referent.gender]
+            name = next(iter((*known, *fitting)), None)
             if name is not None:
                 put = common.owner(name.label) if common.owns(low, noun) else name.label
                 spoken.add(forms)
@@ -283,17 +258,3 @@ def _replaced(
             shown.append(name)
             end = until
     return "".join((*parts, text[end:]))
-
-
-def _alike(pronoun: str, words: Words) -> frozenset[str]:
-    """The pronouns of the same gender, or else of the same kind."""
-    tables = (*words.genders.values(), *words.pronouns.values())
-    return next((forms for forms in tables if pronoun in forms), frozenset())
-
-
-def _best(pronoun: str, referents: Sequence[Referent], words: Words) -> Referent | None:
-    """Which of some referents a pronoun means: rather one whose gender is known to fit."""
-    fitting = [referent for referent in referents if may_mean(pronoun, referent, words)]
-    has_gender = any(pronoun in forms for forms in words.genders.values())
-    known = [referent for referent in fitting if has_gender and referent.gender]
-    return next(iter((*known, *fitting)), None)

@@ -63,7 +63,6 @@ class Roles:
 
     @cached_property
     def _properties(self) -> dict[frozenset[str], set[str]]:
-        """The keywords of a name -> the properties of that name."""
         named: dict[frozenset[str], set[str]] = defaultdict(set)
         for name, label, aliases in self._kb.properties():
             if name not in _CLASS_PROPERTIES:
@@ -73,13 +72,7 @@ class Roles:
         return dict(named)
 
     def find(self, question: str, mentions: Sequence[LinkedMention], topics: Iterable[Referent]) -> Role:
-        """The first role in a question of which a topic has one or two people, unless it is the role that is asked for.
-
-        Args:
-            question: as asked.
-            mentions: the names in it.
-            topics: what it may be a role of, the likeliest first.
-        """
+        """The first role in a question of which a topic has one or two people, unless it is the role that is asked for."""
         words = list(_WORD.finditer(question))
         definite, topics = self._language.words.definite, list(topics)
         for place, word in enumerate(words):

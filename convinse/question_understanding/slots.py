@@ -235,7 +235,6 @@ class Slots(QuestionUnderstanding):
         return {"context": context, "entities": entities, "predicate": predicate, "answer_type": answer_type}
 
     def _focus(self, turn: Turn) -> Focus:
-        """What an earlier turn was about: the entities of its representation, and its answers."""
         asked = (item for item in turn["representation"]["entities"] if item["id"] != item["label"])  # else told before
         items = [self._referent(item["id"], item["label"]) for item in asked]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
@@ -315,7 +314,6 @@ class Slots(QuestionUnderstanding):
         return {fold(name) for name in (self.kb.label(entity_id), *self.kb.aliases(entity_id))}
 
     def _named(self, question: str, mentions: Iterable[LinkedMention], foci: Sequence[Focus]) -> list[Referent]:
-        """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
         named: list[Referent] = []
         for mention in mentions:
             named.append(self._meaning(mention, foci))
@@ -333,7 +331,6 @@ class Slots(QuestionUnderstanding):
         return named
 
     def _meaning(self, mention: LinkedMention, foci: Sequence[Focus]) -> Referent:
-        """What a name stands for in this conversation."""
         return known_as(mention, foci) or self._referent(mention.candidates[0].id, mention.candidates[0].label)
 
     def _people_near(self, words: set[str], talked_about: Iterable[Referent]) -> list[Referent]:
@@ -425,11 +422,9 @@ class Slots(QuestionUnderstanding):
         return bool(alike) and not self._neighbors(topic).issuperset(alike)
 
     def _neighbors(self, referent: Referent) -> set[str]:
-        """The items beside a referent in its facts; dates and numbers have none."""
         return self._near(referent.id) if referent.id.startswith("Q") else set()
 
     def _predicate(self, question: str, mentions: Iterable[LinkedMention], named: Iterable[Referent]) -> list[str]:
-        """The content words of the question that are in no name."""
         rest = list(question)
         for mention in mentions:
             start, end = mention.start, mention.end
@@ -447,14 +442,15 @@ class Slots(QuestionUnderstanding):
         left_out = self.language.words.stop_words | in_names
         return [word for word in words if fold(word) and fold(word) not in left_out]
 
-    def _speaks_of_people(self, question: str) -> bool:
-        return not self.language.words.pronouns["person"].isdisjoint(fold(question).split())
-
     def _is_elliptical(self, question: str, predicate: Sequence[str], is_named: bool) -> bool:
         """Whether the question leans on the question before for what it asks."""
         patterns, common = self.language.conversation, self.language.words.common
         leans = bool(patterns.ellipsis.search(question)) and not patterns.complete.search(question)
-        if is_named and patterns.question_word.search(question) and self._speaks_of_people(question):
+        if (
+            is_named
+            and patterns.question_word.search(question)
+            and not self.language.words.pronouns["person"].isdisjoint(fold(question).split())
+        ):
             return False  # "Who was she in Titanic?"
         return (
             leans
@@ -464,7 +460,6 @@ class Slots(QuestionUnderstanding):
         )
 
     def _is_frame(self, question: str) -> bool:
-        """Whether a question says nothing but where or when: "on television?"."""
         patterns = self.language.conversation
         rest = self._rest(question)
         return any(pattern.fullmatch(rest) for pattern in (patterns.framed, patterns.years))
@@ -474,7 +469,6 @@ class Slots(QuestionUnderstanding):
         return self.language.conversation.nth.fullmatch(self._rest(question)) is not None
 
     def _rest(self, question: str) -> str:
-        """A question without the words before it proper."""
         patterns = self.language.conversation
         return patterns.about.sub("", patterns.opening.sub("", question)).strip(" ?.,!")
 
@@ -497,7 +491,6 @@ class Slots(QuestionUnderstanding):
         return predicate + [word for word in earlier if not set(stems(word)) & own]
 
     def _is_plain(self, word: str) -> bool:
-        """Whether a word is one that texts write small, or has a digit."""
         return word.casefold() in self.language.common.small or any(map(str.isdigit, word))
 
     def _parallel(self, question: str, history: Sequence[Turn]) -> tuple[Turn | None, Parallel | None]:
@@ -556,12 +549,7 @@ class Slots(QuestionUnderstanding):
         return tuple(entities), tuple(context)
 
     def _expected(self, question: str, before: Turn | None) -> Asking[tuple[AnswerType, LikelyClasses | None]]:
-        """The type that a question asks for, and the classes where the configured model tells them.
-
-        Args:
-            question: as asked.
-            before: the turn that it leans on for what it asks.
-        """
+        """The type that a question asks for, and the classes where the configured model tells them."""
         if self.resources.answer_typing is not None:
             in_full = question if before is None else _in_full(before)
             likely = yield question, in_full
@@ -602,14 +590,7 @@ def known_as(mention: LinkedMention, foci: Sequence[Focus]) -> Referent | None:
 def candidates(
     referents: Iterable[Referent], mentions: Iterable[LinkedMention], known: Set[Referent], scores: Mapping[str, float]
 ) -> list[QuestionEntity]:
-    """The items to look at for what a question is about, best first: what a name may mean besides, comes last.
-
-    Args:
-        referents: what the question is about.
-        mentions: the names in it, with all that they may mean.
-        known: what was talked about before: its names mean nothing else.
-        scores: the probability of those that were chosen of the history, by id.
-    """
+    """The items to look at for what a question is about, best first: what a name may mean besides, comes last."""
     meanings = {mention.candidates[0].id: mention for mention in mentions}
     entities: list[QuestionEntity] = []
     for referent in referents:

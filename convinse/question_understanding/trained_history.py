@@ -77,7 +77,6 @@ class TrainedHistory(Slots):
         return FeatureReader(self.kb, self.embedder, self.language)
 
     def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> ChosenReferents:
-        """What the question is about, with the model's probabilities."""
         referents = FeatureReader.referents(asked, foci)
         words = set(fold(asked.question).split())
         if not referents or (not words & self.language.words.personal and self._is_new_topic(asked.named, foci)):

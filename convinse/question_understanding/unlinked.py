@@ -41,12 +41,6 @@ class UnlinkedNames:
         """The names in a question that mean no item, each with the pages that tell of it; those of `items` before others.
 
         In a text without capitals all rare words may be names.
-
-        Args:
-            question: as asked.
-            meant: the mentions in it that mean an item.
-            known: folded words that stand for what was talked about, or ask for something.
-            items: that the question is about.
         """
         names = []
         for name in self._written(question, meant, known):
@@ -59,7 +53,6 @@ class UnlinkedNames:
         return names
 
     def _looked_up(self, name: str, items: Sequence[str]) -> list[UnlinkedName]:
-        """A name with its pages; nothing where it is none."""
         if any(self._kind(candidate.id) in ("place", "people") for candidate in self._kb.candidates(fold(name))):
             return []  # "German" says what something is like
         own: list[Entity] = [self._kb.entity(item) for item in items if self.tells(item, name)]
@@ -70,7 +63,6 @@ class UnlinkedNames:
         return self._language.answer_types.entity_kind(item, self._kb.types(item))
 
     def _parts(self, name: str) -> list[str]:
-        """The parts of a name between small words."""
         parts: list[list[str]] = [[]]
         for word in name.split():
             if fold(word) in self._language.words.not_names:
@@ -92,7 +84,6 @@ class UnlinkedNames:
         return form in self._language.common.small or self._language.words.stem(form) in self._common_stems
 
     def _has_page(self, item: str) -> bool:
-        """Whether an item has a page."""
         return self._dump is not None and self._dump.get(item) is not None
 
     def tells(self, item: str, name: str) -> bool:
@@ -113,7 +104,6 @@ class UnlinkedNames:
         return searched and not any(self.pages([word]) for word in words)
 
     def _written(self, question: str, meant: Iterable[LinkedMention], known: Set[str]) -> list[str]:
-        """What is written as a name and is no mention."""
         covered = {place for mention in meant for place in range(mention.start, mention.end)}
         is_cased = any(map(str.isupper, question))
         names: list[str] = []
@@ -125,7 +115,9 @@ class UnlinkedNames:
                 if joined and (is_name or (run and self._may_join(question, word))):
                     run.append(word)
                     continue
-            names += self._trimmed(question, run, known, is_cased)
+            while run and self._is_small(run[-1]) and not run[-1][0][0].isupper():
+                run.pop()
+            names += [_OWNER.sub("", question[run[0].start() : run[-1].end()])] if run else []
             again = word is not None and word.start() not in covered and self._is_name(question, word, known, is_cased)
             run = [word] if word is not None and again else []
         return names
@@ -139,12 +131,6 @@ class UnlinkedNames:
     def _is_small(self, word: re.Match[str]) -> bool:
         return fold(word[0]) in self._language.words.not_names
 
-    def _trimmed(self, question: str, run: list[re.Match[str]], known: Set[str], is_cased: bool) -> list[str]:
-        """The name of a run of words, without small words at its end."""
-        while run and self._is_small(run[-1]) and not run[-1][0][0].isupper():
-            run.pop()
-        return [_OWNER.sub("", question[run[0].start() : run[-1].end()])] if run else []
-
     def _is_name(self, question: str, word: re.Match[str], known: Set[str], is_cased: bool) -> bool:
         """Whether a word may stand alone as a name, or begin one."""
         words, form = self._language.words, fold(word[0])
@@ -156,15 +142,11 @@ class UnlinkedNames:
             return not (is_cased or is_common or len(form) < _SHORTEST)
         if word[0].isupper() and len(form) <= _ABBREVIATION:  # "TV"
             return False
-        return not (is_common and self._starts(question, word))
+        return not (is_common and _SENTENCE_START.search(question[: word.start()]) is not None)
 
     @cached_property
     def _common_stems(self) -> Set[str]:
         return self._language.words.stem_set(self._language.common.small)
-
-    def _starts(self, question: str, word: re.Match[str]) -> bool:
-        """Whether a word begins a sentence."""
-        return _SENTENCE_START.search(question[: word.start()]) is not None
 
 
 def as_candidates(names: Iterable[UnlinkedName], items: Set[str]) -> list[QuestionEntity]:

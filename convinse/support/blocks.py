@@ -106,11 +106,6 @@ class Faults:
     def count(self, seen: int, bad: Iterable[tuple[str, str]] = (), final: bool = False) -> None:
         """Count `seen` more, of which `bad` (place, reason) are bad.
 
-        Args:
-            seen: entries, those that are bad among them.
-            bad: place and reason of each.
-            final: nothing follows: the share alone decides, also of a few entries.
-
         Raises:
             DataError: too many are bad.
         """

@@ -42,8 +42,6 @@ _VECTORS = "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, value BL
 
 
 class _RawDisk(Disk):  # type: ignore[misc]
-    """Bytes under text keys."""
-
     def put(self, key: object) -> tuple[str, bool]:
         if not isinstance(key, str):
             raise TypeError(f"a cache key must be text, not {type(key).__name__}")

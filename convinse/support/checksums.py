@@ -65,7 +65,6 @@ def hexdigest(path: Path, digest: hashlib._Hash, size: int | None = None) -> str
 
 @cache
 def _remembered() -> dict[str, str]:
-    """The checksums by the states of files."""
     folder = users_cache()
     try:
         lines = (folder / "sha256").read_text("ascii").splitlines() if folder else []
@@ -78,9 +77,7 @@ def _remember(line: bytes) -> None:
     folder = users_cache()
     if folder is None:
         return
-    with suppress(
-        OSError
-    ):  # a folder that cannot be written, or a full disk: the file is read again in the next process
+    with suppress(OSError):  # a full disk, or no right to write: the file is read again in the next process
         folder.mkdir(parents=True, exist_ok=True)
         file = os.open(folder / "sha256", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:

@@ -78,7 +78,6 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _put(new: Path, path: Path, old: Path) -> None:
-    """Rename into place."""
     if new.is_file():
         with new.open("rb") as file:
             os.fsync(file.fileno())
@@ -91,12 +90,18 @@ def _put(new: Path, path: Path, old: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of the writers of a path. Raises `OutputError`: another one holds it."""
     lock = _beside(path, "lock")
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            _take(descriptor, path)
+            try:
+                flock(descriptor, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                raise OutputError(
+                    f"{path}: another process is writing it; wait for its end, or name another output"
+                ) from None
+            except OSError:
+                pass  # a file system without locks
             if state_of(lock) == _state(os.fstat(descriptor)):  # else its last writer has just removed it
                 try:
                     yield
@@ -105,15 +110,6 @@ def _locked(path: Path) -> Iterator[None]:
                 return
         finally:
             os.close(descriptor)
-
-
-def _take(descriptor: int, path: Path) -> None:
-    try:
-        flock(descriptor, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        raise OutputError(f"{path}: another process is writing it; wait for its end, or name another output") from None
-    except OSError:
-        pass  # a file system without locks
 
 
 def _beside(path: Path, kind: str) -> Path:

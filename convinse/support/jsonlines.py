@@ -151,10 +151,6 @@ def read_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]: ...
 def read_lines(path: Path, kind: Any = Any) -> Iterator[tuple[int, Any]]:
     """The documents of JSON lines, with the number of their line.
 
-    Args:
-        path: the file, plain or packed.
-        kind: the type of every document, as `msgspec` understands it; keys that it does not name are skipped fast.
-
     Raises:
         DataError: the file cannot be read, or a line is no JSON, no UTF-8 or not of the type; names file and line.
     """

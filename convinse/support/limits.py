@@ -3,9 +3,8 @@
 A small file can stand for much: a packed one for its unpacked bytes, a table for the cells that its spans cover.
 """
 
-LONGEST_LINE = (
-    1 << 24
-)  # bytes of a line, or of a document among others: the largest entities and pages have a quarter of it
+# bytes of a line, or of a document among others: the largest entities and pages have a quarter of it
+LONGEST_LINE = 1 << 24
 LARGEST_PACKED = 1 << 24  # bytes that a packed file read as a whole may have, however small it is
 MOST_UNPACKED = 20  # times as large as a packed file its content may be beyond that; JSON is packed to a tenth
 MOST_PAGE_TEXT = 4_000_000  # characters of all evidences of a page; the longest articles have a quarter of it

@@ -27,17 +27,10 @@ def progress(title: str, total: int | None, unit: str, quiet: bool = False) -> I
         yield lambda units=1: None
     elif sys.stderr.isatty():
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit),
-                   TimeElapsedColumn(), TextColumn("<"), TimeRemainingColumn())  # fmt: skip
+        shares = BarColumn(), MofNCompleteColumn(), unit
+        columns = "{task.description}", *shares, TimeElapsedColumn(), "<", TimeRemainingColumn()
         with Progress(*columns, console=Console(stderr=True)) as bar:
             task = bar.add_task(title, total=total)
             yield lambda units=1: bar.advance(task, units)

@@ -102,6 +102,5 @@ class VectorCache:
 
 
 def _numbers(keys: Sequence[bytes]) -> list[int]:
-    """The first halves of keys."""
     numbers: list[int] = np.frombuffer(b"".join(keys), "<i8")[::2].tolist()
     return numbers

@@ -48,8 +48,6 @@ class WebAnswer(NamedTuple):
 
 
 class _PassingError(Exception):
-    """An attempt failed in a way that may pass."""
-
     def __init__(self, text: str, response: requests.Response | None = None) -> None:
         super().__init__(text)
         self.status = response.status_code if response is not None else None
@@ -112,11 +110,6 @@ class WebSession:
 
     def download(self, url: str, path: Path, advance: Callable[[int], object] = lambda size: None) -> None:
         """GET an `http(s)` URL into a file as it is stored there: packed files stay so, and the size limit does not count.
-
-        Args:
-            url: the address.
-            path: the file to write; its folder must exist.
-            advance: is called with the number of bytes that have come.
 
         Raises:
             NetworkError: as `get`.
@@ -188,7 +181,10 @@ class WebSession:
                     text = f"no whole answer within {_seconds(seconds)} ({attempts}; {fault})"
                     raise self._error(url, text, fault.status) from fault
                 try:
-                    retry = retry.increment(method, url, fault.raw, _of_urllib3(fault.__cause__))
+                    cause = fault.__cause__
+                    inner = cause.args[0] if cause is not None and cause.args else cause
+                    inner = getattr(inner, "reason", inner)  # urllib3's own says whether there was a connection at all
+                    retry = retry.increment(method, url, fault.raw, inner if isinstance(inner, Exception) else None)
                 except MaxRetryError:
                     raise self._error(url, f"{fault} ({attempts})", fault.status) from fault.__cause__
                 wish = _retry_after(retry, fault.raw)
@@ -245,7 +241,6 @@ class WebSession:
         return answer
 
     def _body(self, response: requests.Response) -> bytes:
-        """The unpacked body, read piece by piece, so that its size is not the server's choice."""
         blocks = []
         left = self.max_bytes
         while block := response.raw.read1(_BLOCK, decode_content=True):
@@ -296,13 +291,6 @@ def _cause(error: BaseException) -> str:
     while (inner := error.__cause__ or error.__context__) is not None:
         error = inner
     return one_line(error)
-
-
-def _of_urllib3(error: BaseException | None) -> Exception | None:
-    """The exception of urllib3 in one of requests: it says whether there was a connection at all."""
-    inner = error.args[0] if error is not None and error.args else error
-    inner = getattr(inner, "reason", inner)
-    return inner if isinstance(inner, Exception) else None
 
 
 def _retry_after(retry: Any, response: Any) -> float | None:

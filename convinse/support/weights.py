@@ -39,13 +39,6 @@ def scores(weights: Sequence[FeatureWeight], rows: Sequence[Sequence[float]] | n
 def read_model(path: Path, kind: type[T], version: int, key: str, remedy: str) -> T:
     """Read a model's file.
 
-    Args:
-        path: of the file.
-        kind: what it holds; it has a key `format`.
-        version: the format that is read.
-        key: the configuration key that named it, for messages.
-        remedy: what to do where it cannot be used.
-
     Raises:
         ModelError: there is none, it is damaged, or of another format.
     """

@@ -21,7 +21,7 @@ import numpy as np
 from ..config import Config
 from ..encoder.checkpoint import HEADS, folder_id
 from ..heterogeneous_answering.answer_weights import FILE, FORMAT, AnswerWeights, TrainingSet
-from ..heterogeneous_answering.candidate_features import Candidates, Circumstances, Features
+from ..heterogeneous_answering.candidate_features import Circumstances, Features
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..heterogeneous_answering.question import AskedQuestion
 from ..heterogeneous_answering.yes_no import NO, YES, YesNoFeatures, yes_or_no
@@ -96,14 +96,7 @@ def train_ranking(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
 def write_ranking(
     sets: Sequence[ChoiceSet], config: Config, output: Path, sections: Mapping[str, str] = MappingProxyType({})
 ) -> Path:
-    """Learn a ranking from sets and write it, with a card and a record of its cross-validated figures.
-
-    Args:
-        sets: to learn from.
-        config: names the reader.
-        output: the folder to write.
-        sections: more of the card, by their headings.
-    """
+    """Learn a ranking from sets and write it, with a card and a record of its cross-validated figures."""
     named = {own.name: own.choices for own in sets if own.choices}
     l2, rows = _strength(named, RISING)
     told = {own.name: choices for own in sets if (choices := _told(own.yes_no))}
@@ -134,7 +127,6 @@ features of a question for yes or no. For `ha_ranker`."""
 def _strength(
     sets: Mapping[str, Sequence[Choice]], rising: Sequence[int] = (), towards: Sequence[float] | None = None
 ) -> tuple[float, dict[str, Measures]]:
-    """The strength of regularisation with the least cross-validated loss, a mean of the sets, and the figures of each set."""
     figures = {}
     for strength in _STRENGTHS:
         likely = cross_validated(list(sets.values()), strength, rising, towards)
@@ -146,7 +138,6 @@ def _strength(
 
 
 def _told(choices: Iterable[Choice]) -> list[Choice]:
-    """The questions for yes or no that no fact decides, by what else tells."""
     stated = YesNoFeatures._fields.index("stated")
     return [
         choice._replace(candidates=choice.candidates[:, _TOLD])
@@ -186,20 +177,12 @@ def _thresholds(sets: Mapping[str, Sequence[Choice]], l2: float) -> dict[str, Me
 
 
 def _table(columns: Sequence[str], rows: Mapping[str, Measures]) -> str:
-    """Measures as a Markdown table; the names of rows may hold several columns."""
     lines = [f"| {name} | {' | '.join(f'{value:.3f}' for value in row.values())} |" for name, row in rows.items()]
     return "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines])
 
 
 def choices_of(name: str, ha: ExtractiveAnswering, turns: Iterable[tuple[str, Turn]], is_right: IsRight) -> ChoiceSet:
-    """What turns teach.
-
-    Args:
-        name: of the data set.
-        ha: finds the candidates.
-        turns: with `top_evidences` and `answers` (none: nothing is right), each with its group.
-        is_right: whether an entity is one of the gold answers.
-    """
+    """What turns teach."""
     learned = ChoiceSet(name, [], [])
     own_turns = ((group, turn.copy()) for group, turn in turns)  # theirs lose their evidences
     while batch := list(islice(own_turns, _AT_ONCE)):
@@ -210,17 +193,16 @@ def choices_of(name: str, ha: ExtractiveAnswering, turns: Iterable[tuple[str, Tu
         )
         for question, is_yes_no, (group, turn) in zip(asked, asks_yes_no, batch, strict=True):
             if not is_yes_no:
-                learned.choices.append(_choice(next(candidates_of), group, turn, is_right))
+                candidates = next(candidates_of)
+                right = [is_right(candidate.entity, turn["answers"]) for candidate in candidates.given]
+                rows = np.array(candidates.features, np.float64).reshape(-1, len(Features._fields))
+                learned.choices.append(
+                    Choice(rows, np.array(candidates.circumstances), np.array(right, bool), 1.0, group)
+                )
             elif answers := {answer["id"] for answer in turn["answers"]} & {YES["id"], NO["id"]}:
                 rows = np.array([yes_or_no(question, ha.judge).features])
                 learned.yes_no.append(Choice(rows, np.empty(0), np.array([YES["id"] in answers]), 1.0, group))
     return learned
-
-
-def _choice(candidates: Candidates, group: str, turn: Turn, is_right: IsRight) -> Choice:
-    right = [is_right(candidate.entity, turn["answers"]) for candidate in candidates.given]
-    rows = np.array(candidates.features, np.float64).reshape(-1, len(Features._fields))
-    return Choice(rows, np.array(candidates.circumstances), np.array(right, bool), 1.0, group)
 
 
 def offering(own: ChoiceSet) -> ChoiceSet:
@@ -293,13 +275,9 @@ def cross_validated(
         for own, chances in zip(sets, likely, strict=True):
             for place, choice in enumerate(own):
                 if _part(choice.group, parts) == part:
-                    chances[place] = _even(choice) if fitted is None else fitted.probabilities(choice)
+                    number = len(choice.candidates) + 1
+                    chances[place] = np.full(number, 1 / number) if fitted is None else fitted.probabilities(choice)
     return likely
-
-
-def _even(choice: Choice) -> np.ndarray:
-    number = len(choice.candidates) + 1
-    return np.full(number, 1 / number)
 
 
 def _part(group: str, parts: int) -> int:
@@ -339,9 +317,8 @@ def train_weights(sets: Sequence[ChoiceSet], l2: float, yes_no_l2: float, model:
     choices = [own.choices for own in sets]
     fitted = fit(weighted(choices), l2, RISING)
     told = [own for own in map(_told, (given.yes_no for given in sets)) if own]
-    are_both = (
-        len({bool(choice.right[0]) for own in told for choice in own}) > 1
-    )  # else only one would ever be answered
+    # else only one would ever be answered
+    are_both = len({bool(choice.right[0]) for own in told for choice in own}) > 1
     yes_no = fit(weighted(told), yes_no_l2, *_AS_TOLD) if are_both else _AS_THEY_ARE
     own_words = _named(YesNoFeatures._fields[1:], yes_no.scale, yes_no.candidates)
     return AnswerWeights(

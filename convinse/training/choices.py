@@ -86,7 +86,9 @@ class Fitted(NamedTuple):
             self.scale.standardised(choice.candidates) @ self.candidates,
             self.question_scale.standardised(choice.question) @ self.question + self.bias,
         )
-        return _shares(odds)
+        own = np.exp(odds - odds.max())
+        shares: np.ndarray = own / own.sum()
+        return shares
 
 
 def fit(
@@ -100,7 +102,12 @@ def fit(
         rising: features of candidates whose weights may not be below 0; those that would be are 0.
         towards: the weights of the candidates' features, as they are, that the regularisation pulls to; None: 0.
     """
-    scale, question_scale = _scales(choices)
+    # the candidates of each question together count as much as the question
+    weights = np.array([choice.weight for choice in choices])
+    counts = [len(choice.candidates) for choice in choices]
+    own = np.repeat(weights / np.maximum(1, counts), counts)
+    rows = np.concatenate([choice.candidates for choice in choices])
+    scale, question_scale = Scale.of(rows, own), Scale.of(np.stack([choice.question for choice in choices]), weights)
     held = np.zeros(0, int)
     target = np.zeros(len(scale.mean)) if towards is None else np.array(towards) * scale.scale
     while True:
@@ -114,7 +121,6 @@ def fit(
 def _fit(
     choices: Sequence[Choice], l2: float, held: np.ndarray, target: np.ndarray, scale: Scale, question_scale: Scale
 ) -> Fitted:
-    """`fit` where the weights of the candidates' features at the places `held` are 0, and the others are pulled to `target`."""
     width, more = len(scale.mean), len(question_scale.mean)
     counts = np.array([len(choice.candidates) + 1 for choice in choices])
     ends = np.cumsum(counts)
@@ -163,18 +169,3 @@ def _fit(
             break
         before = after
     return Fitted(weights[:width], weights[width:-1], float(weights[-1]), scale, question_scale)
-
-
-def _scales(choices: Sequence[Choice]) -> tuple[Scale, Scale]:
-    """Of candidates, those of each question together count as much as the question; and of questions."""
-    weights = np.array([choice.weight for choice in choices])
-    counts = [len(choice.candidates) for choice in choices]
-    own = np.repeat(weights / np.maximum(1, counts), counts)
-    rows = np.concatenate([choice.candidates for choice in choices])
-    return Scale.of(rows, own), Scale.of(np.stack([choice.question for choice in choices]), weights)
-
-
-def _shares(odds: np.ndarray) -> np.ndarray:
-    own = np.exp(odds - odds.max())
-    shares: np.ndarray = own / own.sum()
-    return shares

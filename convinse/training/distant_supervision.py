@@ -52,8 +52,6 @@ _ITEMS_KEPT = 2048  # whose evidences are in memory
 
 
 class _Piece(NamedTuple):
-    """An evidence: its text and the ids (as compared) of the entities in it."""
-
     text: str
     ids: frozenset[str]
 
@@ -87,7 +85,10 @@ class Annotator:
         predicate: list[str] = []  # of the turn before
         for place, turn in enumerate(conversation["questions"]):
             number = turn.get("turn", place)
-            own = self._mentions(turn["question"], number)
+            _, entities = self.retriever.retrieve_KB_facts(turn["question"])
+            named = filter(is_named, entities)
+            spoken = ((_POSSESSIVE.sub("", entity["question_word"]), entity["item"]) for entity in named)
+            own = self._telling(number, "question", spoken)
             leading, outcome = Leading([], []), self._unsuitable(turn, own)
             texts = (mention["text"] for mention in own)
             asked = predicate_words(turn["question"], self._language.words, texts) or predicate
@@ -106,7 +107,6 @@ class Annotator:
     def _annotation(
         self, turn: Turn, leading: Leading, earlier: Sequence[Turn], before: Sequence[str]
     ) -> AnnotatedTurn:
-        """The further keys of a turn; `before` is the predicate of the turn before."""
         mentions = [*leading.own, *leading.history]
         if not mentions:
             return AnnotatedTurn(silver_SR=[], silver_relevant_turns=None, silver_mentions=mentions)
@@ -124,13 +124,6 @@ class Annotator:
             silver_mentions=mentions,
         )
 
-    def _mentions(self, question: str, number: int) -> list[SilverMention]:
-        """The items that a question may mention, the likeliest of each mention first."""
-        _, entities = self.retriever.retrieve_KB_facts(question)
-        named = filter(is_named, entities)
-        spoken = ((_POSSESSIVE.sub("", entity["question_word"]), entity["item"]) for entity in named)
-        return self._telling(number, "question", spoken)
-
     def _telling(
         self, number: int, part: Literal["question", "answer"], spoken: Iterable[tuple[str, Entity]]
     ) -> list[SilverMention]:
@@ -141,7 +134,6 @@ class Annotator:
         ]
 
     def _tells(self, item: Entity) -> bool:
-        """Whether an answer found with an item says anything: properties, classes and countries have too many facts."""
         if not item["id"].startswith("Q"):
             return False
         common_noun = item["label"][:1].islower() and item["label"].replace(" ", "").isalpha()
@@ -195,8 +187,6 @@ class Annotator:
     def _leads(
         self, mentions: Iterable[SilverMention], answers: set[str], common: set[str], weights: dict[str, float]
     ) -> list[_Lead]:
-        """The mentions whose items' evidences hold an answer (an id as compared); of several items for the same words the
-        first. An evidence with a common answer alone must have a stem of what is asked, too; those have `weights`."""
         stems = self._language.words.stems
         leads: dict[tuple[int, str, str], _Lead] = {}
         for mention in mentions:
@@ -225,7 +215,6 @@ class Annotator:
         return is_year or is_number(answer["id"]) or (answer["id"].startswith("Q") and self._is_country(answer["id"]))
 
     def _read_pieces(self, item_id: str) -> list[_Piece]:
-        """The evidences of an item, of the wanted sources."""
         pieces: list[tuple[str, Sequence[Entity]]] = []
         if "kb" in self._sources:
             facts = self.retriever.retrieve_kb_facts_for_item(item_id)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
 from ..heterogeneous_answering.question import expected_type
 from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
@@ -99,6 +98,8 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     own = dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model))  # a writer changes the one it is given
     ha.with_writer(ha.build_writer(own)).inference_on_turns(turns, sources)
     measured = {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}  # type: ignore[literal-required]
+    training: dict[str, Any] = msgspec.to_builtins(config.ha_training)
+    of_reader: dict[str, Any] = msgspec.to_builtins(config.ha_seq2seq)
     return run.write(
         fitted,
         "A Fusion-in-Decoder model that writes the answer of a question after reading evidences",
@@ -110,17 +111,11 @@ answer (distant supervision), and those that ask for yes or no.""",
         f"""
 Loss: the mean of the tokens of the dev part. Answers of the whole module (`ha: seq2seq`) on all {len(turns)} turns of the dev part: P@1
 {measured["p_at_1"]:.3f}, MRR {measured["mrr"]:.3f}, Hit@5 {measured["h_at_5"]:.3f}.""",
-        settings=_card_settings(config),
+        settings={key: value for key, value in training.items() if key not in _OF_THE_READER} | of_reader,
         arguments=["_".join(sources)],
         record=measured,
         remark=f" (P@1 {measured['p_at_1']:.3f} on the dev part); name it in ha_model",
     )
-
-
-def _card_settings(config: Config) -> dict[str, Any]:
-    training: dict[str, Any] = msgspec.to_builtins(config.ha_training)
-    reads: dict[str, Any] = msgspec.to_builtins(config.ha_seq2seq)
-    return {key: value for key, value in training.items() if key not in _OF_THE_READER} | reads
 
 
 def fusion_example(ha: Seq2SeqAnswering, turn: Turn) -> FusionExample | None:

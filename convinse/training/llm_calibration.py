@@ -63,13 +63,7 @@ def train_calibration(ha: LanguageModelAnswering, sources: Sequence[str]) -> Pat
 
 
 def fitted(sure: Sequence[float], right: Sequence[bool], empty: Calibration) -> Calibration:
-    """The calibration of answers by logistic regression: with the targets of Platt, a slope that is not negative.
-
-    Args:
-        sure: how sure the model is of each answer, from 0 to 1.
-        right: whether it is right.
-        empty: says of which model.
-    """
+    """The calibration of answers by logistic regression: with the targets of Platt, a slope that is not negative."""
     features = np.column_stack((np.array([odds(value) for value in sure]), np.ones(len(sure))))
     is_right = np.array(right, dtype=bool)
     hits, misses = int(is_right.sum()), int((~is_right).sum())
@@ -88,7 +82,6 @@ def fitted(sure: Sequence[float], right: Sequence[bool], empty: Calibration) -> 
 
 
 def _logistic(features: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """[d] the weights of a logistic regression, by Newton's method."""
     weights = np.zeros(features.shape[1])
     for _ in range(_STEPS):
         chances = 1 / (1 + np.exp(-np.clip(features @ weights, -80, 80)))

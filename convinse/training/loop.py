@@ -53,7 +53,12 @@ def fit(
     """
     place = find_device(device)
     model.to(place)
-    optimizer = _optimizer(model, settings)
+    named = list(model.named_parameters())
+    groups = [
+        {"params": [p for name, p in named if not name.endswith(_NO_DECAY)], "weight_decay": settings.weight_decay},
+        {"params": [p for name, p in named if name.endswith(_NO_DECAY)], "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
     result, weights = FitResult(), {}
     saved = _load_state(state, run_id, model, optimizer)
     if saved is None:
@@ -79,7 +84,10 @@ def fit(
                 if time.monotonic() - start > budget:
                     LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, number)
                     break
-                rate = _rate((epoch - 1) * len(steps) + number, total, settings)
+                done = (epoch - 1) * len(steps) + number
+                warm = max(1, round(settings.warmup * total))
+                share = (done + 1) / warm if done < warm else max(0.0, (total - done) / max(1, total - warm))
+                rate = settings.learning_rate * min(1.0, share)
                 _train_step(model, optimizer, learning.loss, step, rate, place)
                 advance()
         budget -= time.monotonic() - start
@@ -94,21 +102,6 @@ def fit(
         model.load_state_dict(weights)
     model.to("cpu").eval()
     return result
-
-
-def _optimizer(model: Any, settings: FitSettings) -> torch.optim.Optimizer:
-    named = list(model.named_parameters())
-    groups = [
-        {"params": [p for name, p in named if not name.endswith(_NO_DECAY)], "weight_decay": settings.weight_decay},
-        {"params": [p for name, p in named if name.endswith(_NO_DECAY)], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
-
-
-def _rate(step: int, total: int, settings: FitSettings) -> float:
-    warm = max(1, round(settings.warmup * total))
-    share = (step + 1) / warm if step < warm else max(0.0, (total - step) / max(1, total - warm))
-    return settings.learning_rate * min(1.0, share)
 
 
 def _train_step(model: Any, optimizer: Any, loss_of: Any, step: Any, rate: float, device: torch.device) -> None:

@@ -139,7 +139,6 @@ def hold_out(
 
 
 def _connected(examples: Sequence[JudgedQuestion]) -> list[list[int]]:
-    """Places of examples, together those that share relevant passages, directly or by others."""
     leader = list(range(len(examples)))
 
     def lead(place: int) -> int:

@@ -113,7 +113,6 @@ class BiEncoderLearner:
         yield torch.nn.functional.cross_entropy(logits, torch.tensor(targets, device=logits.device))
 
     def _embed(self, model: Any, texts: Sequence[str]) -> torch.Tensor:
-        """[n, d] of length 1."""
         import torch
 
         from ..encoder.torch_backend import computed, pooled

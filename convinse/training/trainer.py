@@ -131,7 +131,6 @@ class Run:
         return self.start.output
 
     def _with_graphs(self, more: Callable[[Path], None] | None, folder: Path) -> None:
-        """Add what ONNX Runtime needs; a model that it cannot compute is left to PyTorch."""
         if more is not None:
             more(folder)
         if self.checkpoint.model.config.is_encoder_decoder:

@@ -6,9 +6,9 @@ from convinse.config import HaSeq2Seq
 from convinse.encoder import fusion_in_decoder
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.fusion_in_decoder import FusionInDecoder, answer_loss, attending, cut, fused_states
-from convinse.support.errors import ConfigError, ModelError
+from convinse.support.errors import ModelError
 from refusals import refused
-from tiny_models import copy_of, torch, transformers
+from tiny_models import torch, transformers
 from tiny_seq2seq import writer
 
 KINDS = pytest.mark.parametrize("kind", ["bart", "t5"])
@@ -121,11 +121,6 @@ def test_all_texts_are_read():
     assert fusion().write([]) == []
 
 
-def test_writing_prints_nothing(capfd):
-    fusion().write(TEXTS)
-    assert capfd.readouterr() == ("", "")
-
-
 # --- learning
 
 
@@ -163,19 +158,7 @@ def test_a_memory_that_is_too_small_is_said(monkeypatch):
     assert message.startswith("cpu: the memory does not hold 3 evidences with 4 beams; lower token_budget")
 
 
-def test_a_device_that_is_not_there_is_refused():
-    refused(ConfigError, lambda: FusionInDecoder(loaded("t5"), HaSeq2Seq(), "cuda:99"), "cuda:99")
-    refused(ConfigError, lambda: FusionInDecoder(loaded("t5"), HaSeq2Seq(), "cpu", "int8"), "int8 needs ONNX")
-
-
 def test_another_kind_of_model_is_refused():
     checkpoint = loaded("t5")
     checkpoint.model.config.model_type = "led"
     refused(ModelError, lambda: fusion(checkpoint=checkpoint), "a model of type led; ha: seq2seq takes bart or t5")
-
-
-def test_pickled_weights_are_refused(tmp_path):
-    folder = copy_of(writer("t5"), tmp_path / "model")
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    words = ("ha_model: ", "pytorch_model.bin, but pickled weights are not loaded")
-    refused(ModelError, lambda: load_checkpoint(folder, "sequence-to-sequence", "ha_model"), *words)

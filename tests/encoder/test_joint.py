@@ -112,10 +112,6 @@ def test_it_is_a_checkpoint_for_each_task(storage):
         assert torch.equal(outputs(checkpoint.model.eval(), *PAIRS).logits, outputs(expected, *PAIRS).logits)
 
 
-def test_other_storage_other_id():
-    assert len({folder_id(joint(**LARGE, storage=storage)) for storage in STORAGES}) == 3
-
-
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("kind", ["AutoModel", "AutoModelForSequenceClassification", "AutoModelForQuestionAnswering"])
 def test_hugging_face_finds_it_by_its_configuration(kind, storage):
@@ -179,10 +175,3 @@ def test_a_missing_tensor_is_named(storage, tmp_path):
     damage(folder, lambda tensors: tensors.pop("bert.encoder.layer.1.output.dense.bias"))
     with pytest.raises(ModelError, match="bert.encoder.layer.1.output.dense.bias missing"):
         load_checkpoint(folder, "embedding", new_head=True)
-
-
-def test_the_form_of_rows_is_saved(tmp_path):
-    model = JointModel(JointConfig.from_pretrained(joint(), row_form="ranked"))
-    model.save_pretrained(tmp_path)
-    assert JointConfig.from_pretrained(tmp_path).row_form == "ranked"
-    assert JointConfig.from_pretrained(joint()).row_form == "plain"

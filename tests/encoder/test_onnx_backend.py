@@ -199,46 +199,6 @@ def test_the_cores_are_those_that_the_process_may_use(monkeypatch):
         assert available_cores() == expected
 
 
-def test_a_gpu_is_asked_for_by_its_provider(model, monkeypatch):
-    """What a session is given where ONNX Runtime has the provider; no GPU is at hand."""
-    import onnxruntime
-
-    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
-    providers = onnx_backend._providers("cuda:1", onnxruntime)
-    assert providers == [("CUDAExecutionProvider", {"device_id": "1"}), "CPUExecutionProvider"]
-
-
-def exact_setting(model):
-    options = BertReranker(model, "cpu", precision="int8").engine.backend._session.get_session_options()
-    try:
-        return options.get_session_config_entry("session.x64quantprecision") == "1"
-    except RuntimeError:  # never set
-        return False
-
-
-@pytest.mark.parametrize("exact", [True, False])
-def test_sums_do_not_overflow_on_processors_without_vnni(model, monkeypatch, exact):
-    """There ONNX Runtime would cut them at 16 bits; with this setting an emulated one gave the same scores."""
-    monkeypatch.setattr(onnx_backend, "adds_exactly", lambda: exact)
-    assert exact_setting(model) is not exact
-
-
-def test_the_probe_sees_an_overflow(monkeypatch):
-    """Of 64 products in pairs, each pair cut at 32,767, as processors without VNNI add them."""
-    import onnxruntime
-
-    class Saturating:
-        def __init__(self, *_, **__):
-            pass
-
-        def run(self, _, feed):
-            pairs = (feed["levels"].astype(int) * 127).reshape(1, -1, 2).sum(axis=2)
-            return [np.minimum(pairs, 32767).sum(axis=1, keepdims=True).astype(np.float32)]
-
-    monkeypatch.setattr(onnxruntime, "InferenceSession", Saturating)
-    assert not onnx_backend.adds_exactly.__wrapped__()
-
-
 def test_the_probe_knows_this_processor():
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").is_file() else ""
     assert onnx_backend.adds_exactly() or not {"avx512_vnni", "avx_vnni"} & set(flags.split())

@@ -186,12 +186,6 @@ def test_pooling(first, tmp_path):
     check_alike(tmp_path / "made", model, "embedding", "embedding")
 
 
-def test_the_task_may_be_given(tmp_path):
-    report = export_model(calm(), tmp_path / "made", "embedding")
-    assert report.manifest.outputs == ["embedding"]
-    check_alike(tmp_path / "made", calm(), "embedding", "embedding")
-
-
 @pytest.mark.parametrize("task", TASKS)
 def test_a_model_of_the_hub_is_saved_whole(task, tmp_path, monkeypatch):
     model = copy_of(calm("bert", task), tmp_path / "model")
@@ -247,17 +241,6 @@ def test_a_coarse_int8_is_not_kept(tmp_path, monkeypatch):
     assert set(report.manifest.graphs) == {"fp32"} and not (tmp_path / "made/model_int8.onnx").exists()
     assert "model_int8.onnx" not in report.manifest.files
     assert Head(tmp_path / "made", TASKS[0]).engine.precision == "fp32"
-
-
-def test_a_model_that_cannot_be_traced_is_one_line(tmp_path, monkeypatch):
-    def no_trace(*_, **__):
-        raise RuntimeError("no such\noperator")
-
-    monkeypatch.setattr("torch.onnx.export", no_trace)
-    refused(
-        ModelError, lambda: export_model(calm(), tmp_path / "made"), "BertForSequenceClassification does not export"
-    )
-    assert names(tmp_path) == []
 
 
 def test_without_the_package(tmp_path, monkeypatch):

@@ -5,8 +5,7 @@ import pytest
 
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import ExtractiveReader
-from convinse.encoder.joint import JointConfig
-from convinse.encoder.pool import JOINT, ModelPool, ReadPair, SpanMemory
+from convinse.encoder.pool import ModelPool, ReadPair, SpanMemory
 from convinse.encoder.reranker import BertReranker
 from convinse.support.errors import ModelError
 from refusals import refused
@@ -19,19 +18,10 @@ def users(folder, pool, **options):
     return [kind(folder, "cpu", models=pool, **options) for kind in (BertReranker, BiEncoder, ExtractiveReader)]
 
 
-def test_the_name_of_the_type_is_the_model_s():
-    assert JointConfig.model_type == JOINT
-
-
 def test_a_joint_model_is_loaded_once():
     reranker, encoder, reader = users(joint(), ModelPool())
     assert reranker.engine is encoder.engine is reader.engine
     assert users(joint(), pool := ModelPool())[0].engine is users(joint(), pool)[2].engine
-
-
-def test_without_a_pool_each_has_its_own():
-    assert len({id(user.engine.backend) for user in users(joint(), None)}) == 3
-    assert users(joint(), ModelPool())[0].engine is not users(joint(), ModelPool())[0].engine
 
 
 def test_each_precision_and_budget_has_its_own():

@@ -141,13 +141,6 @@ def test_a_long_evidence_is_cut_and_not_the_query():
     assert made.tokenizer.pairs([(query, "")]).ids[0].tolist()[:-1] == ids[: len(query.split()) + 2].tolist()
 
 
-def test_half_precision_ranks_nearly_alike():
-    candidates = many(300, seed=2)
-    exact = {one["evidence_text"] for one in BertReranker(tiny(), "cpu").rank(QUERY, candidates, 60)}
-    rough = {one["evidence_text"] for one in BertReranker(tiny(), "cpu", precision="bf16").rank(QUERY, candidates, 60)}
-    assert len(exact & rough) >= 48
-
-
 def test_scores_that_are_no_numbers_are_an_error(tmp_path):
     def change(tensors):
         tensors["bert.embeddings.word_embeddings.weight"][made.tokenizer.ids(["hobbit"])[0][0]] = float("nan")

@@ -128,18 +128,6 @@ def test_a_text_is_tokenised_once():
     assert counting.seen == ["one", "two", "three", "four"]
 
 
-def test_with_a_full_cache_the_tokens_are_the_same(monkeypatch):
-    monkeypatch.setattr(tokens, "_CACHED_IDS", 2_000)
-    monkeypatch.setattr(tokens, "_CHUNK", 3)
-    ours, theirs = parts(word_pieces, 64)
-    for _ in range(3):
-        for text in ("the lord of the rings", "who wrote the hobbit", "when and where"):
-            pairs = [("the book", f"{text} {number}") for number in WORDS[-10:]]
-            sequences = ours.pairs(pairs)
-            for place, pair in enumerate(pairs):
-                same(sequences, place, theirs_of(theirs, pair), 0)
-
-
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
 def test_max_length_is_lowered_to_the_model_s(kind):
     assert TextTokenizer.of(load_checkpoint(tiny(kind), "sequence-classification"), 10_000).max_length == 512
@@ -188,12 +176,3 @@ def test_offsets_are_found_once_and_those_of_the_tokens(monkeypatch):
         for text, expected in zip(TEXTS, found, strict=True):
             assert ours.offsets([text, text])[1].tolist() == expected.tolist()
     assert len(ours._texts._with_offsets) <= 2
-
-
-def test_short_texts_are_not_kept_by_the_thousand(monkeypatch):
-    """A server's questions are short: 20,000 of them had fewer tokens than the table took, and 10 MB of objects."""
-    monkeypatch.setattr(tokens, "_CACHED_IDS", 40_000)
-    ours = TextTokenizer(word_pieces().backend_tokenizer, 64, 0)
-    for number in range(300):
-        ours.ids([f"when {number}"])
-    assert 50 < len(ours._texts._ids) <= 40_000 / 350

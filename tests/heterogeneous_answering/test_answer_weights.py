@@ -74,15 +74,6 @@ def test_what_is_written_is_read_again(written):
     assert read_answer_weights(written()) == answer_model({"fit": 2.0})
 
 
-def test_a_file_that_cannot_be_read_names_the_key(written):
-    fault(Path("none"), "No such file")
-    fault(written(bias=None), "is damaged")
-    fault(written(more=1), "is damaged")
-    fault(written(format=0), "has format 0, this version reads 1")
-    message = refused(ModelError, lambda: read_answer_weights(Path("none"), "other_key"))
-    assert message.startswith("other_key: none")
-
-
 @pytest.mark.parametrize(("key", "name"), [("features", "fit"), ("nothing", "linked"), ("yes_no", "worded")])
 def test_other_features_are_refused(written, key, name):
     own = json.loads(model_bytes(answer_model()))[key]

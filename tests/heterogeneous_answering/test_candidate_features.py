@@ -6,11 +6,10 @@ import pytest
 from asked_turns import asked_of, meant, resources_over, thing
 from literal_evidence import attribute, evidence, fact, row
 
-from convinse.heterogeneous_answering.candidate_features import Features, Given, asking_words, candidates
+from convinse.heterogeneous_answering.candidate_features import Given, asking_words, candidates
 from convinse.heterogeneous_answering.ranking import AnswerCandidate
 from convinse.heterogeneous_answering.values import FAR
 from convinse.language.answer_types import AnswerType
-from convinse.records.border import structured
 
 IDS = {"Titanic": "Q44578", "Jaws": "Q189505", "James Cameron": "Q42574", "Kate Winslet": "Q202765", "Billy Zane": "Q213864",
        "Rose": "Q1", "drama": "Q130232", "director": "P57", "cast member": "P161", "character role": "P453",
@@ -265,12 +264,6 @@ def test_the_words_of_a_candidate(find):
     found = find("Who?", DIRECTED, given=given)
     assert (found["Danny van Nucci"].capitals, found["Danny van Nucci"].length) == (pytest.approx(2 / 3), 2.0)
     assert found["so far"].capitals == 0.0 == found["James Cameron"].capitals and found["Titanic"].length == 0.0
-
-
-def test_a_candidate_without_a_label_has_no_words(find):
-    nameless = structured({**said("Titanic, It sank."), "wikidata_entities": [{"id": "statement", "label": ""}]})
-    own = find("Who?", nameless)[""]
-    assert own.capitals == own.length == 0.0
 
 
 def test_a_part_of_another_name_is_no_name(find):
@@ -551,11 +544,6 @@ def test_whether_there_are_pages(ask, source, pages):
 )
 def test_capitalised_words_that_no_evidence_has(ask, question, unknown):
     assert candidates(ask(question, DIRECTED), Given()).circumstances.unknown == unknown
-
-
-def test_features_are_numbers(find):
-    for own in find("Who?", DIRECTED, PLAYED, ROW, BOX, given=read(("x", 1.0, 0))).values():
-        assert len(own) == len(Features._fields) and all(isinstance(value, float) for value in own)
 
 
 def test_the_model_tells_what_fits_where_there_is_one(ask):

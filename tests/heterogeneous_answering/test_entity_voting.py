@@ -172,16 +172,6 @@ def test_worthless_scores_and_missing_keys_still_give_answers(voting, change):
     assert answer(voting, "When did Titanic open?", evidences)[0]["answer"]["label"] == "19 December 1997"
 
 
-def test_a_question_for_yes_or_no_is_answered_so(voting):
-    evidences = [said("Titanic, Kate Winslet starred.", "Q202765"), said("Titanic, director, James Cameron", "Q42574")]
-    yes = answer(voting, "Was Kate Winslet starring in Titanic?", evidences)
-    no = answer(voting, "Was Leonardo DiCaprio singing in Avatar?", evidences)
-    assert [(one["answer"]["id"], one["rank"]) for one in yes] == [("Yes", 1), ("No", 2)]
-    assert [(one["answer"]["id"], one["rank"]) for one in no] == [("No", 1), ("Yes", 2)]
-    assert yes[0]["evidences"][0] == 0 and yes[0]["reasons"] == no[1]["reasons"] == ["yes_no"]
-    assert [one["answer"]["id"] for one in answer(voting, "Was it?", [])] == ["No", "Yes"]
-
-
 class TestContract(HeterogeneousAnsweringContract):
     def make(self, config):
         return EntityVoting(config)
@@ -199,45 +189,9 @@ def test_a_question_for_a_year_is_answered_with_the_year(voting, question):
     assert found[0]["score"] == pytest.approx(1) and found[0]["evidences"] and found[0]["reasons"] == ["dates"]
 
 
-def test_a_follow_up_of_a_question_for_a_year(voting):
-    follow_up = turn_of("And Titanic?", PREMIERES, structured_representation=" || Titanic || opened || date")
-    follow_up["resolved_question"] = "In which year was Titanic opened?"
-    assert voting.inference_on_turn(follow_up, ("kb",))[0]["answer"]["label"] == "1997"
-    follow_up["resolved_question"] = "When was Titanic opened?"
-    assert len(voting.inference_on_turn(follow_up, ("kb",))) == 2
-
-
-def test_the_date_of_the_asked_property_is_the_answer(voting):
-    born = said("James Cameron, date of birth, 1997", "Q42574", YEAR, score=9.0, source="kb")
-    shown = said("Titanic, publication date, 19 December 1997", "Q44578", DAY, score=8.0, source="kb")
-    assert answer(voting, "When was Titanic released?", [born, shown])[0]["answer"]["label"] == "19 December 1997"
-
-
 def test_a_stated_number_comes_before_more_frequent_ones(voting):
     other = [said(f"Titanic, y{n}, 1997 and 12 more", "12", score=9.0) for n in range(5)]
     found = answer(voting, "How many minutes is it?", [*other, CAST[2]])
     assert [one["answer"]["id"] for one in found] == ["194", "12"]
     assert found[0]["evidences"] == [5]
     assert [one["reasons"] for one in found] == [["numbers", "votes"], ["votes"]]
-
-
-def test_things_are_counted_where_no_number_is_stated(voting):
-    directors = [said(f"Titanic, director, {LABELS[q]}", "Q44578", q, source="kb") for q in ("Q42574", "Q202765")]
-    found = answer(voting, "How many directors are there?", directors)
-    assert (found[0]["answer"], found[0]["evidences"]) == ({"id": "2", "label": "2"}, [0, 1])
-    assert answer(voting, "How long is it?", directors) == []
-
-
-def test_facts_decide_yes_or_no(voting):
-    facts = [CAST[0], said("Avatar, director, Kate Winslet", "Q24871", "Q202765", source="kb")]
-    for question, expected in (("James Cameron", "Yes"), ("Kate Winslet", "No")):
-        representation = f"Titanic || {question} || directed || yes or no"
-        found = answer(voting, f"Did {question} direct it?", facts, structured_representation=representation)
-        assert [one["answer"]["id"] for one in found][0] == expected, question
-
-
-def test_of_dates_that_count_the_same_the_earliest_is_first(voting):
-    shown = [said(f"Titanic, publication date, {LABELS[date]}", "Q44578", date, source="kb") for date in (YEAR, DAY)]
-    for order in (shown, shown[::-1]):
-        found = answer(voting, "When did Titanic come out?", order)
-        assert [one["answer"]["label"] for one in found] == ["1997", "19 December 1997"]

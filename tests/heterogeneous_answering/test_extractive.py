@@ -14,20 +14,17 @@ from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.answer_weights import FILE, FORMAT, AnswerWeights
-from convinse.heterogeneous_answering.base import HeterogeneousAnswering
 from convinse.heterogeneous_answering.candidate_features import Circumstances, Features
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.yes_no import YesNoFeatures
 from convinse.pipeline import Pipeline
 from convinse.resources import Resources
-from convinse.support.errors import ConfigError, ModelError
 from convinse.support.weights import FeatureWeight, model_bytes
 from convinse.testing import HeterogeneousAnsweringContract, without
 from evidences import evidence, together_as_alone
-from refusals import refused
 from tiny_models import Counted, copy_of, joint, tiny, torch
-from written import json_lines, read_json, write
+from written import write
 
 MODEL = str(tiny(task="question-answering"))
 SOURCES = ("kb", "text", "table", "info")
@@ -84,15 +81,6 @@ def test_answers_name_the_evidences_that_support_them(turns):
                 own = [one["retrieved_for_entity"] for one in support if "retrieved_for_entity" in one]
                 held = [entity for one in support for entity in one["wikidata_entities"]]
                 assert answer["answer"]["id"] in {entity["id"] for entity in [*own, *held]}
-
-
-@pytest.mark.parametrize("most", [1, 3])
-def test_at_most_so_many_answers(turns, most):
-    found = [module(ha_max_answers=most).inference_on_turn(copy.deepcopy(turn), SOURCES) for turn in turns]
-    everything = module(ha_max_answers=100).inference_on_turns(copy.deepcopy(turns), SOURCES)
-    assert max(map(len, found)) == most
-    for few, many in zip(found, everything, strict=True):
-        assert [answer["answer"] for answer in few] == [answer["answer"] for answer in many[:most]]
 
 
 class Fixed:
@@ -213,14 +201,6 @@ def test_questions_for_yes_or_no_are_not_read_and_know_no_votes(question, yes, r
         assert ("abstained" in turn) == (yes == 0.5)  # nothing tells it
 
 
-@pytest.mark.parametrize("question", ["Isabel Allende, when was she born?", "Canada, who leads it?"])
-def test_names_that_begin_like_verbs_are_no_questions_for_yes_or_no(question):
-    turn = asked(question, said("by James Cameron on 19 December 1997", DIRECTOR))
-    answers, reader = answered(turn, "James Cameron", "19 December 1997")
-    assert reader.asked == [question]
-    assert not {"Yes", "No"} & {answer["answer"]["id"] for answer in answers}
-
-
 def test_what_does_not_fit_the_expected_type_is_better_than_nothing(ranked_by):
     many, read = asked("How many apostles are there?", said("there are twelve apostles")), ranked_by(read=1.0)
     assert [(a["answer"], a["score"]) for a in answered(many, "twelve", **read)[0]] == [
@@ -287,10 +267,6 @@ def test_a_turn_that_is_asked_again_is_marked_anew(ranked_by):
     assert "abstained" not in turn
 
 
-def test_answerers_are_composed_not_inherited():
-    assert EntityVoting.__bases__ == ExtractiveAnswering.__bases__ == (HeterogeneousAnswering,)
-
-
 def test_another_reader_is_one_of_another_module():
     first = ExtractiveAnswering(parse_config({}), reader=Fixed("Kate Winslet"))
     second = first.with_reader(Fixed("James Cameron"))
@@ -307,31 +283,11 @@ def test_turns_without_evidences_and_with_empty_ones():
     assert module().inference_on_turns([asked("Who?", said(" "))], SOURCES) == [[]]
 
 
-def test_a_subclass_that_answers_turn_by_turn_is_asked_so(turns):
-    class Own(ExtractiveAnswering):
-        def inference_on_turn(self, turn, sources):
-            turn["pred_answers"] = [{"answer": CAMERON, "score": 1.0, "rank": 1}]
-            return turn["pred_answers"]
-
-    found = Own(parse_config({"ha_model": MODEL})).inference_on_turns(copy.deepcopy(turns), SOURCES)
-    assert [answers[0]["answer"] for answers in found] == [CAMERON] * len(turns)
-
-
 def config_file(**keys):
     """A configuration that reads, with some keys changed."""
     given = {"name": "mine", "ha": "extractive", "ha_model": MODEL, "device": "cpu", "evs_max_evidences": 10,
              "ha_max_answers": 4, "ers_cache_path": "cache", **keys}  # fmt: skip
     return write("my.yml", {key: value for key, value in given.items() if value is not None})
-
-
-def test_the_pipeline_answers_the_embedded_conversations(command):
-    shown = command("pipeline", "kb_text_table_info", config_file(), "--limit", "3", "--quiet")
-    conversations = json_lines("results/mine/kb_text_table_info/turns.jsonl")
-    found = [turn for conversation in conversations for turn in conversation["questions"]]
-    assert len(conversations) == 3 and all(1 <= len(turn["pred_answers"]) <= 4 for turn in found)
-    assert all(0 <= place < 10 for turn in found for answer in turn["pred_answers"] for place in answer["evidences"])
-    assert read_json("results/mine/kb_text_table_info/metrics.json")["num_questions"] == len(found)
-    assert "P@1" in shown
 
 
 @pytest.mark.parametrize(
@@ -347,20 +303,6 @@ def test_the_pipeline_answers_the_embedded_conversations(command):
 def test_configuration_errors_are_one_line(command_error, keys, words):
     line = command_error("pipeline", "kb", config_file(**keys), "--limit", "1", "--quiet")
     assert all(word in line for word in words), line
-
-
-def test_the_module_alone_says_what_it_needs():
-    refused(ConfigError, lambda: ExtractiveAnswering(parse_config({"ha": "extractive"})), "ha_model")
-    made = ExtractiveAnswering(parse_config({"ha_model": "./nowhere"}))  # a light constructor: loaded on first use
-    refused(ModelError, lambda: made.inference_on_turn(asked("Who?", said("x y")), SOURCES), "nowhere")
-
-
-def test_a_part_of_a_date_stands_for_the_date_and_a_year_for_a_question_of_years():
-    opened = said("It opened on 19 December 1997.")
-    when = answered(asked("When did it open?", opened), "December 1997", "19 December")[0]
-    assert [(a["answer"]["id"], a["answer"]["label"]) for a in when] == [("1997-12-19T00:00:00Z", "19 December 1997")]
-    year = answered(asked("What year did it open?", opened), "19 December 1997", "December 1997")[0]
-    assert [(a["answer"]["id"], a["answer"]["label"]) for a in year] == [("1997-01-01T00:00:00Z", "1997")]
 
 
 def test_a_stated_number_may_come_before_what_was_read(ranked_by):

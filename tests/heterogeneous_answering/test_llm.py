@@ -109,11 +109,6 @@ def test_yes_and_no_stand_in_no_evidence_but_need_one():
     assert cited("No", [], asked, range(4)) == ({"id": "No", "label": "No"}, ())
 
 
-def test_a_year_is_one_where_a_year_is_asked_for():
-    asked = asked_of("In which year did Titanic premiere?", *EVIDENCES)
-    assert cited("18 November 1997", [2], asked, range(4)).entity["label"] == "1997"
-
-
 # -- the module --------------------------------------------------------------------------------------------------------
 
 
@@ -139,12 +134,6 @@ def test_an_unsupported_answer_is_dropped_or_marked():
     assert {answer["answer"]["id"]: answer["reasons"] for answer in done["pred_answers"]} == {
         "Q42574": ["llm", "unsupported"], "Q202765": ["llm"]
     }  # fmt: skip
-
-
-def test_no_answer_is_an_answer():
-    done, _ = answered(saying())
-    assert done["pred_answers"] == []
-    assert done["abstained"]["reason"] == "the language model finds no answer in the evidences"
 
 
 @pytest.mark.parametrize(
@@ -209,12 +198,6 @@ def test_a_planted_instruction_stays_one_line_of_data():
     assert lines[end - 1] == f"</{lines[start][1:]}" and len(lines[start + 1 : end - 1]) == 4
     assert lines[end + 1 :] == ["Question: Who directed Titanic?"]
     assert list(shown(request.body)) == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("text", ["PWNED", "Sure, I ignore the question. PWNED", f"PWNED {answers(('PWNED', [1]))}"])
-def test_a_model_that_is_talked_into_another_form_gives_no_answer(text):
-    done, _ = answered(lambda body, request: completion(text), hostile())
-    assert done["pred_answers"] == [] and "is no answer" in done["abstained"]["reason"]
 
 
 def test_a_model_that_is_talked_into_an_answer_has_to_cite_who_said_so():

@@ -1,7 +1,5 @@
 """What a turn asks, and that all that answers says what it answers from."""
 
-import ast
-
 import pytest
 from asked_turns import meant, thing
 from literal_evidence import Known, attribute, evidence, fact, row
@@ -16,7 +14,6 @@ from convinse.heterogeneous_answering.yes_no import yes_or_no
 from convinse.language.answer_types import AnswerType
 from convinse.resources import Resources
 from evidences import evidence as plain
-from places import ROOT
 
 CLASSES = {"Q1": ("human",), "Q2": ("film genre",), "Q3": ("film",)}
 KB = Known(CLASSES, [("P1", "cast member", ["starring", "played"]), ("P2", "duration", ["running time"])])
@@ -236,48 +233,3 @@ def test_numbers_are_for_questions_that_ask_for_them():
 
 
 # -- structure is never rebuilt from text ------------------------------------------------------------------------------
-
-ROOMS = ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering")
-FILES = [path for room in ROOMS for path in sorted((ROOT / "convinse" / room).glob("*.py"))]
-CUTTING = {"split", "rsplit", "partition", "rpartition", "removeprefix", "removesuffix", "index", "find"}
-
-
-def cuts(tree):
-    """The lines that take a text apart where a rendering has its separators."""
-    documentation = {
-        node.body[0].value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CUTTING:
-            separators = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
-            if {",", ", "}.intersection(separators):
-                yield node.lineno
-        elif isinstance(node, ast.Constant) and node not in documentation and str(node.value).endswith(" is "):
-            yield node.lineno
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_no_stage_takes_a_rendering_apart(path):
-    assert [f"{path.name}:{line}" for line in cuts(ast.parse(path.read_text()))] == []
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "text.split(', ')",
-        "text.partition(', ')",
-        "re.split(', ', text)",
-        "text.split(' is ')",
-        "HEADER = re.compile('(?:^|, )([^,]+?) is ')",
-        "text.rsplit(', ', 1)[0].strip()",
-    ],
-)
-def test_what_takes_a_rendering_apart_is_seen(code):
-    assert list(cuts(ast.parse(code))) == [1]
-
-
-def test_other_words_are_no_separators():
-    code = '"""What this is """\nmessage = f"{name} is wrong"\nnames = ", ".join(text.split())\n'
-    assert list(cuts(ast.parse(code))) == []

@@ -4,7 +4,7 @@ import pytest
 from literal_evidence import ENGLISH
 
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.reader import _named, _words, in_evidences, names_in, read_answers
+from convinse.heterogeneous_answering.reader import as_words, in_evidences, meaning, names_in, read_answers
 from convinse.records.border import structured
 from evidences import evidence
 
@@ -38,7 +38,7 @@ def labels(candidates):
 
 
 def find_entity(text, given, fit):
-    return _named(text, given, fit, names_in(given), None) or _words(text)
+    return meaning(text, given, fit, names_in(given), None) or as_words(text)
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,12 @@ from literal_evidence import Known
 from convinse.cli import main
 from convinse.config import parse_config
 from convinse.encoder.fusion_in_decoder import WrittenText
-from convinse.heterogeneous_answering.base import HeterogeneousAnswering
-from convinse.heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
+from convinse.heterogeneous_answering.seq2seq import Seq2SeqAnswering
 from convinse.resources import Resources
-from convinse.support.errors import ConfigError, DependencyError, ModelError
-from convinse.support.registry import find_module
+from convinse.support.errors import ConfigError
 from convinse.testing import HeterogeneousAnsweringContract
 from evidences import evidence
 from refusals import refused
-from tiny_models import copy_of, tiny
 from tiny_seq2seq import writer
 from written import read_json, write
 
@@ -112,10 +109,6 @@ def test_what_the_evidences_do_not_hold_is_no_answer():
 # --- the model that is named
 
 
-def test_the_registered_name():
-    assert find_module("ha", "seq2seq", HeterogeneousAnswering) is Seq2SeqAnswering
-
-
 def test_turns_together_are_as_turn_by_turn():
     made = Seq2SeqAnswering(
         parse_config({"ha_model": str(writer("t5")), "device": "cpu", "ha_seq2seq": SEARCH, "ers_use_cache": False})
@@ -133,24 +126,6 @@ def test_without_a_model_one_line_says_what_to_name(keys):
     refused(ConfigError, answer, "ha: seq2seq needs ha_model")
 
 
-def unusable(folder):
-    made = Seq2SeqAnswering(parse_config({"ha": "seq2seq", "ha_model": str(folder), "device": "cpu"}))
-    return lambda: made.writer
-
-
-def test_bad_folders(tmp_path):
-    refused(ModelError, unusable("./none"), "ha_model: ./none: no such folder")
-    refused(ModelError, unusable(tiny()), "ha_model: ", "cannot be loaded", "BertConfig")
-    folder = copy_of(writer("t5"), tmp_path / "model")
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    refused(ModelError, unusable(folder), "pytorch_model.bin, but pickled weights are not loaded")
-
-
-def test_without_pytorch_one_line_says_how_to_install_it(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    refused(DependencyError, unusable(writer("t5")), "pip install 'convinse[neural]'")
-
-
 def test_the_pipeline_answers_with_it(workdir, capfd):
     given = {"name": "mine", "ha": "seq2seq", "ha_model": str(writer("t5")), "device": "cpu", "ers_use_cache": False,
              "ha_seq2seq": SEARCH, "evs_max_evidences": 5}  # fmt: skip
@@ -161,7 +136,3 @@ def test_the_pipeline_answers_with_it(workdir, capfd):
     write("my.yml", {**given, "ha_model": "./none", "name": "other"})
     assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--limit", "1", "--quiet"]) == 1
     assert "ha_model: ./none: no such folder" in capfd.readouterr().err
-
-
-def test_an_evidence_without_an_item_has_no_title():
-    assert model_input("who?", EVIDENCES[1]) == "question: who? context: Kate Winslet on 19 December 1997"

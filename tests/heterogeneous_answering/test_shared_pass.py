@@ -1,18 +1,14 @@
 """Ranking has read the evidences: the reader finds the same answers in what it left as in a pass of its own."""
 
-import copy
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering
 from convinse.config import parse_config
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.pool import ModelPool
 from convinse.encoder.reranker import BertReranker
-from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.pipeline import Pipeline
@@ -20,7 +16,7 @@ from convinse.records.conversation import asked_in_full
 from convinse.support.errors import ModelError
 from convinse.testing import without
 from evidences import evidence, same_ranking, same_spans
-from tiny_models import WORDS, Counted, copy_of, damage, joint, tiny, word_pieces
+from tiny_models import WORDS, Counted, copy_of, damage, joint, word_pieces
 
 CHANCE = random.Random(5)
 TEXTS = [
@@ -93,12 +89,6 @@ def test_nothing_is_computed_where_all_was_read():
     assert counted.sequences == before
     reader.read("when", texts[:3])  # another question
     assert counted.sequences == before + 3
-
-
-def test_without_a_reader_that_asks_nothing_is_kept():
-    pool = ModelPool()
-    BertReranker(joint(), "cpu", models=pool).predict([("who", "the author")])
-    assert pool.spans is None
 
 
 def test_another_model_or_precision_reads_itself():
@@ -182,14 +172,6 @@ def test_the_pipeline_answers_alike_with_and_without_sharing(conversations):
     assert more - fewer >= 10 * len(shared[0]["questions"])
 
 
-def test_models_of_their_own_answer_alike_too(conversations, tmp_path):
-    shared, _ = run(conversations)
-    other = str(copy_of(joint(), tmp_path / "model"))
-    damage(Path(other), lambda tensors: tensors["relevance.bias"].add_(1.0))  # another model, but for reading
-    apart, _ = run(conversations, ha_model=other)
-    equal_answers(shared, apart, 1e-4)
-
-
 def test_the_model_of_all_stages_is_loaded_once(conversations):
     with Pipeline(config()) as pipeline:
         pipeline.run(conversations[:1], ["kb"])
@@ -219,31 +201,6 @@ def test_what_was_read_is_forgotten_with_the_next_turns(conversations):
         assert any(pipeline.resources.models.spans.get(reranker._loaded.identity, pairs))
 
 
-class Odd(NativeERS):
-    """Finds evidences without words, and endless ones."""
-
-    def retrieve(self, turn, sources):
-        turn["question_entities"] = []
-        return evidences(["", " ", "\u200b", " ".join(WORDS * 12), "中" * 600, "the author"])
-
-
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
-@pytest.mark.parametrize("evs", ["cross_encoder", "cascade"])
-def test_odd_evidences_go_through_the_pipeline(conversations, precision, evs):
-    results, short = [], [{**conversations[0], "questions": conversations[0]["questions"][:2]}]
-    for share in (True, False):
-        settings = config(ha_share_pass=share, evs=evs, precision=precision)
-        with Pipeline(settings, ers=Odd(settings)) as pipeline:
-            done = pipeline.run(short, SOURCES)
-        for turn in done[0]["questions"]:
-            assert len(turn["top_evidences"]) == 6
-            numbers = [one["score"] for one in (*turn["top_evidences"], *turn["pred_answers"])]
-            assert np.isfinite(numbers).all()
-        results.append(done)
-    if precision == "fp32":
-        equal_answers(*results, 1e-4)
-
-
 @pytest.mark.parametrize("scores", [(0.9, 0.0, 0.4, 0.0), (0.0, 0.0, 0.0, 0.0), (-1.0, -2.0, -1.0, 0.0)])
 def test_evidences_that_count_for_nothing_are_not_read(scores):
     found = [evidence(text, score=score) for text, score in zip(TEXTS, scores, strict=False)]
@@ -254,46 +211,3 @@ def test_evidences_that_count_for_nothing_are_not_read(scores):
     assert counted.sequences == (2 if max(scores) > 0 else 4)
     places = {place for answer in found for place in answer["evidences"]}
     assert places and places <= ({0, 2} if max(scores) > 0 else {0, 1, 2, 3})
-
-
-class OwnERS(EvidenceRetrievalScoring):
-    """Knows nothing of shared models, and has an attribute of that kind of name."""
-
-    def __init__(self, config):  # the parent's is not called
-        self.config = config
-        self.models = ["mine"]
-
-    def inference_on_turn(self, turn, sources):
-        assert self.models == ["mine"]
-        return [evidence("the author of the book", sources[0], score=1.0)]
-
-
-class OwnHA(HeterogeneousAnswering):
-    def inference_on_turn(self, turn, sources):
-        return [{"answer": {"id": "Q1", "label": "one"}, "score": 1.0, "rank": 1}]
-
-
-def test_modules_that_know_nothing_of_it_work(conversations):
-    settings = config()
-    ers, ha = {"ers": OwnERS(settings)}, {"ha": OwnHA(settings)}
-    for stages in (ers, ha, {**ers, **ha}):
-        done = Pipeline(settings, **stages).run(conversations[:1], ["kb"])
-        assert all(turn["pred_answers"] for turn in done[0]["questions"])
-
-
-def test_a_given_reader_keeps_its_model(conversations):
-    settings = config()
-    ha = ExtractiveAnswering(settings, reader=ExtractiveReader(tiny(task="question-answering"), "cpu", best=5))
-    with Pipeline(settings, ha=ha) as pipeline:
-        done = pipeline.run(conversations[:1], ["kb"])
-        assert pipeline.resources.models.spans is None
-    assert all(turn["pred_answers"] for turn in done[0]["questions"])
-
-
-def test_modules_of_an_earlier_pipeline_keep_sharing(conversations):
-    settings = config()
-    with Pipeline(settings) as first:
-        expected = first.run(conversations[:1], ["kb"])
-        second = Pipeline(settings, ers=first.ers, resources=first.resources)
-        equal_answers(second.run(copy.deepcopy(conversations[:1]), ["kb"]), expected, 1e-4)
-        assert second.ha.reader.engine is first.ha.reader.engine

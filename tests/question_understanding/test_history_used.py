@@ -1,7 +1,6 @@
 """The notes of which parts of the history a representation was made of."""
 
 import copy
-import json
 
 import pytest
 
@@ -11,7 +10,6 @@ from convinse.question_understanding.history import parts_with_words
 from convinse.question_understanding.slots import Slots
 from histories import understood
 from opened import resources_of
-from written import write
 
 HISTORY = [
     {"turn": 0, "question": "Who directed Inception?", "answers": [{"id": "Q25191", "label": "Christopher Nolan"}]},
@@ -71,14 +69,3 @@ def test_what_a_question_takes_of_the_history(world_kb, question, history, used)
 
 
 # --- shown
-
-
-def test_ask_shows_what_was_used(command):
-    asked = ["ask", "--config", write("my.yml", "name: mine\n")]
-    questions = ["Who directed Titanic?", "When was he born?"]
-    first, second = command(*asked, *questions).split("\n> ")[1:]
-    assert "from the history" not in first
-    (line,) = [line for line in second.splitlines() if "from the history" in line]
-    assert "James Cameron (answer of turn 0)" in line
-    first, second = json.loads(command(*asked, "--json", *questions))["questions"]
-    assert first["history_used"] == [] and part(0, "answer", "James Cameron", id="Q42574") in second["history_used"]

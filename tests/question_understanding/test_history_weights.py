@@ -52,30 +52,6 @@ def test_values_are_standardised(written):
     assert read_weights(written(**content)).probabilities([NOTHING._replace(times=3.0)]) == [0.5]
 
 
-def test_a_missing_file(workdir):
-    assert "No such file" in fault(Path("none"))
-
-
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b'{"format": 1}', b"\xff\xfe", b'{"format": "1"}'])
-def test_a_damaged_file(written, data):
-    (written() / FILE).write_bytes(data)
-    assert "is damaged" in fault(Path("mine"))
-
-
-NO_SCALE = [{**feature, "scale": 0} for feature in json.loads(model_bytes(model()))["features"]]
-
-
-@pytest.mark.parametrize(
-    "changes", [{"threshold": 2}, {"bias": None}, {"features": 3}, {"more": 1}, {"features": NO_SCALE}]
-)
-def test_a_wrong_value(written, changes):
-    assert "is damaged" in fault(written(**changes))
-
-
-def test_another_format(written):
-    assert "has format 2, this version reads 1" in fault(written(format=2))
-
-
 def test_other_features(written):
     features = json.loads(model_bytes(model()))["features"]
     fewer = [feature for feature in features if feature["name"] != "answered_last"]

@@ -49,9 +49,3 @@ def test_the_first_two_turns_have_what_is_there_once(variant):
 @pytest.mark.parametrize("answers", [{}, {"answers": []}])
 def test_an_unanswered_turn_gives_its_question(answers):
     assert represent(NcAll, [{"question": "Who?", **answers}]) == ("Who? And where?", [(0, "question", "Who?")])
-
-
-def test_the_history_is_not_changed():
-    history = [{**turn, "answers": list(turn["answers"])} for turn in HISTORY]
-    represent(NcAll, history)
-    assert history == HISTORY

@@ -1,4 +1,3 @@
-import copy
 from types import SimpleNamespace
 
 import pytest
@@ -178,15 +177,6 @@ def test_a_subclass_with_its_own_inference_is_asked_turn_by_turn(world_kb):
     assert module.inference_on_turns([WHO], [[]]) == [" || INCEPTION || DIRECTED || PERSON"]
 
 
-def test_the_history_and_the_turn_are_not_changed(slots):
-    history = [{**WHO, "structured_representation": " || Inception || directed || person", "answers": [NOLAN_ANSWER]}]
-    before = copy.deepcopy(history)
-    turn = {"question": "When was he born?"}
-    assert slots.inference_on_turn(turn, history)["structured_representation"]
-    assert history == before
-    assert turn == {"question": "When was he born?"}
-
-
 WHO, NOLAN_ANSWER = {"question": "Who directed Inception?"}, {"id": "Q25191", "label": "Christopher Nolan"}
 
 
@@ -271,9 +261,3 @@ def test_an_item_of_the_history_stays_itself_through_ten_turns(kb_of):
         assert "Q900" not in {entity["item"]["id"] for entity in entities}, question
         history.append({**turn, "answers": []})
     assert len(history) == 10
-
-
-def test_the_neighbors_of_few_items_stay_in_memory(slots):
-    for number in range(300):
-        slots._near(f"Q{number}")
-    assert slots._near.cache_info().currsize == 256

@@ -52,11 +52,6 @@ def test_no_work_and_quiet_work_are_silent(log, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_error_in_the_work_goes_on(log):
-    with pytest.raises(ZeroDivisionError), progress("kb", 2, "turns"):
-        raise ZeroDivisionError
-
-
 def test_a_terminal_shows_a_bar_on_standard_error():
     code = """
 from convinse.support.progress import progress

@@ -11,7 +11,6 @@ from email.utils import format_datetime
 import pytest
 
 from convinse import __version__
-from convinse.support import web
 from convinse.support.errors import ConvinseError, NetworkError, OutputError
 from convinse.support.web import WebSession
 from fileserver import serve
@@ -143,14 +142,6 @@ def test_a_fault_told_in_a_good_answer_is_tried_again(session, pauses):
         assert pauses[-1] >= 1.0
         server.steps = [ok("busy")]
         refused(lambda: told.get(server.url), "is busy", "3 attempts")
-
-
-def test_pauses_grow_up_to_the_deadline(session, pauses, monkeypatch):
-    monkeypatch.setattr(web, "_BACK_OFF", 0.05)
-    with scripted_server(status(500)) as server:
-        refused(lambda: session(attempts=100, deadline=0.6).get(server.url), "500", "0.6 s in all")
-    assert 3 <= len(server.requests) < 8 and sum(pauses) <= 0.6
-    assert pauses[-1] > pauses[0]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from convinse.cli import main
 from convinse.config import parse_config
-from convinse.language.answer_types import AnswerType
 from convinse.language.language import english
 from convinse.support.errors import DataError
 from convinse.training.distant_supervision import Annotator, annotate
@@ -157,11 +155,6 @@ def test_the_type_is_what_is_asked_for_where_it_fits_else_that_of_the_answer(que
     assert found.label == label
 
 
-def test_the_type_can_be_read_back():
-    found = silver_type("And?", [{"id": "Q1", "label": "x"}], english().answer_types, lambda item_id: ["film series"])
-    assert english().answer_types.parse_label(found.label) == found == AnswerType("item", ("series",))
-
-
 def test_a_representation_as_text():
     silver = [[["Titanic", "a  film"], ["James Cameron"], ["born", "grew up"], "place"]]
     assert representation_text(silver, " || ", "x") == "Titanic, a film || James Cameron || born grew up || place"
@@ -220,24 +213,3 @@ def test_nothing_is_written_where_a_part_is_missing(benchmark):
     refused(DataError, lambda: annotate(benchmark, ["kb"], quiet=True), message)
     assert not Path("results").exists()
     assert list(annotate(benchmark, ["kb"], ["dev"], quiet=True)) == [annotated_path(benchmark, "dev")]
-
-
-def test_an_older_file_stays_where_annotation_fails(benchmark):
-    (old,) = annotate(benchmark, ["kb"], ["dev"], quiet=True)
-    before = old.read_bytes()
-    Path("dev.json").write_text("[{")
-    refused(DataError, lambda: annotate(benchmark, ["kb"], ["dev"], quiet=True), "dev.json")
-    assert old.read_bytes() == before
-
-
-def test_the_command(benchmark, world_index, capsys):
-    Path("my.yml").write_text(f"name: mine\nkb_path: {world_index}\nbenchmark_path: .\ners_wikipedia_dump: null\n")
-    assert main(["annotate", "kb", "my.yml", "--part", "dev", "--quiet"]) == 0
-    out = capsys.readouterr().out
-    assert "turns, by evidences of kb" in out and "results/mine/annotated_dev.json" in out
-    row = next(line for line in out.splitlines() if "dev" in line and "│" in line)
-    assert [cell.strip() for cell in row.strip("│ ").split("│")][:4] == ["dev", "2", "2", "1"]
-    assert main(["annotate", "kb", "my.yml", "--part", "train"]) == 0
-    Path("train.json").unlink()
-    assert main(["annotate", "kb", "my.yml", "--part", "train"]) == 1
-    assert "--part" in capsys.readouterr().err

@@ -224,25 +224,6 @@ def test_each_epoch_has_dropout_of_its_own(tmp_path):
     assert [len(set(seeds[start : start + 5])) for start in range(0, 20, 5)] == [1] * 4 and len(set(seeds)) == 4
 
 
-def test_the_rate_rises_and_falls_to_nothing():
-    settings = FitSettings(learning_rate=1.0, warmup=0.1)
-    rates = [module._rate(step, 100, settings) for step in range(100)]
-    assert rates[9] == max(rates) == 1.0 and rates[0] == pytest.approx(0.1)
-    assert rates[:10] == sorted(rates[:10]) and rates[9:] == sorted(rates[9:], reverse=True)
-    assert 0 < rates[-1] < 0.02
-    assert module._rate(0, 1, settings) == 1.0
-
-
-def test_biases_and_norms_do_not_decay(tmp_path):
-    toy = Toy(tmp_path)
-    decayed, free = module._optimizer(toy.model, SETTINGS).param_groups
-    names = {id(parameter): name for name, parameter in toy.model.named_parameters()}
-    assert decayed["weight_decay"] == SETTINGS.weight_decay and free["weight_decay"] == 0
-    assert {names[id(p)].rsplit(".", 1)[1] for p in decayed["params"]} == {"weight"}
-    assert all(names[id(p)].endswith(("bias", "LayerNorm.weight")) for p in free["params"])
-    assert len(decayed["params"]) + len(free["params"]) == len(names)
-
-
 def test_a_loss_that_is_no_number_is_an_error(tmp_path):
     toy = Toy(tmp_path)
     toy.loss = lambda model, step: toy.odds(model).sum() * math.nan
@@ -252,39 +233,3 @@ def test_a_loss_that_is_no_number_is_an_error(tmp_path):
 def test_the_state_holds_no_pickle(tmp_path):
     Toy(tmp_path).run()
     assert {path.suffix for path in (tmp_path / "state").iterdir()} == {".json", ".safetensors"}
-
-
-def test_a_step_may_come_in_summands():
-    """They are propagated one after the other, each computed when the one before is done."""
-    inputs, events = torch.randn(6, 4, generator=torch.Generator().manual_seed(1)), []
-
-    def weights_after(loss_of):
-        torch.manual_seed(3)
-        model = torch.nn.Linear(4, 1)
-        hook = model.weight.register_hook(lambda gradient: events.append("backward"))
-        module._train_step(
-            model, torch.optim.SGD(model.parameters(), lr=1.0), loss_of, inputs, 0.1, torch.device("cpu")
-        )
-        hook.remove()
-        return model.weight.detach()
-
-    def parts(model, step):
-        for part in step.split(2):
-            events.append("forward")
-            yield model(part).float().square().sum() / 100
-
-    whole = weights_after(lambda model, step: model(step).float().square().sum() / 100)
-    events.clear()
-    assert torch.allclose(weights_after(parts), whole, atol=1e-3)
-    assert events == ["forward", "backward"] * 3
-    assert not torch.allclose(weights_after(lambda model, step: iter([])), whole, atol=1e-3)  # nothing to learn from
-
-
-def test_a_summand_that_is_no_number_is_an_error():
-    model = torch.nn.Linear(1, 1)
-    step = [torch.ones(()), torch.tensor(float("nan"))]
-    with pytest.raises(ModelError, match="the loss is nan"):
-        module._train_step(
-            model, torch.optim.SGD(model.parameters(), lr=1.0),
-            lambda _, values: (model.weight.sum() * value for value in values), step, 0.1, torch.device("cpu"),
-        )  # fmt: skip

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from convinse.cli import main
-from convinse.config import ReaderTraining, find_config, load_settings
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.scoring.mrqa import evaluate
-from convinse.support.errors import ConfigError
 from convinse.training import mrqa_reader as mrqa_training
 from convinse.training.mrqa_reader import dev_questions, validate
 from tiny_models import tiny
@@ -141,42 +139,6 @@ def test_the_number_of_examples_is_of_each_set(data):
 
 
 # --- configuration
-
-
-@pytest.mark.parametrize("name", ["bert_base", "bert_large"])
-def test_the_baseline_is_that_of_the_task(name, monkeypatch):
-    monkeypatch.chdir(find_config("config.yml").parents[1])
-    settings = load_settings(ReaderTraining, f"config/mrqa/{name}.yml")
-    assert settings.base == f"google-bert/bert-{name[5:]}-uncased" and settings.output == f"results/mrqa/{name}"
-    assert (settings.examples, settings.epochs, settings.learning_rate, settings.warmup) == (75_000, 2, 3e-5, 0.1)
-    assert (settings.max_length, settings.stride) == (512, 128)
-    from convinse.formats.download import find_collection
-
-    files = {file.name.removesuffix(".jsonl.gz") for file in find_collection("mrqa-train").files}
-    assert set(settings.train_sets) == files and len(files) == 6
-    assert settings.device == "auto"
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"learning-rate": 1}, ["my.yml: unknown key 'learning-rate'; did you mean 'learning_rate'?"]),
-        ({"epochs": 0}, ["my.yml: epochs:", ">= 1", "given: 0"]),
-        ({"warmup": 2}, ["my.yml: warmup:", "<= 1"]),
-        ({"dev_folders": "dev"}, ["my.yml: dev_folders:", "array"]),
-        ({"device": "gpu"}, ["my.yml: device:"]),
-    ],
-)
-def test_wrong_settings(changes, words, command_error):
-    line = command_error("train", "reader", "--config", config_file(**changes))
-    assert all(word in line for word in words), line
-
-
-def test_a_missing_key_is_named(workdir):
-    Path("my.yml").write_text("base: x\n")
-    with pytest.raises(ConfigError, match=r"^my.yml: configuration: .*`output`"):
-        load_settings(ReaderTraining, "my.yml")
-    assert set(ReaderTraining.__struct_fields__) >= {"examples", "validations", "negative_windows"}
 
 
 @pytest.mark.parametrize(

@@ -149,11 +149,6 @@ def test_validation_is_what_the_module_answers(ha, settings, workdir):
 # --- errors
 
 
-def test_no_model_at_all(settings, command_error):
-    write("my.yml", settings(ha_model=None))
-    assert "ha: extractive needs ha_model" in command_error("train", "ha", "kb_text", "my.yml")
-
-
 def test_a_base_is_no_model_to_answer_with(ha):
     with pytest.raises(ConfigError, match="ha: extractive needs ha_model"):
         ha(ha_model=None, ha_training={"base": MODEL}).inference_on_turn(

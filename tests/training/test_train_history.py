@@ -105,11 +105,6 @@ def test_turns_that_tell_nothing_are_passed_over(module):
     assert read_weights(train_history(module())).trained_with.turns == 6
 
 
-def test_annotated_files_may_lie_elsewhere(module):
-    Path("results/mine").rename("elsewhere")
-    assert (train_history(module(qu_training={"annotated": "elsewhere"})) / FILE).is_file()
-
-
 # --- errors
 
 

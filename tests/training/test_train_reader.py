@@ -12,9 +12,6 @@ from convinse.encoder.checkpoint import add_tokens, load_checkpoint, save_checkp
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.tokens import TextTokenizer
 from convinse.heterogeneous_answering.dataset_predictions import best_answers
-from convinse.support.errors import ModelError
-from convinse.training import loop
-from convinse.training import reader as reader_training
 from convinse.training.mrqa_reader import MARKS, mixed_steps
 from convinse.training.reader import ReadExample, WindowSettings, losses, marked_windows, reader_learning
 from convinse.training.trainer import Run, Start
@@ -147,29 +144,6 @@ def test_seeded_runs_are_equal(tmp_path):
     runs = [train(tmp_path / str(number), examples=examples, seed=seed) for number, seed in enumerate((7, 7, 8))]
     assert runs[0][0] == runs[1][0] and same(runs[0][1], runs[1][1])
     assert not same(runs[0][1], runs[2][1])
-
-
-def test_windows_are_made_step_by_step(tmp_path, monkeypatch):
-    """Nothing is tokenised before it is nearly needed."""
-    events = []
-    original, step = reader_training.marked_windows, loop._train_step
-    monkeypatch.setattr(
-        reader_training, "marked_windows", lambda examples, *rest: events.append("made") or original(examples, *rest)
-    )
-    monkeypatch.setattr(loop, "_train_step", lambda *arguments: events.append("step") or step(*arguments))
-    train(tmp_path / "model", examples=TRAIN[:320], batch_size=16, epochs=1)
-    assert events.count("made") == events.count("step") == 20
-    ahead = [events[: place + 1].count("made") - events[: place + 1].count("step") for place in range(len(events))]
-    assert max(ahead) <= 3
-
-
-def test_an_error_in_the_windows_is_not_lost(tmp_path, monkeypatch):
-    def fail(*arguments):
-        raise ModelError("no features")
-
-    monkeypatch.setattr(reader_training, "marked_windows", fail)
-    with pytest.raises(ModelError, match="no features"):
-        train(tmp_path / "model", examples=TRAIN[:64])
 
 
 # --- special tokens

@@ -2,14 +2,12 @@
 
 import json
 import random
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.cli import main
 from convinse.config import parse_config
 from convinse.encoder import devices
 from convinse.encoder.checkpoint import load_checkpoint
@@ -25,7 +23,6 @@ from convinse.training.reranker import examples, validate
 from refusals import refused
 from tiny_models import tiny, torch
 from trainings import SOURCES, change_json, record, same, stage_settings, weights, write_benchmark
-from written import write
 
 
 @pytest.fixture
@@ -137,14 +134,6 @@ def test_validation_ranks_anew(monkeypatch):
 
 
 # --- the command
-
-
-@pytest.mark.parametrize("more", [[], ["--quiet"]])
-def test_quiet_silences_the_progress_bar(settings, workdir, capfd, monkeypatch, more):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    write("my.yml", settings(evs_training={"epochs": 1}))
-    assert main(["train", "ers", "kb", "my.yml", *more]) == 0
-    assert ("train ers, epoch 1" in capfd.readouterr().err) == (not more)
 
 
 def test_training_changes_the_weights_and_keeps_the_best(ers, workdir):

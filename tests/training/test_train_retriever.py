@@ -15,7 +15,6 @@ from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.passages.search import passage_text
 from convinse.support.errors import DataError, IndexFileError, ModelError
-from convinse.training import retriever
 from convinse.training.passage_pairs import hold_out, read_examples
 from convinse.training.rankers import BiEncoderLearner, CrossEncoderLearner
 from convinse.training.ranking import Group, RankedTexts, group_steps, ranked_anew
@@ -187,13 +186,6 @@ def test_measures():
 
 
 # --- the run
-
-
-def test_the_epoch_with_the_best_mrr_is_kept(data, monkeypatch):
-    values = iter([(0.0, 0.0), (0.2, 0.9), (0.5, 0.1), (0.4, 1.0)])  # BM25, then the epochs
-    names = ("mrr_at_10", "hit_at_1", "hit_at_10")
-    monkeypatch.setattr(retriever, "measures", lambda _: dict(zip(names, next(values) * 2, strict=False)))
-    assert train(epochs=2).fitted.best == 1
 
 
 # --- errors

@@ -13,7 +13,7 @@ from convinse.encoder.exported import is_exported
 from convinse.support.errors import DataError, ModelError, OutputError
 from convinse.training import loop, trainer
 from convinse.training.learning import FitResult
-from convinse.training.trainer import check_output, model_card, run_id, state_of, validation_table, write_trained
+from convinse.training.trainer import check_output, run_id, state_of, write_trained
 from refusals import refused
 from tiny_models import tiny
 from trainings import KINDS, change_json, record, same, weights
@@ -210,16 +210,6 @@ def test_only_models_that_were_trained_here_are_replaced(workdir):
         assert refused(OutputError, partial(check_output, Path(name), "my_key")) == message
 
 
-def test_the_table():
-    rows = ["| epoch | f1 | em |", "|---|---|---|", "| 0 | 0.5000 | 0.2500 |", "| 1 (kept) | 0.7500 | 0.5000 |"]
-    assert validation_table(FITTED).split("\n") == rows
-    assert validation_table(FITTED, ["em"], {"other": {"em": 1.0}}).splitlines()[2:] == [
-        "| other | 1.0000 |",
-        "| 0 | 0.2500 |",
-        "| 1 (kept) | 0.5000 |",
-    ]
-
-
 def test_a_run_is_known_by_all_that_its_result_depends_on(workdir):
     Path("data").write_text("x")
 
@@ -235,11 +225,3 @@ def test_a_run_is_known_by_all_that_its_result_depends_on(workdir):
     assert len({first, known(), *changed}) == 7
     configs = (parse_config({"name": name, "output_path": name, "device": "cpu"}) for name in "ab")
     assert len({run_id(config, "model", []) for config in configs}) == 1
-
-
-def test_a_card():
-    card = model_card(
-        "A model", "\nReads.\n", {"Data": "all\n", "Settings": "- seed: 1"}, {"license": "mit", "task": None}
-    )
-    assert card == "---\nlicense: mit\n---\n# A model\n\nReads.\n\n## Data\nall\n\n## Settings\n- seed: 1\n"
-    assert model_card("A model", "Reads.", {}, {}) == "# A model\n\nReads.\n"

@@ -17,9 +17,7 @@ from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.joint import JointModel
 from convinse.encoder.reranker import BertReranker
-from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_reader import YesNoReader
-from convinse.support.errors import ConfigError
 from convinse.training.learning import FitResult
 from places import ROOT
 from recipes.embedded import __main__ as script
@@ -28,7 +26,7 @@ from recipes.embedded.card import SOURCES, embedded_card
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.sets import builders
 from recipes.embedded.tables import Rows
-from tiny_models import WORDS, joint, tiny, torch
+from tiny_models import WORDS, tiny, torch
 from written import write
 
 
@@ -73,13 +71,6 @@ def test_an_epoch_holds_what_the_mixture_says_and_each_example_once():
         assert Counter(query.split()[0] for query in found) == {"a": 50, "b": 30, "c": 17}
 
 
-def test_each_set_is_spread_evenly():
-    for part in (1, 2, 3):
-        for step in steps(part):
-            number = Counter(one.source for one in step.examples)
-            assert 3 <= number["a"] <= 6 and 1 <= number["b"] <= 4 and number["c"] <= 3
-
-
 def test_steps_are_the_same_each_time_and_differ_between_parts_epochs_stages_and_seeds():
     assert [steps(number) for number in range(1, 7)] == [steps(number) for number in range(1, 7)]
     different = [asked(steps(number)) for number in range(1, 13)] + [asked(steps(1, seed=7))]
@@ -110,106 +101,7 @@ def test_each_example_has_so_many_negatives():
         assert extra == 0 if share == 0 else extra > 60
 
 
-def test_a_set_has_the_negatives_that_its_stage_says():
-    train = {name: [example(name, number, 6) for number in range(40)] for name in ("rows", "others")}
-    stage = recipes.Stage(mixture=dict.fromkeys(train, 40), validations=1, negatives={"rows": 5})
-    made = recipes._steps(train, stage, recipe(stage, negatives=2, foreign=0.0), 1)
-    sizes = {(one.source, len(one.candidates)) for step in made for one in step.examples}
-    assert sizes == {("rows", 6), ("others", 3)}
-
-
-def test_every_few_steps_the_embedding_learns_too():
-    stage = recipes.Stage(mixture={"a": 200}, validations=2, embedding_every=3)
-    made = [step.embeds for number in (1, 2) for step in steps(number, stage)]
-    assert made == [step % 3 == 0 for step in range(24)]
-    assert all(step.embeds for step in steps(1, recipes.Stage(mixture={"a": 200}, embedding_every=1)))
-
-
-def test_fewer_examples_than_a_step():
-    stage = recipes.Stage(mixture={"c": 4}, validations=2)
-    assert [[len(step.examples) for step in steps(number, stage)] for number in (1, 2)] == [[2], [2]]
-
-
 # -- the loss of a step ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def checkpoint():
-    return load_checkpoint(joint(), "embedding")
-
-
-def loss(model, tokenizer, embeds, teacher=None, **settings):
-    examples = [example("a", number, negatives=number % 3) for number in range(12)]
-    step = recipes.Step(examples, embeds, "seed")
-    with torch.no_grad():
-        return list(recipes._losses(model, teacher, tokenizer, step, recipe(STAGE, **settings)))
-
-
-def test_the_loss_of_a_step_does_not_depend_on_its_portions(checkpoint):
-    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 192)
-    whole, parts = (loss(model, tokenizer, False, portion=size) for size in (10**9, 200))
-    assert len(whole) == 1 == len(parts)
-    assert parts[0].item() == pytest.approx(whole[0].item(), rel=1e-4)
-    examples = [example("a", number, negatives=number % 3) for number in range(12)]
-    alone = [recipes.pair_losses(model, recipes.batch([one], tokenizer, None), 10**9) for one in examples]
-    assert whole[0].item() == pytest.approx(np.mean([(a + b).item() for a, b, _ in alone]), rel=1e-4)
-
-
-def test_the_embedding_stays_where_the_teacher_is(checkpoint):
-    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 192)
-    other = load_checkpoint(joint(seed=3), "embedding").model.eval()
-
-    def embedding(teacher, contrast, distillation):
-        found = loss(model, tokenizer, True, teacher, contrast=contrast, distillation=distillation)
-        return found[-1].item()
-
-    assert embedding(model, 0.0, 1.0) == pytest.approx(0, abs=1e-5)
-    assert embedding(other, 0.0, 1.0) > 0.01
-    assert embedding(other, 2.0, 3.0) == pytest.approx(
-        2 * embedding(other, 1.0, 0.0) + 3 * embedding(other, 0.0, 1.0), rel=1e-4
-    )
-    assert len(loss(model, tokenizer, True, other)) == 1 + len(loss(model, tokenizer, False))
-
-
-def test_the_embedding_learns_from_answered_questions_only(checkpoint):
-    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 192)
-    examples = [example("a", number) for number in range(4)]
-    unanswered = [Example("who", one.candidates[1:], "a", one.key) for one in examples]
-
-    def embedding(examples):
-        step = recipes.Step(examples, True, "seed")
-        with torch.no_grad():
-            return list(recipes._losses(model, model, tokenizer, step, recipe(STAGE)))[1:]
-
-    assert embedding(unanswered) == [] != embedding(examples)
-    assert embedding([*unanswered, *examples]) == embedding(examples)
-
-
-def test_the_embedding_learns_the_order_of_all_texts_of_an_example(checkpoint):
-    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 192)
-    step = recipes.Step([example("a", number) for number in range(6)], True, "seed")
-    with torch.no_grad():
-        plain, double = (
-            list(recipes._losses(model, model, tokenizer, step, recipe(STAGE, contrast=0.0), listwise))[1].item()
-            for listwise in (0.5, 1.0)
-        )
-    assert double == pytest.approx(2 * plain, rel=1e-3) and plain > 1e-4
-
-
-def test_windows_are_drawn_with_the_stride_of_the_recipe(checkpoint):
-    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 64)
-    examples = [example("a", number, negatives=0, words=150) for number in range(6)]
-    found = set()
-    with torch.no_grad():
-        for stride in (0, 20):
-            (loss,) = recipes._losses(
-                model, None, tokenizer, recipes.Step(examples, False, "seed"), recipe(STAGE, stride=stride)
-            )
-            chance = random.Random("seed")
-            wanted = recipes.pair_losses(model, recipes.batch(examples, tokenizer, chance, stride), 1408)
-            assert loss.item() == pytest.approx((wanted.ranking + wanted.reading).item() / 6)
-            found.add(round(loss.item(), 6))
-    assert len(found) == 2
 
 
 # -- data and recipe ---------------------------------------------------------------------------------------------------
@@ -324,31 +216,6 @@ def test_an_unknown_data_set_is_refused_with_the_nearest_name(refused):
         line = refused("--config", config, "--base", tiny("bert", "embedding"))
         assert "squad_sentence;" in line and "did you mean 'squad_sentences'?" in line
     assert not Path("out").exists()
-
-
-@pytest.mark.parametrize(
-    ("stage", "message"),
-    [
-        ({"mixture": {"a": 4, "c": 4}}, "unknown data set c"),
-        ({"mixture": {"a": 4}, "alone": {"b": 0.5}}, "alone: b is not in the mixture"),
-        ({"mixture": {"a": 4}, "mined": {"b": 2}}, "mined: b is not in the mixture"),
-        ({"mixture": {"a": 4}, "negatives": {"b": 2}}, "negatives: b is not in the mixture"),
-    ],
-)
-def test_what_a_first_stage_cannot_learn_from(stage, message):
-    settings = recipe(recipes.Stage(**stage))
-    with pytest.raises(ConfigError, match=message):
-        given = recipes.Data(data(a=4, b=4), {}, "run")
-        recipes._stage(1, None, None, None, given, settings, Path("state"))
-
-
-def test_a_share_of_a_set_is_learned_from_without_negatives():
-    train = data(a=200, b=200)
-    stage = recipes.Stage(mixture={"a": 200, "b": 200}, validations=1, alone={"a": 0.6})
-    made = [one for step in recipes._steps(train, stage, recipe(stage, foreign=0.0), 1) for one in step.examples]
-    numbers = {name: Counter(len(one.candidates) for one in made if one.source == name) for name in "ab"}
-    assert numbers["b"] == {3: 200} and numbers["a"].keys() == {1, 3} and 95 <= numbers["a"][1] <= 145
-    assert all(one.candidates[0].relevant for one in made)
 
 
 def test_missing_data_and_bases(refused):
