@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from ..support.errors import ConvinseError, OutputError, one_line
-from . import annotate as annotation
 from . import ask as asking
 from . import chat as chatting
 from . import datasets, develop, evaluate, experiments, kb, models, passages, report, verify, wikipedia
-from . import read as reading
 from . import serve as serving
 from .arguments import Commands
 from .output import PrintableFormatter, printable, printable_output
@@ -127,14 +125,12 @@ def build_parser() -> argparse.ArgumentParser:
         asking,
         chatting,
         experiments,
-        annotation,
         kb,
         wikipedia,
         passages,
         datasets,
         evaluate,
         report,
-        reading,
         models,
         verify,
         serving,

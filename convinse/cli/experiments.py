@@ -1,4 +1,4 @@
-"""Commands that run the pipeline over data sets and train its stages: pipeline, train."""
+"""Commands that run the pipeline over data sets and train its stages: pipeline, train, annotate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
 
 
 def add(commands: Commands) -> None:
-    """`pipeline`, `train`."""
+    """`pipeline`, `train`, `annotate`."""
     sub = commands.add("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations", KEPT)
     add_words(sub)
     history = sub.add_mutually_exclusive_group()
@@ -86,6 +86,15 @@ def add(commands: Commands) -> None:
     group.add_argument("--work", metavar="DIR", help="where the knowledge base is built and kept")
     group.add_argument("--trunk", metavar="DIR", help="a finished model: only its yes/no head is trained")
     group.add_argument("--quick", action="store_true", default=None, help="a few steps of everything")
+
+    sub = commands.add(
+        "annotate",
+        _annotate,
+        "find what in questions and their history leads to the gold answers: training data of train qu",
+        "the files of finished parts are kept",
+    )
+    add_words(sub)
+    sub.add_argument("--part", choices=("train", "dev", "test"), help="the conversations to annotate (default all)")
 
 
 def _pipeline(options: argparse.Namespace) -> int:
@@ -246,4 +255,17 @@ def _train_reader(options: argparse.Namespace) -> int:
     columns = ("(I) in-domain, (O) out-of-domain", "BERT-Base", "BERT-Large", "this model")
     print_rows("EM / F1 on the dev sets", columns, rows)
     print(f"{trained.folder}: model, card (README.md), training.json")
+    return 0
+
+
+def _annotate(options: argparse.Namespace) -> int:
+    from ..training.distant_supervision import OUTCOMES, PARTS, annotate
+
+    sources, config = sources_and_config(options.words)
+    done = annotate(config, sources, [options.part] if options.part else PARTS, options.quiet)
+    counts = ("turns", *OUTCOMES)
+    rows = [[path.stem.removeprefix("annotated_"), *(str(of[name]) for name in counts)] for path, of in done.items()]
+    print_rows(f"turns, by evidences of {'_'.join(sources)}", ["", *counts], rows)
+    for path in done:
+        print(path)
     return 0

@@ -19,13 +19,29 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .borne_names import bearers
 from .comparing import compared_things
 from .named_rows import named_rows
 from .neighbours import next_to
 from .orders import counted_rows, ordered_things, within_years
 from .question import AskedQuestion
-from .ranking import AnswerCandidate, merged
+from .ranking import AnswerCandidate, in_shares, merged
+
+
+def bearers(asked: AskedQuestion) -> list[AnswerCandidate]:
+    """The items that a question names by another name than their label, where it asks for nothing else of them."""
+    keywords = asked.language.properties.keywords
+    wanted = keywords(asked.question) - asked.language.operations.naming_keywords
+    given = []
+    for entity in asked.about:
+        words = asked.renamed.get(entity["id"])
+        if words and not wanted - keywords(words):
+            places = (
+                place
+                for place, evidence in enumerate(asked.evidences)
+                if words.casefold() in evidence["evidence_text"].casefold()
+            )
+            given.append(AnswerCandidate(entity, 1.0, tuple(places), ("name",)))
+    return in_shares(given)
 
 
 class _Operation(NamedTuple):

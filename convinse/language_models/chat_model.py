@@ -15,8 +15,7 @@ from ..config import LanguageModelSettings
 from ..support.cache import Cache
 from ..support.errors import NetworkError, one_line
 from .completion import Completion, read_completion
-from .in_flight import in_flight
-from .model_server import DryRunError, ModelServer
+from .model_server import DryRunError, ModelServer, in_flight
 from .prompts import Prompt
 
 LOGGER = logging.getLogger(__name__)

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..config import EvsServer
 from ..support.errors import NetworkError, one_line
-from .in_flight import in_flight
-from .model_server import ModelServer
+from .model_server import ModelServer, in_flight
 
 _OTHER_FIELDS = (400, 422)  # what a server answers that misses `texts`
 

@@ -26,7 +26,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse, Response
 
 from ..config import SNAPSHOT, resolve
-from ..encoder.token_count import TokenCounter
+from ..encoder.tokens import TokenCounter
 from ..pipeline import Pipeline
 from ..records.conversation import Turn
 from ..records.evidence import DEFAULT_SOURCES, parse_sources

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 
-from ..encoder.token_count import TokenCounter
+from ..encoder.tokens import TokenCounter
 from ..pipeline import Pipeline
 from ..question_understanding.base import understand
 from ..records.conversation import Conversation, RankedAnswer, Turn

@@ -29,8 +29,7 @@ from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, question_items
 from ..records.literals import is_item
 from ..resources import model_path
-from ..scoring.calibration import calibration_error
-from ..scoring.convqa import is_answer
+from ..scoring.convqa import calibration_error, is_answer
 from ..support.errors import DataError
 from ..support.weights import FeatureWeight, model_bytes
 from .choices import Choice, Fitted, Scale, fit, offered_pair

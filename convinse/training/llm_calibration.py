@@ -13,8 +13,7 @@ import numpy as np
 from ..config import parse_config, to_dict
 from ..heterogeneous_answering.llm import LanguageModelAnswering
 from ..language_models.calibration import Calibration, odds, write_calibration
-from ..scoring.calibration import calibration_error
-from ..scoring.convqa import is_answer
+from ..scoring.convqa import calibration_error, is_answer
 from ..support.errors import DataError
 from .conversations import turns_with_evidences
 

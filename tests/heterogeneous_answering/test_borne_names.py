@@ -4,8 +4,7 @@ import pytest
 from asked_turns import asked_of, meant, thing
 from literal_evidence import evidence
 
-from convinse.heterogeneous_answering.borne_names import bearers
-from convinse.heterogeneous_answering.operations import operated
+from convinse.heterogeneous_answering.operations import bearers, operated
 
 BOWIE = thing("David Bowie")
 PAGE = evidence("David Bowie, He called himself ZIGGY STARDUST.", "text")

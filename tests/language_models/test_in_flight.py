@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from convinse.language_models.in_flight import in_flight
+from convinse.language_models.model_server import in_flight
 from model_servers import model_server
 from written import write
 

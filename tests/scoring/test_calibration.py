@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from convinse.scoring.calibration import calibration_error, calibration_error_by_chance
+from convinse.scoring.convqa import calibration_error, calibration_error_by_chance
 
 
 def test_the_calibration_error_is_of_bins():

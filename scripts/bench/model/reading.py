@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.scoring.calibration import calibration_error
+from convinse.scoring.convqa import calibration_error
 from convinse.scoring.extractive import normalize
 
 from ..measures import answer_scores

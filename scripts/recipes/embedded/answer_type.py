@@ -18,7 +18,7 @@ from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
-from convinse.scoring.calibration import calibration_error
+from convinse.scoring.convqa import calibration_error
 from convinse.training.learning import FitResult
 from recipes.embedded.answer_classes import ADDED, TypedQuestion, TypedQuestions, common_words, names_in
 from recipes.embedded.frozen import States, fit_head, read_by_trunk

@@ -3,7 +3,7 @@
 import pytest
 
 from convinse.formats.download import find_collection
-from convinse.formats.mrqa_baseline import BASELINES, comparison, file_names
+from convinse.training.mrqa_reader import BASELINES, comparison, file_names
 
 
 def test_the_figures_are_those_of_the_task():
