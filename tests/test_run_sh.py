@@ -116,7 +116,6 @@ NEED_PYTORCH = [
     ["bench", "read"],
     ["bench", "model"],
     ["train", "ers", "kb", "my.yml"],
-    ["--train", "my.yml", "kb"],
     ["train", "embedded", "--data", "d", "--output", "o"],
     ["export", "folder", "--to", "onnx", "--output", "o"],
 ]

@@ -51,7 +51,7 @@ def _run(arguments: list[str]) -> int:
         _tell("an argument is not UTF-8 text; write it, or name the file, in UTF-8")
         return 1
     parser = build_parser()
-    options, rest = parser.parse_known_args(experiments.as_command(arguments))
+    options, rest = parser.parse_known_args(arguments)
     if rest and not options.takes_more:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     options.arguments, options.rest = arguments, rest

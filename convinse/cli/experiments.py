@@ -26,14 +26,10 @@ _TRAIN_OPTIONS = {
     **dict.fromkeys(passages.TRAINING, ("retriever",)),
 }
 _COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
-# of CONVINSE's and EXPLAIGNN's `pipeline.sh`, which takes them in the place of a command
-_FUNCTIONS = ("--gold-answers", "--pred-answers", "--main-results", "--source-combinations", "--example")
-_TRAINING = {"--train": "all", "--train-qu": "qu", "--train-ers": "ers", "--train-ha": "ha",
-             "--trainqu": "qu", "--trainers": "ers", "--trainha": "ha"}  # fmt: skip
 
 
 def add(commands: Commands) -> None:
-    """`pipeline`, `sweep`, `train`."""
+    """`pipeline`, `train`."""
     sub = commands.add("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations", KEPT)
     add_words(sub)
     history = sub.add_mutually_exclusive_group()
@@ -90,16 +86,6 @@ def add(commands: Commands) -> None:
     group.add_argument("--work", metavar="DIR", help="where the knowledge base is built and kept")
     group.add_argument("--trunk", metavar="DIR", help="a finished model: only its yes/no head is trained")
     group.add_argument("--quick", action="store_true", default=None, help="a few steps of everything")
-
-
-def as_command(arguments: list[str]) -> list[str]:
-    """The arguments of CONVINSE's and EXPLAIGNN's `pipeline.sh` as those of a command; others stay."""
-    function = arguments[0] if arguments else ""
-    if function in _TRAINING:
-        return ["train", _TRAINING[function], *arguments[1:]]
-    if function == "--gold-answers-dev":
-        return ["pipeline", "--gold-answers", "--part", "dev", *arguments[1:]]
-    return ["pipeline", *arguments] if function in _FUNCTIONS else arguments
 
 
 def _pipeline(options: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from ..version import __version__
 from .comparison import differing
 from .content import ReportTable, letters, tables
-from .pictures import calibration_picture, can_draw, presence_picture, seconds_picture
+from .pictures import calibration_picture, can_draw, presence_picture
 from .reported_run import ReportedRun, ReportedTurn
 
 MOST_SHOWN = 200  # questions of a kind of difference between two runs
@@ -101,14 +101,11 @@ def _table(table: ReportTable) -> Markup:
 def _pictures(runs: Sequence[ReportedRun]) -> dict[str, Markup]:
     if not can_draw():
         return {}
-    named, timed = letters(runs), [place for place, run in enumerate(runs) if run.seconds]
+    named = letters(runs)
     drawn = {
         "presence": (presence_picture(named, runs), "Answer presence by the number of evidences"),
         "calibration": (calibration_picture(named, runs), "Share of right answers by their probability"),
     }
-    if timed:
-        bars = seconds_picture([named[place] for place in timed], [runs[place] for place in timed])
-        drawn["seconds"] = (bars, "Seconds by stage")
     return {
         name: element("figure", Markup(picture), role="img", **{"aria-label": text})
         for name, (picture, text) in drawn.items()

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
-_STAGES = ("qu", "ers", "ha")
 
 
 def can_draw() -> bool:
@@ -59,27 +58,6 @@ def calibration_picture(letters: Sequence[str], runs: Sequence[ReportedRun]) -> 
     return _svg("calibration", draw)
 
 
-def seconds_picture(letters: Sequence[str], runs: Sequence[ReportedRun]) -> str:
-    """Seconds of each stage, one bar a run; what is not of a stage is the rest."""
-
-    def draw(axes: Axes) -> None:
-        rows = list(range(len(runs)))
-        left = [0.0] * len(runs)
-        rest = [
-            max(0.0, run.seconds.get("total", 0.0) - sum(run.seconds.get(stage, 0.0) for stage in _STAGES))
-            for run in runs
-        ]
-        for number, stage in enumerate((*_STAGES, "rest")):
-            widths = rest if stage == "rest" else [run.seconds.get(stage, 0.0) for run in runs]
-            axes.barh(rows, widths, left=left, label=stage, color="#bbbbbb" if stage == "rest" else _COLOURS[number])
-            left = [before + width for before, width in zip(left, widths, strict=True)]
-        axes.set_yticks(rows, letters)
-        axes.invert_yaxis()
-        axes.set(xlabel="seconds")
-
-    return _svg("seconds", draw, height=max(1.6, 0.45 * len(runs) + 1.2))
-
-
 def _style(number: int) -> dict[str, object]:
     return {
         "color": _COLOURS[number % len(_COLOURS)],
@@ -89,7 +67,7 @@ def _style(number: int) -> dict[str, object]:
     }
 
 
-def _svg(name: str, draw: Callable[[Axes], None], height: float = 3.4) -> str:
+def _svg(name: str, draw: Callable[[Axes], None]) -> str:
     """A picture without a header, which may stand in a page; its ids begin with its name, and every time are the same."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -103,7 +81,7 @@ def _svg(name: str, draw: Callable[[Axes], None], height: float = 3.4) -> str:
             "axes.spines.right": False,
         }
     ):
-        figure = Figure(figsize=(5.2, height), layout="constrained")
+        figure = Figure(figsize=(5.2, 3.4), layout="constrained")
         axes = figure.subplots()
         draw(axes)
         axes.grid(visible=True, color="#dddddd", linewidth=0.6)

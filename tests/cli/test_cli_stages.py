@@ -1,11 +1,10 @@
-"""Runs that stop after a stage, go on from a file, and the spellings of CONVINSE's `pipeline.sh`."""
+"""Runs that stop after a stage, go on from a file, and options by the names that CONVINSE gives them."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from convinse.cli import main
 from written import json_lines, read_json, write
 
 SMALL = ["lexical.yml", "kb_text", "--quiet"]
@@ -70,26 +69,23 @@ def test_what_does_not_fit_is_one_line_and_writes_nothing(workdir, command_error
 
 
 def test_gold_answers_is_the_default_by_its_name(workdir, command, usage_error):
-    expected = command("--gold-answers", *SMALL, "--limit", "1").splitlines()[:-1]
+    expected = command("pipeline", "--gold-answers", *SMALL, "--limit", "1").splitlines()[:-1]
     assert command("pipeline", *SMALL, "--limit", "1").splitlines()[:-1] == expected
     assert "not allowed with" in usage_error("pipeline", "--gold-answers", "--pred-answers")
-    assert main(["--gold-answers-dev", *SMALL, "--limit", "1"]) == 0
 
 
 @pytest.mark.parametrize("name", ["--main-results", "--source-combinations"])
-@pytest.mark.parametrize("before", [[], ["pipeline"]])
-def test_all_combinations_by_their_names(workdir, command, name, before):
+def test_all_combinations_by_their_names(workdir, command, name):
     write("mine.yml", "name: mine\nsource_combinations: [[kb], [kb, text]]\n")
-    command(*before, name, "mine.yml", "kb_text_table_info", "--limit", "1", "--quiet")
+    command("pipeline", name, "mine.yml", "kb_text_table_info", "--limit", "1", "--quiet")
     assert sorted(path.name for path in Path("results/mine").iterdir()) == ["kb", "kb_text"]
 
 
-@pytest.mark.parametrize("before", [[], ["pipeline"]])
-def test_an_example_prints_the_first_turn_and_writes_nothing(workdir, command, command_error, before):
+def test_an_example_prints_the_first_turn_and_writes_nothing(workdir, command, command_error):
     turns = [{"turn": n, "question": q} for n, q in enumerate(["Who directed the film Titanic?", "When was he born?"])]
     write("data/test.json", [{"conv_id": "1", "questions": turns}])
     write("mine.yml", "name: mine\nbenchmark_path: data\n")
-    told = command(*before, "--example", "mine.yml")
+    told = command("pipeline", "--example", "mine.yml")
     assert "> Who directed the film Titanic?" in told and "James Cameron (Q42574)" in told and "When" not in told
     assert not Path("results").exists()
     write("data/test.json", json.dumps([{"conv_id": "1", "questions": []}]))
