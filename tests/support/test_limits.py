@@ -48,14 +48,13 @@ def test_a_packed_file_that_is_read_as_a_whole_has_a_limit(endless):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: &a [1, 1]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n".replace("*a", f"*b{n - 1}" if n else "*a") for n in range(30)), "more than 20000 values"),
-        ("a: &a {k: 1}\nb: &b {<<: [*a, *a]}\n" + "".join(f"c{n}: &c{n} {{<<: [*{p}, *{p}]}}\n" for n in range(30) for p in [f"c{n - 1}" if n else "b"]), "more than 20000 values"),
-        ("custom: &a [*a]", "more than 20000 values"),
+        ("a: &a [1, 1]\nb: [*a, *a]", "an alias"),
+        ("custom: &a [*a]", "an alias"),
         ("custom: " + "[" * 1500, "nested too deep"),
         ("custom: " + "x" * 300_000, "larger than 256 kB"),
     ],
-    ids=["aliases", "merges", "itself", "deep", "large"],
-)  # fmt: skip
+    ids=["aliases", "itself", "deep", "large"],
+)
 def test_settings_have_a_size(workdir, text, message):
     (workdir / "a.yml").write_text(text)
     with pytest.raises(ConfigError, match=f"a.yml: .*{message}"):
