@@ -95,11 +95,6 @@ def call(method: Callable[..., R], *arguments: Any) -> R:
     return method(*arguments[: len(positional)])
 
 
-def train(module: Stage, sources: Sequence[str]) -> None:
-    """Call the `train` of a module; a method without parameters, as CONVINSE's own modules have, is given none."""
-    call(module.train, sources)
-
-
 class TurnBatch(Generic[R]):
     """Results of turns that are computed together as soon as the first of them is asked for.
 

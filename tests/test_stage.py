@@ -7,7 +7,7 @@ import pytest
 
 from convinse import EvidenceRetrievalScoring
 from convinse.config import parse_config
-from convinse.stage import train
+from convinse.stage import call
 from convinse.support.errors import ModuleError
 from refusals import refused
 
@@ -56,5 +56,5 @@ def test_any_missing_attribute_is_an_ordinary_error():
 @pytest.mark.parametrize(("kind", "learnt"), [(Learner, ()), (LearnerOfSources, ("kb", "text")), (WithoutSuper, None)])
 def test_train_is_called_with_sources_or_without(kind, learnt):
     module = kind(parse_config({}))
-    train(module, ("kb", "text"))
+    call(module.train, ("kb", "text"))
     assert getattr(module, "learnt", None) == learnt
