@@ -1,7 +1,7 @@
 """The answers, evidences and command outputs of the project as it ships, compared with the files in tests/golden.
 
 `--update-golden` writes them anew; a commit that changes one says which questions changed, and why. The answers with the model are of
-every 24th conversation by default; `--golden-all` compares all of them, and an update always computes all.
+every 40th conversation by default; `--golden-all` compares all of them, and an update always computes all.
 Numbers may differ by what another processor rounds differently.
 """
 
@@ -27,7 +27,7 @@ GOLDEN = ROOT / "tests" / "golden"
 INPUTS = GOLDEN / "inputs"
 PARTS = ("test", "natural-dev", "natural", "natural-fresh")
 ROUNDING = 0.006
-SAMPLED = 24  # one conversation of so many is answered with the model by default
+SAMPLED = 40  # one conversation of so many is answered with the model by default
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 # names of tantivy's files and durations
 RANDOM = re.compile(r"(?<=/)[0-9a-f]{32}(?=\.)|(?<=│ seconds)[ │]+[\d.]+ │|\([\d.]+ s\)")
@@ -38,20 +38,23 @@ def updating(request):
     return request.config.getoption("--update-golden")
 
 
-def answers(configuration, use_gold_answers, step):
-    """The id and score of the five best answers of each question, by its part and id."""
+def answers(configuration, step):
+    """Of gold and predicted history, the id and score of the five best answers of each question, by its part and id."""
     config = load_config(configuration, ers_use_cache=False)
     conversations = {part: read_part(config, part)[::step] for part in PARTS}
-    with Pipeline(config) as pipeline:
-        answered = pipeline.run([one for part in PARTS for one in conversations[part]], SOURCES, use_gold_answers)
     parts = [part for part in PARTS for _ in conversations[part]]
-    return {
-        f"{part} {turn['question_id']}": [
-            [found["answer"]["id"], round(found["score"], 4)] for found in turn["pred_answers"][:5]
-        ]
-        for part, conversation in zip(parts, answered, strict=True)
-        for turn in conversation["questions"]
-    }
+    found = {}
+    with Pipeline(config) as pipeline:  # one for both, which embeds each evidence once
+        for history in ("gold", "predicted"):
+            answered = pipeline.run([one for part in PARTS for one in conversations[part]], SOURCES, history == "gold")
+            found[history] = {
+                f"{part} {turn['question_id']}": [
+                    [found["answer"]["id"], round(found["score"], 4)] for found in turn["pred_answers"][:5]
+                ]
+                for part, conversation in zip(parts, answered, strict=True)
+                for turn in conversation["questions"]
+            }
+    return found
 
 
 def is_same(expected, answer):
@@ -66,18 +69,18 @@ def is_same(expected, answer):
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("history", ["gold", "predicted"])
 @pytest.mark.parametrize("configuration", ["config", "lexical"])
-def test_answers(configuration, history, updating, request):
-    file = GOLDEN / "answers" / f"{configuration}-{history}.jsonl"
+def test_answers(configuration, updating, request):
     is_whole = updating or request.config.getoption("--golden-all") or configuration == "lexical"
-    found = answers(f"{configuration}.yml", history == "gold", 1 if is_whole else SAMPLED)
-    if updating:
-        write(file, "".join(json.dumps([name, answer], ensure_ascii=False) + "\n" for name, answer in found.items()))
-    expected = dict(json_lines(file))
-    assert found.keys() == expected.keys() if is_whole else found.keys() < expected.keys()
-    changed = {name: (expected[name], answer) for name, answer in found.items() if not is_same(expected[name], answer)}
-    assert not changed, f"{len(changed)} of {len(found)} questions have other answers"
+    for history, found in answers(f"{configuration}.yml", 1 if is_whole else SAMPLED).items():
+        file = GOLDEN / "answers" / f"{configuration}-{history}.jsonl"
+        if updating:
+            lines = (json.dumps([name, answer], ensure_ascii=False) + "\n" for name, answer in found.items())
+            write(file, "".join(lines))
+        expected = dict(json_lines(file))
+        assert found.keys() == expected.keys() if is_whole else found.keys() < expected.keys()
+        changed = {name: (expected[name], new) for name, new in found.items() if not is_same(expected[name], new)}
+        assert not changed, f"{len(changed)} of {len(found)} questions have other answers ({history} history)"
 
 
 def test_evidences_of_the_pages(updating):

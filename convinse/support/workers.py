@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -86,8 +87,10 @@ def _end(pool: ProcessPoolExecutor) -> None:
     if sys.version_info < (3, 11, 5) and queue is not None:
         queue._reader.close()  # else a thread waits for ever to send a piece (python/cpython#94777)
     pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.join(_FAREWELL)
+    end = time.monotonic() + _FAREWELL
+    for process in processes:  # a thread of the pool may wait for it, too, and then `join` returns at once
+        while process.is_alive() and time.monotonic() < end:
+            process.join(0.05)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ ALLOWED = {
     "cli/develop.py": {"given": OPTIONS},
     "cli/experiments.py": {"add": OPTIONS},
     "cli/passages.py": {"TRAINING": OPTIONS, "missing": OPTIONS},
-    "encoder/checkpoint.py": {"Task": NAMES, "_MODEL_CLASSES": NAMES, "_max_length": NAMES},
+    "encoder/checkpoint.py": {"Task": NAMES, "_MODEL_CLASSES": NAMES, "load_checkpoint": NAMES},
     "experiment.py": {"groups": KEYS},
     "formats/conversations/single_questions.py": {"_TimeQuestion": KEYS},
     "formats/mrqa.py": {"counts": KEYS},
