@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -48,7 +49,7 @@ def add(commands: Commands) -> None:
 
 def in_checkout(place: str = _BENCHES) -> bool:
     """Whether the package lies in a checkout of the project: one with its scripts and tests."""
-    return (root() / place).exists()
+    return os.path.exists(root() / place)  # noqa: PTH110 - False if another user may not look
 
 
 def root() -> Path:
@@ -88,7 +89,6 @@ def train_embedded(options: argparse.Namespace) -> int:
 
 def _test(options: argparse.Namespace) -> int:
     import importlib.util
-    import os
     import subprocess
     from itertools import takewhile
 
@@ -165,7 +165,6 @@ def _run_module(
     scripts: Path, module: str, arguments: list[str], environment: Mapping[str, str] = MappingProxyType({})
 ) -> int:
     """Run a module of the folder `scripts` in a process of its own; as a module, for its names are common ones."""
-    import os
     import subprocess
 
     path = os.pathsep.join(filter(None, [str(scripts), os.environ.get("PYTHONPATH")]))
