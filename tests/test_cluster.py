@@ -103,6 +103,47 @@ def test_results_are_byte_for_byte_those_of_a_local_run(workers, use_gold_answer
     assert run(workers, use_gold_answers=use_gold_answers) == local  # continues after the first three
 
 
+def test_the_service_on_a_cluster_answers_as_the_pipeline_does(workers):
+    config = load_config("lexical.yml", ha="harmful:Harmful", ers_use_cache=False)
+    write("own.yml", "qu: slots\nha: harmful:Harmful\ners_use_cache: false\n")
+    questions = ["Who directed the film Titanic?", "And how long is it?"]
+    with Pipeline(config) as pipeline:
+        expected = [turn["pred_answers"] for turn in pipeline.ask(questions)["questions"]]
+    line = [
+        sys.executable,
+        "-m",
+        "convinse",
+        "serve",
+        "api",
+        "--on",
+        "ray",
+        "--workers",
+        "2",
+        "--config",
+        "own.yml",
+        "--port",
+        "0",
+    ]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        try:
+            line = server.stdout.readline()
+            assert line, server.stderr.read()
+            address = re.search(r"http://\S+", line)[0]
+            conversation = requests.post(f"{address}/v1/conversations", timeout=60).json()["id"]
+            turns = [
+                requests.post(
+                    f"{address}/v1/conversations/{conversation}/turns", json={"question": question}, timeout=60
+                ).json()
+                for question in questions
+            ]
+            assert [turn["pred_answers"] for turn in turns] == expected
+            assert requests.get(address, headers={"Host": "example.org"}, timeout=60).status_code == 403
+        finally:
+            server.terminate()
+            server.communicate(timeout=60)
+    assert server.returncode == 0
+
+
 def test_batches_of_a_killed_actor_are_run_again(workers, module):
     local = run(output="local")
     write(module / "harm", "once")
@@ -139,45 +180,6 @@ def test_a_lost_node_costs_no_conversation(workers, cluster):
         assert run(workers, limit=40) == local
     finally:
         removal.join()
-
-
-def test_the_service_on_a_cluster_answers_as_the_pipeline_does(workers):
-    config = load_config("lexical.yml", ha="harmful:Harmful", ers_use_cache=False)
-    write("own.yml", "qu: slots\nha: harmful:Harmful\ners_use_cache: false\n")
-    questions = ["Who directed the film Titanic?", "And how long is it?"]
-    with Pipeline(config) as pipeline:
-        expected = [turn["pred_answers"] for turn in pipeline.ask(questions)["questions"]]
-    line = [
-        sys.executable,
-        "-m",
-        "convinse",
-        "serve",
-        "api",
-        "--on",
-        "ray",
-        "--workers",
-        "2",
-        "--config",
-        "own.yml",
-        "--port",
-        "0",
-    ]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-        try:
-            address = re.search(r"http://\S+", server.stdout.readline())[0]
-            conversation = requests.post(f"{address}/v1/conversations", timeout=60).json()["id"]
-            turns = [
-                requests.post(
-                    f"{address}/v1/conversations/{conversation}/turns", json={"question": question}, timeout=60
-                ).json()
-                for question in questions
-            ]
-            assert [turn["pred_answers"] for turn in turns] == expected
-            assert requests.get(address, headers={"Host": "example.org"}, timeout=60).status_code == 403
-        finally:
-            server.terminate()
-            server.communicate(timeout=60)
-    assert server.returncode == 0
 
 
 def test_a_missing_gpu_and_a_wrong_address_are_one_line(cluster):
