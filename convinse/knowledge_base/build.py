@@ -26,7 +26,7 @@ from ..support.errors import DataError, OutputError
 from ..support.files import append_array, replacing, write_array
 from ..support.manifest import has_kind, measure, write_manifest
 from ..support.progress import Advance, progress
-from .dump import BadLineError, EntityDocument, SnakValue, is_entity_line, line_faults, parse_line
+from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
     FORMAT,
@@ -71,6 +71,7 @@ def build(
         folder.mkdir()
         writer = _IndexWriter(folder, dump, memory)
         with (
+            closing(writer),
             progress(
                 f"reading {dump.name}", max(1, dump.stat().st_size >> 20) if dump.exists() else 1, "MB", quiet
             ) as advance,
@@ -108,7 +109,7 @@ def _parse_block(languages: tuple[str, ...], block: Block) -> ParsedBlock:
             continue
         part.lines += 1
         try:
-            document = parse_line(line, languages)
+            document = parse_line(line, languages, part.left_out)
         except BadLineError as error:
             part.bad.append((number, str(error)))
             continue
@@ -126,6 +127,7 @@ class ParsedBlock:
 
     lines: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)
+    left_out: LeftOut = field(default_factory=LeftOut)
     properties: list[dict[str, object]] = field(default_factory=list)
     items: array[int] = field(default_factory=_uint32)  # in the order of the dump
     texts: bytearray = field(default_factory=bytearray)
@@ -200,6 +202,7 @@ class _IndexWriter:
         self._literal_count = 0
         self._token_count = 0
         self._properties: dict[str, dict[str, object]] = {}
+        self._left_out = LeftOut()
 
     def _append(self, path: Path, data: bytes | bytearray | array[int]) -> None:
         if path not in self._files:
@@ -208,6 +211,7 @@ class _IndexWriter:
 
     def add(self, part: ParsedBlock) -> None:
         """Append the arrays of a block."""
+        self._left_out.add(part.left_out)
         for entry in part.properties:
             self._properties.setdefault(str(entry["id"]), entry)
         for name in ("items", "text_size", "fact_size", "fact_count"):
@@ -254,15 +258,26 @@ class _IndexWriter:
         for start, end in zip(starts, [*cuts.tolist(), len(rows)], strict=False):
             self._append(self._raw / f"{name}.{int(numbers[start]):05d}", rows[start:end].tobytes())
 
-    def finish(self, languages: list[str], quiet: bool) -> KnowledgeBaseManifest:
-        """Sort, index the names, and measure what was written."""
+    def close(self) -> None:
+        """Close the files that documents are appended to."""
         for file in self._files.values():
             file.close()
+
+    def finish(self, languages: list[str], quiet: bool) -> KnowledgeBaseManifest:
+        """Sort, index the names, and measure what was written."""
+        self.close()
         self._literals.clear()
         sorted_items, fact_count, skipped = self._sort_items()
         facts = int(fact_count.sum())
+        left_out = self._left_out.summary(languages)
+        if not len(sorted_items) and self._left_out.languages:
+            others = " or ".join(code for code, _ in self._left_out.languages.most_common(5))
+            raise DataError(f"{self._dump}: no item has a label in {' or '.join(languages)}; use --language {others}")
         if not facts:
-            raise DataError(f"{self._dump}: no facts; is this a Wikidata JSON dump?")
+            held = f" ({left_out})" if left_out else ""
+            raise DataError(f"{self._dump}: no facts{held}; is this a Wikidata JSON dump?")
+        if left_out:
+            LOGGER.info("%s: %s", self._dump, left_out)
         literal_size = self._read_raw("literal_size", "<u4")
         self._save("literal_start", np.concatenate([[0], np.cumsum(literal_size, dtype="<u8")]))
         inverse_count, wide = self._sort_postings(sorted_items, skipped)

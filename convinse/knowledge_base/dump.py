@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
@@ -24,6 +26,7 @@ _LARGEST = {"Q": LITERAL - 1, "P": PROPERTY_MASK}  # numbers that an index can h
 _LONGEST_NUMBER = 127  # characters of an amount, as Wikibase has it
 _AMOUNT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 _ONE = "1"  # the unit of amounts without one
+_SHOWN = 5  # datatypes or languages of what was left out that are named
 
 
 class SnakValue(NamedTuple):
@@ -53,13 +56,57 @@ class EntityDocument(NamedTuple):
     statements: list[Statement]
 
 
+@dataclass
+class LeftOut:
+    """Counts what a dump has and an index does not: values by datatype, unlabelled entities and the languages they have."""
+
+    values: Counter[str] = field(default_factory=Counter)
+    entities: int = 0
+    languages: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: LeftOut) -> None:
+        """Add the counts of another part of the dump."""
+        self.values += other.values
+        self.entities += other.entities
+        self.languages += other.languages
+
+    def summary(self, languages: Sequence[str]) -> str:
+        """The counts as one sentence; empty if nothing was left out."""
+        parts = []
+        if self.values:
+            parts.append(f"{self.values.total():,} values of other datatypes ({_most(self.values)})")
+        if self.entities:
+            has = f" ({_most(self.languages)})" if self.languages else ""
+            parts.append(f"{self.entities:,} entities without a label in {' or '.join(languages)}{has}")
+        return f"left out: {'; '.join(parts)}" if parts else ""
+
+
+def _most(counts: Counter[str]) -> str:
+    shown = counts.most_common(_SHOWN)
+    names = [f"{name[:40]} {count:,}" for name, count in shown]
+    return ", ".join(names + [f"{len(counts) - len(shown)} more"] * (len(counts) > len(shown)))
+
+
 class BadLineError(ValueError):
     """A line of a dump is no entity document; the text says so and why."""
 
 
 def line_faults(path: Path) -> Faults:
     """Counts the lines of a dump that are no entity documents."""
-    return Faults(path, "lines", "is this a Wikidata JSON dump?")
+    return Faults(path, "lines", _remedy(path))
+
+
+def _remedy(path: Path) -> str:
+    """What to do if the lines of a file are no entity documents, judged by the first of them."""
+    first = next((line.strip() for _, line in raw_lines(path) if is_entity_line(line)), b"")
+    if first.startswith(b"<"):
+        return "this is HTML or XML; give a Wikidata JSON dump"
+    try:
+        parse_line(first, (), LeftOut())
+    except BadLineError:
+        if first.startswith((b"{", b"[")):
+            return f"a dump has one entity a line; write it so with: jq -c '.. | select(.claims?)' {path}"
+    return "is this a Wikidata JSON dump?"
 
 
 def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[EntityDocument]:
@@ -76,7 +123,7 @@ def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterato
         if not is_entity_line(line):
             continue
         try:
-            document = parse_line(line, languages)
+            document = parse_line(line, languages, LeftOut())
         except BadLineError as error:
             faults.count(1, [(f"line {number}", str(error))])
             continue
@@ -91,15 +138,15 @@ def is_entity_line(line: bytes) -> bool:
     return line.strip() not in (b"", b"[", b"]", b"],")
 
 
-def parse_line(line: bytes, languages: tuple[str, ...]) -> EntityDocument | None:
-    """The document of a line; None for one without a label in `languages` and for lexemes.
+def parse_line(line: bytes, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
+    """The document of a line; None for one without a label in `languages` and for lexemes. Adds to `left_out`.
 
     Raises:
         BadLineError: the line is no entity document, or holds what an index cannot; the text says why.
     """
     try:
         entity = _ENTITY.decode(line.strip().rstrip(b","))
-        return _document(entity, languages) if entity.type in ("item", "property") else None
+        return _document(entity, languages, left_out) if entity.type in ("item", "property") else None
     except (*JSON_ERRORS, ValueError) as error:
         raise BadLineError(f"is no entity document ({one_line(error)})") from None
 
@@ -118,6 +165,7 @@ class _Link(msgspec.Struct):
 
 class _DataValue(msgspec.Struct):
     value: msgspec.Raw  # what it is depends on the datatype
+    type: str | None = None
 
 
 class _Snak(msgspec.Struct):
@@ -145,6 +193,7 @@ class _DumpedEntity(msgspec.Struct):
 
 
 class _ItemValue(msgspec.Struct):
+    kind: str = msgspec.field(default="item", name="entity-type")
     id: str | None = None
     number: int | None = msgspec.field(default=None, name="numeric-id")  # alone in old dumps
 
@@ -173,7 +222,7 @@ def _members(given: _Map[T]) -> dict[str, T]:
     return given if isinstance(given, dict) else {}
 
 
-def _document(entity: _DumpedEntity, languages: tuple[str, ...]) -> EntityDocument | None:
+def _document(entity: _DumpedEntity, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
     def term(terms: _Map[_Term]) -> str:
         known = _members(terms)
         return next((known[language].value for language in languages if language in known), "")
@@ -181,10 +230,12 @@ def _document(entity: _DumpedEntity, languages: tuple[str, ...]) -> EntityDocume
     _checked(entity.id, "Q" if entity.type == "item" else "P")
     label = term(entity.labels)
     if not label:
+        left_out.entities += 1
+        left_out.languages.update(_members(entity.labels).keys())
         return None
     aliases, sitelink = _members(entity.aliases), _members(entity.sitelinks).get(f"{languages[0]}wiki")
     claims = (claim for own in _members(entity.claims).values() for claim in own)
-    statements = (_statement(claim) for claim in claims if claim.rank != "deprecated")
+    statements = (_statement(claim, left_out) for claim in claims if claim.rank != "deprecated")
     return EntityDocument(
         id=entity.id,
         kind=entity.type,
@@ -196,14 +247,14 @@ def _document(entity: _DumpedEntity, languages: tuple[str, ...]) -> EntityDocume
     )
 
 
-def _statement(claim: _DumpedClaim) -> Statement | None:
-    main = _value(claim.mainsnak)
+def _statement(claim: _DumpedClaim, left_out: LeftOut) -> Statement | None:
+    main = _value(claim.mainsnak, left_out)
     if main is None:
         return None
     parts = [(_checked(claim.mainsnak.property, "P"), main)]
     qualifiers = _members(claim.qualifiers)
     for prop in claim.order or qualifiers:
-        values = [value for snak in qualifiers.get(prop, ()) if (value := _value(snak)) is not None]
+        values = [value for snak in qualifiers.get(prop, ()) if (value := _value(snak, left_out)) is not None]
         parts += [(_checked(prop, "P"), value) for value in values]
     return Statement(claim.rank == "preferred", tuple(parts))
 
@@ -218,19 +269,26 @@ def _checked(name: str, letter: Literal["Q", "P"]) -> str:
     return name
 
 
-def _value(snak: _Snak) -> SnakValue | None:
-    if snak.snaktype != "value" or snak.datatype not in _READERS:
+def _value(snak: _Snak, left_out: LeftOut) -> SnakValue | None:
+    if snak.snaktype != "value":
         return None
     if snak.datavalue is None:
         raise ValueError(f"a value of {snak.property[:40]} without its datavalue")
+    datatype = snak.datatype or snak.datavalue.type or "unknown"  # other writers of dumps leave `datatype` out
+    reader = _READERS.get(datatype)
     try:
-        return _READERS[snak.datatype](snak.datavalue.value)
+        value = None if reader is None else reader(snak.datavalue.value)
     except (*JSON_ERRORS, ValueError) as error:
         raise ValueError(f"a value of {snak.property[:40]}: {one_line(error)}") from None
+    if value is None:
+        left_out.values[datatype] += 1
+    return value
 
 
-def _item(data: msgspec.Raw) -> SnakValue:
+def _item(data: msgspec.Raw) -> SnakValue | None:
     value = _ITEM.decode(data)
+    if value.kind != "item":
+        return None
     return SnakValue(_checked(value.id or f"Q{value.number}", "Q"), None, None)
 
 
@@ -262,5 +320,5 @@ def _literal(entity: Entity | None, unit: str | None = None) -> SnakValue | None
 
 
 _READERS: dict[str | None, Callable[[msgspec.Raw], SnakValue | None]] = {
-    "wikibase-item": _item, "time": _time, "quantity": _quantity, "string": _string, "monolingualtext": _text,
+    "wikibase-item": _item, "wikibase-entityid": _item, "time": _time, "quantity": _quantity, "string": _string, "monolingualtext": _text,
 }  # fmt: skip

@@ -93,6 +93,8 @@ def in_order(
 class Faults:
     """Reports bad entries with their place, and stops when they are more than 1 % (and more than 10).
 
+    While more than 1 % are bad their report waits: if the file turns out to be something else, the error is all there is.
+
     Args:
         path: the file that is read.
         unit: what is counted, such as "lines".
@@ -102,6 +104,7 @@ class Faults:
     def __init__(self, path: Path, unit: str, hint: str) -> None:
         self._path, self._unit, self._hint = path, unit, hint
         self.seen = self.bad = 0
+        self._waiting: list[str] = []
 
     def count(self, seen: int, bad: Iterable[tuple[str, str]] = (), final: bool = False) -> None:
         """Count `seen` more, of which `bad` (place, reason) are bad.
@@ -112,6 +115,16 @@ class Faults:
         self.seen += seen
         for place, reason in bad:
             self.bad += 1
-            LOGGER.warning("%s: %s: %s; skipped", self._path, place, reason)
-        if self.bad > max(0 if final else _PATIENCE, self.seen * _MAX_BAD_SHARE):
-            raise DataError(f"{self._path}: {self.bad} of the first {self.seen} {self._unit} are bad; {self._hint}")
+            self._waiting.append(f"{place}: {reason}")
+        most = self.seen * _MAX_BAD_SHARE
+        if self.bad > max(0 if final else _PATIENCE, most):
+            counts = f"{self.bad} of the first {self.seen} {self._unit} are bad"
+            raise DataError(f"{self._path}: {counts} ({self._waiting[0]}); {self._hint}")
+        if self.bad <= most:
+            self.report()
+
+    def report(self) -> None:
+        """Report the bad entries that wait, of a file that is read to its end."""
+        for fault in self._waiting:
+            LOGGER.warning("%s: %s; skipped", self._path, fault)
+        self._waiting.clear()

@@ -111,6 +111,7 @@ def build(
         if not usable:
             raise DataError(f"{pages}: none of its {faults.seen} pages could be used ({skipped} without an item, "
                             f"{faults.bad} bad); the items of titles can be given with --titles")  # fmt: skip
+        faults.report()
 
     with closing(packed()) as packed_pages:
         counts = write_packed(output, packed_pages)
@@ -150,6 +151,7 @@ def _read_titles(path: Path) -> Iterator[tuple[str, str]]:
                 faults.count(1, [(f"line {number}", "is no title and item")])
     if not faults.seen > faults.bad:
         raise DataError(f"{path}: no line is a title and an item such as Q42 with a tab between them")
+    faults.report()
 
 
 def _is_item(text: str) -> bool:

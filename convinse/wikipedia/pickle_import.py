@@ -97,6 +97,7 @@ def import_pickle(path: Path, output: Path, *, largest: int = LARGEST_PICKLE, qu
                 advance()
         if faults.seen == faults.bad:
             raise DataError(f"{path}: holds no item with evidences")
+        faults.report()
 
     counts = write_packed(output, pages())
     empty = sum(not value for value in items.values())

@@ -3,6 +3,7 @@ import logging
 
 import pytest
 
+from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import SnakValue, read_dump
 from convinse.support.errors import DataError
 from handmade import (
@@ -190,12 +191,71 @@ def test_a_bad_line_is_reported_with_its_number_and_skipped(path, caplog, bad):
 
 
 @pytest.mark.parametrize(("good", "bad"), [(3, 1), (90, 1), (300, 4), (2000, 25)])
-def test_more_than_one_percent_of_bad_lines_stops(path, good, bad):
+def test_more_than_one_percent_of_bad_lines_stops(path, good, bad, caplog):
     path.write_bytes(dump_bytes(many(good)) + b"<html>\n" * bad)
     with pytest.raises(DataError, match=r"dump\.json: .*is this a Wikidata JSON dump\?"):
         list(read_dump(path))
-    path.write_bytes(b"x\n" * 100_000)  # something else stops early
-    with pytest.raises(DataError, match=r"\b11 of the first 11 lines"):
-        list(read_dump(path))
     path.write_bytes(dump_bytes(many(99)) + b"<html>\n")  # one percent is tolerated
     assert len(list(read_dump(path))) == 99
+
+
+ONE = document("Q1", "one", claim("P1", q("Q2")))
+WRONG_FILES = {
+    "a pretty-printed entity": (json.dumps(ONE, indent=2), "write it so with: jq -c"),
+    "a pretty-printed array": (json.dumps([ONE, ONE], indent=2), "write it so with: jq -c"),
+    "an array on one line": (json.dumps([ONE, ONE]), "write it so with: jq -c"),
+    "an answer of Special:EntityData": (json.dumps({"entities": {"Q1": ONE}}), "write it so with: jq -c"),
+    "a page": ("<!doctype html>\n<html>\n<p>one\n", "this is HTML or XML"),
+    "rows": ("id,label\nQ1,one\n" * 5000, "is this a Wikidata JSON dump"),
+    "nothing": ("", "no facts"),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), WRONG_FILES.values(), ids=WRONG_FILES)
+def test_a_file_that_is_no_dump_is_one_error_and_nothing_else(path, caplog, text, reason):
+    path.write_text(text)
+    with pytest.raises(DataError, match=reason):
+        build(path, path.parent / "kb")
+    assert not caplog.messages
+
+
+UNTYPED = {
+    "wikibase-entityid": (q("Q5"), ("Q5", None, None)),
+    "time": (time("+1999-00-00T00:00:00Z", 9), ("1999-01-01T00:00:00Z", "1999", None)),
+    "quantity": (quantity("+7"), ("7", "7", None)),
+    "string": (string("abc"), ("abc", "abc", None)),
+    "monolingualtext": (monolingual("Haus", "de"), ("Haus", "Haus", None)),
+}
+
+
+@pytest.mark.parametrize("kind", UNTYPED)
+def test_a_snak_without_datatype_is_read_by_the_type_of_its_value(path, kind):
+    snak, value = UNTYPED[kind]
+    untyped = {"snaktype": "value", "datavalue": {**snak["datavalue"], "type": kind}}
+    assert values(path, claim("P1", untyped, ("P2", untyped))) == [
+        (("P1", SnakValue(*value)), ("P2", SnakValue(*value)))
+    ]
+
+
+def test_a_build_says_once_what_it_left_out(workdir, caplog):
+    a_property = {"datavalue": {"type": "wikibase-entityid", "value": {"entity-type": "property", "id": "P5"}}}
+    left = [claim("P1", external_id("tt1")), claim("P1", {"snaktype": "value", **a_property})]
+    german = document("Q2", "two")
+    german["labels"] = {"de": {"value": "zwei"}}
+    dump = write(workdir / "dump.json", [document("Q1", "one", claim("P1", q("Q2")), *left), german])
+    with caplog.at_level(logging.INFO, "convinse.knowledge_base"):
+        assert build(dump, workdir / "kb").facts == 1
+    (message,) = [message for message in caplog.messages if "left out" in message]
+    assert message.endswith(
+        "left out: 2 values of other datatypes (external-id 1, wikibase-entityid 1); "
+        "1 entities without a label in en or mul (de 1)"
+    )
+
+
+def test_a_dump_in_other_languages_says_which(workdir):
+    german = document("Q1", "x", claim("P1", q("Q2")))
+    german["labels"] = {"de": {"value": "eins"}}
+    dump = write(workdir / "dump.json", [document("P1", "of"), german])
+    with pytest.raises(DataError, match="no item has a label in en or mul; use --language de"):
+        build(dump, workdir / "kb")
+    assert build(dump, workdir / "kb", languages=("de",)).facts == 1
