@@ -11,11 +11,12 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 import msgspec
 
 from ..records.evidence import Entity
+from ..records.facts import END_TIME
 from ..records.literals import number_entity, wikidata_time
 from ..support.blocks import Faults
 from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS, raw_lines
-from .layout import LITERAL, PROPERTY_MASK
+from .layout import LITERAL, PROPERTY_MASK, RANKS
 
 T = TypeVar("T")
 
@@ -35,9 +36,9 @@ class SnakValue(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A statement: `parts` are predicate, object, qualifier predicate, qualifier object, ..."""
+    """A statement: its place among `RANKS`, and predicate, object, qualifier predicate, qualifier object, ..."""
 
-    preferred: bool
+    rank: int
     parts: tuple[tuple[str, SnakValue], ...]
 
 
@@ -205,7 +206,9 @@ def _statement(claim: _DumpedClaim) -> Statement | None:
     for prop in claim.order or qualifiers:
         values = [value for snak in qualifiers.get(prop, ()) if (value := _value(snak)) is not None]
         parts += [(_checked(prop, "P"), value) for value in values]
-    return Statement(claim.rank == "preferred", tuple(parts))
+    has_ended = any(snak.snaktype == "somevalue" for snak in qualifiers.get(END_TIME, ()))
+    rank = "former" if has_ended else "preferred" if claim.rank == "preferred" else ""
+    return Statement(RANKS.index(rank), tuple(parts))
 
 
 @lru_cache(maxsize=1 << 15)  # properties, classes, countries: most statements name what others did
