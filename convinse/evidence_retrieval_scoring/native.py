@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from ..config import Config
+from ..language.validity import contradicting, judged_parts
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Evidence
+from ..records.evidence import Evidence, with_score
 from ..records.representation import question_entities
 from ..resources import Resources
 from ..stage import TurnBatch
@@ -81,12 +82,22 @@ class NativeERS(EvidenceRetrievalScoring):
         return turn["top_evidences"]
 
     def _rank_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        return self.scorer.rank_all(
-            [turn["structured_representation"] for turn in turns],
-            [self.retrieve(turn, sources) for turn in turns],
-            self.config.evs_max_evidences,
-            [asked_in_full(turn) for turn in turns],
-        )
+        """Rank what agrees with the time of each question; what contradicts it follows, with score 0, where there is room."""
+        questions = [asked_in_full(turn) for turn in turns]
+        agreeing: list[list[Evidence]] = []
+        others: list[list[Evidence]] = []
+        for turn, question in zip(turns, questions, strict=True):
+            evidences = self.retrieve(turn, sources)
+            behind = contradicting(judged_parts(question, evidences, self.language))
+            agreeing.append([own for place, own in enumerate(evidences) if place not in behind])
+            others.append([evidences[place] for place in sorted(behind)])
+        most = self.config.evs_max_evidences
+        queries = [turn["structured_representation"] for turn in turns]
+        ranked = self.scorer.rank_all(queries, agreeing, most, questions)
+        return [
+            [*best, *(with_score(own, 0.0) for own in behind[: most - len(best)])]
+            for best, behind in zip(ranked, others, strict=True)
+        ]
 
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
         """The candidate evidences of a turn, not scored; adds `question_entities` to it."""

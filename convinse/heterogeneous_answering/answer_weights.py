@@ -61,7 +61,8 @@ class AnswerWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         if not candidates.features:
             return np.zeros(0)
         odds = np.append(
-            scores(self.features, candidates.features), scores(self.nothing, [candidates.circumstances]) + self.bias
+            scores(self.features, candidates.features) + candidates.timely,
+            scores(self.nothing, [candidates.circumstances]) + self.bias,
         )
         shares = np.exp(odds - odds.max())
         chances: np.ndarray = (shares / shares.sum())[:-1]

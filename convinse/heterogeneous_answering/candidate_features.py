@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
-from ..records.evidence import Entity, normalize_source
-from ..records.facts import fact_of
+from ..records.evidence import Entity, entities_within, normalize_source
+from ..records.facts import END_TIME, START_TIME, fact_of
 from ..records.literals import in_scale, is_date, is_item, is_number, number_entity
+from ..records.periods import Boundary, Verdict
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_year
 from .reader import same_words
@@ -28,6 +29,7 @@ from .values import FAR, nearness
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
+_HOLDS, _CONTRADICTS = 1.0, -4.0  # log-odds of what holds at the time of the question, or contradicts it
 _CLASSES = frozenset(("P31", "P279"))  # what a thing is
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
 
@@ -168,6 +170,7 @@ class Candidates(NamedTuple):
     given: list[AnswerCandidate]
     features: list[Features]
     circumstances: Circumstances
+    timely: list[float]  # added to the log-odds of each: what holds at the time of the question, or contradicts it
 
 
 @dataclass
@@ -288,7 +291,35 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
         AnswerCandidate(candidate.entity, 0.0, own, tuple(candidate.reasons) or ("evidences",))
         for candidate, own in zip(growing.values(), places, strict=True)
     ]
-    return Candidates(named, features, circumstances)
+    return Candidates(named, features, circumstances, timeliness(asked, list(growing.values())))
+
+
+def timeliness(asked: AskedQuestion, candidates: Sequence[_Candidate]) -> list[float]:
+    """Return what the time of the question adds to the log-odds of each candidate.
+
+    A candidate contradicts it if all that has it does, or if it is the end of an interval where the start is asked for.
+    """
+    verdicts: dict[tuple[int, str], set[Verdict]] = defaultdict(set)
+    for place, part, verdict in asked.judged:
+        for entity in entities_within(asked.evidences[place], part.start, part.end):
+            verdicts[place, entity["id"]].add(verdict)
+    boundary = asked.language.times.boundary(asked.asking) if asked.expected.kind == "date" else Boundary.ANY
+    wrong = {Boundary.START: (END_TIME, START_TIME), Boundary.END: (START_TIME, END_TIME)}.get(boundary)
+    added = []
+    for candidate in candidates:
+        name, labels = candidate.entity["id"], {label.id for label in candidate.called}
+        own = [verdict for place in candidate.places for verdict in verdicts.get((place, name), {Verdict.UNKNOWN})]
+        if (
+            wrong is not None
+            and wrong[0] in labels
+            and wrong[1] not in labels
+            or own
+            and set(own) == {Verdict.CONTRADICTS}
+        ):
+            added.append(_CONTRADICTS)
+        else:
+            added.append(_HOLDS if Verdict.HOLDS in own else 0.0)
+    return added
 
 
 def asking_words(asked: AskedQuestion) -> frozenset[str]:

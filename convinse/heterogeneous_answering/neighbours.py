@@ -11,17 +11,7 @@ from ..language.text import fold
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_shares
 from .standing import is_known
-from .tables import (
-    Column,
-    Table,
-    asked_cell,
-    asking_forms,
-    asking_keywords,
-    name_keywords,
-    noun_keywords,
-    whole_tables,
-    years,
-)
+from .tables import Column, Table, asked_cell, asking_forms, asking_keywords, name_keywords, noun_keywords, whole_tables
 
 _LEAST = 0.5  # of a name that a question must have, its last word among it: "Guardiola" is Pep Guardiola
 _LEAST_FIT = 0.5  # of the expected type, where the table is not called as what is asked for
@@ -171,9 +161,8 @@ def _beside(table: Table, row: int, neighbour: AskedNeighbour, asked: AskedQuest
 
 def _is_next(table: Table, rows: Sequence[int], asked: AskedQuestion) -> bool:
     """Whether nothing lies between two rows: of spans of years the one ends when the other begins, else the table is whole."""
-    spans = [years(column.cells[own] for column in table.dated) for own in range(len(table.rows))]
-    if any(len(own) > 1 and min(own) < max(own) for own in spans):
-        first, second = (spans[own] for own in rows)
-        return bool(first and second) and min(second) - max(first) in (0, 1)
+    if any((period := table.period(row)) is not None and period.spans_years for row in range(len(table.rows))):
+        first, second = (table.period(row) for row in rows)
+        return first is not None and second is not None and first.is_followed_by(second)
     row = table.rows[0]
     return not asked.language.operations.is_selection(table.words.keywords(f"{row['caption']} {row['section']}"))

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from ..language.operations import AskedOrder, AskedTime
+from ..language.operations import AskedOrder
 from ..records.evidence import Entity
 from ..records.facts import Fact, fact_of
 from ..records.literals import is_date, is_number, number_entity
+from ..records.periods import AskedTime, Period
 from .quantities import asked_quantity
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_shares
-from .tables import Column, Table, asked_cell, asking_keywords, noun_keywords, question_keywords, whole_tables, years
+from .tables import Column, Table, asked_cell, asking_keywords, noun_keywords, question_keywords, whole_tables
 from .values import label_of
 
 _MOST_ITEMS = 200  # whose facts are looked at
@@ -46,7 +47,7 @@ def ordered_things(asked: AskedQuestion) -> list[AnswerCandidate]:
 
 def counted_rows(asked: AskedQuestion) -> list[AnswerCandidate]:
     """How many rows of a table lie within the years that a question names ("how many albums before 1970?")."""
-    time = asked.language.operations.time(asked.asking)
+    time = asked.time
     if asked.expected.kind != "number" or time is None:
         return []
     quantity = asked_quantity(asked.asking, asked.in_full, asked.language)
@@ -66,22 +67,22 @@ def counted_rows(asked: AskedQuestion) -> list[AnswerCandidate]:
 
 def within_years(asked: AskedQuestion) -> list[AnswerCandidate]:
     """The one row whose years hold those that a question names: "who was the coach in 1998?", where rows have two dates."""
-    time = asked.language.operations.time(asked.asking)
+    time = asked.time
     if time is None or asked.expected.kind in ("yesno", "number", "date"):
         return []
     for table in whole_tables(asked):
         keywords = table.about.union(*(column.keywords for column in table.columns))
-        words = question_keywords(asked) - {str(time.first), str(time.last)}
-        rows = [row for row in table.within(time) or () if _goes_on(table, row, time)]
+        words = {word for word in question_keywords(asked) if not word.isdigit()}
+        rows = [row for row in table.within(time) or () if _goes_on(table.period(row), time)]
         if len(rows) == 1 and words and words <= keywords:  # what else is asked the span of the row does not tell
             return _given(asked_cell(table, rows[0], asked, asking_keywords(asked)), table, rows, "during")
     return []
 
 
-def _goes_on(table: Table, row: int, time: AskedTime) -> bool:
-    """Whether a row has a span of time that holds the years; one year is no span unless it is both ends."""
-    own = years(column.cells[row] for column in table.dated)
-    return len(own) > 1 and min(own) <= time.first and time.last <= max(own)
+def _goes_on(period: Period | None, time: AskedTime) -> bool:
+    """Return True if a row holds all through the time; one year is no span unless it is both ends."""
+    asked = time.period
+    return period is not None and not period.is_point and period.first <= asked.first and asked.last <= period.last
 
 
 def _given(entities: Iterable[Entity], table: Table, rows: Sequence[int], reason: str) -> list[AnswerCandidate]:
@@ -118,10 +119,10 @@ def _suited(table: Table, order: AskedOrder, asked: AskedQuestion) -> _Suited | 
     rest = told - page - (nouns & known) - asked.language.properties.keyword_set(order.words)
     rows: list[int] = list(range(len(table.rows)))
     held = 0
-    if time := asked.language.operations.time(asked.asking):
+    if time := asked.time:
         within = table.within(time) or []
         rows = [row for row in rows if row in within]
-        rest = rest - {str(time.first), str(time.last), str(time.first - 1), str(time.last + 1)}
+        rest = frozenset(word for word in rest if not word.isdigit())
     for word in sorted(rest - known):
         having = [row for row in rows if word in table.held[row]]
         if having and len(having) < len(rows):
@@ -183,7 +184,7 @@ def _of_facts(order: AskedOrder, asked: AskedQuestion) -> list[AnswerCandidate]:
     the properties that link them, only those count. Nothing where one of them has no value.
     """
     rest = question_keywords(asked) & _capitals(asked) - noun_keywords(order.noun, asked)
-    if rest or asked.expected.kind in ("date", "number", "yesno") or asked.language.operations.time(asked.asking):
+    if rest or asked.expected.kind in ("date", "number", "yesno") or asked.time:
         return []  # facts are not looked through for more than the noun
     linked = _linked(order, asked)
     values: dict[str, float] = {}

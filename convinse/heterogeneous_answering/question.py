@@ -10,10 +10,12 @@ from ..answer_typing import LikelyClasses
 from ..language.answer_types import AnswerType
 from ..language.language import Language
 from ..language.property_names import PropertyNames
+from ..language.validity import judged_parts
 from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, question_items
 from ..records.literals import is_date, is_number
+from ..records.periods import AskedTime, JudgedPart
 from ..records.representation import Representation, answer_type_of, read_slots
 from ..resources import Resources
 from .standing import is_known
@@ -130,6 +132,16 @@ class AskedQuestion:
         else:
             own = self.language.answer_types.expected_type(question)
         return self.question if own.kind == self.expected.kind else self.in_full
+
+    @cached_property
+    def time(self) -> AskedTime | None:
+        """The time that the question names."""
+        return self.language.times.time(self.asking)
+
+    @cached_property
+    def judged(self) -> list[JudgedPart]:
+        """The dated parts of the evidences, and whether they hold at the time that the question asks about."""
+        return judged_parts(self.asking, self.evidences, self.language)
 
     @property
     def asks_for_year(self) -> bool:

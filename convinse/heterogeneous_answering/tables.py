@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..language.operations import AskedTime
 from ..language.property_names import PropertyWords
 from ..records.evidence import Cell, Entity, Row, question_items
 from ..records.literals import find_literals, is_date, is_number
+from ..records.periods import AskedTime, Period, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
 from .question import AskedQuestion
 
@@ -110,8 +110,12 @@ class Table:
         """The rows whose dates lie within some years, or go on through them; None where no column has dates."""
         if not self.dated:
             return None
-        spans = [years(column.cells[row] for column in self.dated) for row in range(len(self.rows))]
-        return [row for row, own in enumerate(spans) if own and min(own) <= time.last and time.first <= max(own)]
+        periods = [self.period(row) for row in range(len(self.rows))]
+        return [row for row, own in enumerate(periods) if own is not None and time.admits(own)]
+
+    def period(self, row: int) -> Period | None:
+        """When a row holds, from the first date of its dated columns to the last; None if it has none."""
+        return period_of_cells(cell["text"] for column in self.dated if (cell := column.cells[row]) is not None)
 
     def shown(self, rows: Sequence[int]) -> tuple[int, ...]:
         """The places of the evidences that show some of the rows; of all rows that are shown where none of these is."""
@@ -119,13 +123,6 @@ class Table:
         return tuple(self.places[number] for number in numbers if number in self.places) or tuple(
             sorted(self.places.values())
         )
-
-
-def years(cells: Iterator[Cell | None]) -> list[int]:
-    """The years of the dates in some cells."""
-    texts = (cell["text"] for cell in cells if cell is not None)
-    dates = (literal.entity["id"] for text in texts for literal in find_literals(text))
-    return [int(name[: name.index("-", 1)]) for name in dates if is_date(name)]
 
 
 def whole_tables(asked: AskedQuestion) -> list[Table]:

@@ -26,15 +26,18 @@ from ..support.errors import DataError, OutputError
 from ..support.files import append_array, replacing, write_array
 from ..support.manifest import has_kind, measure, write_manifest
 from ..support.progress import Advance, progress
-from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, is_entity_line, line_faults, parse_line
+from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, Statement, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
     FORMAT,
     KIND,
     LITERAL,
+    MOST_PAIRS,
     NAMES,
     PAIRS_SHIFT,
     PROPERTIES,
+    RANK_SHIFT,
+    RANKS,
     SEPARATOR,
     KnowledgeBaseManifest,
     index_files,
@@ -46,7 +49,6 @@ _BLOCK = 8 << 20  # bytes of lines that a process parses at once
 _BUCKET_SHIFT = 20  # items of a bucket of postings: 2 ** 20
 _FORM_BUCKET_SHIFT = 58  # the upper bits of a hash: 64 buckets of names
 _LITERAL_BYTES = 250  # of memory for one literal that is remembered
-_MAX_PAIRS = (1 << 11) - 1  # qualifiers of a fact: a header stays below LITERAL
 
 
 def build(
@@ -147,8 +149,8 @@ class ParsedBlock:
             return
         item = int(document.id[1:])
         start = len(self.tokens)
-        for statement in sorted(document.statements, key=lambda s: not s.preferred):
-            self._add_fact(item, statement.parts)
+        for statement in sorted(document.statements, key=lambda s: s.rank != RANKS.index("preferred")):
+            self._add_fact(item, statement)
         fields = (document.label, document.description, document.title, *dict.fromkeys(document.aliases))
         text = SEPARATOR.join(part.replace(SEPARATOR, " ") for part in fields).encode()
         self.items.append(item)
@@ -163,11 +165,11 @@ class ParsedBlock:
                 self.form_hash.append(form_hash(form))
                 self.form_item.append(owner)
 
-    def _add_fact(self, item: int, parts: Sequence[tuple[str, SnakValue]]) -> None:
+    def _add_fact(self, item: int, statement: Statement) -> None:
         place = len(self.tokens)
-        parts = parts[: _MAX_PAIRS + 1]
-        (prop, value), *qualifiers = parts
-        self.tokens.extend((item, len(qualifiers) << PAIRS_SHIFT | int(prop[1:]), self._token(value)))
+        (prop, value), *qualifiers = statement.parts[: MOST_PAIRS + 1]
+        header = statement.rank << RANK_SHIFT | len(qualifiers) << PAIRS_SHIFT | int(prop[1:])
+        self.tokens.extend((item, header, self._token(value)))
         seen = {item}
         self._occurs(value, place, 0, seen)
         for qualifier, qualifier_value in qualifiers:
@@ -271,8 +273,8 @@ class _IndexWriter:
         facts = int(fact_count.sum())
         left_out = self._left_out.summary(languages)
         if not len(sorted_items) and self._left_out.languages:
-            others = " or ".join(code for code, _ in self._left_out.languages.most_common(5))
-            raise DataError(f"{self._dump}: no item has a label in {' or '.join(languages)}; use --language {others}")
+            codes = " or ".join(code for code, _ in self._left_out.languages.most_common(5))
+            raise DataError(f"{self._dump}: no item has a label in {' or '.join(languages)}; use --language {codes}")
         if not facts:
             held = f" ({left_out})" if left_out else ""
             raise DataError(f"{self._dump}: no facts{held}; is this a Wikidata JSON dump?")

@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 import msgspec
 
 from ..records.evidence import Entity
+from ..records.facts import END_TIME
 from ..records.literals import number_entity, wikidata_time
 from ..support.blocks import Faults
 from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS, raw_lines
-from .layout import LITERAL, PROPERTY_MASK
+from .layout import LITERAL, PROPERTY_MASK, RANKS
 
 T = TypeVar("T")
 
@@ -38,9 +39,9 @@ class SnakValue(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A statement: `parts` are predicate, object, qualifier predicate, qualifier object, ..."""
+    """A statement: its place among `RANKS`, and predicate, object, qualifier predicate, qualifier object, ..."""
 
-    preferred: bool
+    rank: int
     parts: tuple[tuple[str, SnakValue], ...]
 
 
@@ -64,11 +65,11 @@ class LeftOut:
     entities: int = 0
     languages: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: LeftOut) -> None:
+    def add(self, part: LeftOut) -> None:
         """Add the counts of another part of the dump."""
-        self.values += other.values
-        self.entities += other.entities
-        self.languages += other.languages
+        self.values += part.values
+        self.entities += part.entities
+        self.languages += part.languages
 
     def summary(self, languages: Sequence[str]) -> str:
         """The counts as one sentence; empty if nothing was left out."""
@@ -256,7 +257,9 @@ def _statement(claim: _DumpedClaim, left_out: LeftOut) -> Statement | None:
     for prop in claim.order or qualifiers:
         values = [value for snak in qualifiers.get(prop, ()) if (value := _value(snak, left_out)) is not None]
         parts += [(_checked(prop, "P"), value) for value in values]
-    return Statement(claim.rank == "preferred", tuple(parts))
+    has_ended = any(snak.snaktype == "somevalue" for snak in qualifiers.get(END_TIME, ()))
+    rank = "former" if has_ended else "preferred" if claim.rank == "preferred" else ""
+    return Statement(RANKS.index(rank), tuple(parts))
 
 
 @lru_cache(maxsize=1 << 15)  # properties, classes, countries: most statements name what others did

@@ -12,13 +12,26 @@ import msgspec
 import numpy as np
 
 from ..language.text import fold
-from ..records.evidence import Entity
+from ..records.evidence import Entity, Predicate
 from ..support.errors import IndexFileError, one_line
 from ..support.files import PieceReader, state_of, steadily
 from ..support.full_text import FullText, open_same
 from ..support.jsonlines import JSON_ERRORS
 from ..support.manifest import MANIFEST, check_folder, map_array
-from .layout import ARRAYS, LITERAL, NAMES, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, REMEDY, SEPARATOR, read_manifest
+from .layout import (
+    ARRAYS,
+    LITERAL,
+    NAMES,
+    PROPERTIES,
+    PROPERTY_MASK,
+    RANK_SHIFT,
+    RANKED_PROPERTY,
+    RANKS,
+    REMEDY,
+    SEPARATOR,
+    pairs_in,
+    read_manifest,
+)
 from .names import form_hash, other_forms, search_names
 from .property_facts import PropertyFacts
 
@@ -200,7 +213,7 @@ class KnowledgeBase:
             prop = header & PROPERTY_MASK
             if prop in values and value < LITERAL:
                 values[prop].append(value)
-            at += 3 + 2 * (header >> PAIRS_SHIFT)
+            at += 3 + 2 * pairs_in(header)
         return [value for prop in properties for value in values[prop]]
 
     def objects(self, entity_id: str, prop: int) -> list[str]:
@@ -210,7 +223,7 @@ class KnowledgeBase:
     def properties_of(self, entity_id: str) -> list[str]:
         """The properties that an item has values of, in the order of its facts."""
         facts = self._facts(entity_id, self.frequencies(entity_id)[0])  # those that it is the subject of come first
-        return list(dict.fromkeys(f"P{tokens[1]}" for tokens in facts))
+        return list(dict.fromkeys(f"P{tokens[1] & PROPERTY_MASK}" for tokens in facts))
 
     def _read_types(self, entity_id: str) -> tuple[str, ...]:
         """Labels of what an item is: instance of, occupation, and the classes above; lower case, nearest first."""
@@ -264,7 +277,7 @@ class KnowledgeBase:
         return self._facts(entity_id, as_subject + (otherwise if otherwise <= p else 0))
 
     def _facts(self, entity_id: str, limit: int) -> list[list[int]]:
-        """The tokens of the facts of an item: subject, property, object, qualifier property, qualifier object ..."""
+        """The tokens of the facts of an item: subject, property and rank, object, qualifier property, qualifier object ..."""
         place = self._place(entity_id)
         if place is None or limit < 1:
             return []
@@ -273,8 +286,8 @@ class KnowledgeBase:
         facts: list[list[int]] = []
         at = 0
         while at < len(tokens) and len(facts) < limit:
-            end = at + 3 + 2 * (tokens[at + 1] >> PAIRS_SHIFT)
-            tokens[at + 1] &= PROPERTY_MASK
+            end = at + 3 + 2 * pairs_in(tokens[at + 1])
+            tokens[at + 1] &= RANKED_PROPERTY
             facts.append(tokens[at:end])
             at = end
         start, end = int(self._inverse_start[place]), int(self._inverse_start[place + 1])
@@ -284,15 +297,19 @@ class KnowledgeBase:
 
     def _fact_at(self, at: int) -> list[int]:
         head: list[int] = self._tokens[at : at + 3].tolist()
-        pairs = head[1] >> PAIRS_SHIFT
-        head[1] &= PROPERTY_MASK
+        pairs = pairs_in(head[1])
+        head[1] &= RANKED_PROPERTY
         return head + self._tokens[at + 3 : at + 3 + 2 * pairs].tolist() if pairs else head
 
     def _fact(self, tokens: Sequence[int]) -> FactEntities:
         fact: FactEntities = []
         for place, token in enumerate(tokens):
             if place % 2:
-                fact.append(self.entity(f"P{token}"))
+                name = f"P{token & PROPERTY_MASK}"
+                predicate: Predicate = {"id": name, "label": self.label(name)}
+                if rank := RANKS[token >> RANK_SHIFT]:
+                    predicate["rank"] = rank
+                fact.append(predicate)
             elif token < LITERAL:
                 fact.append(self.entity(f"Q{token}"))
             else:
@@ -320,7 +337,9 @@ class KnowledgeBase:
             if is_property or neighbor != number:
                 around = self._pruned(f"Q{neighbor}", min(p, _HUB))
                 facts |= dict.fromkeys(
-                    tuple(tokens) for tokens in around if number not in tokens[int(is_property) :: 2]
+                    tuple(tokens)
+                    for tokens in around
+                    if number not in ((token & PROPERTY_MASK for token in tokens[1::2]) if is_property else tokens[::2])
                 )
         return [self._fact(tokens) for tokens in facts]
 

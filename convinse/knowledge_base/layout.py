@@ -10,7 +10,7 @@ item is its place in the sorted `items`.
 `fact_count`            uint32    number of facts that the item is the subject of
 `inverse_start`         uint64    (n + 1) places in `postings`: facts that the item occurs in otherwise
 `postings`              uint32/64 place in `tokens` of such facts: as object first, then in qualifiers
-`tokens`                uint32    a fact: subject, header (pairs of qualifiers << 20 | property), object, then property and
+`tokens`                uint32    a fact: subject, header (rank << 29 | pairs of qualifiers << 20 | property), object, then property and
                                   value of every qualifier; a value is an item, or `LITERAL` | number of a literal
 `literal_start`         uint64    (m + 1) places in `literals`
 `literals`, `text`      bytes     UTF-8, fields separated by `SEPARATOR`
@@ -25,20 +25,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
 
 from ..support import manifest
 from ..support.full_text import LOCKS
 from ..support.manifest import MANIFEST, Manifest
 
+_Header = TypeVar("_Header", int, "np.ndarray")
+
 KIND = "knowledge base"
-FORMAT = 3
+FORMAT = 4
 REMEDY = "build it again"
 PROPERTIES = "properties.json"
 NAMES = "names"
 SEPARATOR = "\x1f"
 LITERAL = 1 << 31
-PAIRS_SHIFT = 20
+RANKS = ("", "preferred", "former")  # of a statement; former: it has ended, and when is not known
+RANK_SHIFT, PAIRS_SHIFT = 29, 20
+MOST_PAIRS = (1 << RANK_SHIFT - PAIRS_SHIFT) - 1  # qualifiers of a fact
 PROPERTY_MASK = (1 << PAIRS_SHIFT) - 1
+RANKED_PROPERTY = PROPERTY_MASK | 3 << RANK_SHIFT  # of a header: without the number of pairs
 ARRAYS = {
     "items": "<u4", "text_start": "<u8", "text_size": "<u4", "fact_start": "<u8", "fact_size": "<u4", "fact_count": "<u4",
     "inverse_start": "<u8", "postings": "<u4", "tokens": "<u4", "literal_start": "<u8", "literals": "u1", "text": "u1",
@@ -54,6 +62,11 @@ class KnowledgeBaseManifest(Manifest, kw_only=True):
     facts: int
     languages: list[str]
     wide_postings: bool
+
+
+def pairs_in(header: _Header) -> _Header:
+    """Return the number of qualifiers that a fact with this header, or each of these headers, has."""
+    return header >> PAIRS_SHIFT & MOST_PAIRS
 
 
 def index_files(folder: Path) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .layout import PAIRS_SHIFT, PROPERTY_MASK
+from .layout import PAIRS_SHIFT, PROPERTY_MASK, pairs_in
 
 _BLOCK = 1 << 22  # tokens that are read at once
 
@@ -70,7 +70,7 @@ def _fact_places(tokens: np.ndarray, at: np.ndarray, end: np.ndarray) -> np.ndar
     places = []
     while len(at):
         places.append(at)
-        at = at + 3 + 2 * (tokens[at + 1] >> PAIRS_SHIFT)
+        at = at + 3 + 2 * pairs_in(tokens[at + 1])
         at, end = at[at < end], end[at < end]
     return np.concatenate(places)
 
@@ -79,7 +79,7 @@ def _properties(tokens: np.ndarray, places: np.ndarray) -> Iterator[tuple[np.nda
     """Places of facts and their predicates, then places of those with a first qualifier and its property, and so on."""
     headers = tokens[places + 1]
     yield places, headers & PROPERTY_MASK
-    pairs, number = headers >> PAIRS_SHIFT, 0
+    pairs, number = pairs_in(headers), 0
     while len(places := places[pairs > number]):
         pairs = pairs[pairs > number]
         yield places, tokens[places + 3 + 2 * number]

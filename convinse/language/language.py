@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from .answer_types import AnswerTypes
+from .asked_time import TimeWords
 from .bm25 import BM25
 from .literals import LiteralWords
 from .national_teams import TeamWords
@@ -120,6 +121,7 @@ class Language:
     properties: PropertyWords
     literals: LiteralWords
     operations: OperationWords
+    times: TimeWords
     yes_no: YesNoWords
     conversation: ConversationPatterns
     names: NameWords
@@ -148,6 +150,7 @@ def load(folder: Path) -> Language:
         properties,
         literals,
         read_lists(OperationWords, folder / "operations.txt", literals=literals),
+        read_lists(TimeWords, folder / "times.txt"),
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
         read_lists(ConversationPatterns, folder / "conversation.txt"),
         read_lists(NameWords, folder / "names.txt"),

@@ -36,13 +36,6 @@ class AskedComparison(NamedTuple):
     words: frozenset[str]
 
 
-class AskedTime(NamedTuple):
-    """The years that a question names: those of what it asks for lie from `first` to `last`, both included."""
-
-    first: int
-    last: int
-
-
 class AskedNeighbour(NamedTuple):
     """That a question asks for what stands directly before or behind a named thing."""
 
@@ -69,7 +62,6 @@ class OperationWords:
     less: WordSet
     ordinals: Numbers
     ranks: WordSet
-    during: WordSet
     before: WordSet
     after: WordSet
     choice: WordSet
@@ -114,22 +106,6 @@ class OperationWords:
             if degree is not None:
                 return AskedComparison(*degree, frozenset((word,)))
         return None
-
-    def time(self, question: str) -> AskedTime | None:
-        """The years that a question asks within: "in 1998", "from 1986 to 1988", "before 1990"; None where it names none."""
-        words = fold(question).split()
-        years = [(place, int(word)) for place, word in enumerate(words) if _YEAR.fullmatch(word)]
-        if not years or len(years) > 2:
-            return None
-        place, year = years[0]
-        if len(years) == 2:
-            return AskedTime(min(year, years[1][1]), max(year, years[1][1]))
-        word = words[place - 1] if place else ""
-        if word in self.before:
-            return AskedTime(0, year - 1)
-        if word in self.after:
-            return AskedTime(year + 1, 9999)
-        return AskedTime(year, year) if word in self.during else None
 
     def neighbours(self, question: str) -> Iterator[AskedNeighbour]:
         """The ways to read a question as one for what is directly before or after a name; none where it names years."""

@@ -26,6 +26,12 @@ class Entity(TypedDict):
     label: str
 
 
+class Predicate(Entity, total=False):
+    """The property of a fact; `rank` of its statement is there unless it is normal: see `records.facts`."""
+
+    rank: str
+
+
 class Mention(TypedDict):
     """Where an evidence mentions an entity: `evidence_text[start:end]`, in characters."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from .evidence import Entity, Evidence, Mention, unique_entities
+from .evidence import Entity, Evidence, Mention, Predicate, unique_entities
 
+START_TIME, END_TIME, POINT_IN_TIME = "P580", "P582", "P585"
 _SEPARATOR = ", "
 
 
@@ -18,10 +19,13 @@ class Qualifier(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A fact of the knowledge base."""
+    """A fact of the knowledge base; the predicate has the `rank` of its statement unless that is normal.
+
+    `preferred`: before the others of its subject and property. `former`: it has ended, and when is not known.
+    """
 
     subject: Entity
-    predicate: Entity
+    predicate: Predicate
     object: Entity
     qualifiers: tuple[Qualifier, ...] = ()
 
@@ -29,7 +33,7 @@ class Fact(NamedTuple):
     def of(cls, entities: Sequence[Entity]) -> Fact:
         """The fact of subject, predicate, object, qualifier predicate, qualifier value ..."""
         subject, predicate, value, *more = entities
-        return cls(subject, predicate, value, tuple(map(Qualifier, more[::2], more[1::2])))
+        return cls(subject, cast(Predicate, predicate), value, tuple(map(Qualifier, more[::2], more[1::2])))
 
     @property
     def entities(self) -> tuple[Entity, ...]:

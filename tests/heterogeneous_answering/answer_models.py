@@ -30,4 +30,4 @@ def candidates_of(*values, **circumstances):
     """Candidates with these features each, of a question with these circumstances."""
     given = [AnswerCandidate({"id": f"Q{n}", "label": str(n)}, 0.0, (), ("votes",)) for n in range(len(values))]
     rows = [features_of(Features, **own) for own in values]
-    return Candidates(given, rows, features_of(Circumstances, **circumstances))
+    return Candidates(given, rows, features_of(Circumstances, **circumstances), [0.0] * len(values))

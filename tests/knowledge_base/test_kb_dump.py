@@ -5,6 +5,7 @@ import pytest
 
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import SnakValue, read_dump
+from convinse.knowledge_base.layout import RANKS
 from convinse.support.errors import DataError
 from handmade import (
     NOVALUE,
@@ -28,7 +29,7 @@ def read(path, documents):
 
 
 def values(path, *claims):
-    """The statements of one item, as (parts, preferred)."""
+    """The parts of the statements of one item."""
     (found,) = read(path, [document("Q1", "one", *claims)])
     return [statement.parts for statement in found.statements]
 
@@ -91,8 +92,8 @@ def test_item_ids_of_old_dumps(path):
 def test_deprecated_and_valueless_statements_are_left_out_and_preferred_ones_marked(path):
     claims = [claim("P1", q("Q2"), rank="deprecated"), claim("P1", q("Q3"), rank="preferred"), claim("P1", q("Q4"))]
     (found,) = read(path, [document("Q1", "one", *claims, claim("P2", SOMEVALUE), claim("P2", NOVALUE))])
-    statements = [(statement.parts[0][1].id, statement.preferred) for statement in found.statements]
-    assert statements == [("Q3", True), ("Q4", False)]
+    statements = [(statement.parts[0][1].id, RANKS[statement.rank]) for statement in found.statements]
+    assert statements == [("Q3", "preferred"), ("Q4", "")]
 
 
 def test_qualifiers_follow_the_object_in_their_order(path):

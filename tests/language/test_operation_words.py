@@ -1,7 +1,6 @@
 import pytest
 
 from convinse.language.language import english
-from convinse.language.operations import AskedTime
 
 OPERATIONS = english().operations
 
@@ -52,22 +51,6 @@ def test_a_comparison_has_its_measure_and_its_direction(question, by, higher):
     comparison = OPERATIONS.comparison(question)
     assert comparison.higher == higher
     assert set(by) <= comparison.by and bool(by) == bool(comparison.by)
-
-
-@pytest.mark.parametrize(
-    ("question", "time"),
-    [
-        ("Who was the coach in 1998?", AskedTime(1998, 1998)),
-        ("from 1986 to 1988?", AskedTime(1986, 1988)),
-        ("before 1990", AskedTime(0, 1989)),
-        ("after 1990", AskedTime(1991, 9999)),
-        ("the World Cup of 1970", None),
-        ("in 1990, 1994 or 1998", None),
-        ("in 12 films", None),
-    ],
-)
-def test_the_years_that_a_question_asks_within(question, time):
-    assert OPERATIONS.time(question) == time
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,92 @@
+"""The time that a question names, and whether it asks for the beginning or the end of something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..records.literals import find_literals, is_date
+from ..records.periods import AskedTime, Boundary, Period, day_number
+from .text import fold
+from .word_lists import WordSet
+
+_DATE = re.compile(
+    r"\b(?P<a>[0-9]{1,4})\s?[-/]\s?(?P<b>[0-9]{1,2})\s?[-/]\s?(?P<c>[0-9]{1,4})\b"
+)  # 2014-1-1, 06/30/1993
+_MONTHS, _DAYS = 12, 31
+
+
+class _NamedTime(NamedTuple):
+    start: int
+    end: int
+    period: Period
+
+
+@dataclass(frozen=True, eq=False)
+class TimeWords:
+    """Words about times in questions; `times.txt` says what each list is for."""
+
+    during: WordSet
+    before: WordSet
+    after: WordSet
+    since: WordSet
+    until: WordSet
+    beside: WordSet
+    starting: WordSet
+    ending: WordSet
+    former: WordSet
+
+    def time(self, question: str) -> AskedTime | None:
+        """Return the time that a question asks within: "in 1998", "from 1986 to 1988", "before 1990"; None if it names none."""
+        named = _named_times(question)
+        if not named or len(named) > 2:
+            return None
+        first, last = named[0], named[-1]
+        lead = fold(question[: first.start]).split()
+        while lead and lead[-1] in self.beside:
+            beside = lead.pop()
+            if beside == "is" and lead and lead[-1] == "time":  # "whose start time is 1995"
+                return AskedTime(first.period, self.boundary(" ".join(lead[-2:])))
+        word = lead[-1] if lead else ""
+        if len(named) == 2:
+            return AskedTime(
+                Period(min(first.period.first, last.period.first), max(first.period.last, last.period.last))
+            )
+        if word in self.before:
+            return AskedTime(Period.of_years(None, None)._replace(last=first.period.first - 1))
+        if word in self.after:
+            return AskedTime(Period.of_years(None, None)._replace(first=first.period.last + 1))
+        if word in self.since or word in self.until:
+            return AskedTime(first.period, Boundary.SINCE if word in self.since else Boundary.UNTIL)
+        return AskedTime(first.period, self.boundary(question)) if word in self.during or not lead else None
+
+    def boundary(self, question: str) -> Boundary:
+        """Return the end of an interval that a question speaks of: "when did X become", "until when"."""
+        words = set(fold(question).split())
+        if words & (self.ending | self.until):
+            return Boundary.END
+        return Boundary.START if words & (self.starting | self.since) else Boundary.ANY
+
+    def asks_for_former(self, question: str) -> bool:
+        """Return True if a question asks for what holds no longer, or for all that held ("former", "ever")."""
+        return not self.former.isdisjoint(fold(question).split())
+
+
+def _named_times(question: str) -> Sequence[_NamedTime]:
+    written = [_NamedTime(*match.span(), period) for match in _DATE.finditer(question) if (period := _period(match))]
+    for span in find_literals(question):
+        if is_date(span.entity["id"]) and not any(own.start < span.end and span.start < own.end for own in written):
+            written.append(_NamedTime(span.start, span.end, Period.of_date(span.entity)))
+    return sorted(written)
+
+
+def _period(match: re.Match[str]) -> Period | None:
+    """The day, month or year of digits: year, month and day, or month, day and year; zeros are not known."""
+    year, month, day = (match[name] for name in ("abc" if len(match["a"]) == 4 else "cab"))
+    months, days = int(month), int(day)
+    if len(year) != 4 or months > _MONTHS or days > _DAYS:
+        return None
+    first = day_number(int(year), months or 1, days or 1)
+    return Period(first, day_number(int(year), months or _MONTHS, days if months and days else _DAYS), is_point=True)

@@ -1,0 +1,33 @@
+"""Which evidences hold at the time that a question asks about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..records.evidence import Evidence
+from ..records.periods import JudgedPart, Verdict, judged
+from .language import Language
+
+
+def judged_parts(question: str, evidences: Sequence[Evidence], language: Language) -> list[JudgedPart]:
+    """Return the dated parts of evidences, and whether they hold at the time that a question in full names, else today.
+
+    Empty for a question without a time that asks for a date, an order, what came before or after, or what was.
+    """
+    time = language.times.time(question)
+    if time is None and (
+        language.answer_types.expected_type(question).kind == "date"
+        or language.times.asks_for_former(question)
+        or language.operations.order(question) is not None
+        or any(True for _ in language.operations.neighbours(question))
+    ):
+        return []
+    return judged(evidences, time)
+
+
+def contradicting(parts: Sequence[JudgedPart]) -> set[int]:
+    """Return the places of evidences all of whose dated parts contradict the time of the question."""
+    verdicts: dict[int, set[Verdict]] = {}
+    for own in parts:
+        verdicts.setdefault(own.place, set()).add(own.verdict)
+    return {place for place, own in verdicts.items() if own == {Verdict.CONTRADICTS}}
