@@ -200,21 +200,31 @@ class KnowledgeBase:
 
     # -- classes -------------------------------------------------------------------------------------------------------
 
-    def _objects(self, number: int | None, properties: Sequence[int]) -> list[int]:
+    def _values(self, number: int | None, properties: Sequence[int]) -> dict[int, list[int]]:
+        """The tokens of the values that an item has of properties."""
         place = self._place_of(number)
-        if place is None:
-            return []
         values: dict[int, list[int]] = {prop: [] for prop in properties}
+        if place is None:
+            return values
         start = int(self._fact_start[place])
         tokens = self._tokens[start : start + int(self._fact_size[place])].tolist()
         at = 0
         while at < len(tokens):
             header, value = tokens[at + 1], tokens[at + 2]
             prop = header & PROPERTY_MASK
-            if prop in values and value < LITERAL:
+            if prop in values:
                 values[prop].append(value)
             at += 3 + 2 * pairs_in(header)
-        return [value for prop in properties for value in values[prop]]
+        return values
+
+    def _objects(self, number: int | None, properties: Sequence[int]) -> list[int]:
+        values = self._values(number, properties)
+        return [value for prop in properties for value in values[prop] if value < LITERAL]
+
+    def literals(self, entity_id: str, properties: Sequence[int]) -> dict[int, list[Entity]]:
+        """The literals that an item has as values of properties (numbers, 569 for P569), by property."""
+        values = self._values(_number(entity_id), properties)
+        return {prop: [self._literal(token) for token in own if token >= LITERAL] for prop, own in values.items()}
 
     def objects(self, entity_id: str, prop: int) -> list[str]:
         """The items that are values of a property (its number, 21 for P21) of an item."""
@@ -313,12 +323,15 @@ class KnowledgeBase:
             elif token < LITERAL:
                 fact.append(self.entity(f"Q{token}"))
             else:
-                start, end = self._literal_start[token - LITERAL : token - LITERAL + 2].tolist()
-                entity_id, *more = self._literals.read(start, end - start).decode().split(SEPARATOR)
-                label = (more[0] if more else "") or entity_id
-                unit = f" {self.label(more[1])}" if len(more) > 1 else ""
-                fact.append({"id": entity_id, "label": f"{label}{unit}"})
+                fact.append(self._literal(token))
         return fact
+
+    def _literal(self, token: int) -> Entity:
+        start, end = self._literal_start[token - LITERAL : token - LITERAL + 2].tolist()
+        entity_id, *more = self._literals.read(start, end - start).decode().split(SEPARATOR)
+        label = (more[0] if more else "") or entity_id
+        unit = f" {self.label(more[1])}" if len(more) > 1 else ""
+        return {"id": entity_id, "label": f"{label}{unit}"}
 
     def neighbors(self, entity_id: str, limit: int = 1000) -> set[str]:
         """The items that share a fact with an item (its `limit` first facts)."""
