@@ -42,7 +42,7 @@ class Lifetimes:
 
     def common(self, items: Iterable[str]) -> Period | None:
         """Return when all the items with known dates exist, or the shortest of their lifetimes if there is no such time."""
-        periods = [period for item in items if (period := self.of(item)) is not None and not period.is_endless]
+        periods = [period for item in items if (period := self.of(item)) is not None]
         if not periods:
             return None
         common = Period(max(period.first for period in periods), min(period.last for period in periods))
