@@ -94,7 +94,8 @@ def print_turn(turn: Turn) -> None:
         print(f"  not known: {turn['abstained']['reason']}{'; at best' if answers else ''}")
     for answer in answers[:5]:
         entity = answer["answer"]
-        print(f"  {answer['rank']}. {entity['label']} ({entity['id']})  {answer['score']:.3f}")
+        time = f", {answer['time']}" if "time" in answer else ""
+        print(f"  {answer['rank']}. {entity['label']}{time} ({entity['id']})  {answer['score']:.3f}")
         for place in answer.get("evidences", [])[:1]:
             evidence = turn["top_evidences"][place]
             print(f"       [{evidence['source']}] {evidence['evidence_text']}")

@@ -210,7 +210,8 @@ class Chat:
 
 
 def _shown_answer(answer: RankedAnswer) -> str:
-    return f"{answer['answer']['label']} ({answer['answer']['id']})  {answer.get('score', 0.0):.2f}"
+    time = f", {answer['time']}" if "time" in answer else ""
+    return f"{answer['answer']['label']}{time} ({answer['answer']['id']})  {answer.get('score', 0.0):.2f}"
 
 
 def _shown_entities(entities: list[Entity]) -> str:

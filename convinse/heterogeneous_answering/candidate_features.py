@@ -29,7 +29,8 @@ from .values import FAR, nearness
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
-_HOLDS, _CONTRADICTS = 1.0, -4.0  # log-odds of what holds at the time of the question, or contradicts it
+# log-odds: of what holds at the time of the question, or contradicts it; of items that existed then, or did not
+_HOLDS, _CONTRADICTS, _EXISTED, _DID_NOT_EXIST = 1.0, -4.0, 0.5, -2.0
 _CLASSES = frozenset(("P31", "P279"))  # what a thing is
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
 
@@ -317,9 +318,18 @@ def timeliness(asked: AskedQuestion, candidates: Sequence[_Candidate]) -> list[f
             and set(own) == {Verdict.CONTRADICTS}
         ):
             added.append(_CONTRADICTS)
+        elif Verdict.HOLDS in own:
+            added.append(_HOLDS)
         else:
-            added.append(_HOLDS if Verdict.HOLDS in own else 0.0)
+            added.append(0.0 if asked.expected.kind in ("date", "number") else _existing(name, asked))
     return added
+
+
+def _existing(name: str, asked: AskedQuestion) -> float:
+    """Return what it adds that an item existed at the time of the question, or did not."""
+    if asked.existence is None or (lifetime := asked.resources.lifetimes.of(name)) is None:
+        return 0.0
+    return _EXISTED if lifetime.overlaps(asked.existence) else _DID_NOT_EXIST
 
 
 def asking_words(asked: AskedQuestion) -> frozenset[str]:

@@ -172,4 +172,6 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         return self._answered_with(asked, ranked, self.config.ha_abstain_below)
 
     def _answered_with(self, asked: AskedQuestion, ranked: list[AnswerCandidate], least: float) -> _Answered:
-        return _Answered(answers(ranked, self.config.ha_max_answers), reason_to_abstain(asked, ranked, least))
+        return _Answered(
+            answers(ranked, self.config.ha_max_answers, asked.evidences), reason_to_abstain(asked, ranked, least)
+        )

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..records.conversation import RankedAnswer
-from ..records.evidence import Entity
+from ..records.evidence import Entity, Evidence
 from ..records.literals import is_date, year_of
+from ..records.periods import stated_time
 
 _SUPPORT = 3  # evidences named per answer
 _DIGITS = 6  # of a score: models that compute in other batches differ in those behind
@@ -73,9 +74,11 @@ def in_year(entity: Entity) -> Entity:
     return year_of(entity["id"]) if is_date(entity["id"]) else entity
 
 
-def answers(candidates: Iterable[AnswerCandidate], most: int | None) -> list[RankedAnswer]:
-    """Ordered candidates as the answers of a turn, at most so many."""
-    return [
+def answers(
+    candidates: Iterable[AnswerCandidate], most: int | None, evidences: Sequence[Evidence] = ()
+) -> list[RankedAnswer]:
+    """Ordered candidates as the answers of a turn, at most so many, with the time that their evidences say of them."""
+    ranked: list[RankedAnswer] = [
         {
             "answer": candidate.entity.copy(),
             "score": round(candidate.score, _DIGITS),
@@ -85,3 +88,7 @@ def answers(candidates: Iterable[AnswerCandidate], most: int | None) -> list[Ran
         }
         for rank, candidate in enumerate(list(candidates)[:most], 1)
     ]
+    for answer in ranked if evidences else ():
+        if answer["evidences"] and (time := stated_time(evidences[answer["evidences"][0]], answer["answer"]["id"])):
+            answer["time"] = time
+    return ranked

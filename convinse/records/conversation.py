@@ -35,12 +35,14 @@ class RankedAnswer(_AnswerAtRank, total=False):
 
     `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
     `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it), `llm`;
-    `unsupported`: no evidence contains it that the language model cites. `spans` are where these evidences say it.
+    `unsupported`: no evidence contains it that the language model cites. `spans` are where these evidences say it. `time` is
+    when it holds, in words ("since 2019"), if the first of them says so.
     """
 
     evidences: list[int]
     reasons: list[str]
     spans: list[EvidenceSpan]
+    time: str
 
 
 class _EarlierWords(TypedDict):

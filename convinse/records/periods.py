@@ -266,7 +266,15 @@ def _is_current(part: TimedPart, now: int, latest: int | None) -> bool:
     return part.period is None or part.period.is_point or part.period.last >= now
 
 
-def stated_period(evidence: Evidence, start: int, end: int) -> Period | None:
-    """When what `evidence_text[start:end]` says holds; None if the evidence does not tell."""
-    parts: Iterable[TimedPart] = timed_parts(evidence)
-    return next((part.period for part in parts if part.start <= start and end <= part.end), None)
+def stated_time(evidence: Evidence, entity_id: str) -> str:
+    """Return in words when a fact or a value of an infobox holds whose value is an entity; empty if the evidence does not say."""
+    fact = fact_of(evidence)
+    if is_date(entity_id) or "row" in evidence or (fact is not None and fact.object["id"] != entity_id):
+        return ""
+    mentions = [mention for mention in evidence["mentions"] if mention["id"] == entity_id]
+    periods = (
+        part.period
+        for part in timed_parts(evidence)
+        if any(part.start <= mention["start"] and mention["end"] <= part.end for mention in mentions)
+    )
+    return next((period.in_words() for period in periods if period is not None), "")

@@ -37,7 +37,7 @@ _LONGEST_ANSWER = 300  # characters of an earlier answer; the longest names of i
 _LONGEST_LINE = 2_000  # characters of its first line: the pattern takes quadratic time on some
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_`#>]+")  # of Markdown: links and marks
-_ANSWER_LINE = re.compile(r"(?P<label>.+?) \((?:(?P<id>[^()]+), )?score -?[0-9.]+(?:; not sure: .*)?\)")
+_ANSWER_LINE = re.compile(r"(?P<label>.+?) \((?:(?P<id>[^(),]+), )?(?:[^();]+; )?score -?[0-9.]+(?:; not sure: .*)?\)")
 _NO_ANSWER = "No answer was found."
 
 
@@ -207,12 +207,13 @@ def answer_lines(turn: Turn) -> list[str]:
     best = answers[0]
     entity = best["answer"]
     item = "" if entity["id"] == entity["label"] else f"{entity['id']}, "
+    when = f"{best['time']}; " if "time" in best else ""
     unsure = f"; not sure: {turn['abstained']['reason']}" if "abstained" in turn else ""
     evidences = turn["top_evidences"]
     places = best.get("evidences") or range(len(evidences))
     shown = [evidences[place] for place in places[:_EVIDENCES]]
     return [
-        f"{entity['label']} ({item}score {best['score']:.2f}{unsure})",
+        f"{entity['label']} ({item}{when}score {best['score']:.2f}{unsure})",
         *([""] if shown else []),
         *(f"[{number}] {evidence['evidence_text']} ({evidence['source']})" for number, evidence in enumerate(shown, 1)),
     ]

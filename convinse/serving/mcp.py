@@ -82,13 +82,14 @@ class NumberedEvidence:
 
 @dataclass
 class ScoredAnswer:
-    """An answer: its probability, the numbers of the evidences that support it, and what gave it."""
+    """An answer: its probability, the numbers of the evidences that support it, what gave it, and when it holds ("since 2019")."""
 
     id: str
     label: str
     score: float
     evidences: list[int]
     reasons: list[str]
+    time: str = ""
 
 
 @dataclass
@@ -356,6 +357,7 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
             score=answer["score"],
             evidences=[numbers[place] for place in answer.get("evidences", []) if place in numbers],
             reasons=answer.get("reasons", []),
+            time=answer.get("time", ""),
         )
         for answer in answers
     ]

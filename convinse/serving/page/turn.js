@@ -83,7 +83,7 @@ function abstention(turn) {
   return element("p", { class: "abstained" }, element("strong", {}, "No sure answer. "), words(`${turn.abstained.reason.charAt(0).toUpperCase()}${turn.abstained.reason.slice(1)}.`));
 }
 
-function best(turn, { answer, score, evidences = [], reasons = [] }) {
+function best(turn, { answer, score, time, evidences = [], reasons = [] }) {
   const from = [...new Set(evidences.map((place) => turn.top_evidences?.[place]?.source).filter(Boolean))];
   return [
     turn.abstained ? element("p", { class: "guess" }, "At best") : null,
@@ -91,6 +91,7 @@ function best(turn, { answer, score, evidences = [], reasons = [] }) {
     element(
       "p",
       { class: "told" },
+      time ? element("span", {}, time) : null,
       element("span", {}, percent(score), hidden(" probable")),
       from.length ? element("span", {}, `from ${from.map((source) => (SOURCES[source] ?? source).toLowerCase()).join(", ")}`) : null,
       reasons.length ? element("span", {}, `by ${reasons.map((reason) => reason.replaceAll("_", " ")).join(", ")}`) : null,
