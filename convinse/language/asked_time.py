@@ -38,6 +38,7 @@ class TimeWords:
     ending: WordSet
     former: WordSet
     while_: WordSet
+    present: WordSet
 
     def named(self, question: str) -> Period | None:
         """Return the time that a question names by any words ("the 2011 film"); None if it names none, or several."""
@@ -88,6 +89,10 @@ class TimeWords:
         if words & (self.ending | self.until):
             return Boundary.END
         return Boundary.START if words & (self.starting | self.since) else Boundary.ANY
+
+    def asks_about_present(self, question: str) -> bool:
+        """Return True if a question begins as one about the present does ("is", "does")."""
+        return not self.present.isdisjoint(fold(question).split()[:1])
 
     def asks_for_former(self, question: str) -> bool:
         """Return True if a question asks for what holds no longer, or for all that held ("former", "ever")."""
