@@ -15,7 +15,7 @@ from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, question_items
 from ..records.literals import is_date, is_number
-from ..records.periods import AskedTime, JudgedPart
+from ..records.periods import AskedTime, JudgedPart, Period
 from ..records.representation import Representation, answer_type_of, read_slots
 from ..resources import Resources
 from .standing import is_known
@@ -137,6 +137,15 @@ class AskedQuestion:
     def time(self) -> AskedTime | None:
         """The time that the question names."""
         return self.language.times.time(self.asking)
+
+    @cached_property
+    def existence(self) -> Period | None:
+        """When the answer must have existed: the time that the question names, or that of what a clause of it is about."""
+        named = self.language.times.named(self.asking) or self.language.times.named(self.question)
+        if named is not None:
+            return named
+        event = self.resources.lifetimes.common(entity["id"] for entity in self.about)
+        return None if event is None else self.language.times.clause(self.question, event)
 
     @cached_property
     def judged(self) -> list[JudgedPart]:
