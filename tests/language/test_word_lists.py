@@ -37,7 +37,18 @@ ALLOWED = {
         ("_COARSE_LABEL", "label"), "labels of centuries, as the API writes dates: in English"
     ),
     "records/written_values.py": dict.fromkeys(
-        ("ORDINAL", "_SCALES", "_SHORT_SCALES", "_ATTACHED", "_CHAINS", "_MEASURES", "_SHOWN", "_UNIT", "_DATES", "_number"),
+        (
+            "ORDINAL",
+            "_SCALES",
+            "_SHORT_SCALES",
+            "_ATTACHED",
+            "_CHAINS",
+            "_MEASURES",
+            "_SHOWN",
+            "_UNIT",
+            "_DATES",
+            "_number",
+        ),
         "dates, numbers and units are read as English writes them; the list of the language is the check of the scales",
     ),
     "wikipedia/api.py": {"_NO_PAGE": MARKUP, "params": MARKUP},
