@@ -13,7 +13,7 @@ from .encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerCla
 from .encoder.answer_type_reader import AnswerTypeReader
 from .knowledge_base.index import KnowledgeBase
 from .language.answer_types import AnswerType, AnswerTypes
-from .records.literals import is_date, is_number
+from .records.written_values import kind_of_value
 from .support.recently_used import RecentlyUsed
 
 _INSTANCE_OF, _SUBCLASS_OF = 31, 279
@@ -45,10 +45,8 @@ class ClassesOfEntities:
         if entity_id.startswith("Q"):
             own = self._kb.objects(entity_id, _INSTANCE_OF)
             names = {root for name in own for root in self._roots(name)}
-        elif is_date(entity_id):
-            names = {DATE}
-        elif is_number(entity_id):
-            names = {NUMBER}
+        elif kind := kind_of_value(entity_id):
+            names = {DATE if kind == "date" else NUMBER}
         else:
             names = {YES_NO if entity_id in ("Yes", "No") else TEXT}
         return tuple(sorted(self.classes.place[name] for name in names))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..language.language import Language, english
 from ..records.evidence import Entity, Evidence, unique_entities
-from ..records.literals import find_literals
+from ..records.written_values import find_literals
 from .bm25 import BM25Scorer
 
 if TYPE_CHECKING:

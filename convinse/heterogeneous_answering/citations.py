@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from ..language.text import fold
 from ..records.evidence import Entity, Evidence
-from ..records.literals import find_literals, is_date, year_of
+from ..records.literals import is_date, year_of
+from ..records.written_values import find_literals, value_at
 from .question import AskedQuestion
 from .ranking import in_year
-from .reader import as_words, literal_in, meaning, names_in
+from .reader import as_words, meaning, names_in
 from .standing import is_known
 from .yes_no import NO, YES
 
@@ -45,7 +46,7 @@ def cited(text: str, places: Iterable[int], asked: AskedQuestion, shown: Sequenc
     named = holding or _holding(text, shown, asked)
     entity = next(
         (entity for _, entity in named if is_known(entity)),
-        named[0][1] if named else literal_in(text) or as_words(text),
+        named[0][1] if named else value_at(text, 0, len(text)) or as_words(text),
     )
     if asked.asks_for_year:
         entity = in_year(entity)

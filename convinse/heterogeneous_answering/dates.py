@@ -1,36 +1,18 @@
-"""Dates as answers: the whole date where a part is marked, and how well a date is the one that is meant."""
+"""Dates as answers: how well a date is the one that is meant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyNames
-from ..records.evidence import Entity, Evidence
-from ..records.literals import LiteralSpan, find_literals, is_date
+from ..records.evidence import Evidence
+from ..records.literals import is_date
 from .values import values
 
 _UNNAMED, _OTHER = 0.4, 0.1  # weight of a date without a name, and of a date of another property
 _LEAST = 0.1  # what an evidence without any word of the question counts
-
-
-def date_at(text: str, start: int, end: int) -> Entity | None:
-    """The date of a text that `text[start:end]` marks in full or in part: "March 1952" of "on 11 March 1952".
-
-    None where it marks no date or several, or only a part of a date together with other words.
-    """
-    marked = [span for span in _dates(text) if span.start < end and start < span.end]
-    if len({span.entity["id"] for span in marked}) != 1:
-        return None
-    is_part = marked[0].start <= start and end <= marked[0].end
-    return marked[0].entity if is_part or _dates(text[start:end]) else None
-
-
-@lru_cache(maxsize=1024)  # a reader marks several spans of an evidence
-def _dates(text: str) -> tuple[LiteralSpan, ...]:
-    return tuple(span for span in find_literals(text) if is_date(span.entity["id"]))
 
 
 class DateQuestion(NamedTuple):

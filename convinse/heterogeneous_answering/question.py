@@ -14,9 +14,9 @@ from ..language.validity import judged_parts
 from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, question_items
-from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, JudgedPart, Period
 from ..records.representation import Representation, answer_type_of, read_slots
+from ..records.written_values import kind_of_value
 from ..resources import Resources
 from .standing import is_known
 
@@ -166,15 +166,15 @@ class AskedQuestion:
 
     def fit_of_kind(self, name: str) -> float:
         """How likely the answer is a date, a number, or neither, as what has this id is."""
-        kind = "date" if is_date(name) else "number" if is_number(name) else "item"
+        kind = kind_of_value(name) or "item"
         if self.likely is not None:
             return self.likely.fit_of_name if kind == "item" else self.likely.fit(name)
         return 1.0 if self.expected.kind in ("any", kind) or (kind == "item" and self.fit_of_name) else 0.0
 
     def fit(self, entity: Entity) -> float:
-        """How well an entity fits the expected type, from 0 to 1; see `fit_of_name` for a name without an item."""
+        """How well an entity fits the expected type, from 0 to 1; words that are a range, say, fit as a date or a number does."""
         if not is_known(entity):
-            return self.fit_of_name
+            return self.fit_of_kind(entity["id"])
         if self.likely is not None:
             return self.likely.fit(entity["id"])
         types, is_item = self.language.answer_types, entity["id"].startswith("Q")

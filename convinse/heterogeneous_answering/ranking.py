@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
-from ..records.literals import is_date, year_of
+from ..records.literals import is_date, is_number, year_of, years_of
 from ..records.periods import stated_time
+from ..records.written_values import value_at
 
 _SUPPORT = 3  # evidences named per answer
 _DIGITS = 6  # of a score: models that compute in other batches differ in those behind
@@ -71,7 +72,19 @@ def in_years(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
 
 def in_year(entity: Entity) -> Entity:
     """The year of a date; another entity as it is."""
-    return year_of(entity["id"]) if is_date(entity["id"]) else entity
+    return year_of(entity["id"]) if is_date(entity["id"]) and years_of(entity) == 1 else entity
+
+
+def _as_written(candidate: AnswerCandidate, evidences: Sequence[Evidence]) -> Entity:
+    """An answer's entity; a number with the unit and currency that its first evidence writes."""
+    entity = candidate.entity.copy()
+    if is_number(entity["id"]) and evidences and candidate.places:
+        evidence = evidences[candidate.places[0]]
+        for mention in evidence["mentions"]:
+            if mention["id"] == entity["id"]:
+                value = value_at(evidence["evidence_text"], mention["start"], mention["end"])
+                return value.copy() if value is not None and value["id"] == entity["id"] else entity
+    return entity
 
 
 def answers(
@@ -80,7 +93,7 @@ def answers(
     """Ordered candidates as the answers of a turn, at most so many, with the time that their evidences say of them."""
     ranked: list[RankedAnswer] = [
         {
-            "answer": candidate.entity.copy(),
+            "answer": _as_written(candidate, evidences),
             "score": round(candidate.score, _DIGITS),
             "rank": rank,
             "evidences": list(candidate.places[:_SUPPORT]),

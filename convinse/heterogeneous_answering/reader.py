@@ -6,16 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
 from ..language.text import Words, fold
 from ..records.evidence import Entity, Evidence
-from ..records.literals import find_literals, is_date, is_number
+from ..records.literals import is_item
 from ..records.ranked_rows import RowForm, in_evidence
-from .dates import date_at
+from ..records.written_values import value_at
 from .ranking import AnswerCandidate, in_shares
 
 if TYPE_CHECKING:
@@ -118,18 +117,21 @@ def meaning(
 ) -> Entity | None:
     """What a span of an evidence stands for; None: the words themselves.
 
-    In this order: an item (or a date, a number) whose name in the evidence is the span, but for case, accents and
-    punctuation; a date or a number written out (the whole date of which the span, at `place`, is a part); the item of whose
+    In this order: an item whose name in the evidence is the span, but for case, accents and punctuation; the whole value of
+    which the span, at `place`, is all or a part; a date or a number that the evidence names so; the item of whose
     mention the span is a part; an item whose name is nearly the span, or stands in it; the evidence's own item, where the span is
     a part of its name and it fits the expected type.
     """
     folded = fold(text)
     exact = names.get(folded)
+    if exact is not None and is_item(exact["id"]):
+        return exact
+    whole = evidence["evidence_text"]
+    value = value_at(whole, *place) if place and whole[slice(*place)] == text else value_at(text, 0, len(text))
+    if value is not None:
+        return value
     if exact is not None:
         return exact
-    literal = (date_at(evidence["evidence_text"], *place) if place else None) or literal_in(text)
-    if literal is not None:
-        return names.get(fold(literal["label"]), literal)
     if place and (part_of := _mentioned(evidence, *place)) is not None:
         return part_of
     if len(folded) >= _SHORTEST and names:
@@ -187,17 +189,3 @@ def names_in(evidence: Evidence) -> dict[str, Entity]:
         names.setdefault(fold(entity["label"]), entity)
     names.pop("", None)
     return names
-
-
-@lru_cache(maxsize=4096)  # the turns of a conversation see the same spans again
-def literal_in(text: str) -> Entity | None:
-    """The one date or number that a span is, whatever words stand around it: "on 11 June 1969", "about 300"."""
-    literals: dict[str, Entity] = {}
-    for literal in find_literals(text):
-        literals[literal.entity["id"]] = literal.entity
-    dates = [entity for entity in literals.values() if is_date(entity["id"])]
-    if len(dates) == 1:
-        return dates[0]
-    numbers = [entity for entity in literals.values() if is_number(entity["id"])]
-    letters = sum(char.isalpha() for char in text)
-    return numbers[0] if len(literals) == 1 and numbers and letters <= len(text) // 2 else None

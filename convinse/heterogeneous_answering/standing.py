@@ -10,7 +10,8 @@ from typing import NamedTuple
 from ..language.property_names import PropertyLabel
 from ..records.evidence import Entity, Evidence, Mention, entities_within
 from ..records.facts import fact_of
-from ..records.literals import find_literals, is_date, is_item, is_number
+from ..records.literals import is_date, is_item, is_number
+from ..records.written_values import find_literals
 from .values import labels_at
 
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence

@@ -11,9 +11,10 @@ from functools import cached_property
 
 from ..language.property_names import PropertyWords
 from ..records.evidence import Cell, Entity, Row, question_items
-from ..records.literals import find_literals, is_date, is_number
+from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, Period, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
+from ..records.written_values import find_literals
 from .question import AskedQuestion
 
 _BRACKETED = re.compile(r"\([^()]*\)")

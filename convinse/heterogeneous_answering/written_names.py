@@ -15,8 +15,9 @@ from rapidfuzz.distance import Levenshtein
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, year_of
+from ..records.written_values import value_at
 from .question import AskedQuestion
-from .reader import literal_in, names_in
+from .reader import names_in
 
 _LEAST_LIKE = 0.5  # below it more of a name is edited than kept
 _SHORTEST = 4  # characters of a name that is looked for within a text
@@ -68,7 +69,7 @@ class NamesInEvidences:
             return None
         if name in self._entities:
             return self._meant(name)
-        literal = literal_in(text)
+        literal = value_at(text, 0, len(text))
         if literal is not None:
             return self._stated(literal)
         within = [own for own in self._entities if len(own) >= _SHORTEST and f" {own} " in f" {name} "]

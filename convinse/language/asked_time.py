@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..records.literals import find_literals, is_date
+from ..records.literals import is_date
 from ..records.periods import AskedTime, Boundary, Period, day_number
+from ..records.written_values import find_literals
 from .text import fold
 from .word_lists import WordSet
 

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from .evidence import Cell, Evidence, Row
-from .literals import ORDINAL, find_literals, is_date
+from .literals import is_date
+from .written_values import ORDINAL, find_literals
 
 RowForm = Literal["plain", "ranked"]
 MOST_COLUMNS = 12

@@ -20,8 +20,9 @@ from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..heterogeneous_answering.question import expected_type
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence
-from ..records.literals import find_literals, is_date, is_number
+from ..records.literals import is_date, is_number
 from ..records.ranked_rows import RowForm, as_read, spans_as_read
+from ..records.written_values import find_literals
 from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError

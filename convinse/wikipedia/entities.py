@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..language.language import english
 from ..records.evidence import Entity, Mention
-from ..records.literals import find_literals
+from ..records.written_values import find_literals
 from .document import Snippet
 
 _MIN_NAME = 3  # characters of an anchor that is looked for outside its link

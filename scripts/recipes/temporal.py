@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from convinse.records.evidence import Entity
-from convinse.records.literals import date_entity, find_literals, is_date
+from convinse.records.literals import date_entity, is_date
+from convinse.records.written_values import find_literals
 from convinse.support.jsonlines import read_documents
 from recipes.embedded.wikidata import is_item
 

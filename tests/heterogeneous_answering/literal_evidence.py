@@ -5,7 +5,7 @@ from convinse.language.language import english
 from convinse.language.property_names import PropertyLabel, PropertyNames
 from convinse.records.border import structured
 from convinse.records.facts import fact_evidence
-from convinse.records.literals import find_literals
+from convinse.records.written_values import find_literals
 
 ENGLISH = english()
 NAMES = PropertyNames(

@@ -6,7 +6,8 @@ import re
 
 from ...language.language import english
 from ...records.evidence import Entity
-from ...records.literals import date_entity, find_literals, is_date, number_entity
+from ...records.literals import date_entity, is_date, number_entity
+from ...records.written_values import find_literals
 
 _ITEM = re.compile(r"(?:https?://(?:[a-z]+\.)?wikidata\.org/(?:wiki|entity)/)?(Q[1-9][0-9]*)(?:[?#].*)?")
 _STAMP = re.compile(r"(-?[0-9]+)-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])T00:00:00Z")

@@ -1,0 +1,406 @@
+"""Dates and numbers as texts write them: with era, sign, grouping, scale and unit, as ranges and as compounds.
+
+One expression finds the pieces; pieces that belong together ("7–10", "63–14 BC", "5 ft 11 in") are then one value. A value has
+an entity of its own: a date or a number, else its words (a range, a decade, a score). `find_literals` gives the dates and
+numbers alone; both ends of a range of dates, and no part of anything else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import lru_cache
+from typing import NamedTuple
+
+from .evidence import Entity
+from .literals import MONTHS, date_entity, is_calendar_day, is_date, is_number, number_entity
+
+_MONTH = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
+_MONTH |= {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)} | {"sept": 9}
+_NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
+ORDINAL = "(?:st|nd|rd|th)"  # behind the digits of an ordinal: dates are read, and labelled, as English writes them
+_SCALES = {"hundred": 2, "thousand": 3, "lakh": 5, "million": 6, "crore": 7, "billion": 9, "trillion": 12}
+_SHORT_SCALES = {"k": 3, "mn": 6, "m": 6, "bn": 9, "b": 9, "tn": 12, "trn": 12}  # m and b only of money
+_CURRENCY = "$€£¥₹₽₩₺₪฿₴₦₱₫₿₡₲₵₸"
+_FRACTIONS = dict(
+    zip("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", "1/2 1/3 2/3 1/4 3/4 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8".split(), strict=True)
+)
+_VULGAR = f"[{''.join(_FRACTIONS)}]"
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--")
+_BLANKS = "\u00a0\u2007\u2009\u202f"
+
+_YEAR = r"(?:1[0-9]|20)[0-9][0-9]"
+_AFTER = r"(?-i:\s?(?:BCE?|B\.\s?C\.(?:E\.)?|CE|C\.E\.|AD|A\.D\.|bce?))(?!\w)"
+_BEFORE = r"(?-i:AD|A\.D\.)\s?"
+_DASH = r"\s?(?:[–—/-]|\bto\b|\band\b|&)\s?"
+_DAY = f"[0-3]?[0-9]{ORDINAL}?"
+_NUMBER = rf"""[0-9]{{1,3}}(?:(?:,[0-9]{{2,3}}){{0,6}},[0-9]{{3}}(?:\.[0-9]+)?
+    | (?:[{_BLANKS}\ ][0-9]{{3}}){{1,6}}(?![0-9])(?!\ [0-9])(?:\.[0-9]+)? | (?:['’][0-9]{{3}}){{1,6}}
+    | (?:\.[0-9]{{3}}){{2,6}}(?:,[0-9]+)?) | [0-9]+(?:\.[0-9]+)?"""
+
+
+def _year(number: int, more: str = "") -> str:
+    """A year, which is read as one by its digits, by its era or by what follows."""
+    return (
+        rf"(?:(?P<ad{number}>{_BEFORE})(?P<z{number}>[1-9][0-9]{{0,3}})"
+        rf"|(?P<y{number}>{_YEAR}|[1-9][0-9]{{0,3}}(?:,[0-9]{{3}})?(?={_AFTER}){more})(?P<e{number}>{_AFTER})?)"
+    )
+
+
+_ALONE = r"|[1-9][0-9]{2}(?=[.,;:)\]](?![0-9])|\s*$)"  # "on 24 August 410.", but not "on 24 August 410 people"
+_ATTACHED = "[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|hr?s?"  # units without a blank
+_END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a piece of a longer token is no value
+# Longest forms first: an alternative matches only if no longer one does.
+_PIECE = re.compile(
+    rf"""(?<![\w.,])(?<![^\s(\[0-9]-)(?<![0-9][:/])(?=[0-9jfmasond{"".join(_FRACTIONS)}])(?:  # most places of a text fail here
+      (?<![{_CURRENCY}])(?:
+      (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+{_year(1, _ALONE)})
+    | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?:(?P<d20>{_DAY}){_DASH}(?:(?P<m20>{_NAMES})\.?\s+)?)?(?P<d2>{_DAY}),?\s+{_year(2, _ALONE)})
+    | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
+    | (?P<my>(?:(?P<m40>{_NAMES})\.?{_DASH})?(?P<m4>{_NAMES})\.?,?\s+{_year(4)})
+    | (?P<slashed>(?P<a>[0-3]?[0-9])/(?P<b>[0-3]?[0-9])/(?P<y5>{_YEAR}))
+    | (?P<coarse>(?:{_YEAR}|[1-9][0-9]0)['’]?s(?:{_AFTER})?|[0-9]{{1,2}}{ORDINAL}[ -](?:century|millennium)(?:{_AFTER})?)(?!\w)
+    | (?P<partial>(?-i:{_DAY}\s(?:of\s)?(?:{"|".join(MONTHS)})|(?:{"|".join(MONTHS)})\s{_DAY})(?![\w,]))
+    | (?P<year>(?P<y7>{_YEAR})\s?[–—/-]\s?(?P<y8>{_YEAR}|[0-9][0-9])(?P<e8>{_AFTER})?|{_year(6)})
+    ){_END}
+    | (?P<number>(?P<power>(?:(?P<factor>[0-9]+(?:\.[0-9]+)?)\s?[×x·*]\s?)?10(?:\^\(?(?P<exponent>[−–+-]?[0-9]{{1,2}})\)?|(?P<raised>[⁻⁺]?[⁰¹²³⁴-⁹]{{1,2}})))
+      | (?P<token>(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}}(?![.,]?[0-9])|(?<=\+)[0-9]{{1,3}}(?:[ .-]\(?[0-9]{{2,5}}\)?){{2,5}}|[0-9]{{3}}[ .-][0-9]{{3}}[ .-][0-9]{{4}}(?![0-9]))
+      | (?P<whole>{_NUMBER})?(?:(?P<vulgar>{_VULGAR})|(?:(?<=[0-9])[+\ -])?(?P<above>(?<![0-9])[0-9]{{1,2}})[⁄/](?P<below>[0-9]{{1,3}}))
+      | (?P<amount>{_NUMBER}))
+      (?:(?:\s|-(?=\w+-|\w+\s))(?P<scale>{"|".join(_SCALES)})(?:\s(?P<more>crore|million|billion))?(?!\w)
+       |\s?(?P<short>(?-i:tr?n|bn|mn|[kmb]|BN|MN?|K|B))(?![\w-])|(?P<percent>%|\s?‰)|(?=(?-i:{_ATTACHED})(?!\w))|{_END})
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_JOIN = r"\s?(?P<join>[–—‒−-]|to|until|and)\s?"
+_RANGED = re.compile(_JOIN)
+_TOKEN = re.compile(r"[^\s(\[\"“]*[0-9][^\s)\]\"”]*")
+_APPROXIMATE = re.compile(r"(?:(?<!\w)(?:c|ca|circa)\.?\s?|(?<!\w)(?:early|mid|late)[\s-]|~)$", re.IGNORECASE)
+_SHOWN = re.compile(r"^(?:c|ca|circa|early|mid|late)\b|AD|A\.D\.|(?<!B)(?<!B\.)C\.?E")  # of a date
+_MONEY = re.compile(rf"(?:[A-Z]{{0,3}}[{_CURRENCY}]|\b(?:[A-Z]{{3}}|Rs\.?)\s)\s?$")
+# What is measured from large to small, in the words of each unit: "5 ft 11 in" is one length.
+_CHAINS = (
+    ("mi mile miles", "yd yard yards", "ft feet foot ' ′ ’", "in inch inches \" ″ ” ''"),
+    ("y yr yrs year years", "month months", "week weeks", "d day days", "h hr hrs hour hours", "m min mins minute minutes",
+     "s sec secs second seconds"),
+    ("st stone", "lb lbs pound pounds", "oz ounce ounces"),
+    ("km", "m metre metres meter meters", "cm", "mm"),
+    ("t tonnes", "kg", "g"),
+    ("° degrees", "' ′ ’", "\" ″ ”"),
+)  # fmt: skip
+_RANKS = [{word: rank for rank, words in enumerate(chain) for word in words.split()} for chain in _CHAINS]
+_MEASURES = (
+    "% ‰ percent °c °f km² km2 m² m2 m³ m3 kmh km/h m/s mph ha g mg hz khz mhz ghz w kw mw gw kb mb gb tb usd eur gbp inr hp cc"
+    " hectare hectares acre acres kilometre kilometres kilometer kilometers centimetre centimetres centimeter centimeters"
+    " millimetre millimetres gram grams kilogram kilograms ton tons tonne litre litres liter liters knots watts kilowatts"
+    " megawatts gigawatts dollar dollars euro euros yen rupees francs roubles rubles pesos"
+)
+_UNIT_WORDS = {*_MEASURES.split(), *(word for ranks in _RANKS for word in ranks)} - {*"dy'’\"”", "in", "st", "t", "''"}
+_WORDS_OF_UNIT = "|".join(sorted(map(re.escape, _UNIT_WORDS), key=len, reverse=True))
+_UNIT = re.compile(
+    rf"[\s-]?(?:(?:square|cubic|sq\.?|cu\.?)\s\w+|per\s?cent|degrees?\s(?:celsius|fahrenheit)|°\s?[cf]|{_WORDS_OF_UNIT})"
+    rf"(?:\s?(?:/|per\s)\s?[a-z]+[²³]?)?(?!\w)|\sin(?=\s(?:tall|long|wide|high|deep|thick)|[.,;)]|\s*$)|\s?[{_CURRENCY}](?![0-9])",
+    re.IGNORECASE,
+)
+_COMPOUND = re.compile(r"\s?(?P<unit>[^\W\d_]+|['′’\"″”°]{1,2})\.?,?\s?(?:and\s)?")
+_JOINED = re.compile(rf"(?:{_UNIT.pattern})?\.?{_JOIN}(?:[A-Z]{{0,3}}[{_CURRENCY}])?", re.IGNORECASE)
+_LONGEST_GAP = 24
+_SIGNS = "−‒–-"
+
+
+class LiteralSpan(NamedTuple):
+    """An entity and its place: `text[start:end]` is its surface form."""
+
+    start: int
+    end: int
+    entity: Entity
+
+
+class WrittenValue(NamedTuple):
+    """A value and its place; `parts` are the dates and numbers in it that are values, too."""
+
+    start: int
+    end: int
+    kind: str  # date, days (a range of days or months) or number
+    parts: tuple[LiteralSpan, ...] = ()
+
+
+def find_literals(text: str) -> Iterator[LiteralSpan]:
+    """The dates, years, both ends of ranges of dates, and numbers of a text, from left to right, without overlap."""
+    for value in _values(text):
+        yield from value.parts
+
+
+def value_at(text: str, start: int, end: int) -> Entity | None:
+    """The whole value that `text[start:end]` marks in full or in part: "7–10 days" for "7", "11 March 1952" for "March".
+
+    Its label has its unit and currency; a value that is no single date or number is its words. None if the text marks no
+    value or several, or only a part of one together with other words.
+    """
+    marked = [value for value in _known_values(text) if value.start < end and start < value.end]
+    dates = [value for value in marked if value.kind != "number"]
+    if (
+        len(
+            {
+                part.entity["id"]
+                for value in dates
+                for part in value.parts or (LiteralSpan(*value[:2], {"id": "", "label": ""}),)
+            }
+        )
+        == 1
+    ):
+        marked = dates[:1]
+    if len(marked) != 1:
+        return _token_at(text, start, end) if not marked else None
+    value = marked[0]
+    first, last = _surroundings(text, value)
+    is_number_value = value.kind == "number"
+    is_inside = first <= start and end <= last
+    is_whole = start <= value.start and value.end <= end
+    # "1952 in London" states a date, "on 11" of "on 11 March" does not
+    is_date_stated = not is_number_value and any(own.kind != "number" for own in _values(text[start:end]))
+    if not (is_inside or is_whole or is_date_stated):
+        return None
+    around = text[start:first] + text[last:end]
+    if is_number_value and sum(map(str.isalpha, around)) > (end - start) // 2:
+        return None
+    words = " ".join(text[first:last].split())
+    if value.kind != "days":
+        parts = [part for part in value.parts if part.start < end and start < part.end]
+        if len(parts) == 1:
+            entity = parts[0].entity
+            is_plain = value.kind == "date" and words[0].isalnum() and not _SHOWN.search(words)
+            return entity if is_plain or len(value.parts) > 1 else {"id": entity["id"], "label": words}
+    return {"id": words, "label": words}
+
+
+@lru_cache(maxsize=8192)  # the same candidates are asked about again and again
+def kind_of_value(entity_id: str) -> str:
+    """Return "date" or "number" for a date or number, and for words that are one value, such as a range; empty for others."""
+    if is_date(entity_id):
+        return "date"
+    if is_number(entity_id):
+        return "number"
+    values = _values(entity_id)
+    if len(values) != 1 or _surroundings(entity_id, values[0]) != (0, len(entity_id)):
+        return ""
+    return "number" if values[0].kind == "number" else "date"
+
+
+@lru_cache(maxsize=1024)  # a reader marks several spans of an evidence
+def _known_values(text: str) -> list[WrittenValue]:
+    return _values(text)
+
+
+def _values(text: str) -> list[WrittenValue]:
+    values: list[WrittenValue] = []
+    for match in _PIECE.finditer(text):
+        value = _date(match) if match.lastgroup in _DATES else _number(match)
+        if value is None:
+            continue
+        joined = _joined(text, values[-1], value) if values and value.start - values[-1].end <= _LONGEST_GAP else None
+        if joined is not None:
+            values[-1] = joined
+        elif value.kind != "number" or value.start == 0 or text[value.start - 1] not in _SIGNS:
+            is_minus = value.kind == "number" and text[max(0, value.start - 6) : value.start].lower() == "minus "
+            values.append(_negative(value, 6) if is_minus else value)
+        elif value.start == 1 or text[value.start - 2] in " (\u00a0[\n":
+            values.append(_negative(value, 1))
+        elif text[value.start - 1] != "-":
+            values.append(value)
+    return values
+
+
+_DATES = ("dmy", "mdy", "iso", "my", "slashed", "coarse", "partial", "year")
+
+
+def _date(match: re.Match[str]) -> WrittenValue | None:
+    kind = match.lastgroup
+    start, end = match.span()
+    if kind in ("coarse", "partial"):
+        return WrittenValue(start, end, "date")
+    if kind == "year":
+        if match["y7"] is None:
+            return _dated(start, _DatedPlace(start, end, _numbered(match, 6)))
+        first, last = match["y7"], match["y8"]
+        before = bool(match["e8"]) and match["e8"].strip()[0] in "Bb"
+        year = int(first[: 4 - len(last)] + last)
+        if not before and year < int(first):
+            year += 100  # 1999-00 ends in 2000
+        if "/" in match[0] and len(last) == 2 and year != int(first) + 1:
+            return WrittenValue(start, end, "date")
+        return _dated(
+            start,
+            _DatedPlace(*match.span("y7"), _astronomical(int(first), before)),
+            _DatedPlace(match.start("y8"), end, _astronomical(year, before)),
+        )
+    if kind == "slashed":
+        a, b, year = int(match["a"]), int(match["b"]), int(match["y5"])
+        if a > 12 or b > 12 or a == b:
+            return _dated(start, _DatedPlace(start, end, year, min(a, b) if a != b else a, max(a, b)))
+        return WrittenValue(start, end, "date")
+    if kind == "iso":
+        return _dated(start, _DatedPlace(start, end, int(match["y3"]), int(match["m3"]), int(match["d3"])))
+    number = {"dmy": 1, "mdy": 2, "my": 4}[kind or ""]
+    year, month = _numbered(match, number), _MONTH[match[f"m{number}"].lower()]
+    if kind == "my":
+        last = _DatedPlace(match.start("m4"), end, year, month)
+        earlier = match["m40"] and _DatedPlace(*match.span("m40"), year, _MONTH[match["m40"].lower()])
+    else:
+        day, earlier_day = _day(match[f"d{number}"]), match[f"d{number}0"]
+        earlier_month = match[f"m{number}0"]
+        month_before = _MONTH[earlier_month.lower()] if earlier_month else month
+        if kind == "mdy" and earlier_day:  # "May 28 – June 3, 1940": the first month stands in front
+            month_before, month = month, month_before
+        begin = match.start(f"d{number}") if earlier_day else start
+        last = _DatedPlace(begin, end, year, month, day)
+        earlier = earlier_day and _DatedPlace(start, match.end(f"d{number}0"), year, month_before, _day(earlier_day))
+    return _dated(start, *([earlier] if earlier else []), last)
+
+
+class _DatedPlace(NamedTuple):
+    start: int
+    end: int
+    year: int
+    month: int | None = None
+    day: int | None = None
+
+
+def _dated(start: int, *places: _DatedPlace) -> WrittenValue | None:
+    """The value of one date or of two; None if there is no such day."""
+    if not all(is_calendar_day(*place[2:]) for place in places):
+        return None
+    parts = tuple(LiteralSpan(place.start, place.end, date_entity(*place[2:])) for place in places)
+    kind = "days" if len(parts) == 2 and places[0].month else "date"
+    return WrittenValue(start, places[-1].end, kind, parts)
+
+
+def _numbered(match: re.Match[str], number: int) -> int:
+    """The year of a group of `_year`."""
+    if match[f"z{number}"]:
+        return int(match[f"z{number}"])
+    era = match[f"e{number}"] or ""
+    return _astronomical(int(match[f"y{number}"].replace(",", "")), era.strip()[:1] in ("B", "b"))
+
+
+def _astronomical(year: int, is_before_christ: bool) -> int:
+    return 1 - year if is_before_christ else year
+
+
+def _day(digits: str) -> int:
+    return int(digits.rstrip("stndrhSTNDRH"))
+
+
+def _number(match: re.Match[str]) -> WrittenValue | None:
+    start, end = match.span()
+    short, scale, text = match["short"], match["scale"], match.string
+    power = 0
+    if short:
+        is_money = (
+            text[start - 1 : start] in _CURRENCY and start > 0 or bool(_MONEY.search(text[max(0, start - 6) : start]))
+        )
+        is_attached = match.start("short") == match.end("number")
+        if short.lower() in ("bn", "mn", "tn", "trn") or is_money or (short == "k" and is_attached):
+            power = _SHORT_SCALES[short.lower()]
+        elif is_attached and short in ("k", "K", "b", "B", "M"):
+            return WrittenValue(start, end, "number")  # 4K
+        else:
+            end = match.end("number")
+    if match["percent"] or match["token"]:
+        return WrittenValue(start, end, "number")
+    if scale:
+        power = _SCALES[scale.lower()] + (_SCALES[match["more"].lower()] if match["more"] else 0)
+    if match["amount"] and not power:
+        return WrittenValue(start, end, "number", (LiteralSpan(start, end, number_entity(_digits(match["amount"]))),))
+    if match["above"] and int(match["above"]) >= int(match["below"]):  # 24/7
+        return WrittenValue(start, end, "number")
+    amount = number_entity(f"{_amount(match).scaleb(power):f}")
+    if scale:
+        amount["label"] = " ".join(re.sub("-", " ", match[0]).split())
+    return WrittenValue(start, end, "number", (LiteralSpan(start, end, amount),))
+
+
+def _amount(match: re.Match[str]) -> Decimal:
+    if match["power"]:
+        exponent = (match["exponent"] or match["raised"]).translate(_RAISED)
+        return Decimal(match["factor"] or "1").scaleb(int(exponent))
+    amount = Decimal(_digits(match["amount"] or match["whole"] or "0"))
+    if not match["vulgar"] and not match["above"]:
+        return amount
+    above, below = _FRACTIONS[match["vulgar"]].split("/") if match["vulgar"] else (match["above"], match["below"])
+    return amount + round(Decimal(above) / Decimal(below), 4)
+
+
+def _digits(amount: str) -> str:
+    """A number without its grouping."""
+    if amount.isdecimal():
+        return amount
+    if amount.count(".") > 1:
+        amount = amount.replace(".", "").replace(",", ".")
+    return re.sub(rf"[,'’\s{_BLANKS}]", "", amount)
+
+
+def _negative(value: WrittenValue, sign: int) -> WrittenValue:
+    start = value.start - sign
+    parts = tuple(LiteralSpan(start, part.end, number_entity(f"-{part.entity['id']}")) for part in value.parts)
+    return value._replace(start=start, parts=parts)
+
+
+def _joined(text: str, first: WrittenValue, second: WrittenValue) -> WrittenValue | None:
+    """Two values as one, if they are the ends of a range or the parts of a compound."""
+    gap = text[first.end : second.start]
+    kinds = first.kind, second.kind
+    if kinds == ("number", "number"):
+        if (match := _COMPOUND.fullmatch(gap)) and (end := _compound_end(match["unit"], text, second)):
+            return WrittenValue(first.start, end, "number")
+        match = _JOINED.fullmatch(gap)
+        return (
+            WrittenValue(first.start, second.end, "number") if match and _is_range(match["join"], text, first) else None
+        )
+    match = _RANGED.fullmatch(gap)
+    if match is None or len(second.parts) != 1 or len(first.parts) != 1 or not _is_range(match["join"], text, first):
+        return None
+    if kinds == ("date", "date"):
+        kind = "date" if "-01-01T" in first.parts[0].entity["id"] else "days"
+        return WrittenValue(first.start, second.end, kind, (*first.parts, *second.parts))
+    years, label = first.parts[0].entity["id"], second.parts[0].entity["label"]
+    if kinds == ("number", "date") and years.isdecimal() and re.search(_AFTER, text[second.start : second.end]):
+        year = _astronomical(int(years), label.endswith("BC"))  # "63–14 BC"
+        part = LiteralSpan(first.start, first.end, date_entity(year))
+        return WrittenValue(first.start, second.end, "date", (part, *second.parts))
+    return None
+
+
+def _is_range(join: str, text: str, first: WrittenValue) -> bool:
+    return join.lower() != "and" or text[max(0, first.start - 8) : first.start].lower() == "between "
+
+
+def _compound_end(unit: str, text: str, second: WrittenValue) -> int:
+    """The end of the unit behind the second number, if it is smaller than that of the first; else 0."""
+    behind = _COMPOUND.match(text, second.end)
+    if behind is None:
+        return 0
+    large, small = unit.lower(), behind["unit"].lower()
+    return behind.end("unit") if any(ranks.get(large, 9) < ranks.get(small, -1) for ranks in _RANKS) else 0
+
+
+def _surroundings(text: str, value: WrittenValue) -> tuple[int, int]:
+    """A value's place with what belongs to it: a currency in front and a unit behind, "c." before a date."""
+    start, end = value.start, value.end
+    front = (_MONEY if value.kind == "number" else _APPROXIMATE).search(text[max(0, start - 8) : start])
+    behind = _UNIT.match(text, end) if value.kind == "number" else None
+    return start - len(front[0]) if front else start, behind.end() if behind else end
+
+
+def _token_at(text: str, start: int, end: int) -> Entity | None:
+    """The token of which a part with digits is marked, as words; None if no token is cut."""
+    if not any(map(str.isdigit, text[start:end])):
+        return None
+    for match in _TOKEN.finditer(text, max(0, start - 40), end + 40):
+        token = match[0].rstrip(".,;:!?'’")
+        if match.start() <= start and end <= match.start() + len(token):
+            before, behind = text[match.start() : start], token[end - match.start() :]
+            is_cut = any(map(str.isdigit, before[-2:] + behind[:2])) or behind[:1].isalpha() or before[-1:].isalpha()
+            return {"id": token, "label": token} if is_cut or behind[:1] == "%" else None
+    return None
