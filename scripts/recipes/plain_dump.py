@@ -108,9 +108,14 @@ def _plain_value(snak: dict[str, Any]) -> str | None:
         return value["text"]
     precision = value["precision"]
     sign, year, month, day = re.match(r"([+-])(\d+)-(\d\d)-(\d\d)", value["time"]).groups()
-    if precision < 9:
+    if precision < 6:
         return None
     year = int(year) if sign == "+" else 1 - int(year)
+    if precision == 8:  # 1980 to 1989, and 89 BC to 80 BC
+        year = year // 10 * 10 if year > 0 else 1 - ((1 - year) // 10 * 10 + 9)
+    elif precision < 8:  # 1901 to 2000, and 100 BC to 1 BC
+        years = {7: 100, 6: 1000}[precision]
+        year = (year - 1) // years * years + 1
     month = month if precision >= 10 and month != "00" else "01"
     day = day if precision >= 11 and "00" not in (day, month) else "01"
     return f"{'-' if year < 0 else ''}{abs(year):04d}-{month}-{day}T00:00:00Z"
