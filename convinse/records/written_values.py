@@ -58,7 +58,7 @@ _PIECE = re.compile(
       (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+{_year(1, _ALONE)})
     | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?:(?P<d20>{_DAY}){_DASH}(?:(?P<m20>{_NAMES})\.?\s+)?)?(?P<d2>{_DAY}),?\s+{_year(2, _ALONE)})
     | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
-    | (?P<my>(?:(?P<m40>{_NAMES})\.?{_DASH})?(?P<m4>{_NAMES})\.?,?\s+{_year(4)})
+    | (?P<my>(?:(?P<m40>{_NAMES})\.?\s?(?:[–—/-]|\bto\b)\s?)?(?P<m4>{_NAMES})\.?,?\s+{_year(4)})
     | (?P<slashed>(?P<a>[0-3]?[0-9])/(?P<b>[0-3]?[0-9])/(?P<y5>{_YEAR}))
     | (?P<coarse>(?:{_YEAR}|[1-9][0-9]0)['’]?s(?:{_AFTER})?|[0-9]{{1,2}}{ORDINAL}[ -](?:century|millennium)(?:{_AFTER})?)(?!\w)
     | (?P<partial>(?-i:{_DAY}\s(?:of\s)?(?:{"|".join(MONTHS)})|(?:{"|".join(MONTHS)})\s{_DAY})(?![\w,]))
