@@ -26,6 +26,7 @@ from .encoder.reranker import BertReranker
 from .encoder.settings import DEFAULTS, ModelSettings
 from .encoder.yes_no_reader import YesNoReader, has_yes_no
 from .knowledge_base.index import KnowledgeBase
+from .knowledge_base.lifetimes import Lifetimes
 from .knowledge_base.linking import EntityLinker
 from .knowledge_base.search_space import SearchSpace
 from .language.language import Language, english
@@ -100,6 +101,11 @@ class Resources:
     def property_names(self) -> PropertyNames:
         """The names of the knowledge base's properties."""
         return self._opened("names", lambda: PropertyNames(self.kb.properties(), self.language.properties))
+
+    @property
+    def lifetimes(self) -> Lifetimes:
+        """When the items of the knowledge base exist."""
+        return self._opened("lifetimes", lambda: Lifetimes(self.kb))
 
     @property
     def wikipedia(self) -> WikipediaDump | None:

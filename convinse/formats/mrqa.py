@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import JSON_ERRORS, decoded, not_json, raw_lines, read_lines, writing
+from ..support.jsonlines import JSON_ERRORS, decoded, not_json, raw_lines, read_lines, with_text_ids, writing
 from .records import Extras, Report, extras_field, plain, with_extras
 from .tokens import Token, normalize
 
@@ -131,7 +131,7 @@ def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
 
 def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
     try:
-        return with_extras(_EXAMPLE.decode(line), _RAW_OBJECT.decode(line))
+        return with_extras(with_text_ids(path, _EXAMPLE.decode, line), _RAW_OBJECT.decode(line))
     except JSON_ERRORS as error:
         raise DataError(f"{not_json(path, number, error)}{_question_of(line, error)}") from None
 

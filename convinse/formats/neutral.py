@@ -109,14 +109,12 @@ class Dataset(NamedTuple):
         split: such as `train`; may be empty.
         records: an iterator over the contexts.
         extras: what else the source's header has.
-        all_spans: the spans of an answer are all of its places that count; False: the source marks one of them.
     """
 
     name: str
     split: str
     records: Iterator[NeutralRecord]
     extras: Extras = {}
-    all_spans: bool = True
 
 
 def question_id(question: str, context: str) -> str:
@@ -205,18 +203,17 @@ class Located(NamedTuple):
     spans: list[tuple[int, int]]
 
 
-def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText, all_spans: bool = True) -> list[Located]:
+def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText) -> list[Located]:
     """The answers of a question with their places in the flattened documents; answers without a place are left out.
 
     The places that the source gives are used. Those of a span without any are detected on token borders; so are
-    those of the further `accepted` strings if nothing else is found, and, unless `all_spans`, the other places of
-    answers that have one. Answers are as in `question.answers`, equal ones included.
+    those of the further `accepted` strings if nothing else is found. Answers are as in `question.answers`, equal ones
+    included.
 
     Args:
         question: the question of a record.
         flat: `flatten` of the record.
         text: `flat.context` with its tokens.
-        all_spans: as in `Dataset`.
     """
     located = []
     detected: dict[str, list[tuple[int, int]]] = {}
@@ -227,8 +224,9 @@ def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText, all_spans
         return detected[answer]
 
     for answer in question.answers:
-        given = [place for span in answer.spans if (place := flat.locate(span)) is not None]
-        spans = given if (given and all_spans) or not answer.is_span() else [*given, *detect(answer.text)]
+        spans = [place for span in answer.spans if (place := flat.locate(span)) is not None]
+        if not spans and answer.is_span():
+            spans = detect(answer.text)
         if spans:
             located.append(Located(answer, list(dict.fromkeys(spans))))
     if not located:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
@@ -74,6 +75,13 @@ def merged(known: dict[str, Any], extras: Extras) -> dict[str, Any]:
             key = f"_{key}"
         known[key] = value
     return known
+
+
+def first_of(members: dict[str, Any], names: Sequence[str]) -> Any:
+    """The value of the first of `names` that has one, which is taken out of `members`; a number becomes text."""
+    name = next((name for name in names if members.get(name) is not None), None)
+    value = None if name is None else members.pop(name)
+    return str(value) if type(value) is int else value
 
 
 def taken(extras: Extras, *names: str) -> list[str]:

@@ -151,10 +151,10 @@ def _paragraphs(
 def _named(question: SquadQuestion) -> SquadQuestion:
     """The question with its `guid` as id where it has none."""
     guid = question.extras.get("guid")
-    if question.id or not isinstance(guid, str):
+    if question.id or not isinstance(guid, str | int):
         return question
     extras = {key: value for key, value in question.extras.items() if key != "guid"}
-    return msgspec.structs.replace(question, id=guid, extras=extras)
+    return msgspec.structs.replace(question, id=str(guid), extras=extras)
 
 
 def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 import string
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import NamedTuple
+
+from ..language.text import marks
 
 TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK = "[TLE]", "[DOC]", "[PAR]"
 
@@ -63,15 +64,7 @@ def spacy_tokenizer() -> Callable[[str], list[Token]] | None:
 @lru_cache(maxsize=1)
 def _unicode() -> re.Pattern[str]:
     """The pattern for any text: combining marks stay with what they combine with, which `\\w` alone does not see."""
-    marks, begin = [], None
-    for code in range(0x300, 0xE01F0):  # the first and the last combining mark
-        is_mark = unicodedata.category(chr(code))[0] == "M" or code == 0x200C  # the non-joiner stands inside words
-        if is_mark and begin is None:
-            begin = code
-        elif not is_mark and begin is not None:
-            marks.append(rf"\U{begin:08x}-\U{code - 1:08x}")
-            begin = None
-    mark = "".join(marks)
+    mark = marks()
     joined = rf"[{mark}\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F]"  # marks, skin tones, the tags of a flag
     han = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     return re.compile(

@@ -21,6 +21,7 @@ from ..records.evidence import Entity, entities_within, normalize_source
 from ..records.facts import END_TIME, START_TIME, fact_of
 from ..records.literals import in_scale, is_date, is_item, is_number, number_entity
 from ..records.periods import Boundary, Verdict
+from .intervals import rival_places
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_year
 from .reader import same_words
@@ -29,7 +30,8 @@ from .values import FAR, nearness
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
-_HOLDS, _CONTRADICTS = 1.0, -4.0  # log-odds of what holds at the time of the question, or contradicts it
+# log-odds: of what intervals tell, what holds at the time of the question, or contradicts it; of items that existed then, or did not
+_TOLD, _HOLDS, _CONTRADICTS, _EXISTED, _DID_NOT_EXIST = 6.0, 1.0, -8.0, 0.5, -2.0
 _CLASSES = frozenset(("P31", "P279"))  # what a thing is
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
 
@@ -291,14 +293,19 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
         AnswerCandidate(candidate.entity, 0.0, own, tuple(candidate.reasons) or ("evidences",))
         for candidate, own in zip(growing.values(), places, strict=True)
     ]
-    return Candidates(named, features, circumstances, timeliness(asked, list(growing.values())))
+    return Candidates(named, features, circumstances, timeliness(asked, given.ordered, list(growing.values())))
 
 
-def timeliness(asked: AskedQuestion, candidates: Sequence[_Candidate]) -> list[float]:
+def timeliness(
+    asked: AskedQuestion, ordered: Sequence[AnswerCandidate], candidates: Sequence[_Candidate]
+) -> list[float]:
     """Return what the time of the question adds to the log-odds of each candidate.
 
-    A candidate contradicts it if all that has it does, or if it is the end of an interval where the start is asked for.
+    A candidate contradicts it if all that has it does, or if it is the end of an interval where the start is asked for. Where
+    intervals tell the answer, what stands beside it in their evidences is none.
     """
+    told = {answer.entity["id"]: answer.places[0] for answer in ordered if "interval" in answer.reasons}
+    rivals = set().union(*(rival_places(asked, place) for place in told.values()))
     verdicts: dict[tuple[int, str], set[Verdict]] = defaultdict(set)
     for place, part, verdict in asked.judged:
         for entity in entities_within(asked.evidences[place], part.start, part.end):
@@ -309,17 +316,23 @@ def timeliness(asked: AskedQuestion, candidates: Sequence[_Candidate]) -> list[f
     for candidate in candidates:
         name, labels = candidate.entity["id"], {label.id for label in candidate.called}
         own = [verdict for place in candidate.places for verdict in verdicts.get((place, name), {Verdict.UNKNOWN})]
-        if (
-            wrong is not None
-            and wrong[0] in labels
-            and wrong[1] not in labels
-            or own
-            and set(own) == {Verdict.CONTRADICTS}
-        ):
+        is_other_end = wrong is not None and wrong[0] in labels and wrong[1] not in labels
+        if name in told:
+            added.append(_TOLD)
+        elif is_other_end or set(own) == {Verdict.CONTRADICTS} or (own and candidate.places.keys() <= rivals):
             added.append(_CONTRADICTS)
+        elif Verdict.HOLDS in own:
+            added.append(_HOLDS)
         else:
-            added.append(_HOLDS if Verdict.HOLDS in own else 0.0)
+            added.append(0.0 if asked.expected.kind in ("date", "number") else _existing(name, asked))
     return added
+
+
+def _existing(name: str, asked: AskedQuestion) -> float:
+    """Return what it adds that an item existed at the time of the question, or did not."""
+    if asked.existence is None or (lifetime := asked.resources.lifetimes.of(name)) is None:
+        return 0.0
+    return _EXISTED if lifetime.overlaps(asked.existence) else _DID_NOT_EXIST
 
 
 def asking_words(asked: AskedQuestion) -> frozenset[str]:

@@ -1,21 +1,17 @@
-"""What stands directly before or behind a name, in a table or in facts: "which album came after Help!?", "who replaced X?"."""
+"""The row directly before or behind that of a name: "which album came after Help!?", "who replaced Mourinho?"."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ..language.operations import AskedNeighbour
 from ..language.text import fold
-from ..records.facts import Fact, fact_of
-from ..records.periods import Period, period_of_fact
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_shares
 from .standing import is_known
 from .tables import Column, Table, asked_cell, asking_forms, asking_keywords, name_keywords, noun_keywords, whole_tables
-from .values import label_of
 
 _LEAST = 0.5  # of a name that a question must have, its last word among it: "Guardiola" is Pep Guardiola
 _LEAST_FIT = 0.5  # of the expected type, where the table is not called as what is asked for
@@ -29,7 +25,7 @@ class _NamedCell(NamedTuple):
 
 
 def next_to(asked: AskedQuestion) -> list[AnswerCandidate]:
-    """What stands directly before or behind the name that a question has, in the order of the dates of a table, or of facts.
+    """What stands directly before or behind the name that a question has, in the order of a table's dates.
 
     Nothing where the name is not in exactly one row, rows lack dates or share them, the spans of years leave a gap, the table
     lists only a selection, or the question has more that the table does not speak of; and where tables tell different things.
@@ -45,61 +41,7 @@ def next_to(asked: AskedQuestion) -> list[AnswerCandidate]:
             given = [answers for table in tables if (answers := _of_table(table, neighbour, question, asked))]
             if len({frozenset(answer.entity["id"] for answer in answers) for answers in given}) == 1:
                 return given[0]
-            if not given and (beside := _of_facts(neighbour, asked)):
-                return beside
     return []
-
-
-# -- facts -------------------------------------------------------------------------------------------------------------
-
-
-class _DatedFact(NamedTuple):
-    place: int
-    fact: Fact
-    period: Period
-
-
-def _of_facts(neighbour: AskedNeighbour, asked: AskedQuestion) -> list[AnswerCandidate]:
-    """The value before or behind a named one, or the current one, of a property with dates; nothing where properties differ."""
-    if asked.expected.kind == "date":
-        return []
-    groups: dict[tuple[str, str], list[_DatedFact]] = defaultdict(list)
-    for place, evidence in enumerate(asked.evidences):
-        fact = fact_of(evidence)
-        if fact is not None and (period := period_of_fact(fact)) is not None and not period.is_point:
-            groups[fact.subject["id"], fact.predicate["id"]].append(_DatedFact(place, fact, period))
-    given = []
-    for group in groups.values():
-        group.sort(key=lambda own: own.period)
-        keywords = asked.language.properties.keywords
-        named = [at for at, own in enumerate(group) if keywords(own.fact.object["label"]) <= neighbour.named]
-        is_asked = asked.names.asking(label_of(group[0].fact.predicate), neighbour.asking)
-        if not named and is_asked and not neighbour.later and group[0].fact.subject["id"] in asked.own:
-            named = [len(group) - 1]  # "the previous one"
-        if (
-            len(group) == 1 and named
-        ):  # the question's item is the named value: the others of the property are not retrieved
-            place, fact, _ = group[0]
-            around = map(Fact.of, asked.resources.kb.neighborhood(fact.subject["id"]))
-            group = [
-                _DatedFact(place, own, when)
-                for own in around
-                if own.predicate["id"] == fact.predicate["id"]
-                and own.subject == fact.subject
-                and (when := period_of_fact(own))
-            ]
-            group.sort(key=lambda own: own.period)
-            named = [at for at, own in enumerate(group) if own.fact.object["id"] == fact.object["id"]]
-        at = named[0] + (1 if neighbour.later else -1) if len(named) == 1 else -1
-        if 0 <= at < len(group):
-            given.append((group[at].fact.object, tuple({group[at].place: None, group[named[0]].place: None})))
-    if len({entity["id"] for entity, _ in given}) != 1:
-        return []
-    entity, places = given[0]
-    return [AnswerCandidate(entity, 1.0, places, ("beside",))]
-
-
-# -- tables ------------------------------------------------------------------------------------------------------------
 
 
 def _of_table(table: Table, neighbour: AskedNeighbour, question: str, asked: AskedQuestion) -> list[AnswerCandidate]:

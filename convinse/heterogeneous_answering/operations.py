@@ -5,9 +5,9 @@
 | `compare` | "Is X older than Y?", "Which of the two is longer, X or Y?" | by dates or numbers of the same property of both |
 | `count` | "How many albums before 1970?" | the rows of a table that lie within the years |
 | `order` | "Who produced their first album?", "her longest film", "the most goals" | of the row, or the item, at that place of the order |
-| `beside` | "Which album came after Help!?", "Who replaced X?" | of the row, or the fact, next to that of the name |
+| `beside` | "Which album came after Help!?", "Who replaced X?" | of the row next to that of the name |
 | `during` | "Who was the coach in 1998?" | of the one row whose years hold it |
-| `boundary` | "Since when has X led Y?" | the start time, or end time, of the fact of both |
+| `interval` | "Who led Y in 1998?", "... before X?", "Since when has X led Y?" | of facts and infobox values that hold for a time |
 | `role` | "Who played X?" | of the row of X, or the fact whose qualifier is X |
 | `name` | "Who was X in real life?" | the item that X is another name of, where nothing else is asked |
 
@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .boundaries import boundary_dates
 from .comparing import compared_things
+from .intervals import by_intervals
 from .named_rows import named_rows
 from .neighbours import next_to
 from .orders import counted_rows, ordered_things, within_years
@@ -63,7 +63,7 @@ _OPERATIONS: Mapping[str, _Operation] = MappingProxyType(
         "compare": _Operation(compared_things, 0.9),
         "count": _Operation(counted_rows, 0.9),
         "beside": _Operation(next_to, 0.9),
-        "boundary": _Operation(boundary_dates, 0.9),
+        "interval": _Operation(by_intervals, 0.9),
         "order": _Operation(ordered_things, 0.83),
         "during": _Operation(within_years, 0.5),
         "role": _Operation(named_rows, 0.93),

@@ -14,7 +14,7 @@ from ..language.validity import judged_parts
 from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, question_items
-from ..records.periods import AskedTime, JudgedPart
+from ..records.periods import AskedTime, JudgedPart, Period
 from ..records.representation import Representation, answer_type_of, read_slots
 from ..records.written_values import kind_of_value
 from ..resources import Resources
@@ -137,6 +137,15 @@ class AskedQuestion:
     def time(self) -> AskedTime | None:
         """The time that the question names."""
         return self.language.times.time(self.asking)
+
+    @cached_property
+    def existence(self) -> Period | None:
+        """When the answer must have existed: the time that the question names, or that of what a clause of it is about."""
+        named = self.language.times.named(self.asking) or self.language.times.named(self.question)
+        if named is not None:
+            return named
+        event = self.resources.lifetimes.common(entity["id"] for entity in self.about)
+        return None if event is None else self.language.times.clause(self.question, event)
 
     @cached_property
     def judged(self) -> list[JudgedPart]:

@@ -6,10 +6,12 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyNames, PropertyWords
+from ..language.validity import contradicting, judged_parts
 from ..records.evidence import Entity, Evidence, normalize_source, question_items
 from ..records.facts import Fact, fact_of
 from .quantities import compared
@@ -84,7 +86,8 @@ def decide(
     In this order:
 
     1. a number that the evidences state or list lies above or below the number that the question names;
-    2. a fact of an asked property holds two things that the question names: yes;
+    2. a fact of an asked property holds two things that the question names: yes; no if it did not at the time that the question
+       names, or does not today where it asks about the present;
     3. the question names an item and something that other items have as value of an asked property, and the item's facts
        of that property have other values only: no; with "the same", the values of two named items are compared;
     4. the question names an item and asks for a property of it, and nothing else: yes, it has values;
@@ -97,7 +100,9 @@ def decide(
     if number := compared(question, evidences, names, language):
         return Verdict.stated(_CERTAIN if number.holds else 1 - _CERTAIN, number.evidences)
     compares = not language.yes_no.comparing.isdisjoint(question.lower().split())
-    decided = _by_facts(words, claims, compares, language.properties)
+    is_timed = language.times.time(question) is not None or language.times.asks_about_present(question)
+    behind = contradicting(judged_parts(question, evidences, language)) if is_timed else set()
+    decided = _by_facts(words, claims, compares, behind, language.properties)
     return decided or _by_text(question, evidences, language, judge)
 
 
@@ -108,7 +113,7 @@ def _claim(place: int, fact: Fact, words: frozenset[str], names: PropertyNames, 
 
 
 def _by_facts(
-    words: frozenset[str], claims: Sequence[_Claim], compares: bool, language: PropertyWords
+    words: frozenset[str], claims: Sequence[_Claim], compares: bool, behind: AbstractSet[int], language: PropertyWords
 ) -> Verdict | None:
     names = ({_name_words([entity], language) for entity in claim.named} for claim in claims)
     holding = [
@@ -117,7 +122,8 @@ def _by_facts(
         if len({name for name in own if not any(name < longer for longer in own)}) > 1
     ]
     if places := [claim.place for claim in holding if claim.asked]:
-        return Verdict.stated(_CERTAIN, places)
+        then = [place for place in places if place not in behind]
+        return Verdict.stated(_CERTAIN, then) if then else Verdict.stated(1 - _CERTAIN, places)
     named = {entity["id"]: entity for claim in claims for entity in claim.named}
     asked: dict[str, list[_Claim]] = defaultdict(list)  # facts of asked properties, by subject
     for claim in claims:

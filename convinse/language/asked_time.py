@@ -38,6 +38,15 @@ class TimeWords:
     starting: WordSet
     ending: WordSet
     former: WordSet
+    while_: WordSet
+    present: WordSet
+
+    def named(self, question: str) -> Period | None:
+        """Return the time that a question names by any words ("the 2011 film"); None if it names none, or several."""
+        if (time := self.time(question)) is not None:
+            return time.period
+        named = _named_times(question)
+        return named[0].period if len(named) == 1 else None
 
     def time(self, question: str) -> AskedTime | None:
         """Return the time that a question asks within: "in 1998", "from 1986 to 1988", "before 1990"; None if it names none."""
@@ -63,12 +72,28 @@ class TimeWords:
             return AskedTime(first.period, Boundary.SINCE if word in self.since else Boundary.UNTIL)
         return AskedTime(first.period, self.boundary(question)) if word in self.during or not lead else None
 
+    def clause(self, question: str, event: Period) -> Period | None:
+        """Return the time that a clause speaks of ("while X played", "after X was founded"), where the event of it lasted `event`.
+
+        None if the question has no such clause.
+        """
+        words = set(fold(question).split())
+        if words & (self.after | self.since):
+            return Period.of_years(None, None)._replace(first=event.first)
+        if words & (self.before | self.until):
+            return Period.of_years(None, None)._replace(last=event.last)
+        return event if words & self.while_ else None
+
     def boundary(self, question: str) -> Boundary:
         """Return the end of an interval that a question speaks of: "when did X become", "until when"."""
         words = set(fold(question).split())
         if words & (self.ending | self.until):
             return Boundary.END
         return Boundary.START if words & (self.starting | self.since) else Boundary.ANY
+
+    def asks_about_present(self, question: str) -> bool:
+        """Return True if a question begins as one about the present does ("is", "does")."""
+        return not self.present.isdisjoint(fold(question).split()[:1])
 
     def asks_for_former(self, question: str) -> bool:
         """Return True if a question asks for what holds no longer, or for all that held ("former", "ever")."""

@@ -51,6 +51,16 @@ def _plain(characters: str) -> str:
     return "".join(char if char.isascii() or char.isalnum() else " " for char in plain)
 
 
+@lru_cache(maxsize=1)
+def marks() -> str:
+    """Unicode's combining marks, as ranges of a character class; the non-joiner, which stands inside words, is one of them."""
+    codes = [code for code in range(0x300, 0x1F000) if code == 0x200C or unicodedata.category(chr(code))[0] == "M"]
+    starts = [code for code, before in zip(codes, [0, *codes], strict=False) if code != before + 1]
+    ends = [code for code, after in zip(codes, [*codes[1:], 0], strict=True) if code != after - 1]
+    ranges = [*zip(starts, ends, strict=True), (0xE0100, 0xE01EF)]
+    return "".join(f"{chr(start)}-{chr(end)}" for start, end in ranges)
+
+
 def words(text: str) -> list[str]:
     """The words of a text as they stand."""
     return _WORD.findall(text)

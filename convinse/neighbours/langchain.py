@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..records.evidence import parse_sources
 from ..support.errors import DependencyError
 from .shared import Settings, SharedPipeline, shared_pipeline, to_document
 
 try:
-    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import PrivateAttr
+    from langchain_core.runnables import run_in_executor
 except ModuleNotFoundError as error:
     raise DependencyError(f"{error.name} is missing; run pip install 'convinse[langchain]'") from error
 
@@ -20,23 +21,33 @@ class LangChainRetriever(BaseRetriever):
     """A question -> the pipeline's best `k` evidences, best first.
 
     Args:
-        config, sources: see `SharedPipeline`, which may be given in place of both.
-        k: documents that are wanted.
+        config: see `SharedPipeline`, which may be given in its place.
+        sources: a combination such as `kb_text`; those of the pipeline by default.
+        k: documents that are wanted; `invoke(question, k=...)` may say another number.
     """
 
+    config: Any = None  # the shared pipeline: a copy with other settings uses the same one
+    sources: str | None = None
     k: int = 10
-    _pipeline: SharedPipeline = PrivateAttr()
 
     def __init__(
         self, config: SharedPipeline | Settings = "config.yml", sources: str | None = None, k: int = 10, **options: Any
     ) -> None:
-        super().__init__(**{"k": k, **options})
-        self._pipeline = shared_pipeline(config, sources)
+        if sources is not None:
+            parse_sources(sources)
+        super().__init__(config=shared_pipeline(config, sources), sources=sources, k=k, **options)  # type: ignore[call-arg]
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        (evidences,) = self._pipeline.retrieve([query])
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        (evidences,) = self.config.retrieve([query], sources=self.sources and parse_sources(self.sources))
         documents = []
-        for evidence in evidences[: self.k]:
+        for evidence in evidences[: self.k if k is None else k]:
             name, text, meta = to_document(evidence)
             documents.append(Document(id=name, page_content=text, metadata={**meta, "score": evidence["score"]}))
         return documents
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        return await run_in_executor(None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), k=k)

@@ -41,19 +41,23 @@ class SharedPipeline:
         return Pipeline(load_config(given) if isinstance(given, str) else parse_config(given))
 
     def retrieve(
-        self, questions: Sequence[str], earlier: Sequence[Sequence[Turn]] | None = None
+        self,
+        questions: Sequence[str],
+        earlier: Sequence[Sequence[Turn]] | None = None,
+        sources: Sequence[str] | None = None,
     ) -> list[list[Evidence]]:
         """The top evidences of each question, best first, as the pipeline has them.
 
         Args:
             questions: each in full, or in the light of its `earlier` turns.
             earlier: of each question the turns before it, which count with their gold answers where they have any.
+            sources: of the evidences; those of the constructor by default.
 
         Raises:
             DataError: a question is too long, an earlier turn is none.
         """
         with self._lock:
-            return [turn["top_evidences"] for turn in self._understood(questions, earlier, "ers")]
+            return [turn["top_evidences"] for turn in self._understood(questions, earlier, "ers", sources)]
 
     def rank(
         self, questions: Sequence[str], evidences: Sequence[Sequence[Evidence]], most: int
@@ -82,7 +86,13 @@ class SharedPipeline:
         ers, pipeline = self._pipeline.ers, self._pipeline
         return ers if isinstance(ers, NativeERS) else NativeERS(pipeline.config, resources=pipeline.resources)
 
-    def _understood(self, questions: Sequence[str], earlier: Sequence[Sequence[Turn]] | None, until: Any) -> list[Turn]:
+    def _understood(
+        self,
+        questions: Sequence[str],
+        earlier: Sequence[Sequence[Turn]] | None,
+        until: Any,
+        sources: Sequence[str] | None = None,
+    ) -> list[Turn]:
         before = earlier or [()] * len(questions)
         asked: list[Conversation] = [
             {"conv_id": str(number), "questions": [*turns, {"question": question}]}
@@ -90,7 +100,7 @@ class SharedPipeline:
         ]
         check_conversations(asked, "questions")
         turns = [conversation["questions"][-1] for conversation in asked]
-        self._pipeline.answer_turns(turns, before, self.sources, use_gold_answers=True, until=until)
+        self._pipeline.answer_turns(turns, before, sources or self.sources, use_gold_answers=True, until=until)
         return turns
 
 

@@ -1,6 +1,7 @@
 """From a text to the terms that are indexed: words in lower case, folded, without stop words, stemmed.
 
 What a language does not say is left out: without a stemmer words stay as they are, without a list of stop words all count.
+Words are runs of letters, digits and the marks on them, as Unicode's word boundaries have it but for apostrophes and points.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ..language.language import stop_words
+from ..language.text import marks
 from ..support.errors import DataError, nearest
 
-VERSION = 1  # raised when the same text gives other terms
+VERSION = 2  # raised when the same text gives other terms
 NEUTRAL = "mul"  # no stemming, no stop words
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -23,8 +25,9 @@ _STEMMERS = {
     "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
     "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
-_BIGRAMS = ("ja", "ko", "zh")  # no stemmer, but a name of their own
-LANGUAGES = tuple(sorted([*_STEMMERS, *_BIGRAMS, NEUTRAL]))
+_UNSTEMMED = ("az", "ja", "ko", "zh")  # no stemmer, but a name of their own
+_DOTLESS = ("az", "tr")  # whose I is the capital of ı, and İ that of i
+LANGUAGES = tuple(sorted([*_STEMMERS, *_UNSTEMMED, NEUTRAL]))
 # Letters that are letters of their own, and not another letter with an accent: folding leaves them, stemmers know them.
 _OWN_LETTERS = {
     "pl": "ąćęłńóśźż",
@@ -36,21 +39,38 @@ _OWN_LETTERS = {
     NEUTRAL: "",
 }
 _WORD = re.compile(r"\w+")
-# Scripts that write without blanks, or glue endings to words: pairs of neighbouring characters are their terms.
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff]{2,}")
-_STROKES = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
+# Texts without any of these, such as Latin, Greek and Cyrillic ones, need no more than `_WORD`, which is faster.
+_BEYOND = re.compile(
+    r"[\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u1cff\u200b-\u200f\u2060\u20d0-\u20ff\u2de0-\U0010ffff]"
+)
+# Scripts that write without blanks, or glue endings to words: Kana, Han, Hangul; Thai, Lao, Burmese, Khmer.
+_UNSPACED = re.compile(
+    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+    r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\uaa60-\uaa7f\u1780-\u17d3]{2,}"
+)
+# What changes no word: accents without a letter of their own, vowels of Hebrew and Arabic, the Arabic tatweel, the nukta of
+# Devanagari (often left out), soft hyphens, joiners, directions, variants of emoji.
+_SILENT = re.compile(
+    r"[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    r"\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u08d3-\u08ff\u093c\u200b-\u200f\u2060\u20d0-\u20ff\ufe00-\ufe0f\ufeff]+"
+)
+_STROKES = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "ς": "σ"}
+)
 
 
 class Analyzer:
     """The terms of texts in one language.
 
-    1. The text is composed (NFC), put into lower case and cut into words (letters, digits, underscores).
-    2. Runs of two or more Hangul, Han or Kana become their overlapping pairs of characters: Korean glues its particles
-       to words, Chinese and Japanese write without blanks.
+    1. The text is composed (NFC), loses what changes no word (the vowel marks of Arabic and Hebrew, joiners ...), is put into
+       lower case as the language does and cut into words: letters with their marks, digits, underscores.
+    2. Runs of two or more Hangul, Han, Kana, Thai, Lao, Burmese or Khmer become their overlapping pairs of characters, each
+       with its marks: Korean glues its particles to words, the others write without blanks.
     3. Stop words are left out.
-    4. Latin letters lose accents unless they are letters of the language (Polish ł, ą, ó stay, é becomes e); fullwidth
-       forms become usual letters. Letters of other scripts stay.
-    5. The Snowball stemmer of the language, where there is one.
+    4. Latin letters lose accents unless they are letters of the language (Polish ł, ą, ó stay, é becomes e), Greek ones
+       always; fullwidth forms become usual letters. Letters of other scripts stay.
+    5. The Snowball stemmer of the language, where there is one. Behind it, Turkish ı and i are the same, since foreign
+       keyboards and capitals mix them up.
 
     Args:
         language: a code of `LANGUAGES`; `mul` stems nothing and has no stop words.
@@ -65,6 +85,7 @@ class Analyzer:
         self.language = language
         self._stop_words = stop_words(language)
         self._own = _OWN_LETTERS.get(language)
+        self._is_dotless = language in _DOTLESS
         self._stem = None
         if language in _STEMMERS:
             import Stemmer
@@ -75,10 +96,15 @@ class Analyzer:
 
     def words(self, text: str) -> list[str]:
         """The words of a text (steps 1 and 2), stop words included: all that depends on their neighbours."""
-        if not text.isascii():
-            text = unicodedata.normalize("NFC", text)
-            text = _UNSPACED.sub(_pairs, text)
-        return _WORD.findall(text.lower())
+        if self._is_dotless:
+            text = text.replace("I", "ı")
+        if text.isascii():
+            return _WORD.findall(text.lower())
+        text = unicodedata.normalize("NFC", text).replace("İ", "i")
+        if _BEYOND.search(text) is None:
+            return _WORD.findall(text.lower())
+        text = _SILENT.sub("", text).replace("ँ", "ं")
+        return _marked_word().findall(_UNSPACED.sub(_pairs, text).lower())
 
     def term(self, word: str) -> str | None:
         """What a word of `words` is indexed as (steps 3 to 5); None for a stop word."""
@@ -93,7 +119,9 @@ class Analyzer:
             )
             if word in self._stop_words:
                 return None
-        return self._stem(word) if self._stem is not None else word
+        if self._stem is not None:
+            word = self._stem(word)
+        return word.replace("ı", "i") if self._is_dotless else word
 
     def terms(self, texts: Iterable[str]) -> list[str]:
         """The terms of texts, in order."""
@@ -101,14 +129,26 @@ class Analyzer:
         return [term for term in terms if term is not None]
 
 
+@lru_cache(maxsize=1)
+def _marked_word() -> re.Pattern[str]:
+    return re.compile(rf"\w[\w{marks()}]*")
+
+
+@lru_cache(maxsize=1)
+def _marked_character() -> re.Pattern[str]:
+    return re.compile(f".[{marks()}]*")
+
+
 def _pairs(match: re.Match[str]) -> str:
-    return f" {' '.join(first + second for first, second in pairwise(match[0]))} "
+    characters = match[0] if min(match[0]) >= "\u3040" else _marked_character().findall(match[0])
+    return f" {' '.join(first + second for first, second in pairwise(characters))} "
 
 
 @lru_cache(maxsize=10_000)
 def _plain(char: str, keep_accents: bool) -> str:
     usual = unicodedata.normalize("NFKC", char).lower()
-    if keep_accents or not unicodedata.name(usual[0], "").startswith("LATIN"):
-        return usual
+    script = unicodedata.name(usual[0], "").partition(" ")[0]
+    if script != "GREEK" and (keep_accents or script != "LATIN"):
+        return "ss" if usual == "ß" else usual
     bare = "".join(char for char in unicodedata.normalize("NFKD", usual) if not unicodedata.combining(char))
     return bare.translate(_STROKES)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ..formats.records import first_of
 from ..support.blocks import Block
 from ..support.errors import DataError
-from ..support.jsonlines import decoded
+from ..support.jsonlines import JSON_ERRORS, decoded, not_json
 from .analysis import Analyzer
 from .layout import MOST_IN_TEXT, MOST_IN_TITLE, TEXT_BITS, Parameters, short_hash, token
 
@@ -25,7 +26,7 @@ _TERM_BITS = 32  # of a sort key, below the passage
 
 
 class Passage(msgspec.Struct):
-    """A line of a passages file; `meta` and other keys are kept as they are."""
+    """A line of an index; `meta` and other keys are kept as they are."""
 
     id: str
     text: str
@@ -33,6 +34,8 @@ class Passage(msgspec.Struct):
 
 
 _DECODER = msgspec.json.Decoder(Passage)
+_MEMBERS = msgspec.json.Decoder(dict[str, Any])
+_IDS, _TEXTS = ("id", "_id", "docid", "docno"), ("text", "contents", "body")
 
 
 class Rows(NamedTuple):
@@ -86,8 +89,8 @@ class BlockReader:
         sizes: list[int] = []  # words of the text, words of the title, and so on
         tokens: list[str] = []
         split, number_of, token_of = self._analyzer.words, self._words.__getitem__, self._words.tokens
-        for line_number, line in block.lines():
-            passage = self._decode(line, line_number)
+        for line_number, given in block.lines():
+            passage, line = read_passage(self._path, line_number, given)
             ids.append(passage.id.encode())
             kept.append(line)
             text = list(map(number_of, split(passage.text)))
@@ -139,14 +142,46 @@ class BlockReader:
         sizes = np.bincount(keys >> _TERM_BITS, minlength=passages)
         return all_hashes[present_terms], sizes, keys & ((1 << _TERM_BITS) - 1), counts
 
-    def _decode(self, line: bytes, number: int) -> Passage:
-        passage = decoded(_DECODER, self._path, number, line)
-        if passage.id.split() != [passage.id]:
-            fault = "holds white space, which the submission format cannot carry" if passage.id.strip() else "is empty"
-            raise DataError(f"{self._path}:{number}: the id '{passage.id}' {fault}".replace("\n", " "))
-        if not passage.text or passage.text.isspace():
-            raise DataError(f"{self._path}:{number}: passage '{passage.id}' has no text")
-        return passage
+
+def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
+    """The passage of a line of a file, and the line as an index keeps it.
+
+    The project's own form, and those of BEIR (`_id`, `title`, `text`), Pyserini (`id`, `contents`, whose first line is the
+    title) and TREC (`docid` or `docno`, `body`) are read.
+
+    Raises:
+        DataError: the line is no passage; names file and line.
+    """
+    try:
+        passage = _DECODER.decode(line)
+    except msgspec.ValidationError:
+        renamed = _renamed(decoded(_MEMBERS, path, number, line))
+        for key, names in (("id", _IDS), ("text", _TEXTS)):
+            if key not in renamed:
+                raise DataError(
+                    f"{path}:{number}: a passage without {key}; its key must be {' or '.join(names)}"
+                ) from None
+        line = msgspec.json.encode(renamed)
+        passage = decoded(_DECODER, path, number, line)
+    except JSON_ERRORS as error:
+        raise not_json(path, number, error) from None
+    if passage.id.split() != [passage.id]:
+        fault = "holds white space, which the submission format cannot carry" if passage.id.strip() else "is empty"
+        raise DataError(f"{path}:{number}: the id '{passage.id}' {fault}".replace("\n", " "))
+    if not passage.text or passage.text.isspace():
+        raise DataError(f"{path}:{number}: passage '{passage.id}' has no text")
+    return passage, line
+
+
+def _renamed(members: dict[str, Any]) -> dict[str, Any]:
+    title, contents = members.pop("title", None), members.get("contents")
+    text = first_of(members, _TEXTS)
+    if title is None and text is contents and isinstance(text, str):
+        first, newline, rest = text.partition("\n")
+        if newline and rest.strip():
+            title, text = first.strip('"'), rest
+    ours = {"id": first_of(members, _IDS), "title": title, "text": text, **members}
+    return {key: value for key, value in ours.items() if value is not None}
 
 
 class _Words(dict[str, int]):

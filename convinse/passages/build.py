@@ -7,6 +7,7 @@ full-text engine that finds candidates.
 from __future__ import annotations
 
 import hashlib
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -24,10 +25,11 @@ from ..support.jsonlines import open_packed, raw_lines, reading, too_long
 from ..support.limits import LONGEST_LINE
 from ..support.progress import progress
 from . import analysis
-from .blocks import BlockReader, Passage
+from .blocks import BlockReader, read_passage
 from .layout import Parameters, PassagesManifest, is_index, read_manifest, short_hash
 from .writing import IndexWriter, finish
 
+LOGGER = logging.getLogger(__name__)
 MEMORY = 2_000_000_000
 _LEAST_MEMORY = 64_000_000
 _BLOCK_BYTES, _LEAST_BLOCK = 8_000_000, 500_000
@@ -56,7 +58,7 @@ def build_index(
     """Build the index of a file of passages.
 
     Args:
-        passages: JSON lines with `id`, `text` and optional `title` and `meta`, plain or packed (gz, bz2, zst).
+        passages: JSON lines as `read_passage` takes them, plain or packed (gz, bz2, zst).
         output: the folder; it takes its place when the index is whole. What it finds depends on the passages and the
             parameters only, not on memory and processes.
         parameters: language, weight of titles, k1 and b; the defaults of `Parameters` otherwise.
@@ -89,6 +91,10 @@ def build_index(
     size = passages.stat().st_size if passages.is_file() else 0
     workers = min(workers, size // block_bytes + 1)
     total = _count_lines(passages)
+    for number, line in raw_lines(passages):
+        if read_passage(passages, number, line)[1] != line:
+            LOGGER.info("%s: its passages are kept as id, title and text", passages)
+        break
     with replacing(output) as folder:
         folder.mkdir()
         digest = hashlib.blake2b(digest_size=8)
@@ -149,9 +155,8 @@ def _check_unique(path: Path, hashes: npt.NDArray[np.uint64]) -> None:
     if not repeats:
         return
     wanted = set(hashes[list(repeats)].tolist())
-    decoder = msgspec.json.Decoder(Passage)
     first: dict[str, int] = {}
     for number, line in raw_lines(path):
-        name = decoder.decode(line).id
+        name = read_passage(path, number, line)[0].id
         if short_hash(name.encode()) in wanted and first.setdefault(name, number) != number:
             raise DataError(f"{path}:{number}: the id '{name}' was given in line {first[name]} already")

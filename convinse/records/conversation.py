@@ -184,6 +184,8 @@ def check_conversations(data: Any, where: str) -> list[Conversation]:
                 raise DataError(f"{place}, turn {index} is {type(turn).__name__}, not an object")
             spot = f"{place}, turn {turn.get('turn', index)}"
             question = _require(turn, "question", (str,), spot)
+            if isinstance(turn.get("question_id"), int):
+                turn["question_id"] = str(turn["question_id"])
             if len(question) > LONGEST_QUESTION:
                 raise DataError(f"{spot}: a question of {len(question)} characters; {LONGEST_QUESTION} are the most")
             answers = turn.get("answers")

@@ -107,13 +107,16 @@ def read_triples(path: Path) -> list[dict[str, Any]]:
     """
     data = read_bytes(path)
     if data.lstrip()[:1] == b"[":
-        triples: list[dict[str, Any]] = decode_whole(path, data, list[dict[str, Any]])
-        return triples
+        return list(map(_identified, decode_whole(path, data, list[dict[str, Any]])))
     first, _, rest = data.strip().partition(b"\n")
     if b'"prediction_text"' in first and b'"id"' in first and (not rest or first.rstrip().endswith(b"}")):
-        return [triple for _, triple in read_lines(path, dict[str, Any])]
+        return [_identified(triple) for _, triple in read_lines(path, dict[str, Any])]
     texts = _mapping(path, data, str, "prediction")
     return [{"id": qid, "prediction_text": text} for qid, text in texts.items()]
+
+
+def _identified(triple: dict[str, Any]) -> dict[str, Any]:
+    return {**triple, "id": str(triple["id"])} if isinstance(triple.get("id"), int) else triple
 
 
 def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:

@@ -10,16 +10,20 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 
 from ..encoder.tokens import TokenCounter
+from ..knowledge_base.linking import repair
 from ..pipeline import Pipeline
 from ..question_understanding.base import understand
 from ..records.conversation import Conversation, RankedAnswer, Turn
 from ..records.evidence import SOURCES, Entity, parse_sources
+from ..records.literals import find_literals
+from ..resources import Resources
 from ..session import Session
 from ..support.errors import ConfigError
 from .app import openai_error
@@ -31,6 +35,8 @@ _EARLIER = 30  # turns that count as the conversation, the last ones: each is un
 _EVIDENCES = 5  # that the text of an answer shows
 _LONGEST_ANSWER = 300  # characters of an earlier answer; the longest names of items have some 250
 _LONGEST_LINE = 2_000  # characters of its first line: the pattern takes quadratic time on some
+_TEXT_PARTS = ("text", "input_text", "output_text")
+_MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_`#>]+")  # of Markdown: links and marks
 _ANSWER_LINE = re.compile(r"(?P<label>.+?) \((?:(?P<id>[^(),]+), )?(?:[^();]+; )?score -?[0-9.]+(?:; not sure: .*)?\)")
 _NO_ANSWER = "No answer was found."
 
@@ -43,7 +49,7 @@ class ContentPart(_ChatShape):
     """A part of a message."""
 
     type: str
-    text: str = ""
+    text: str | None = None
 
 
 class ChatMessage(_ChatShape):
@@ -54,12 +60,15 @@ class ChatMessage(_ChatShape):
 
     @property
     def text(self) -> str:
-        """All of its text. Raises `HTTPException` (400) if there are pictures or sounds."""
+        """All of its text; pictures, sounds and refusals have none."""
         if isinstance(self.content, list):
-            if kinds := {part.type for part in self.content} - {"text"}:
-                raise HTTPException(400, f"messages: content of type '{min(kinds)[:50]}'; only text can be asked")
-            return "\n".join(part.text for part in self.content)
+            return "\n".join(part.text for part in self.content if part.type in _TEXT_PARTS and part.text)
         return self.content or ""
+
+    def check_has_text(self) -> None:
+        """Raise `HTTPException` (400) if there are pictures or sounds and no text."""
+        if isinstance(self.content, list) and self.content and not self.text.strip():
+            raise HTTPException(400, f"messages: content of type '{self.content[0].type[:50]}'; only text can be asked")
 
 
 class StreamOptions(_ChatShape):
@@ -121,7 +130,7 @@ def sources_of(name: str, usual: Sequence[str]) -> tuple[str, ...]:
 def chat_question(request: ChatRequest) -> ChatQuestion:
     """Return the question of a request and the turns before it. Raises `HTTPException` (400, 413).
 
-    Programs send earlier messages again that were refused; they are passed over.
+    Programs send earlier messages again that were refused; they are passed over, and so are calls of tools.
     """
     if request.n not in (None, 1):
         raise HTTPException(400, "n: one answer is given; leave it out or set it to 1")
@@ -129,11 +138,12 @@ def chat_question(request: ChatRequest) -> ChatQuestion:
     for message in request.messages:
         if message.role == "user":
             turns.append({"turn": len(turns), "question": message.text, "pred_answers": []})
-        elif message.role == "assistant" and turns:
+        elif message.role == "assistant" and turns and message.text:
             turns[-1]["pred_answers"] = _answers_of(message.text)
         last = message.role
     if not turns or last != "user":
         raise HTTPException(400, "messages: the last one must be of the role 'user'; it is the question")
+    request.messages[-1].check_has_text()
     *earlier, last_turn = turns
     question = checked_question(last_turn["question"])
     return ChatQuestion(question, [turn for turn in earlier if can_be_asked(turn["question"])][-_EARLIER:])
@@ -144,17 +154,49 @@ def _answers_of(text: str) -> list[RankedAnswer]:
     if not line or line == _NO_ANSWER:
         return []
     match = _ANSWER_LINE.fullmatch(line[:_LONGEST_LINE])
-    label = match["label"] if match else line[:_LONGEST_ANSWER]
-    name = (match and match["id"]) or label
-    return [{"answer": Entity(id=name, label=label), "score": 1.0, "rank": 1}]
+    if match is None:  # of another program: `session_after` finds what it names
+        return [{"answer": Entity(id="", label=line[:_LONGEST_ANSWER]), "score": 1.0, "rank": 1}]
+    return [{"answer": Entity(id=match["id"] or match["label"], label=match["label"]), "score": 1.0, "rank": 1}]
 
 
 def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[Turn]) -> Session:
-    """Return a session that goes on after these turns; they are understood, and not answered again."""
+    """Return a session that goes on after these turns; they are understood, and not answered again.
+
+    An answer of another program is what its line names: the item, date or number in it that fits its question best.
+    """
     conversation: Conversation = {"conv_id": "chat", "questions": list(earlier)}
-    for number in range(len(earlier)):
+    for number, turn in enumerate(earlier):
+        for answer in turn["pred_answers"]:
+            if not answer["answer"]["id"]:
+                answer["answer"] = _named(pipeline.resources, turn["question"], answer["answer"]["label"])
         understand(pipeline.qu, [conversation], number, use_gold_answers=False)
     return pipeline.session(sources, conversation)
+
+
+def _named(resources: Resources, question: str, line: str) -> Entity:
+    """The entity that a line names as the answer to a question; the line itself if it names none."""
+    line = _MARKUP.sub(r"\1", line).strip(' \t.:"“”')
+    question, text = repair(question), repair(line)
+    mentions = resources.linker.link(f"{question}\n{text}")
+    known = {mention.candidates[0].id for mention in mentions if mention.end <= len(question)}
+    named = [mention for mention in mentions if mention.start > len(question)]
+    for mention in named:
+        if mention.end - mention.start == len(text):
+            return mention.candidates[0].entity
+    places = [
+        (mention.start - len(question) - 1, mention.candidates[0].entity) for mention in named if mention.is_certain
+    ]
+    places += [(span.start, span.entity) for span in find_literals(text)]
+    types = resources.language.answer_types
+    expected = types.expected_type(question)
+
+    def fit(entity: Entity) -> float:
+        return types.fit(
+            expected, entity["id"], [kind["label"].lower() for kind in resources.kb.types_of(entity["id"])]
+        )
+
+    new = [entity for _, entity in sorted(places, key=itemgetter(0)) if entity["id"] not in known]
+    return max(new, key=fit, default=Entity(id=line, label=line))
 
 
 def answer_lines(turn: Turn) -> list[str]:

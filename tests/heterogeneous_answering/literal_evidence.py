@@ -34,6 +34,9 @@ class Known:
     def properties(self):
         return self._properties
 
+    def literals(self, entity_id, properties):
+        return {number: [] for number in properties}
+
 
 def evidence(text, source, *entities, **more):
     """An evidence with the given entities and the literals of its text, in reading order; `more` are keys."""

@@ -30,7 +30,7 @@ ALLOWED = {
     "heterogeneous_answering/llm.py": {"_SOURCES": NAMES},
     "identity.py": {"_HOW_ASKED": OPTIONS},
     "question_understanding/llm.py": {"_SCHEMA": KEYS},
-    "passages/analysis.py": {"_STEMMERS": CODES, "_OWN_LETTERS": CODES},
+    "passages/analysis.py": {"_STEMMERS": CODES, "_UNSTEMMED": CODES, "_OWN_LETTERS": CODES},
     "records/evidence.py": {"SOURCES": NAMES},
     "records/periods.py": {"_NOW": "behind a dash: ranges of dates that go on, as English writes them"},
     "records/written_values.py": dict.fromkeys(

@@ -20,3 +20,30 @@ def test_a_chain_gives_the_native_ranking(shared):
     first, *_ = LangChainRetriever(shared, k=1, tags=["convinse"]).invoke(QUESTIONS[0])
     evidence = native()[0]["top_evidences"][0]
     assert first.metadata == {key: value for key, value in evidence.items() if key != "evidence_text"}
+
+
+def test_settings_count_at_call_time(shared):
+    from langchain_core.runnables import ConfigurableField
+
+    from convinse.neighbours.langchain import LangChainRetriever
+
+    def sources(documents):
+        return {document.metadata["source"] for document in documents}
+
+    retriever = LangChainRetriever(shared, "kb", k=3)
+    question = QUESTIONS[0]
+    fields = retriever.configurable_fields(k=ConfigurableField(id="k"), sources=ConfigurableField(id="sources"))
+    wider = fields.with_config(configurable={"k": ALL})
+    assert sources(wider.invoke(question)) == {"kb"} and len(wider.invoke(question)) > len(fields.invoke(question)) == 3
+    assert sources(fields.invoke(question, {"configurable": {"sources": "text"}})) == {"text"}
+    assert [len(found) for found in retriever.batch([question] * 2, k=2)] == [2, 2]
+    assert len(retriever.bind(k=1).invoke(question)) == len(asyncio.run(retriever.ainvoke(question, k=1))) == 1
+    assert len(asyncio.run(wider.abatch([question], k=2))[0]) == 2
+    which = retriever.configurable_alternatives(
+        ConfigurableField(id="which"), default_key="kb", text=LangChainRetriever(shared, "text", k=2)
+    )
+    assert sources(which.invoke(question)) == {"kb"}
+    chosen = which.with_config(configurable={"which": "text"})
+    assert sources(chosen.invoke(question)) == {"text"} and len(chosen.invoke(question)) == 2
+    with pytest.raises(TypeError, match="most"):
+        retriever.invoke(question, most=1)

@@ -1,9 +1,28 @@
 import unicodedata
+from itertools import combinations
 
 import pytest
+import yaml
 
 from convinse.passages.analysis import LANGUAGES, Analyzer, stop_words
 from convinse.support.errors import DataError
+from places import ROOT
+
+CASES = yaml.safe_load((ROOT / "tests" / "cases" / "words.yml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+def test_words_of_all_scripts(case):
+    def terms(text):
+        return Analyzer(case["language"]).terms([text])
+
+    assert all(terms(text) for key in ("same", "apart", "finds") for text in case.get(key, []))
+    assert len({tuple(terms(text)) for text in case.get("same", [""])}) == 1
+    for one, other in combinations(case.get("apart", []), 2):
+        assert not set(terms(one)) & set(terms(other))
+    if "finds" in case:
+        word, sentence = map(terms, case["finds"])
+        assert set(word) <= set(sentence)
 
 
 def test_polish_letters_stay_and_foreign_accents_go():

@@ -70,7 +70,7 @@ def test_squad_and_klue_questions():
     [
         (read_mrqa_answers, lines(HEADER, "{broken"), ":2: not valid JSON"),
         (read_mrqa_answers, lines(HEADER, '{"context": "c"}'), ":2: no 'qas'"),
-        (read_mrqa_answers, lines(HEADER, context((7, ["x"]))), r":2: .*got `int`.*qid"),
+        (read_mrqa_answers, lines(HEADER, context((None, ["x"]))), r":2: .*got `null`.*qid"),
         (read_mrqa_answers, lines(HEADER, context(("q7", [])), context(("q8", []), ("q7", []))), ":3: .*'q7' is given"),
         (
             read_squad_references,

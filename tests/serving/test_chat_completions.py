@@ -6,7 +6,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from convinse.serving.api import ServiceOptions, create_app
-from convinse.serving.chat_completions import ChatMessage, ChatRequest, answer_lines, chat_question
+from convinse.serving.chat_completions import ChatMessage, ChatRequest, answer_lines, chat_question, session_after
 from loopback import served
 from places import ROOT
 from services import ask, asked, events
@@ -72,9 +72,9 @@ def test_an_edited_answer_counts(server):
         ("Titanic (1997 film) (Q44578, score 0.50; not sure: the (best) one)", ("Q44578", "Titanic (1997 film)")),
         ("19 December 1997 (1997-12-19T00:00:00Z, score 1.00)", ("1997-12-19T00:00:00Z", "19 December 1997")),
         ("53.3 metres (score 0.10)", ("53.3 metres", "53.3 metres")),
-        ("  It was James Cameron.\nI think", ("It was James Cameron.", "It was James Cameron.")),
-        ("x" * 1000, ("x" * 300, "x" * 300)),
-        (LONG_LINE, (LONG_LINE[:300], LONG_LINE[:300])),
+        ("  It was James Cameron.\nI think", ("", "It was James Cameron.")),
+        ("x" * 1000, ("", "x" * 300)),
+        (LONG_LINE, ("", LONG_LINE[:300])),
         ("No answer was found.", None),
         ("", None),
         (None, None),
@@ -88,6 +88,54 @@ def test_an_earlier_answer_is_read_from_its_first_line(text, entity):
     ]
     (turn,) = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="b")])).earlier
     assert [(a["answer"]["id"], a["answer"]["label"]) for a in turn["pred_answers"]] == ([entity] if entity else [])
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "entity"),
+    [
+        ("Who directed the film Titanic?", "James Cameron", "Q42574"),
+        ("Who directed the film Titanic?", "**James Cameron**.", "Q42574"),
+        ("Who directed the film Titanic?", "Titanic was directed by James Cameron.", "Q42574"),
+        ("Who directed Titanic?", "[Titanic](http://x) is a film of 1997 by `James Cameron`", "Q42574"),
+        ("Who directed Titanic?", '"James Cameron" made it in 1997', "Q42574"),
+        ("When was Titanic released?", "Titanic came out on 19 December 1997.", "1997-12-19T00:00:00Z"),
+        ("Who directed Titanic?", "Somebody Unheard-Of", "Somebody Unheard-Of"),
+        ("Who directed Titanic?", "Hard to say.", "Hard to say"),
+    ],
+)
+def test_an_answer_of_another_program_is_what_its_line_names(pipeline, question, text, entity):
+    messages = [ChatMessage(role="user", content=question), ChatMessage(role="assistant", content=text)]
+    chat = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="When was he born?")]))
+    (turn,) = session_after(pipeline, ("kb",), chat.earlier).conversation["questions"]
+    assert [answer["answer"]["id"] for answer in turn["pred_answers"]] == [entity]
+
+
+PICTURE = {"type": "image_url", "image_url": {"url": "x"}}
+UNUSABLE = [
+    message("user", [PICTURE]),
+    message("assistant", [{"type": "refusal", "refusal": "No."}]),
+    message("user", [{"type": "input_audio", "input_audio": {"data": "", "format": "wav"}}]),
+    {"role": "assistant", "content": None, "refusal": "No.", "audio": {"id": "a"}},
+]
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+def test_parts_that_cannot_be_used_are_passed_over_in_earlier_messages(server):
+    with_text = message("user", [{"type": "text", "text": QUESTIONS[0]}, PICTURE])
+    called = [
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {**message("tool", "x"), "tool_call_id": "c"},
+    ]
+    messages = [
+        *UNUSABLE,
+        with_text,
+        message("assistant", "James Cameron"),
+        *called,
+        message("user", "when was he born?"),
+    ]
+    value = completed(server, messages)
+    assert value["choices"][0]["message"]["content"].startswith("16 August 1954")
+    assert completed(server, [with_text])["choices"][0]["message"]["content"].startswith("James Cameron")
 
 
 def test_an_abstention_is_told_and_read_again():

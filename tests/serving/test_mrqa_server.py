@@ -125,7 +125,7 @@ def test_contexts_without_questions_or_words(server, body, answers):
         ({}, "context"),
         ({"context": "the book"}, "qas"),
         ({"context": "x", "qas": [{"qid": "a"}]}, "question"),
-        ({"context": "x", "qas": [{"qid": 1, "question": "a"}]}, "qas[0].qid"),
+        ({"context": "x", "qas": [{"qid": None, "question": "a"}]}, "qas[0].qid"),
         ({"context": "x", "qas": [{"qid": "a", "question": "b"}] * 2}, "'a' appears 2 times"),
         (b'{"context": "\\ud800", "qas": []}', "not JSON"),
         ({"header": 5}, "context"),

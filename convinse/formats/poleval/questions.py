@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
-
-import msgspec
+from typing import Any, NamedTuple
 
 from ...support.errors import DataError
 from ...support.jsonlines import raw_lines, read_lines
+from ..records import first_of
 
 _HEADER = ("set", "text")  # of the task's in-header.tsv; the files themselves have none
 
@@ -21,15 +20,13 @@ class SearchQuestion(NamedTuple):
     set: str | None = None
 
 
-class _QuestionLine(msgspec.Struct):
-    id: str
-    text: str
+_IDS, _TEXTS = ("id", "_id", "qid", "query_id"), ("text", "query", "question")
 
 
 def read_questions(path: Path) -> list[SearchQuestion]:
     """The questions of a file, in its order.
 
-    A file whose first line begins with `{` holds JSON lines, any other one is `in.tsv`.
+    A file whose first line begins with `{` holds JSON lines (PolEval's, or BEIR's with `_id`), any other one is `in.tsv`.
 
     Raises:
         DataError: the file cannot be read, has no question, or a line is none; file and line named.
@@ -54,14 +51,17 @@ def numbered_questions(path: Path) -> list[tuple[int, SearchQuestion]]:
 def _from_json(path: Path) -> list[tuple[int, SearchQuestion]]:
     seen: dict[str, int] = {}
     questions = []
-    for number, question in read_lines(path, _QuestionLine):
-        if question.id.split() != [question.id]:
-            raise DataError(f"{path}:{number}: the id {question.id!r} is empty or holds white space")
-        if not question.text.strip():
-            raise DataError(f"{path}:{number}: question '{question.id}' has no text")
-        if seen.setdefault(question.id, number) != number:
-            raise DataError(f"{path}:{number}: the id '{question.id}' was given in line {seen[question.id]} already")
-        questions.append((number, SearchQuestion(question.id, question.text)))
+    for number, members in read_lines(path, dict[str, Any]):
+        name, text = first_of(members, _IDS), first_of(members, _TEXTS)
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise DataError(f"{path}:{number}: no question; it needs {' or '.join(_IDS)}, and {' or '.join(_TEXTS)}")
+        if name.split() != [name]:
+            raise DataError(f"{path}:{number}: the id {name!r} is empty or holds white space")
+        if not text.strip():
+            raise DataError(f"{path}:{number}: question '{name}' has no text")
+        if seen.setdefault(name, number) != number:
+            raise DataError(f"{path}:{number}: the id '{name}' was given in line {seen[name]} already")
+        questions.append((number, SearchQuestion(name, text)))
     return questions
 
 

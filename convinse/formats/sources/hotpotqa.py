@@ -65,7 +65,7 @@ def _record(value: dict[str, Any]) -> Record:
     metadata = {key: part for key, part in value.items() if key not in _KNOWN}
     extras = {key: part for key, part in (("metadata", metadata), ("supporting_context", supporting)) if part}
     text = msgspec.convert(value["question"], str)
-    qid = msgspec.convert(value["_id"] if "_id" in value else value["id"], str)
+    qid = str(msgspec.convert(value["_id"] if "_id" in value else value["id"], str | int))
     answer = msgspec.convert(value.get("answer"), str | None)
     answers = [Answer(answer, extras={"type": "yesno"} if answer in ("yes", "no") else {})] if answer else []
     return Record(documents, [Question(qid, text, answers=answers, extras=extras)], qid)

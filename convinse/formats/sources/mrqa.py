@@ -65,7 +65,7 @@ class Mrqa(Format):
             for record in dataset.records:
                 if tokenizer is tokenize and any(part.tokens is None for doc in record.documents for part in doc.parts):
                     counts[_OWN_TOKENS] += 1
-                for example in _examples(record, dataset.all_spans, counts, tokenizer):
+                for example in _examples(record, counts, tokenizer):
                     write(example)
                     counts["contexts"] += 1
                     counts["questions"] += len(example.qas)
@@ -104,9 +104,7 @@ def _neutral_question(question: mrqa.MrqaQuestion, context: str) -> Question:
     )
 
 
-def _examples(
-    record: Record, all_spans: bool, counts: Counter[str], tokenizer: Tokenizer
-) -> Iterator[mrqa.MrqaExample]:
+def _examples(record: Record, counts: Counter[str], tokenizer: Tokenizer) -> Iterator[mrqa.MrqaExample]:
     flat = flatten(record, tokenizer)
     text = TokenizedText(flat.context, flat.tokens)
     questions = []
@@ -115,7 +113,7 @@ def _examples(
             counts[_UNANSWERABLE] += 1
             extras = {**question.extras, _IMPOSSIBLE: True}
             question = msgspec.structs.replace(question, answers=[], accepted=[], extras=extras)
-        written = _question(question, flat, text, all_spans, tokenizer)
+        written = _question(question, flat, text, tokenizer)
         if not written.detected_answers and not question.unanswerable:
             counts[_NOT_FOUND] += 1
         questions.append(written)
@@ -138,17 +136,15 @@ def _context_extras(record: Record) -> Extras:
     return extras
 
 
-def _question(
-    question: Question, flat: Flat, text: TokenizedText, all_spans: bool, tokenizer: Tokenizer
-) -> mrqa.MrqaQuestion:
-    places: dict[str, set[tuple[int, int]]] = {}  # equal answers of several annotators become one
+def _question(question: Question, flat: Flat, text: TokenizedText, tokenizer: Tokenizer) -> mrqa.MrqaQuestion:
+    places: dict[str, dict[tuple[int, int], None]] = {}  # equal answers of several annotators become one
     extras: dict[str, Extras] = {}
-    for answer, located in locate(question, flat, text, all_spans):
-        places.setdefault(answer.text, set()).update(located)
+    for answer, located in locate(question, flat, text):
+        places.setdefault(answer.text, {}).update(dict.fromkeys(located))
         extras.setdefault(answer.text, {}).update(answer.extras)
     detected = []
     for answer_text, spans in places.items():
-        token_spans = {span: tokens for span in sorted(spans) if (tokens := text.token_span(*span)) is not None}
+        token_spans = {span: tokens for span in spans if (tokens := text.token_span(*span)) is not None}
         if token_spans:
             detected.append(
                 mrqa.DetectedAnswer(answer_text, [*token_spans], [*token_spans.values()], extras[answer_text])

@@ -48,9 +48,7 @@ class Squad(Format):
         data = squad.read_squad(path)
         extras = dict(data.extras)
         name, split = taken(extras, "dataset", "split")
-        return Dataset(
-            name or path.name.partition(".json")[0], split, _records(data.paragraphs), extras, all_spans=False
-        )
+        return Dataset(name or path.name.partition(".json")[0], split, _records(data.paragraphs), extras)
 
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
         """Write one JSON document as the records come; neighbours with one title become one article."""

@@ -1,4 +1,4 @@
-"""Temporal questions over wikidata-27k: how well TimeQuestions (dev) and TIQ (dev) are answered from facts.
+"""Temporal questions over wikidata-27k with its dated statements: how well TimeQuestions (dev) and TIQ (dev) are answered from facts.
 
     bash run.sh bench temporal
     bash run.sh bench temporal --full --against CHECKOUT
@@ -145,7 +145,7 @@ def failure(question: TimedQuestion, turn: Turn, result: TimedAnswer) -> Figures
 def temporal(bench: Bench) -> Figures:
     """All systems over the questions of both data sets."""
     options = bench.options
-    with closing(knowledge_base(bench.folder, bench.kept)) as kb:
+    with closing(knowledge_base(bench.folder, bench.kept, dated=True)) as kb:
         note("looking for questions whose answer is in their space ...")
         sets = read_sets(bench.folder, kb, *bench.size)
     asked = [question for own in sets.values() for question in own.questions]

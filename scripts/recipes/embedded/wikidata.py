@@ -19,7 +19,7 @@ from convinse.support.errors import IndexFileError
 from convinse.support.jsonlines import read_documents
 from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
-from recipes.sources import needed, wikidata_27k
+from recipes.sources import needed, wikidata_27k, wikidata_27k_dated
 
 SOURCE = "facts"  # of the examples, and what decides the part of a fact
 Span = tuple[int, int]
@@ -100,9 +100,9 @@ class Told(NamedTuple):
         return tuple(dict.fromkeys(found))
 
 
-def knowledge_base(data: Path, work: Path) -> KnowledgeBase:
-    """The knowledge base of wikidata-27k in the folder `work`; built where there is none of the same dump."""
-    dump = wikidata_27k(data)
+def knowledge_base(data: Path, work: Path, *, dated: bool = False) -> KnowledgeBase:
+    """The knowledge base of wikidata-27k in the folder `work`, with `dated` its statements that have times; built if it is missing."""
+    dump = wikidata_27k_dated(data, work) if dated else wikidata_27k(data)
     path = work / f"wikidata-27k-{sha256(dump)[:12]}"
     try:
         return KnowledgeBase(path)

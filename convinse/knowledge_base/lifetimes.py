@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from ..knowledge_base.index import KnowledgeBase
 from ..records.literals import is_date, is_item
-from ..records.periods import AskedTime, Period, Verdict
+from ..records.periods import Period
+from .index import KnowledgeBase
 
 # the numbers of properties: date of birth, inception, start time; date of death, dissolved, end time; publication, point in time
 _STARTS, _ENDS, _POINTS = (569, 571, 580), (570, 576, 582), (577, 585)
@@ -47,10 +47,3 @@ class Lifetimes:
             return None
         common = Period(max(period.first for period in periods), min(period.last for period in periods))
         return common if common.first <= common.last else min(periods, key=lambda period: period.last - period.first)
-
-    def verdict(self, entity_id: str, time: AskedTime) -> Verdict:
-        """Return whether an item exists at the time that a question names."""
-        period = self.of(entity_id)
-        if period is None:
-            return Verdict.UNKNOWN
-        return Verdict.HOLDS if period.overlaps(time.period) else Verdict.CONTRADICTS

@@ -1,0 +1,97 @@
+"""Shapes that other programs write; the cases are in tests/cases/formats.yml."""
+
+import logging
+from pathlib import Path
+
+import pytest
+import yaml
+
+from convinse.formats import mrqa, squad
+from convinse.formats.conversations.benchmark import read_benchmark
+from convinse.formats.converters import convert
+from convinse.formats.poleval.questions import read_questions
+from convinse.passages.build import build_index
+from convinse.passages.index import PassageIndex
+from convinse.scoring.answer_files import read_mrqa_answers, read_squad_references, read_triples
+from convinse.support.errors import DataError
+from places import ROOT
+from written import read_json, write, write_lines
+
+CASES = yaml.safe_load((ROOT / "tests" / "cases" / "formats.yml").read_text(encoding="utf-8"))
+
+
+def cases(key):
+    return pytest.mark.parametrize("case", [one for one in CASES if key in one], ids=lambda case: case["case"])
+
+
+def squad_file(context, answers, name="q"):
+    answers = [{"text": text, "answer_start": start} for text, start in answers]
+    qas = [{"id": name, "question": "Which?", "answers": answers, "is_impossible": not answers}]
+    return write(
+        "squad.json", {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": context, "qas": qas}]}]}
+    )
+
+
+@cases("squad")
+def test_squad_through_mrqa_keeps_the_annotated_places(case, workdir):
+    context, answers = case["squad"]["context"], case["squad"]["answers"]
+    convert(squad_file(context, answers), Path("out.jsonl"), "mrqa")
+    (example,) = mrqa.read_examples(Path("out.jsonl"))
+    assert [[found.text, [*map(list, found.char_spans)]] for found in example.qas[0].detected_answers] == case["mrqa"]
+    convert(Path("out.jsonl"), Path("back.json"), "squad")
+    ((_, paragraph),) = squad.read_squad(Path("back.json")).paragraphs
+    back = [[answer.text, answer.answer_start] for answer in paragraph.qas[0].answers]
+    assert back == [[text, start] for text, spans in case["mrqa"] for start, _ in spans]
+
+
+@cases("passage")
+def test_passages_of_other_programs_are_read(case, workdir):
+    build_index(write_lines("passages.jsonl", case["passage"]), Path("index"))
+    ranked = PassageIndex(Path("index")).find("flow", 1)
+    (passage,) = ranked.passages
+    assert [ranked.hits[0].id, passage.title, passage.text] == case["is"]
+
+
+@cases("question")
+def test_questions_of_other_programs_are_read(case, workdir):
+    (question,) = read_questions(write_lines("questions.jsonl", case["question"]))
+    assert [question.id, question.text] == case["is"]
+
+
+@cases("number")
+def test_ids_that_are_numbers_are_read_as_text_and_said_once(case, workdir, caplog):
+    name = case["number"]
+    context = {"context": "a mill", "qas": [{"qid": name, "question": "?", "answers": ["mill"]}]}
+    klue = {
+        "context": "a mill",
+        "qas": [{"guid": name, "question": "?", "answers": [{"text": "mill", "answer_start": 2}]}],
+    }
+    turns = [{"turn": 0, "question_id": name, "question": "?"}]
+    with caplog.at_level(logging.INFO, "convinse.support.jsonlines"):
+        path = squad_file("a mill", [["mill", 2]], name).absolute()
+        ((_, paragraph),) = squad.read_squad(path).paragraphs
+        assert [*read_squad_references(path)] == [paragraph.qas[0].id] == [str(name)]
+        assert caplog.messages == [f"{path}: ids are numbers, and read as text"]
+    path = write("klue.json", {"data": [{"paragraphs": [klue]}]})
+    ((_, paragraph),) = squad.read_squad(path).paragraphs
+    assert [*read_squad_references(path)] == [paragraph.qas[0].id] == [str(name)]
+    path = write_lines("mrqa.jsonl", context)
+    (example,) = mrqa.read_examples(path)
+    assert [*read_mrqa_answers(path)] == [example.qas[0].qid] == [str(name)]
+    assert read_triples(write("p.json", [{"id": name, "prediction_text": "x"}]))[0]["id"] == str(name)
+    (conversation,) = read_benchmark(write("c.json", [{"conv_id": "1", "questions": turns}]), "convmix")
+    assert conversation["questions"][0]["question_id"] == str(name)
+    convert(path, Path("out.json"), "squad")
+    assert read_json("out.json")["data"][0]["paragraphs"][0]["qas"][0]["id"] == str(name)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ({"key": "1", "text": "x"}, "a passage without id; its key must be id or _id or docid or docno"),
+        ({"_id": "1", "title": "x"}, "a passage without text; its key must be text or contents or body"),
+    ],
+)
+def test_a_passage_of_another_form_is_an_error_that_says_which_forms_there_are(workdir, line, reason):
+    with pytest.raises(DataError, match=f"p.jsonl:1: {reason}"):
+        build_index(write_lines("p.jsonl", line), Path("index"))
