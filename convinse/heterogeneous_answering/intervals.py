@@ -9,8 +9,9 @@ from ..language.operations import AskedNeighbour
 from ..language.property_names import PropertyLabel
 from ..records.evidence import Entity, entities_within
 from ..records.facts import END_TIME, START_TIME, Fact, fact_of
-from ..records.literals import find_literals, is_date, is_item
+from ..records.literals import is_date, is_item
 from ..records.periods import Boundary, Period, Verdict, period_of_fact, timed_parts
+from ..records.written_values import find_literals
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_shares, in_year
 from .tables import question_keywords

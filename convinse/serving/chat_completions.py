@@ -22,7 +22,7 @@ from ..pipeline import Pipeline
 from ..question_understanding.base import understand
 from ..records.conversation import Conversation, RankedAnswer, Turn
 from ..records.evidence import SOURCES, Entity, parse_sources
-from ..records.literals import find_literals
+from ..records.written_values import find_literals
 from ..resources import Resources
 from ..session import Session
 from ..support.errors import ConfigError
