@@ -76,9 +76,9 @@ def in_year(entity: Entity) -> Entity:
 
 
 def _as_written(candidate: AnswerCandidate, evidences: Sequence[Evidence]) -> Entity:
-    """An answer's entity; a number with the unit and currency that its first evidence writes."""
+    """An answer's entity; with the unit, currency or era that its first evidence writes."""
     entity = candidate.entity.copy()
-    if is_number(entity["id"]) and evidences and candidate.places:
+    if (is_date(entity["id"]) or is_number(entity["id"])) and evidences and candidate.places:
         evidence = evidences[candidate.places[0]]
         for mention in evidence["mentions"]:
             if mention["id"] == entity["id"]:
