@@ -75,6 +75,7 @@ class Config(Settings, frozen=True, kw_only=True):
     ers_missing_ttl: until a page that was missing is asked for again;
     evr_min_evidence_length, evr_max_evidence_length: of an evidence's text (CONVINSE: 200 at most);
     evr_max_entities: items of an evidence at most;
+    evr_min_letter_share: drop evidences of Wikipedia in which fewer of the characters are letters (CONVINSE: 0.5), as in entries of numbers;
     evr_require_entity: drop sentences without an entity besides the page's own when reading (CONVINSE's rule), and with them answers that are plain names; entries of infoboxes and rows of tables stay;
     evs: the scorer; `auto` is the cascade where a model is named, else BM25;
     evs_max_evidences: e, the evidences that the answering stage sees;
@@ -141,6 +142,7 @@ class Config(Settings, frozen=True, kw_only=True):
     evr_min_evidence_length: Characters = 3
     evr_max_evidence_length: MostCharacters = 400
     evr_max_entities: Positive = 10
+    evr_min_letter_share: Share = 0.0
     evr_require_entity: bool = False
     evs: Literal["auto", "bm25", "cross_encoder", "cascade"] = "auto"
     evs_max_evidences: Positive = 100

@@ -67,8 +67,8 @@ class WikipediaRetriever:
         """The evidences of an item's page, without `retrieved_for_entity`; empty where there is no page to be had.
 
         The filters `evr_min_evidence_length`, `evr_max_evidence_length` (characters), `evr_max_entities`,
-        `evr_require_entity` and "letters are at least half of the characters" are applied here, so that changing them
-        needs no new dump and no new download.
+        `evr_min_letter_share` and `evr_require_entity` are applied here, so that changing them needs no new dump and no
+        new download.
         """
         try:
             evidences: list[Evidence] = msgspec.json.decode(self._recent(item_id))  # the cheapest deep copy
@@ -115,12 +115,11 @@ class WikipediaRetriever:
 
     def _passes(self, evidence: Evidence, item_id: str) -> bool:
         text = evidence["evidence_text"]
-        letters = sum(map(str.isalpha, text))
         ids = [entity["id"] for entity in evidence["wikidata_entities"]]
         config = self.config
         return (
             config.evr_min_evidence_length <= len(text) <= config.evr_max_evidence_length
-            and letters * 2 >= len(text)
+            and (not config.evr_min_letter_share or _letter_share(text) >= config.evr_min_letter_share)
             and sum(entity_id[:1] == "Q" for entity_id in ids) <= config.evr_max_entities
             and (not config.evr_require_entity or any(entity_id != item_id for entity_id in ids))
         )
@@ -222,6 +221,10 @@ def _label(entity: Entity, label_of: Callable[[str], str]) -> str:
         return entity["label"]
     label = label_of(entity["id"])
     return label if label and label != entity["id"] else entity["label"]
+
+
+def _letter_share(text: str) -> float:
+    return sum(map(str.isalpha, text)) / len(text)
 
 
 def _plain(title: str) -> str:

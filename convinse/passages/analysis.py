@@ -64,8 +64,9 @@ class Analyzer:
 
     1. The text is composed (NFC), loses what changes no word (the vowel marks of Arabic and Hebrew, joiners ...), is put into
        lower case as the language does and cut into words: letters with their marks, digits, underscores.
-    2. Runs of two or more Hangul, Han, Kana, Thai, Lao, Burmese or Khmer become their overlapping pairs of characters, each
-       with its marks: Korean glues its particles to words, the others write without blanks.
+    2. Runs of two or more Hangul, Han or Kana become their overlapping pairs of characters, those of Thai, Lao, Burmese and
+       Khmer pairs and triples of letters with their marks: Korean glues its particles to words, the others write without
+       blanks.
     3. Stop words are left out.
     4. Latin letters lose accents unless they are letters of the language (Polish ł, ą, ó stay, é becomes e), Greek ones
        always; fullwidth forms become usual letters. Letters of other scripts stay.
@@ -104,7 +105,7 @@ class Analyzer:
         if _BEYOND.search(text) is None:
             return _WORD.findall(text.lower())
         text = _SILENT.sub("", text).replace("ँ", "ं")
-        return _marked_word().findall(_UNSPACED.sub(_pairs, text).lower())
+        return _marked_word().findall(_UNSPACED.sub(_grams, text).lower())
 
     def term(self, word: str) -> str | None:
         """What a word of `words` is indexed as (steps 3 to 5); None for a stop word."""
@@ -135,13 +136,17 @@ def _marked_word() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _marked_character() -> re.Pattern[str]:
+def _marked_letter() -> re.Pattern[str]:
     return re.compile(f".[{marks()}]*")
 
 
-def _pairs(match: re.Match[str]) -> str:
-    characters = match[0] if min(match[0]) >= "\u3040" else _marked_character().findall(match[0])
-    return f" {' '.join(first + second for first, second in pairwise(characters))} "
+def _grams(match: re.Match[str]) -> str:
+    if min(match[0]) >= "\u3040":
+        return f" {' '.join(first + second for first, second in pairwise(match[0]))} "
+    # an alphabet: two letters are in too many words, and three miss the short ones
+    letters = _marked_letter().findall(match[0])
+    grams = ("".join(letters[start : start + size]) for size in (2, 3) for start in range(len(letters) - size + 1))
+    return f" {' '.join(grams)} "
 
 
 @lru_cache(maxsize=10_000)

@@ -58,7 +58,7 @@ class Cell(_PlacedCell, total=False):
     """A cell of a table's row.
 
     `text` stands at `start` of the evidence's text and mentions `entities`; `header` is empty where the table has none;
-    `column` counts from 0, a cell over several columns has the first. `rank` is there where a model reads it
+    `column` counts from 0, a cell over several columns comes once for each header it stands below. `rank` is there where a model reads it
     (`records.ranked_rows`): `lowest` or `highest` of the values of the column, of dates `earliest` or `latest`.
     """
 

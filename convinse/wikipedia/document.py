@@ -18,16 +18,16 @@ from ..support.limits import DEEPEST_ELEMENT
 
 LOGGER = logging.getLogger(__name__)
 
-# What is no prose: marks, boxes, notes, navigation, media, hidden text.
+# What is no prose: marks, boxes, notes, navigation, media, struck and hidden text.
 _NOISE = ", ".join(
-    "style script noscript math figure audio video img map sup.reference sup.noprint .mw-editsection .editsection .reference "
+    "style script noscript template math figure audio video map s del strike sup.reference sup.noprint .mw-editsection .editsection .reference "
     ".noprint .hatnote .dablink .rellink .navbox .navbox-inner .navbox-styles .vertical-navbox .sidebar .navbar .reflist .refbegin "
     ".mw-references-wrap ol.references .metadata .persondata .ambox .toc #toc .toccolours.toc .thumb .gallery .gallerybox "
-    ".mw-gallery-traditional .mw-file-description a.image .infobox-image .infobox-caption .shortdescription #coordinates "
+    ".mw-gallery-traditional .infobox-image .infobox-caption .shortdescription #coordinates "
     ".mwe-math-element "
     ".mwe-math-fallback-image-inline .tex .mw-empty-elt .sortkey .succession-box .s-start .portalbox .portal .portal-bar .sistersitebox "
     ".side-box .catlinks .printfooter a.external.autonumber .mw-cite-backlink .IPA .ext-phonos .rt-commentedText "
-    ".authority-control .stub .Z3988 .error .mw-collapsible-toggle .NavToggle .Inline-Template .visualhide".split()
+    ".authority-control .stub .Z3988 .error .mw-collapsible-toggle .NavToggle .Inline-Template .visualhide .sr-only [hidden]".split()
 )
 # what nests: no element without an end, nor one that the next of its kind ends
 _NESTING = re.compile(
@@ -35,15 +35,25 @@ _NESTING = re.compile(
     re.IGNORECASE,
 )
 _COORDINATES = ".coordinates, .geo-default, .geo-nondefault, .geo-multi-punct"
-_HIDDEN = '[style*="display:none" i], [style*="display: none" i], [style*="visibility:hidden" i], [style*="visibility: hidden" i]'
-# an infobox cell that holds a picture holds its caption, too; a flag beside a value is no picture
-_PICTURE = "[class*=infobox] td[colspan] img, table.vcard td[colspan] img, table.biota td[colspan] img"
-_FLAG_WIDTH = 60  # pixels
+# elements whose style may hide, strike or set them apart from the words beside them
+_STYLED = ", ".join(f'[style*="{word}" i]' for word in ("display", "visibility", "line-through"))
+_DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;!]*[^;!\s])")
+_FLAG_WIDTH = 60  # pixels; larger pictures are no values
+_FILE_NAME = re.compile(r"\.(?:jpe?g|png|svg|gif|tiff?|webp)$", re.IGNORECASE)
 _BLOCKS = frozenset(
-    "p div li ul ol dl dd dt tr td th table section blockquote h1 h2 h3 h4 h5 h6 caption center".split()
+    "address article aside blockquote caption center dd details dialog dir div dl dt fieldset figcaption footer form h1 h2 h3 h4 h5 "
+    "h6 header hgroup hr legend li main menu nav ol optgroup option p pre section summary table tbody td tfoot th thead tr ul".split()
 )
+_BESIDE = ("inline", "none", "contents", "ruby")  # values of `display` that begin so leave words beside others
+_EXPONENT = re.compile(r"[-+−–]?[0-9]+|[nkx]|[0-9nkx]+[-+−–][0-9nkx]+")
+_UNITS = frozenset(  # that are squared or cubed, or divided by
+    "m km cm mm dm hm nm μm µm fm in inch ft foot feet yd yard yards mi mile miles nmi ly pc kpc au s sec".split()
+)
+_CHARGED = re.compile(r"[A-Z][a-z]?[0-9]*[+−-]")  # an ion
+_FOOTNOTE = re.compile(r"[\d\s*†‡§¶#^?,;.()\[\]]*|[a-dfgjlpquvwyz]|[a-z](?:,\s?[a-z])+|(?:[Nn]ote|nb|fn)\s?\d+")
 _DATA_CLASSES = frozenset("wikitable sortable tracklist prettytable".split())
-_INVISIBLE = str.maketrans("", "", "\u200b\u200c\u200e\u200f\u2060\ufeff\u00ad")
+_INVISIBLE = str.maketrans("⁄", "/", "\u200b\u200c\u200e\u200f\u2060\ufeff\u00ad")
+_MIXED = re.compile(r"(?<=[0-9])\+(?=[0-9]+⁄)")  # 11+1⁄4
 _TAG = re.compile(r"<(?:/?(?:ref|br|nowiki|small|b|i|u|s|sup|sub|div|span|center|font|p|li|td|tr)\b[^<>]*>|!--)")
 _LESS = re.compile(r"< ?(?=[0-9$£€.](?![0-9]{3}))")  # not before a year: "< 2012" leads to the season before
 _MARK_SIGNS = re.compile(r"[\[^]")
@@ -168,19 +178,68 @@ def parse_html(html: str) -> LexborNode:
     tree = LexborHTMLParser(_cut_deep(html))
     root = tree.css_first(".mw-parser-output") or tree.body or tree.root  # a page of frames has no body
     assert root is not None  # every text is parsed to an element
-    for image in root.css(_PICTURE):
-        width = image.attributes.get("width") or "0"
-        cell = _around(image, "td") if width.isdigit() and int(width) > _FLAG_WIDTH else None
-        if cell is not None:
+    for image in root.css("td[colspan] img"):
+        # an infobox cell that holds a picture holds its caption, too; a flag beside a value is no picture
+        cell = table = _around(image, "td") if _width(image) > _FLAG_WIDTH else None
+        while table is not None and not _is_infobox(table):
+            table = _around(table, "table")
+        if cell is not None and table is not None:
             cell.inner_html = ""
     for node in root.css(_COORDINATES):
         table = _around(node, "table")
         # no prose; a data table keeps its cells as they are, an infobox what is shown of it
         if table is None or (_is_infobox(table) and {"geo-nondefault", "geo-multi-punct"} & _classes(node)):
             node.decompose()
-    for node in root.css(f"{_NOISE}, {_HIDDEN}"):
-        node.decompose()
+    for node in root.css(".frac, .sfrac"):
+        numbers = re.findall(r"[^\s+/⁄]+", node.text(separator=" "))
+        if 2 <= len(numbers) <= 3:
+            before = node.prev.text() if node.prev is not None else ""
+            lead = " " if before[-1:].isdigit() else ""
+            node.replace_with(f"{lead}{' '.join(numbers[:-1])}/{numbers[-1]}")
+    for node in root.css(_STYLED):
+        _apply_style(node)
+    for node in root.css(_NOISE):
+        _remove(node)
+    _name_pictures(root)
     return root
+
+
+def _apply_style(node: LexborNode) -> None:
+    """Remove an element that its style hides or strikes, and keep the words beside a block apart."""
+    style = dict(_DECLARATION.findall((node.attributes.get("style") or "").lower()))
+    display = style.get("display", "inline")
+    decoration = style.get("text-decoration", "") + style.get("text-decoration-line", "")
+    if display == "none":
+        node.decompose()
+    elif style.get("visibility") in ("hidden", "collapse") or "line-through" in decoration:
+        _remove(node)
+    elif not display.startswith(_BESIDE) and node.tag not in _BLOCKS:
+        node.insert_before(" ")
+        node.insert_after(" ")
+
+
+def _remove(node: LexborNode) -> None:
+    """Remove an element; the cell of a table is emptied, since those behind it keep their columns."""
+    if node.tag in ("td", "th"):
+        node.inner_html = ""
+    else:
+        node.decompose()
+
+
+def _name_pictures(root: LexborNode) -> None:
+    """Small pictures that stand alone in a cell become the text that describes them: flags, ticks, marks of quality."""
+    alone: dict[int, bool] = {}
+    for image in root.css("td img[alt], th img[alt]"):
+        cell = _around(image, "td", "th")
+        if cell is not None and alone.setdefault(cell.mem_id, not cell.text(strip=True)):
+            alt = image.attributes["alt"] or ""
+            if not _FILE_NAME.search(alt) and _width(image) <= _FLAG_WIDTH:
+                image.replace_with(f" {alt} ")
+
+
+def _width(image: LexborNode) -> int:
+    width = image.attributes.get("width") or ""
+    return int(width) if width.isdecimal() else 0
 
 
 def _cut_deep(html: str) -> str:
@@ -194,9 +253,9 @@ def _cut_deep(html: str) -> str:
     return html
 
 
-def _around(node: LexborNode, tag: str) -> LexborNode | None:
+def _around(node: LexborNode, *tags: str) -> LexborNode | None:
     parent = node.parent
-    while parent is not None and parent.tag != tag:
+    while parent is not None and parent.tag not in tags:
         parent = parent.parent
     return parent
 
@@ -296,7 +355,7 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
     Lines, list items and rows in infobox cells are set apart by commas, and are the parts of the snippet; with
     `skip_nested`, tables in the node and lists in running text are left out, being blocks of their own.
     """
-    apart = {"info": ("br", "li", "dd", "tr", "p"), "table": ()}.get(source, ())
+    apart = {"info": ("br", "hr", "li", "dd", "tr", "p"), "table": ()}.get(source, ())
     pieces: list[str] = []
     links: list[Link] = []
     starts = [0]  # of lines
@@ -319,12 +378,29 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
         length += len(words)
         pending = " " if text[-1].isspace() else ""
 
+    def raise_text(sup: LexborNode) -> None:
+        nonlocal pending
+        if _is_numerator(sup):
+            pending = " " if length and pieces[-1][-1].isdigit() else pending
+            walk(sup)
+            return
+        exponent = sup.text().strip()
+        behind = sup.next.text() if pending and sup.next is not None else ""
+        base = "" if behind[:1].isalpha() or not length else pieces[-1]  # of an isotope the number comes first
+        if base and _is_power(base, exponent, source):
+            pending = ""
+            add(f"^{exponent}")
+        elif not base or not _FOOTNOTE.fullmatch(exponent) or _CHARGED.fullmatch(base.rpartition(" ")[2] + exponent):
+            walk(sup)
+
     def walk(current: LexborNode) -> None:
         nonlocal pending
         for child in current.iter(include_text=True):
             tag = child.tag
             if tag == "-text":
                 content = child.text_content or ""
+                if "+" in content:
+                    content = _MIXED.sub(" ", content)
                 if not content.isascii():
                     content = content.translate(_INVISIBLE)
                 if "<" in content:
@@ -336,6 +412,8 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
                 walk(child)
             elif tag == "br":
                 pending = pending or " "
+            elif tag == "sup":
+                raise_text(child)
             elif tag == "a":
                 before = length + (len(pending) if length else 0)
                 walk(child)
@@ -361,6 +439,33 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
     ends = (*(start - len(_APART) for start in starts[1:]), length)
     lines = (Part(start, min(end, len(text))) for start, end in zip(starts, ends, strict=True) if start < len(text))
     return Snippet(text, tuple(kept), source, tuple(lines))
+
+
+def _is_numerator(sup: LexborNode) -> bool:
+    """Whether a raised number is that of a fraction: `<sup>1</sup>⁄<sub>4</sub>`."""
+    bar = sup.next
+    return (
+        bar is not None
+        and bar.tag == "-text"
+        and (bar.text_content or "").strip() in ("⁄", "/")
+        and (bar.next is not None and bar.next.tag == "sub")
+    )
+
+
+def _is_power(base: str, exponent: str, source: str) -> bool:
+    """Whether raised text behind a word or number is its power, in place of a footnote."""
+    if not _EXPONENT.fullmatch(exponent):
+        return False
+    digits = re.search(r"[0-9.,]*[0-9]$", base)
+    if digits is not None:
+        # of other numbers than 10 a power is told from a footnote by its sign, or by standing in a sentence
+        in_text = source == "text" and (len(digits[0]) == 1 or not exponent.isdigit())
+        return digits[0] == "10" or exponent[0] in "-−–" or in_text
+    word = re.findall(r"[^\W\d_]*", base)[-2]
+    if word in _UNITS and exponent != "1":
+        return True
+    in_text = source == "text" and (len(word) == 1 or re.search(r"=\s?\w{1,3}$", base) is not None)
+    return bool(word) and (exponent[0] in "-−–" or in_text)
 
 
 def _skip_blank(text: str, start: int, end: int) -> int:

@@ -1,11 +1,11 @@
-"""Tables into rows: spans expanded, header cells found, one snippet a data row."""
+"""Tables into rows: spans expanded, header rows found, one snippet a data row."""
 
 from __future__ import annotations
 
 import itertools
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -14,52 +14,72 @@ from ..support.limits import MOST_TABLE_CELLS
 from .document import PageElement, Part, Snippet, TableRow, flatten, row_cells, table_rows
 
 LOGGER = logging.getLogger(__name__)
-_MAX_SPAN = 200
-_MAX_COLUMNS = 60
+_MOST_COLUMNS, _MOST_ROWS = 1000, 65534  # of a span, in HTML
 _NO_LIMIT = 10**9
+_NUMBER = re.compile(r"[ \t\n\f\r]*(-?)\+?([0-9]+)")
+_LONGEST_LABEL = 40  # characters of a column's name that no markup tells from data
+_LEAST_SHARE = 0.8  # of a column's texts with a digit, in a column of numbers
 
 
 class GridCell(NamedTuple):
-    """A cell of the expanded grid; `row_header` marks a header cell that stands in a data row."""
+    """A cell of the expanded grid: `origin` is the row and column in which it begins, `header` marks a `th`."""
 
     snippet: Snippet
     header: bool
     origin: tuple[int, int]
+    scope: str
+    group: str
 
 
-def grid(table: LexborNode) -> list[list[GridCell | None]]:
+Row = list[GridCell | None]
+
+
+def grid(table: LexborNode) -> list[Row]:
     """The rows of a table with row and column spans expanded to the cells that they cover (HTML's table model).
 
-    Rows beyond `MOST_TABLE_CELLS` are left out.
+    Spans end with their row group, feet come last. Of cells that overlap the first has the place. Rows beyond
+    `MOST_TABLE_CELLS` are left out.
     """
     rows: list[dict[int, GridCell]] = []
-    cells = 0
-    below: dict[int, tuple[int, GridCell]] = {}  # column -> (rows still to fill, cell)
-    for number, tr in enumerate(table_rows(table)):
-        row: dict[int, GridCell] = {}
-        column = 0
-        for td in row_cells(tr):
-            while column in below:
-                column += 1
-            cell = GridCell(flatten(td, "table", skip_nested=True).cleaned(), td.tag == "th", (number, column))
-            attributes = td.attributes
-            width, height = _span(attributes.get("colspan")), _span(attributes.get("rowspan"))
-            for place in range(column, min(column + width, _MAX_COLUMNS)):
-                row[place] = cell
-                if height > 1:
-                    below[place] = (height, cell)
-            column += width
-        for place, (_, cell) in below.items():
-            row.setdefault(place, cell)
-        below = {place: (left - 1, cell) for place, (left, cell) in below.items() if left > 1}
-        if row:
-            rows.append(row)
-            cells += len(row)
-        if cells > MOST_TABLE_CELLS:
-            LOGGER.warning("a table of more than %d cells is cut behind row %d", MOST_TABLE_CELLS, number + 1)
-            break
-    width = max((max(row) + 1 for row in rows), default=0)
+    width = 0
+    groups = (child for child in table.iter() if child.tag in ("thead", "tbody", "tfoot"))
+    for group in sorted(groups, key=lambda group: group.tag == "tfoot"):
+        lines = list(table_rows(group))
+        below: dict[int, tuple[int, GridCell]] = {}  # column -> (rows still to fill, cell)
+        for line, tr in enumerate(lines):
+            row: dict[int, GridCell] = {}
+            column = 0
+            for td in row_cells(tr):
+                while column in below:
+                    column += 1
+                attributes = td.attributes
+                snippet = flatten(td, "table", skip_nested=True).cleaned()
+                scope = (attributes.get("scope") or "").strip().lower()
+                cell = GridCell(snippet, td.tag == "th", (len(rows), column), scope, str(group.tag))
+                end = min(column + (_span(attributes.get("colspan")) or 1), _MOST_COLUMNS)
+                height = min(_span(attributes.get("rowspan")), _MOST_ROWS) or len(lines) - line
+                width = max(width, end)
+                for place in range(column, end):
+                    if place not in below:
+                        row[place] = cell
+                        if height > 1:
+                            below[place] = (height, cell)
+                column = max(column, end)
+            for place, (_, cell) in below.items():
+                row.setdefault(place, cell)
+            below = {place: (left - 1, cell) for place, (left, cell) in below.items() if left > 1}
+            if row:
+                rows.append(row)
+            if len(rows) * width > MOST_TABLE_CELLS:
+                LOGGER.warning("a table of more than %d cells is cut behind row %d", MOST_TABLE_CELLS, len(rows))
+                return [[row.get(place) for place in range(width)] for row in rows]
     return [[row.get(place) for place in range(width)] for row in rows]
+
+
+def _span(text: str | None) -> int:
+    """HTML's rules for parsing non-negative integers; 1 if the text is none."""
+    match = _NUMBER.match(text or "")
+    return 1 if match is None or (match[1] and int(match[2][:9])) else int(match[2][:9])
 
 
 def rows(element: PageElement, title: str, max_length: int | None = None, place: int = 0) -> Iterator[Snippet]:
@@ -74,45 +94,145 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
     banner = ""
     data_rows = itertools.count()
     headers: list[str] = []
-    header_done = False
+    below_data = False
     table = grid(element.node)
-    bold = _bold_header(element.node)
+    header_rows = _header_rows(table, _is_bold_header(element.node))
     for number, row in enumerate(table):
-        cells = [cell for cell in row if cell is not None]
-        texts = [cell.snippet.text for cell in cells]
+        texts = _texts(row)
         if not any(texts):
             continue
-        if len({cell.origin for cell in cells}) == 1 and len(row) > 1:
-            if cells[0].origin[0] == number:  # a title over the whole width, of the table or of what is below it
-                banner = texts[0]
+        if _is_banner(row):
+            cell = next(filter(None, row))
+            if cell.origin[0] == number:  # a title over the whole width, of the table or of the rows below it
+                banner = cell.snippet.text
             continue
-        columns = [cell.snippet.text if cell else "" for cell in row]
-        is_header = all(cell.header for cell in cells) or (bold and number == 0)
-        if is_header and not (header_done and (_counts(texts) or columns == headers)):
-            if header_done:  # a second header further down begins a new part
-                headers, header_done = [], False
-            headers = _join_headers(headers, columns)
+        if number in header_rows:
+            headers = _join_headers([] if below_data else headers, texts)
+            below_data = False
             continue
-        header_done = True
-        if columns == headers:
+        below_data = True
+        if texts == headers:
             continue  # the header again
         lead = ", ".join(dict.fromkeys(part for part in (title, about, banner) if part))
         begin = Snippet(lead, (), "table", row=TableRow(caption, element.section, banner, place, next(data_rows)))
-        yield from _row_snippets(begin, headers, row, max_length or _NO_LIMIT)
+        of_row = [None if cell is None or cell.origin[0] in header_rows else cell for cell in row]
+        yield from _row_snippets(begin, headers, of_row, max_length or _NO_LIMIT)
 
 
-def _counts(texts: list[str]) -> bool:
-    """Whether a row of header cells holds numbers, as totals do."""
-    numbers = sum(re.fullmatch(r"[\d.,%+−–-]+", text) is not None for text in texts)
-    return numbers * 2 >= len(texts)
+# -- which rows are headers --------------------------------------------------------------------------------------------
 
 
-def _bold_header(table: LexborNode) -> bool:
-    """Whether the first row of a table without header cells is one in all but name: most of its cells are bold."""
+def _header_rows(table: Sequence[Row], is_bold: bool) -> set[int]:
+    """The numbers of the rows that name columns, decided on the whole table.
+
+    Rows of a head do, and those whose cells say so by `scope`. The first row does if its cells are header cells, or if
+    style or content sets it apart. Further rows of header cells only do if spans tie them to a header above, if they
+    repeat one, or if they are unlike the rows around them.
+    """
+    numbers = [number for number, row in enumerate(table) if any(_texts(row)) and not _is_banner(row)]
+    if not numbers:
+        return set()
+    first = numbers[0]
+    data = [row for row in (table[number] for number in numbers[1:]) if not _all_headers(row)]
+    columns = _NumberColumns(data or [table[number] for number in numbers[1:]])
+    found: set[int] = set()
+    for number in numbers:
+        row = table[number]
+        cells = [cell for cell in row if cell is not None and cell.snippet.text]
+        scopes = [cell.scope for cell in cells]
+        if all(cell.group == "thead" for cell in cells) or (
+            2 * sum(scope in ("col", "colgroup") for scope in scopes) > len(scopes)
+        ):
+            found.add(number)
+        elif number == first:
+            if _is_first_header(row, data, columns, is_bold):
+                found.add(number)
+        elif _all_headers(row) and cells[0].group != "tfoot" and not all(scope == "row" for scope in scopes):
+            is_tied = number - 1 in found and _is_tied(table[number - 1], row)
+            is_again = any(_texts(row) == _texts(table[above]) for above in found)
+            likeness = columns.likeness(row)
+            is_below_banner = _is_banner(table[number - 1]) and bool(data) and likeness == 0
+            if is_tied or is_again or likeness < 0 or is_below_banner:
+                found.add(number)
+    return found
+
+
+def _is_first_header(row: Row, data: Sequence[Row], columns: _NumberColumns, is_bold: bool) -> bool:
+    cells = [cell for cell in dict.fromkeys(row) if cell is not None and cell.snippet.text]
+    header_cells = [cell for cell in cells if cell.header]
+    if len(header_cells) == len(cells) and (len(cells) > 1 or len(row) == 1):
+        return not data or any(cell.scope != "row" for cell in cells)
+    if len(header_cells) > 1 and 2 * len(header_cells) > len(cells):
+        return True
+    if header_cells and any(other[0] is not None and other[0].header for other in data):
+        return False  # each row has a name
+    if is_bold and not header_cells:
+        return True
+    texts = [cell.snippet.text for cell in cells]
+    are_labels = len({*texts}) == len(texts) and max(map(len, texts)) <= _LONGEST_LABEL and all(_texts(row)[1:])
+    # of two columns the first may name the values of the second
+    return are_labels and len(row) > 2 and len(data) > 1 and columns.likeness(row) < 0
+
+
+class _NumberColumns:
+    """The columns of a table that hold numbers: they tell a row of data from one of names."""
+
+    def __init__(self, data: Sequence[Row]) -> None:
+        self._columns = []
+        for column, cells in enumerate(itertools.zip_longest(*data)):
+            texts = [cell.snippet.text for cell in cells if cell is not None and _says_something(cell.snippet.text)]
+            if texts and sum(map(_is_amount, texts)) >= _LEAST_SHARE * len(texts):
+                self._columns.append(column)
+
+    def likeness(self, row: Row) -> int:
+        """How many of the row's cells in these columns have a number, less those that are words."""
+        texts = _texts(row)
+        return sum(1 if _is_amount(texts[column]) else -1 for column in self._columns if _says_something(texts[column]))
+
+
+def _is_tied(above: Row, row: Row) -> bool:
+    """Whether a cell of the header row above reaches into the row, or stands over several cells of it."""
+    for column, (upper, lower) in enumerate(zip(above, row, strict=True)):
+        if upper is not None and (
+            upper is lower or column and upper is above[column - 1] and lower is not row[column - 1]
+        ):
+            return True
+    return False
+
+
+def _all_headers(row: Row) -> bool:
+    """Whether header cells alone have text; a corner may be empty."""
+    cells = [cell for cell in dict.fromkeys(row) if cell is not None]
+    return all(cell.header or not cell.snippet.text for cell in cells) and (
+        sum(cell.header for cell in cells) > 1 or len(row) == 1
+    )
+
+
+def _is_banner(row: Row) -> bool:
+    return len(row) > 1 and len({cell.origin for cell in row if cell is not None}) == 1
+
+
+def _is_bold_header(table: LexborNode) -> bool:
+    """Whether the first row is a header in all but name: most of its cells are bold."""
     first = next(table_rows(table), None)
     cells = list(row_cells(first)) if first is not None else []
-    bold = sum(cell.css_first("b") is not None for cell in cells)
-    return len(cells) > 1 and bold * 2 > len(cells) and all(cell.tag == "td" for cell in cells)
+    return len(cells) > 1 and 2 * sum(cell.css_first("b") is not None for cell in cells) > len(cells)
+
+
+def _texts(row: Row) -> list[str]:
+    return [cell.snippet.text if cell is not None else "" for cell in row]
+
+
+def _is_amount(text: str) -> bool:
+    """Whether a text is a number, a date or begins with one: `Area (km^2)` is none."""
+    return text.lstrip("+-−–~≈<>($€£¥ ")[:1].isdecimal() or 3 * sum(map(str.isdecimal, text)) > len(text)
+
+
+def _says_something(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+# -- rows as text ------------------------------------------------------------------------------------------------------
 
 
 class _CellInRow(NamedTuple):
@@ -124,13 +244,11 @@ class _CellInRow(NamedTuple):
 
 def _row_snippets(begin: Snippet, headers: list[str], row: list[GridCell | None], max_length: int) -> Iterator[Snippet]:
     parts: list[_CellInRow] = []
-    origin = None
     for place, cell in enumerate(row):
-        if cell is None or cell.origin == origin:
+        if cell is None or not cell.snippet.text:
             continue
-        origin = cell.origin
-        if cell.snippet.text:
-            header = headers[place] if place < len(headers) else ""
+        header = headers[place] if place < len(headers) else ""
+        if place == cell.origin[1] or (header and header != parts[-1].header):  # a cell counts for each of its headers
             parts.append(_CellInRow(f", {header} is " if header else ", ", header, place, cell.snippet))
     if len(parts) == 2 and not headers and row[0] is not None and row[0].header:
         parts[1] = parts[1]._replace(lead=" is ", header=parts[0].snippet.text)
@@ -164,10 +282,3 @@ def _join_headers(above: list[str], row: list[str]) -> list[str]:
     """Headers of several rows, joined column by column: `Chart`, `UK` -> `Chart UK`."""
     pairs = itertools.zip_longest(above, row, fillvalue="")
     return [" ".join(dict.fromkeys(part for part in pair if part)) for pair in pairs]
-
-
-def _span(text: str | None) -> int:
-    if text is None:
-        return 1
-    value = text.strip()
-    return max(1, min(int(value), _MAX_SPAN)) if value.isascii() and value.isdigit() else 1

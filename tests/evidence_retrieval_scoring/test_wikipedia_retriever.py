@@ -63,7 +63,8 @@ LETTERS = [about(text) for text in ("abc123", "abc1234", "1 2 3 4", "été 12")]
         (LONG, {}, [1, 2, 3]),
         (FEW, {"evr_max_entities": 2}, [0, 1, 3]),  # items are counted, no dates or numbers
         ([about("ten", 10), about("eleven", 11)], {}, [0]),
-        (LETTERS, {}, [0, 3]),  # letters are at least half of the characters
+        (LETTERS, {}, [0, 1, 2, 3]),
+        (LETTERS, {"evr_min_letter_share": 0.5}, [0, 3]),  # CONVINSE's rule
         (NAMING, {"evr_require_entity": True}, [2, 3]),  # besides the page's own
         (NAMING, {"evr_require_entity": False}, [0, 1, 2, 3]),
     ],

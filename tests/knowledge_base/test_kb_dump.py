@@ -97,11 +97,16 @@ def test_deprecated_and_valueless_statements_are_left_out_and_preferred_ones_mar
 
 
 def test_qualifiers_follow_the_object_in_their_order(path):
-    decade = time("+1950-00-00T00:00:00Z", 8)
+    decade, decade_id = time("+1950-00-00T00:00:00Z", 8), "1950-01-01T00:00:00Z"
     given = [("P1", q("Q9")), ("P2", SOMEVALUE), ("P3", decade), ("P4", quantity("+3")), ("P1", q("Q8"))]
     ((main, *qualifiers),) = values(path, claim("P161", q("Q2"), *given))
     assert main == ("P161", SnakValue("Q2", None, None))
-    assert [(prop, value.id) for prop, value in qualifiers] == [("P1", "Q9"), ("P1", "Q8"), ("P4", "3")]
+    assert [(prop, value.id) for prop, value in qualifiers] == [
+        ("P1", "Q9"),
+        ("P1", "Q8"),
+        ("P3", decade_id),
+        ("P4", "3"),
+    ]
 
 
 def test_lines_without_brackets_and_commas_read_the_same(workdir):

@@ -1,8 +1,10 @@
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from convinse.wikipedia.document import Link, Part, Snippet, blocks, clean, flatten, parse_html
+from places import ROOT
 from wikipedia_html import HEADINGS, anchors
 
 
@@ -67,6 +69,17 @@ def test_line_breaks_and_list_items_are_set_apart_by_commas_in_infoboxes_only():
     assert flat(html, "info").text == "Bow, Arrow, Shield, Helm, Axe"
     assert flat("One<br>two", "text").text == "One two"
     assert flat("Alpha,<br>", "info") == Snippet("Alpha", (), "info", (Part(0, 5),))  # no comma at the end
+
+
+CASES = yaml.safe_load((ROOT / "tests" / "cases" / "html.yml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["what"])
+def test_text_of_the_table_of_cases(case):
+    in_table = case["in"] != "text"
+    html = f"<table><tr><th>A</th><td>{case['html']}</td></tr></table>" if in_table else f"<p>{case['html']}</p>"
+    node = parse_html(html).css_first("td" if in_table else "p")
+    assert flatten(node, case["in"]).cleaned().text == case["text"]
 
 
 def parts(snippet):

@@ -85,7 +85,7 @@ def is_header(cells, is_first, is_headed):
 
 
 def headed_rows(table):
-    """Of every data row column -> (header, text): cells without text are left out, those over several columns come once."""
+    """Of every data row column -> (header, text): cells without text are left out, those over several columns come once a header."""
     lines = [line for line in expanded(table) if line]
     width = max((max(line) + 1 for line in lines), default=0)
     headers, above, is_headed = {}, False, False  # above: whether the line before was one of headers
@@ -103,9 +103,10 @@ def headed_rows(table):
         above, is_headed = False, True
         row, last = {}, None
         for x, cell in sorted(line.items()):
-            if cell.number != last and cell.text:
+            here = (cell.number, headers.get(x, ""))
+            if here != last and cell.text:
                 row[x] = (headers.get(x, ""), cell.text)
-            last = cell.number
+            last = here
         if len(row) == 2 and not headers and cells[0].is_header:  # a name and its value
             (_, name), (_, value) = row.values()
             row = dict(zip(row, (("", name), (name, value)), strict=True))

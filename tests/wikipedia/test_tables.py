@@ -1,11 +1,13 @@
 from itertools import product
 
 import pytest
+import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from convinse.wikipedia.document import TableRow, blocks, parse_html
 from convinse.wikipedia.tables import grid, rows
+from places import ROOT
 from wikipedia_html import anchors
 
 
@@ -43,7 +45,7 @@ def test_row_and_column_spans_are_expanded():
     assert texts(html) == [
         "Kate, A is a1, B is b1, C is c1",
         "Kate, A is a1, B is b2, C is c1",
-        "Kate, A is ab3, C is c1",
+        "Kate, A is ab3, B is ab3, C is c1",
     ]
 
 
@@ -80,6 +82,15 @@ def test_senseless_spans_do_no_harm(span):
     )
     assert texts(html) == ["Kate, A is a, B is b"]
     assert max(map(len, plain_grid(html))) <= 1000
+
+
+CASES = yaml.safe_load((ROOT / "tests" / "cases" / "tables.yml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["what"])
+def test_rows_of_the_table_of_cases(case):
+    found = texts(f"<table class='wikitable'>{case['rows']}</table>")
+    assert found == [f"Kate, {text}" for text in case["texts"]]
 
 
 ROW = "<tr><td>1978</td><td>Lionheart</td></tr>"
