@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
-from ..records.literals import is_date, is_number, year_of, years_of
+from ..records.literals import is_date, is_number, year_of
 from ..records.periods import stated_time
 from ..records.written_values import value_at
 
@@ -72,13 +72,13 @@ def in_years(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
 
 def in_year(entity: Entity) -> Entity:
     """The year of a date; another entity as it is."""
-    return year_of(entity["id"]) if is_date(entity["id"]) and years_of(entity) == 1 else entity
+    return year_of(entity["id"]) if is_date(entity["id"]) else entity
 
 
 def _as_written(candidate: AnswerCandidate, evidences: Sequence[Evidence]) -> Entity:
-    """An answer's entity; a number with the unit and currency that its first evidence writes."""
+    """An answer's entity; with the unit, currency or era that its first evidence writes."""
     entity = candidate.entity.copy()
-    if is_number(entity["id"]) and evidences and candidate.places:
+    if (is_date(entity["id"]) or is_number(entity["id"])) and evidences and candidate.places:
         evidence = evidences[candidate.places[0]]
         for mention in evidence["mentions"]:
             if mention["id"] == entity["id"]:

@@ -53,12 +53,12 @@ _ATTACHED = "[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|hr
 _END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a piece of a longer token is no value
 # Longest forms first: an alternative matches only if no longer one does.
 _PIECE = re.compile(
-    rf"""(?<![\w.,])(?<![^\s(\[0-9]-)(?<![0-9][:/])(?=[0-9jfmasond{"".join(_FRACTIONS)}])(?:  # most places of a text fail here
+    rf"""(?<![\w.,])(?<![^\s(\[0-9]-)(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:  # most places of a text fail here
       (?<![{_CURRENCY}])(?:
       (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+{_year(1, _ALONE)})
     | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?:(?P<d20>{_DAY}){_DASH}(?:(?P<m20>{_NAMES})\.?\s+)?)?(?P<d2>{_DAY}),?\s+{_year(2, _ALONE)})
     | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
-    | (?P<my>(?:(?P<m40>{_NAMES})\.?{_DASH})?(?P<m4>{_NAMES})\.?,?\s+{_year(4)})
+    | (?P<my>(?:(?P<m40>{_NAMES})\.?\s?(?:[–—/-]|\bto\b)\s?)?(?P<m4>{_NAMES})\.?,?\s+{_year(4)})
     | (?P<slashed>(?P<a>[0-3]?[0-9])/(?P<b>[0-3]?[0-9])/(?P<y5>{_YEAR}))
     | (?P<coarse>(?:{_YEAR}|[1-9][0-9]0)['’]?s(?:{_AFTER})?|[0-9]{{1,2}}{ORDINAL}[ -](?:century|millennium)(?:{_AFTER})?)(?!\w)
     | (?P<partial>(?-i:{_DAY}\s(?:of\s)?(?:{"|".join(MONTHS)})|(?:{"|".join(MONTHS)})\s{_DAY})(?![\w,]))
@@ -75,6 +75,7 @@ _PIECE = re.compile(
 )
 _JOIN = r"\s?(?P<join>[–—‒−-]|to|until|and)\s?"
 _RANGED = re.compile(_JOIN)
+_DIGIT = re.compile(f"[0-9{''.join(_FRACTIONS)}]")
 _TOKEN = re.compile(r"[^\s(\[\"“]*[0-9][^\s)\]\"”]*")
 _APPROXIMATE = re.compile(r"(?:(?<!\w)(?:c|ca|circa)\.?\s?|(?<!\w)(?:early|mid|late)[\s-]|~)$", re.IGNORECASE)
 _SHOWN = re.compile(r"^(?:c|ca|circa|early|mid|late)\b|AD|A\.D\.|(?<!B)(?<!B\.)C\.?E")  # of a date
@@ -195,6 +196,8 @@ def _known_values(text: str) -> list[WrittenValue]:
 
 def _values(text: str) -> list[WrittenValue]:
     values: list[WrittenValue] = []
+    if not _DIGIT.search(text):
+        return values
     for match in _PIECE.finditer(text):
         value = _date(match) if match.lastgroup in _DATES else _number(match)
         if value is None:
@@ -362,7 +365,8 @@ def _joined(text: str, first: WrittenValue, second: WrittenValue) -> WrittenValu
     if match is None or len(second.parts) != 1 or len(first.parts) != 1 or not _is_range(match["join"], text, first):
         return None
     if kinds == ("date", "date"):
-        kind = "date" if "-01-01T" in first.parts[0].entity["id"] else "days"
+        is_era = match["join"].lower() in ("to", "until") and second.parts[0].entity["label"].endswith("BC")
+        kind = "days" if is_era or "-01-01T" not in first.parts[0].entity["id"] else "date"
         return WrittenValue(first.start, second.end, kind, (*first.parts, *second.parts))
     years, label = first.parts[0].entity["id"], second.parts[0].entity["label"]
     if kinds == ("number", "date") and years.isdecimal() and re.search(_AFTER, text[second.start : second.end]):
