@@ -1,4 +1,4 @@
-"""Tables into rows: spans expanded, header rows found, one snippet a data row."""
+"""Tables into rows: spans expanded, header rows header_rows, one snippet a data row."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class GridCell(NamedTuple):
     group: str
 
 
-Row = list[GridCell | None]
+GridRow = list[GridCell | None]
 
 
-def grid(table: LexborNode) -> list[Row]:
+def grid(table: LexborNode) -> list[GridRow]:
     """The rows of a table with row and column spans expanded to the cells that they cover (HTML's table model).
 
     Spans end with their row group, feet come last. Of cells that overlap the first has the place. Rows beyond
@@ -122,7 +122,7 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
 # -- which rows are headers --------------------------------------------------------------------------------------------
 
 
-def _header_rows(table: Sequence[Row], is_bold: bool) -> set[int]:
+def _header_rows(table: Sequence[GridRow], is_bold: bool) -> set[int]:
     """The numbers of the rows that name columns, decided on the whole table.
 
     Rows of a head do, and those whose cells say so by `scope`. The first row does if its cells are header cells, or if
@@ -135,7 +135,7 @@ def _header_rows(table: Sequence[Row], is_bold: bool) -> set[int]:
     first = numbers[0]
     data = [row for row in (table[number] for number in numbers[1:]) if not _all_headers(row)]
     columns = _NumberColumns(data or [table[number] for number in numbers[1:]])
-    found: set[int] = set()
+    header_rows: set[int] = set()
     for number in numbers:
         row = table[number]
         cells = [cell for cell in row if cell is not None and cell.snippet.text]
@@ -143,28 +143,28 @@ def _header_rows(table: Sequence[Row], is_bold: bool) -> set[int]:
         if all(cell.group == "thead" for cell in cells) or (
             2 * sum(scope in ("col", "colgroup") for scope in scopes) > len(scopes)
         ):
-            found.add(number)
+            header_rows.add(number)
         elif number == first:
             if _is_first_header(row, data, columns, is_bold):
-                found.add(number)
+                header_rows.add(number)
         elif _all_headers(row) and cells[0].group != "tfoot" and not all(scope == "row" for scope in scopes):
-            is_tied = number - 1 in found and _is_tied(table[number - 1], row)
-            is_again = any(_texts(row) == _texts(table[above]) for above in found)
+            is_tied = number - 1 in header_rows and _is_tied(table[number - 1], row)
+            is_again = any(_texts(row) == _texts(table[above]) for above in header_rows)
             likeness = columns.likeness(row)
             is_below_banner = _is_banner(table[number - 1]) and bool(data) and likeness == 0
             if is_tied or is_again or likeness < 0 or is_below_banner:
-                found.add(number)
-    return found
+                header_rows.add(number)
+    return header_rows
 
 
-def _is_first_header(row: Row, data: Sequence[Row], columns: _NumberColumns, is_bold: bool) -> bool:
+def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColumns, is_bold: bool) -> bool:
     cells = [cell for cell in dict.fromkeys(row) if cell is not None and cell.snippet.text]
     header_cells = [cell for cell in cells if cell.header]
     if len(header_cells) == len(cells) and (len(cells) > 1 or len(row) == 1):
         return not data or any(cell.scope != "row" for cell in cells)
     if len(header_cells) > 1 and 2 * len(header_cells) > len(cells):
         return True
-    if header_cells and any(other[0] is not None and other[0].header for other in data):
+    if header_cells and any(line[0] is not None and line[0].header for line in data):
         return False  # each row has a name
     if is_bold and not header_cells:
         return True
@@ -177,20 +177,20 @@ def _is_first_header(row: Row, data: Sequence[Row], columns: _NumberColumns, is_
 class _NumberColumns:
     """The columns of a table that hold numbers: they tell a row of data from one of names."""
 
-    def __init__(self, data: Sequence[Row]) -> None:
+    def __init__(self, data: Sequence[GridRow]) -> None:
         self._columns = []
         for column, cells in enumerate(itertools.zip_longest(*data)):
             texts = [cell.snippet.text for cell in cells if cell is not None and _says_something(cell.snippet.text)]
             if texts and sum(map(_is_amount, texts)) >= _LEAST_SHARE * len(texts):
                 self._columns.append(column)
 
-    def likeness(self, row: Row) -> int:
+    def likeness(self, row: GridRow) -> int:
         """How many of the row's cells in these columns have a number, less those that are words."""
         texts = _texts(row)
         return sum(1 if _is_amount(texts[column]) else -1 for column in self._columns if _says_something(texts[column]))
 
 
-def _is_tied(above: Row, row: Row) -> bool:
+def _is_tied(above: GridRow, row: GridRow) -> bool:
     """Whether a cell of the header row above reaches into the row, or stands over several cells of it."""
     for column, (upper, lower) in enumerate(zip(above, row, strict=True)):
         if upper is not None and (
@@ -200,7 +200,7 @@ def _is_tied(above: Row, row: Row) -> bool:
     return False
 
 
-def _all_headers(row: Row) -> bool:
+def _all_headers(row: GridRow) -> bool:
     """Whether header cells alone have text; a corner may be empty."""
     cells = [cell for cell in dict.fromkeys(row) if cell is not None]
     return all(cell.header or not cell.snippet.text for cell in cells) and (
@@ -208,7 +208,7 @@ def _all_headers(row: Row) -> bool:
     )
 
 
-def _is_banner(row: Row) -> bool:
+def _is_banner(row: GridRow) -> bool:
     return len(row) > 1 and len({cell.origin for cell in row if cell is not None}) == 1
 
 
@@ -219,7 +219,7 @@ def _is_bold_header(table: LexborNode) -> bool:
     return len(cells) > 1 and 2 * sum(cell.css_first("b") is not None for cell in cells) > len(cells)
 
 
-def _texts(row: Row) -> list[str]:
+def _texts(row: GridRow) -> list[str]:
     return [cell.snippet.text if cell is not None else "" for cell in row]
 
 
