@@ -108,9 +108,14 @@ def _plain_value(snak: dict[str, Any]) -> str | None:
         return value["text"]
     precision = value["precision"]
     sign, year, month, day = re.match(r"([+-])(\d+)-(\d\d)-(\d\d)", value["time"]).groups()
-    if precision < 9:
+    if precision < 6:
         return None
     year = int(year) if sign == "+" else 1 - int(year)
+    if precision == 8:  # the first year of a decade, century or millennium
+        year = year // 10 * 10 if year > 0 else -((1 - year) // 10 * 10) - 8
+    elif precision < 8:
+        length = 100 if precision == 7 else 1000
+        year = (year - 1) // length * length + 1
     month = month if precision >= 10 and month != "00" else "01"
     day = day if precision >= 11 and "00" not in (day, month) else "01"
     return f"{'-' if year < 0 else ''}{abs(year):04d}-{month}-{day}T00:00:00Z"
