@@ -85,18 +85,18 @@ class NativeERS(EvidenceRetrievalScoring):
         """Rank what agrees with the time of each question; what contradicts it follows, with score 0, where there is room."""
         questions = [asked_in_full(turn) for turn in turns]
         agreeing: list[list[Evidence]] = []
-        others: list[list[Evidence]] = []
+        contradicted: list[list[Evidence]] = []
         for turn, question in zip(turns, questions, strict=True):
             evidences = self.retrieve(turn, sources)
             behind = contradicting(judged_parts(question, evidences, self.language))
             agreeing.append([own for place, own in enumerate(evidences) if place not in behind])
-            others.append([evidences[place] for place in sorted(behind)])
+            contradicted.append([evidences[place] for place in sorted(behind)])
         most = self.config.evs_max_evidences
         queries = [turn["structured_representation"] for turn in turns]
         ranked = self.scorer.rank_all(queries, agreeing, most, questions)
         return [
             [*best, *(with_score(own, 0.0) for own in behind[: most - len(best)])]
-            for best, behind in zip(ranked, others, strict=True)
+            for best, behind in zip(ranked, contradicted, strict=True)
         ]
 
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:

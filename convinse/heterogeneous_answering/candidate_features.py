@@ -20,7 +20,7 @@ from ..language.text import fold
 from ..records.evidence import Entity, entities_within, normalize_source
 from ..records.facts import END_TIME, START_TIME, fact_of
 from ..records.literals import in_scale, is_date, is_item, is_number, number_entity
-from ..records.periods import Boundary, Verdict
+from ..records.periods import Boundary, Agreement
 from .intervals import rival_places
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_year
@@ -306,7 +306,7 @@ def timeliness(
     """
     told = {answer.entity["id"]: answer.places[0] for answer in ordered if "interval" in answer.reasons}
     rivals = set().union(*(rival_places(asked, place) for place in told.values()))
-    verdicts: dict[tuple[int, str], set[Verdict]] = defaultdict(set)
+    verdicts: dict[tuple[int, str], set[Agreement]] = defaultdict(set)
     for place, part, verdict in asked.judged:
         for entity in entities_within(asked.evidences[place], part.start, part.end):
             verdicts[place, entity["id"]].add(verdict)
@@ -315,13 +315,13 @@ def timeliness(
     added = []
     for candidate in candidates:
         name, labels = candidate.entity["id"], {label.id for label in candidate.called}
-        own = [verdict for place in candidate.places for verdict in verdicts.get((place, name), {Verdict.UNKNOWN})]
+        own = [verdict for place in candidate.places for verdict in verdicts.get((place, name), {Agreement.UNKNOWN})]
         is_other_end = wrong is not None and wrong[0] in labels and wrong[1] not in labels
         if name in told:
             added.append(_TOLD)
-        elif is_other_end or set(own) == {Verdict.CONTRADICTS} or (own and candidate.places.keys() <= rivals):
+        elif is_other_end or set(own) == {Agreement.CONTRADICTS} or (own and candidate.places.keys() <= rivals):
             added.append(_CONTRADICTS)
-        elif Verdict.HOLDS in own:
+        elif Agreement.HOLDS in own:
             added.append(_HOLDS)
         else:
             added.append(0.0 if asked.expected.kind in ("date", "number") else _existing(name, asked))

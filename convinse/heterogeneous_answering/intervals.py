@@ -10,7 +10,7 @@ from ..language.property_names import PropertyLabel
 from ..records.evidence import Entity, entities_within
 from ..records.facts import END_TIME, START_TIME, Fact, fact_of
 from ..records.literals import is_date, is_item
-from ..records.periods import Boundary, Period, Verdict, period_of_fact, timed_parts
+from ..records.periods import Boundary, Period, Agreement, period_of_fact, timed_parts
 from ..records.written_values import find_literals
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_shares, in_year
@@ -91,10 +91,10 @@ def _holding(groups: _Groups, asked: AskedQuestion) -> list[AnswerCandidate]:
     words = question_keywords(asked)
     given: dict[str, AnswerCandidate] = {}
     for key, group in groups.items():
-        own = [verdicts.get((value.place, key, value.period), Verdict.UNKNOWN) for value in group]
-        if Verdict.CONTRADICTS in own and key[0] in asked.own and asked.names.asking(group[0].label, words):
+        own = [verdicts.get((value.place, key, value.period), Agreement.UNKNOWN) for value in group]
+        if Agreement.CONTRADICTS in own and key[0] in asked.own and asked.names.asking(group[0].label, words):
             for value, verdict in zip(group, own, strict=True):
-                if verdict is Verdict.HOLDS and asked.fit(value.value) >= _LEAST_FIT:
+                if verdict is Agreement.HOLDS and asked.fit(value.value) >= _LEAST_FIT:
                     candidate = AnswerCandidate(value.value, 1.0, (value.place,), ("interval",))
                     given.setdefault(value.value["id"], candidate)
     return in_shares(list(given.values()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.evidence import Evidence
-from ..records.periods import JudgedPart, Verdict, judged
+from ..records.periods import JudgedPart, Agreement, judged
 from .language import Language
 
 
@@ -27,7 +27,7 @@ def judged_parts(question: str, evidences: Sequence[Evidence], language: Languag
 
 def contradicting(parts: Sequence[JudgedPart]) -> set[int]:
     """Return the places of evidences all of whose dated parts contradict the time of the question."""
-    verdicts: dict[int, set[Verdict]] = {}
+    verdicts: dict[int, set[Agreement]] = {}
     for own in parts:
         verdicts.setdefault(own.place, set()).add(own.verdict)
-    return {place for place, own in verdicts.items() if own == {Verdict.CONTRADICTS}}
+    return {place for place, own in verdicts.items() if own == {Agreement.CONTRADICTS}}

@@ -195,7 +195,7 @@ def _table_of(evidence: Evidence) -> tuple[str, ...]:
     return row.get("page", ""), str(row.get("table", "")), row["caption"], row["section"]
 
 
-class Verdict(Enum):
+class Agreement(Enum):
     """Whether a part of an evidence holds at the time that a question asks about."""
 
     HOLDS = 1
@@ -208,7 +208,7 @@ class JudgedPart(NamedTuple):
 
     place: int
     part: TimedPart
-    verdict: Verdict
+    verdict: Agreement
 
 
 def judged(evidences: Sequence[Evidence], time: AskedTime | None, today: int | None = None) -> list[JudgedPart]:
@@ -229,7 +229,7 @@ def judged(evidences: Sequence[Evidence], time: AskedTime | None, today: int | N
     ]
 
 
-def _at(time: AskedTime, parts: Sequence[TimedPart]) -> list[Verdict]:
+def _at(time: AskedTime, parts: Sequence[TimedPart]) -> list[Agreement]:
     if not any(part.period is not None and time.admits(part.period) for part in parts):
         counts = (part.period for part in parts if part.is_count and part.period is not None and part.period.is_point)
         latest = max((period for period in counts if period.last < time.period.first), default=None)
@@ -238,25 +238,25 @@ def _at(time: AskedTime, parts: Sequence[TimedPart]) -> list[Verdict]:
     return [_agreement(time, part) for part in parts]
 
 
-def _agreement(time: AskedTime, part: TimedPart) -> Verdict:
+def _agreement(time: AskedTime, part: TimedPart) -> Agreement:
     if part.period is None or (part.rank == "former" and part.period.is_open):
-        return Verdict.UNKNOWN
-    return Verdict.HOLDS if time.admits(part.period) else Verdict.CONTRADICTS
+        return Agreement.UNKNOWN
+    return Agreement.HOLDS if time.admits(part.period) else Agreement.CONTRADICTS
 
 
-def _as_of_today(parts: Sequence[TimedPart]) -> list[Verdict]:
+def _as_of_today(parts: Sequence[TimedPart]) -> list[Agreement]:
     today = date.today()
     now = day_number(today.year, today.month, today.day)
     if parts[0].is_record:
-        return [Verdict.UNKNOWN] * len(parts)
+        return [Agreement.UNKNOWN] * len(parts)
     if any(part.rank == "preferred" for part in parts):
         current = [part.rank == "preferred" for part in parts]
     else:
         latest = max((part.period.last for part in parts if part.is_count and part.period), default=None)
         current = [_is_current(part, now, latest) for part in parts]
     if all(current) or not any(current):
-        return [Verdict.UNKNOWN] * len(parts)
-    return [Verdict.HOLDS if holds else Verdict.CONTRADICTS for holds in current]
+        return [Agreement.UNKNOWN] * len(parts)
+    return [Agreement.HOLDS if holds else Agreement.CONTRADICTS for holds in current]
 
 
 def _is_current(part: TimedPart, now: int, latest: int | None) -> bool:

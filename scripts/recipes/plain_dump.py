@@ -111,11 +111,11 @@ def _plain_value(snak: dict[str, Any]) -> str | None:
     if precision < 6:
         return None
     year = int(year) if sign == "+" else 1 - int(year)
-    if precision == 8:  # the first year of a decade, century or millennium
-        year = year // 10 * 10 if year > 0 else -((1 - year) // 10 * 10) - 8
-    elif precision < 8:
-        length = 100 if precision == 7 else 1000
-        year = (year - 1) // length * length + 1
+    if precision == 8:  # 1980 to 1989, and 89 BC to 80 BC
+        year = year // 10 * 10 if year > 0 else 1 - ((1 - year) // 10 * 10 + 9)
+    elif precision < 8:  # 1901 to 2000, and 100 BC to 1 BC
+        years = {7: 100, 6: 1000}[precision]
+        year = (year - 1) // years * years + 1
     month = month if precision >= 10 and month != "00" else "01"
     day = day if precision >= 11 and "00" not in (day, month) else "01"
     return f"{'-' if year < 0 else ''}{abs(year):04d}-{month}-{day}T00:00:00Z"

@@ -7,7 +7,7 @@ from convinse.language.language import english
 from convinse.language.validity import judged_parts
 from convinse.records.facts import fact_evidence
 from convinse.records.literals import date_entity, number_entity
-from convinse.records.periods import Period, Verdict, period_of_text
+from convinse.records.periods import Period, Agreement, period_of_text
 from places import ROOT
 
 CASES = yaml.safe_load((ROOT / "tests" / "cases" / "statements.yml").read_text(encoding="utf-8"))
@@ -27,11 +27,11 @@ def statement(subject, property_label, value, when):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["question"])
 def test_statements_are_judged_by_the_time_of_the_question(case):
     evidences = [statement(*fact) for fact in case["facts"]]
-    verdicts = {verdict: [] for verdict in Verdict}
+    verdicts = {verdict: [] for verdict in Agreement}
     for place, _, verdict in judged_parts(case["question"], evidences, english()):
         verdicts[verdict].append(case["facts"][place][2])
-    assert verdicts[Verdict.HOLDS] == case.get("holds", [])
-    assert sorted(map(str, verdicts[Verdict.CONTRADICTS])) == sorted(map(str, case.get("contradicts", [])))
+    assert verdicts[Agreement.HOLDS] == case.get("holds", [])
+    assert sorted(map(str, verdicts[Agreement.CONTRADICTS])) == sorted(map(str, case.get("contradicts", [])))
 
 
 @pytest.mark.parametrize(
