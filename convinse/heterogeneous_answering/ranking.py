@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
-from ..records.literals import is_date, is_number, year_of
+from ..records.literals import is_date, is_number, year_of, years_of
 from ..records.periods import stated_time
 from ..records.written_values import value_at
 
@@ -72,7 +72,7 @@ def in_years(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
 
 def in_year(entity: Entity) -> Entity:
     """The year of a date; another entity as it is."""
-    return year_of(entity["id"]) if is_date(entity["id"]) else entity
+    return year_of(entity["id"]) if is_date(entity["id"]) and years_of(entity) == 1 else entity
 
 
 def _as_written(candidate: AnswerCandidate, evidences: Sequence[Evidence]) -> Entity:

@@ -1,7 +1,7 @@
 """Dates and numbers as entities; `written_values` reads them from texts.
 
 A date has the id of CLOCQ, an ISO 8601 time stamp at midnight, and a label in words: `1952-03-11T00:00:00Z`,
-`11 March 1952`. A year stands for its first day (`1952-01-01T00:00:00Z`, label `1952`), a month likewise. A number has
+`11 March 1952`. A year stands for its first day (`1952-01-01T00:00:00Z`, label `1952`), a month, decade, century or millennium likewise. A number has
 its digits as id (`1250.5`, `55000000` for "55 million"), so that a number of a table and a quantity of the knowledge base are the same entity.
 """
 
@@ -19,6 +19,9 @@ _DATE_ID = re.compile(r"-?[0-9]{4,}-[0-9][0-9]-[0-9][0-9]T00:00:00Z")
 _NUMBER_ID = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 # years of Wikibase have 16 digits at most
 _WIKIDATA_TIME = re.compile(r"([+-]?)([0-9]{1,16})-([0-9][0-9])-([0-9][0-9])T")
+_DECADE = 10
+_COARSE = {8: (_DECADE, ""), 7: (100, "century"), 6: (1000, "millennium")}  # precisions of Wikibase, years and names
+_COARSE_LABEL = re.compile(r"[0-9](?:(?:st|nd|rd|th) )?(s|century|millennium)(?: BC)?$")
 _DAYS = 31  # of the longest month; Wikidata has a 30 February of 1712
 
 
@@ -51,7 +54,7 @@ def number_entity(amount: str, unit: str = "") -> Entity:
 def wikidata_time(time: str, precision: int) -> Entity | None:
     """A time value of the Wikidata JSON format (`+1952-03-11T00:00:00Z`, precision 9 = year, 10 = month, 11 = day).
 
-    None for decades and coarser spans, which are no dates.
+    A decade, a century or a millennium (8, 7, 6) has the id of its first day; None for coarser spans, which are no dates.
 
     Raises:
         ValueError: it is no time of that format, such as one of a thirteenth month.
@@ -59,14 +62,36 @@ def wikidata_time(time: str, precision: int) -> Entity | None:
     match = _WIKIDATA_TIME.match(time)
     if match is None or int(match[3]) > len(MONTHS) or int(match[4]) > _DAYS:
         raise ValueError(f"{time[:40]!r} is no time")
-    if precision < 9:
+    if precision < min(_COARSE):
         return None
     year, month, day = int(match[2]), int(match[3]), int(match[4])
     if match[1] == "-":
         year = 1 - year  # the format counts 1 BC as year -1
+    if precision in _COARSE:
+        return _coarse_date(year, *_COARSE[precision])
     if precision == 9 or month == 0:
         return date_entity(year)
     return date_entity(year, month, day if precision >= 11 and day else None)
+
+
+def _coarse_date(year: int, years: int, name: str) -> Entity:
+    """The decade, century or millennium that a year lies in: 401 to 500 is the 5th century, 500 to 401 BC that before Christ."""
+    era = " BC" if year <= 0 else ""
+    if years == _DECADE:
+        count = (1 - year if era else year) // years * years
+        first, label = (1 - count - (years - 1) if era else count), f"{count}s"
+    else:
+        count = -((year - 1) // years) if era else (year - 1) // years + 1
+        first = 1 - count * years if era else (count - 1) * years + 1
+        last = count % 10 if count % 100 not in (11, 12, 13) else 0
+        label = f"{count}{['th', 'st', 'nd', 'rd', *['th'] * 6][last]} {name}"
+    return {"id": date_entity(first)["id"], "label": label + era}
+
+
+def years_of(entity: Entity) -> int:
+    """How many years a date spans by its label: 10 of "1980s", 100 of "5th century BC", else 1."""
+    match = _COARSE_LABEL.search(entity["label"])
+    return 1 if match is None else {"s": _DECADE, "century": 100, "millennium": 1000}[match[1]]
 
 
 def is_item(entity_id: str) -> bool:

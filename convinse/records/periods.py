@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .evidence import Entity, Evidence
 from .facts import END_TIME, POINT_IN_TIME, START_TIME, Fact, fact_of
-from .literals import MONTHS, is_date, is_number
+from .literals import MONTHS, is_date, is_number, years_of
 from .written_values import find_literals
 
 _NOW = "present|now|today|current|incumbent|date"  # behind a dash: ranges that go on, as English writes them
@@ -47,7 +47,7 @@ class Period(NamedTuple):
         """All days of a date: one, or those of a month or year, as its label is precise."""
         year, month, day = _parts(entity["id"])
         if not any(name in entity["label"] for name in MONTHS) and (month, day) == (1, 1):
-            return cls(day_number(year), day_number(year, 12, 31), is_point=True)
+            return cls(day_number(year), day_number(year + years_of(entity) - 1, 12, 31), is_point=True)
         is_month = day == 1 and not entity["label"].startswith("1 ")
         return cls(day_number(year, month, day), day_number(year, month, 31 if is_month else day), is_point=True)
 

@@ -107,7 +107,6 @@ def test_a_date_of_wikidata_equals_the_one_in_the_text(day):
     assert wikidata_time(time, 11) == date_entity(day.year, day.month, day.day)
     assert wikidata_time(time, 10) == date_entity(day.year, day.month)
     assert wikidata_time(time, 9) == date_entity(day.year)
-    assert wikidata_time(time, 8) is None  # a decade is no date
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,10 @@ def test_a_date_of_wikidata_equals_the_one_in_the_text(day):
         ("-0001-00-00T00:00:00Z", 9, {"id": "0000-01-01T00:00:00Z", "label": "1 BC"}),
         ("+0079-08-24T00:00:00Z", 11, {"id": "0079-08-24T00:00:00Z", "label": "24 August 79"}),
         ("-0384-00-00T00:00:00Z", 9, {"id": "-0383-01-01T00:00:00Z", "label": "384 BC"}),
-        ("+1900-00-00T00:00:00Z", 7, None),
+        ("+1987-00-00T00:00:00Z", 8, {"id": "1980-01-01T00:00:00Z", "label": "1980s"}),
+        ("+1900-00-00T00:00:00Z", 7, {"id": "1801-01-01T00:00:00Z", "label": "19th century"}),
+        ("-0450-00-00T00:00:00Z", 7, {"id": "-0499-01-01T00:00:00Z", "label": "5th century BC"}),
+        ("-2500-00-00T00:00:00Z", 6, {"id": "-2999-01-01T00:00:00Z", "label": "3rd millennium BC"}),
         ("-13798000000-00-00T00:00:00Z", 3, None),
     ],
 )
