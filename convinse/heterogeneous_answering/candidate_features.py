@@ -20,7 +20,7 @@ from ..language.text import fold
 from ..records.evidence import Entity, entities_within, normalize_source
 from ..records.facts import END_TIME, START_TIME, fact_of
 from ..records.literals import in_scale, is_date, is_item, is_number, number_entity
-from ..records.periods import Boundary, Agreement
+from ..records.periods import Agreement, Boundary
 from .intervals import rival_places
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_year

@@ -10,7 +10,7 @@ from ..language.property_names import PropertyLabel
 from ..records.evidence import Entity, entities_within
 from ..records.facts import END_TIME, START_TIME, Fact, fact_of
 from ..records.literals import is_date, is_item
-from ..records.periods import Boundary, Period, Agreement, period_of_fact, timed_parts
+from ..records.periods import Agreement, Boundary, Period, period_of_fact, timed_parts
 from ..records.written_values import find_literals
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_shares, in_year

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.evidence import Evidence
-from ..records.periods import JudgedPart, Agreement, judged
+from ..records.periods import Agreement, JudgedPart, judged
 from .language import Language
 
 

@@ -61,13 +61,13 @@ class Period(NamedTuple):
         """Whether it begins in one year and ends in another."""
         return not self.is_point and self.first // _DAYS < self.last // _DAYS
 
-    def overlaps(self, other: Period) -> bool:
+    def overlaps(self, period: Period) -> bool:
         """Whether the intervals share a day."""
-        return self.first <= other.last and other.first <= self.last
+        return self.first <= period.last and period.first <= self.last
 
-    def is_followed_by(self, other: Period) -> bool:
+    def is_followed_by(self, period: Period) -> bool:
         """Return True if another period begins in the year in which this one ends, or the next."""
-        return other.first // _DAYS - self.last // _DAYS in (0, 1)
+        return period.first // _DAYS - self.last // _DAYS in (0, 1)
 
     def in_words(self) -> str:
         """Return "since 2019", "until 2002", "2005–2013" or "2021"."""

@@ -53,7 +53,7 @@ ALLOWED = {
     ),
     "wikipedia/api.py": {"_NO_PAGE": MARKUP, "params": MARKUP},
     "wikipedia/document.py": dict.fromkeys(
-        ("_DATA_CLASSES", "_NESTING", "_TAG", "walk", "_is_infobox", "apart"), MARKUP
+        ("_BESIDE", "_DATA_CLASSES", "_FILE_NAME", "_NESTING", "_TAG", "walk", "_is_infobox", "apart"), MARKUP
     ),
 }
 

@@ -7,7 +7,7 @@ from convinse.language.language import english
 from convinse.language.validity import judged_parts
 from convinse.records.facts import fact_evidence
 from convinse.records.literals import date_entity, number_entity
-from convinse.records.periods import Period, Agreement, period_of_text
+from convinse.records.periods import Agreement, Period, period_of_text
 from places import ROOT
 
 CASES = yaml.safe_load((ROOT / "tests" / "cases" / "statements.yml").read_text(encoding="utf-8"))
