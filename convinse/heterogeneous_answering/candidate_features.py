@@ -19,8 +19,9 @@ from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.evidence import Entity, entities_within, normalize_source
 from ..records.facts import END_TIME, START_TIME, fact_of
-from ..records.literals import in_scale, is_date, is_item, is_number, number_entity
+from ..records.literals import in_scale, is_date, is_item, number_entity
 from ..records.periods import Agreement, Boundary
+from ..records.written_values import kind_of_value
 from .intervals import rival_places
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_year
@@ -410,11 +411,12 @@ class _Common(NamedTuple):
 def _features(candidate: _Candidate, asked: AskedQuestion, common: _Common) -> Features:
     entity, values, shares = candidate.entity, candidate.values, candidate.shares
     name, label = entity["id"], entity["label"]
-    words = label.split()
+    words, kind = label.split(), kind_of_value(name)
+    is_words = not is_known(entity) and not kind  # a range of dates or numbers is no name
     facts = common.facts(name)
     own = asked.language.properties.keywords(label)
     suits = asked.fit(entity)
-    is_part = not is_known(entity) and fold(label) in common.parts
+    is_part = is_words and fold(label) in common.parts
     echoes = len(own & common.question) / len(own) if own else 0.0
     below = [common.groups[called] for called in candidate.called]
     least = min(below, key=lambda group: (group.size, -group.facts), default=None)  # `called` has no order
@@ -457,15 +459,15 @@ def _features(candidate: _Candidate, asked: AskedQuestion, common: _Common) -> F
         renamed=float(name in asked.renamed),
         earliest=float(any(name == group.earliest for group in below)),
         latest=float(any(name == group.latest for group in below)),
-        is_date=float(is_date(name)),
-        is_number=float(is_number(name)),
-        is_words=float(not is_known(entity)),
+        is_date=float(kind == "date"),
+        is_number=float(kind == "number"),
+        is_words=float(is_words),
         lower=float(label[:1].islower()),
         part=float(is_part),
-        capitals=0.0 if is_known(entity) else sum(word[:1].isupper() for word in words) / max(1, len(words)),
+        capitals=sum(word[:1].isupper() for word in words) / max(1, len(words)) if is_words else 0.0,
         prior=math.log10(1 + facts) / 5,
         known=math.log10(1 + facts) / 5 * suits,
-        length=float(max(0, len(words) - 1)),
+        length=0.0 if kind and not is_known(entity) else float(max(0, len(words) - 1)),
     )
 
 
