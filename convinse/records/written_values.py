@@ -76,6 +76,7 @@ _PIECE = re.compile(
 _JOIN = r"\s?(?P<join>[–—‒−-]|to|until|and)\s?"
 _RANGED = re.compile(_JOIN)
 _DIGIT = re.compile(f"[0-9{''.join(_FRACTIONS)}]")
+_YEAR_DIGITS = re.compile(r"[0-9]{3}|BC|AD|CE")
 _TOKEN = re.compile(r"[^\s(\[\"“]*[0-9][^\s)\]\"”]*")
 _APPROXIMATE = re.compile(r"(?:(?<!\w)(?:c|ca|circa)\.?\s?|(?<!\w)(?:early|mid|late)[\s-]|~)$", re.IGNORECASE)
 _SHOWN = re.compile(r"^(?:c|ca|circa|early|mid|late)\b|AD|A\.D\.|(?<!B)(?<!B\.)C\.?E")  # of a date
@@ -167,7 +168,9 @@ def value_at(text: str, start: int, end: int) -> Entity | None:
     if is_number_value and sum(map(str.isalpha, around)) > (end - start) // 2:
         return None
     words = " ".join(text[first:last].split())
-    if value.kind != "days":
+    # the dates of a life stand in brackets behind a name, and are two answers: "(26 March 1913 – 20 September 1996)"
+    is_life = text.rfind("(", 0, first) > text.rfind(")", 0, first) and _has_year(text, value)
+    if value.kind != "days" or is_life:
         parts = [part for part in value.parts if part.start < end and start < part.end]
         if len(parts) == 1:
             entity = parts[0].entity
@@ -187,6 +190,11 @@ def kind_of_value(entity_id: str) -> str:
     if len(values) != 1 or _surroundings(entity_id, values[0]) != (0, len(entity_id)):
         return ""
     return "number" if values[0].kind == "number" else "date"
+
+
+def _has_year(text: str, value: WrittenValue) -> bool:
+    """Whether the first date of a range has a year of its own: not in "5–7 June 1944"."""
+    return bool(value.parts) and _YEAR_DIGITS.search(text, value.parts[0].start, value.parts[0].end) is not None
 
 
 @lru_cache(maxsize=1024)  # a reader marks several spans of an evidence
