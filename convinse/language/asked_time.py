@@ -40,6 +40,7 @@ class TimeWords:
     former: WordSet
     while_: WordSet
     present: WordSet
+    past: WordSet
 
     def named(self, question: str) -> Period | None:
         """Return the time that a question names by any words ("the 2011 film"); None if it names none, or several."""
@@ -94,6 +95,10 @@ class TimeWords:
     def asks_about_present(self, question: str) -> bool:
         """Return True if a question begins as one about the present does ("is", "does")."""
         return not self.present.isdisjoint(fold(question).split()[:1])
+
+    def asks_about_past(self, question: str) -> bool:
+        """Return True if a question asks in the past tense ("was", "did")."""
+        return not self.past.isdisjoint(fold(question).split())
 
     def asks_for_former(self, question: str) -> bool:
         """Return True if a question asks for what holds no longer, or for all that held ("former", "ever")."""

@@ -22,7 +22,7 @@ def judged_parts(question: str, evidences: Sequence[Evidence], language: Languag
         or any(True for _ in language.operations.neighbours(question))
     ):
         return []
-    return judged(evidences, time)
+    return judged(evidences, time, is_past=language.times.asks_about_past(question))
 
 
 def contradicting(parts: Sequence[JudgedPart]) -> set[int]:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 from .evidence import Entity, Evidence
@@ -211,17 +212,18 @@ class JudgedPart(NamedTuple):
     verdict: Agreement
 
 
-def judged(evidences: Sequence[Evidence], time: AskedTime | None, today: int | None = None) -> list[JudgedPart]:
+def judged(evidences: Sequence[Evidence], time: AskedTime | None, *, is_past: bool = False) -> list[JudgedPart]:
     """Whether the timed parts of evidences hold at the time of a question; with None they are asked about as of today.
 
     A count, such as a population, holds until the next of its group. Of today's statements those contradict that have ended or
-    were counted earlier where another of the group holds, and those of normal rank beside a preferred one.
+    were counted earlier where another of the group holds, and those of normal rank beside a preferred one. A question about the
+    past (`is_past`) is for what has ended, too.
     """
     groups: dict[tuple[str, ...], list[tuple[int, TimedPart]]] = defaultdict(list)
     for place, evidence in enumerate(evidences):
         for part in timed_parts(evidence):
             groups[part.group].append((place, part))
-    judge = _as_of_today if time is None else lambda parts: _at(time, parts)
+    judge = partial(_as_of_today, is_past=is_past) if time is None else partial(_at, time)
     return [
         JudgedPart(place, part, verdict)
         for group in groups.values()
@@ -244,7 +246,7 @@ def _agreement(time: AskedTime, part: TimedPart) -> Agreement:
     return Agreement.HOLDS if time.admits(part.period) else Agreement.CONTRADICTS
 
 
-def _as_of_today(parts: Sequence[TimedPart]) -> list[Agreement]:
+def _as_of_today(parts: Sequence[TimedPart], *, is_past: bool) -> list[Agreement]:
     today = date.today()
     now = day_number(today.year, today.month, today.day)
     if parts[0].is_record:
@@ -253,7 +255,7 @@ def _as_of_today(parts: Sequence[TimedPart]) -> list[Agreement]:
         current = [part.rank == "preferred" for part in parts]
     else:
         latest = max((part.period.last for part in parts if part.is_count and part.period), default=None)
-        current = [_is_current(part, now, latest) for part in parts]
+        current = [(is_past and not part.is_count) or _is_current(part, now, latest) for part in parts]
     if all(current) or not any(current):
         return [Agreement.UNKNOWN] * len(parts)
     return [Agreement.HOLDS if holds else Agreement.CONTRADICTS for holds in current]

@@ -327,7 +327,8 @@ def test_what_is_written_ranks_as_what_was_learned():
     weights = train_weights(sets, 3.0, 1.0, "")
     fitted = fit(weighted([own.choices for own in sets]), 3.0, RISING)
     for own in sets[1].choices:
-        given = type("Given", (), {"features": own.candidates.tolist(), "circumstances": own.question.tolist()})
+        features = {"features": own.candidates.tolist(), "circumstances": own.question.tolist()}
+        given = type("Given", (), {**features, "timely": 0.0})
         assert weights.probabilities(given) == pytest.approx(fitted.probabilities(own)[:-1], abs=1e-4)
     assert all(weights.features[place].weight >= 0.0 for place in RISING)
     assert weights.yes(YesNoFeatures(worded=2.0)) > 0.5 > weights.yes(YesNoFeatures(worded=-2.0))

@@ -100,7 +100,7 @@ def test_the_original_sample():
         ([line("", spans()), line("two", spans((2, 1)))], r"set.jsonl:2: qid 'two0': the character span \[2, 1\]"),
         ([{"qas": []}], r"set.jsonl:1: no 'context'"),
         ([{"context": ""}], r"set.jsonl:1: no 'qas'"),
-        ([line("one", spans((0, 1)) | {"qid": 7})], r"set.jsonl:1: .*qid"),
+        ([line("one", spans((0, 1)) | {"qid": ["7"]})], r"set.jsonl:1: .*qid"),
         ([line("one", {"answers": ["x"]})], r"set.jsonl: no question with an answer in its context"),
         ([{"header": {}}], r"set.jsonl: no question"),
     ],
