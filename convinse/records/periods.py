@@ -119,8 +119,7 @@ class AskedTime(NamedTuple):
 class TimedPart(NamedTuple):
     """A part of an evidence that holds in a period: `evidence_text[start:end]`, one of those that `group` names.
 
-    `rank` is that of a fact; `is_count`: its value is a number, which holds until the next count; `is_record`: a row of a
-    table, which tells what was, and is not replaced by the next.
+    `rank` is that of a fact; `is_count`: its value is a number, which holds until the next count.
     """
 
     start: int
@@ -129,7 +128,6 @@ class TimedPart(NamedTuple):
     group: tuple[str, ...]
     rank: str = ""
     is_count: bool = False
-    is_record: bool = False
 
 
 def period_of_fact(fact: Fact) -> Period | None:
@@ -180,7 +178,7 @@ def timed_parts(evidence: Evidence) -> Iterator[TimedPart]:
         yield TimedPart(0, len(text), period_of_fact(fact), group, rank, is_number(fact.object["id"]))
     elif "row" in evidence:
         dated = (cell["text"] for cell in evidence["row"]["cells"] if _is_dated(cell["text"]))
-        yield TimedPart(0, len(text), period_of_cells(dated), _table_of(evidence), is_record=True)
+        yield TimedPart(0, len(text), period_of_cells(dated), _table_of(evidence))
     elif "attribute" in evidence:
         path = evidence["attribute"]["path"]
         group = (evidence.get("retrieved_for_entity", {}).get("id", ""), *path[:-1], re.sub(r"\W*\d.*", "", path[-1]))
@@ -221,6 +219,8 @@ def judged(evidences: Sequence[Evidence], time: AskedTime | None, *, is_past: bo
     """
     groups: dict[tuple[str, ...], list[tuple[int, TimedPart]]] = defaultdict(list)
     for place, evidence in enumerate(evidences):
+        if time is None and "row" in evidence:  # a row tells what was, and is not replaced by the next
+            continue
         for part in timed_parts(evidence):
             groups[part.group].append((place, part))
     judge = partial(_as_of_today, is_past=is_past) if time is None else partial(_at, time)
@@ -249,8 +249,6 @@ def _agreement(time: AskedTime, part: TimedPart) -> Agreement:
 def _as_of_today(parts: Sequence[TimedPart], *, is_past: bool) -> list[Agreement]:
     today = date.today()
     now = day_number(today.year, today.month, today.day)
-    if parts[0].is_record:
-        return [Agreement.UNKNOWN] * len(parts)
     if any(part.rank == "preferred" for part in parts):
         current = [part.rank == "preferred" for part in parts]
     else:
