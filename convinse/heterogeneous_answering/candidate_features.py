@@ -302,27 +302,28 @@ def timeliness(
 ) -> list[float]:
     """Return what the time of the question adds to the log-odds of each candidate.
 
-    A candidate contradicts it if all that has it does, or if it is the end of an interval where the start is asked for. Where
-    intervals tell the answer, what stands beside it in their evidences is none.
+    A candidate contradicts it if every evidence of it does, if it is the end of an interval and the start is asked for, or if it
+    stands only in the evidences of a property of which an interval gives the answer.
     """
-    told = {answer.entity["id"]: answer.places[0] for answer in ordered if "interval" in answer.reasons}
-    rivals = set().union(*(rival_places(asked, place) for place in told.values()))
+    answers = {answer.entity["id"]: answer.places[0] for answer in ordered if "interval" in answer.reasons}
+    rivals = set().union(*(rival_places(asked, place) for place in answers.values()))
     verdicts: dict[tuple[int, str], set[Agreement]] = defaultdict(set)
     for place, part, verdict in asked.judged:
         for entity in entities_within(asked.evidences[place], part.start, part.end):
             verdicts[place, entity["id"]].add(verdict)
     boundary = asked.language.times.boundary(asked.asking) if asked.expected.kind == "date" else Boundary.ANY
-    wrong = {Boundary.START: (END_TIME, START_TIME), Boundary.END: (START_TIME, END_TIME)}.get(boundary)
+    ends = {Boundary.START: (START_TIME, END_TIME), Boundary.END: (END_TIME, START_TIME)}
+    right_end, other_end = ends.get(boundary, ("", ""))
     added = []
     for candidate in candidates:
         name, labels = candidate.entity["id"], {label.id for label in candidate.called}
-        own = [verdict for place in candidate.places for verdict in verdicts.get((place, name), {Agreement.UNKNOWN})]
-        is_other_end = wrong is not None and wrong[0] in labels and wrong[1] not in labels
-        if name in told:
+        stated = [verdict for place in candidate.places for verdict in verdicts.get((place, name), {Agreement.UNKNOWN})]
+        is_other_end = boundary in ends and other_end in labels and right_end not in labels
+        if name in answers:
             added.append(_TOLD)
-        elif is_other_end or set(own) == {Agreement.CONTRADICTS} or (own and candidate.places.keys() <= rivals):
+        elif is_other_end or set(stated) == {Agreement.CONTRADICTS} or (stated and candidate.places.keys() <= rivals):
             added.append(_CONTRADICTS)
-        elif Agreement.HOLDS in own:
+        elif Agreement.HOLDS in stated:
             added.append(_HOLDS)
         else:
             added.append(0.0 if asked.expected.kind in ("date", "number") else _existing(name, asked))

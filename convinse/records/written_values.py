@@ -142,16 +142,8 @@ def value_at(text: str, start: int, end: int) -> Entity | None:
     """
     marked = [value for value in _known_values(text) if value.start < end and start < value.end]
     dates = [value for value in marked if value.kind != "number"]
-    if (
-        len(
-            {
-                part.entity["id"]
-                for value in dates
-                for part in value.parts or (LiteralSpan(*value[:2], {"id": "", "label": ""}),)
-            }
-        )
-        == 1
-    ):
+    ids = {part.entity["id"] for value in dates for part in value.parts} | {"" for value in dates if not value.parts}
+    if len(ids) == 1:  # beside other numbers, the text marks one date
         marked = dates[:1]
     if len(marked) != 1:
         return _token_at(text, start, end) if not marked else None
