@@ -23,6 +23,7 @@ from .encoder.checkpoint import Checkpoint, row_form_of
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
 from .encoder.reranker import BertReranker
+from .encoder.rewriter import QuestionRewriter
 from .encoder.settings import DEFAULTS, ModelSettings
 from .encoder.yes_no_reader import YesNoReader, has_yes_no
 from .knowledge_base.index import KnowledgeBase
@@ -198,6 +199,13 @@ class Resources:
         reader = YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
         reader.keep_in(self._vectors(reader.model_id, 1, "float32"))
         return reader
+
+    def rewriter(self) -> QuestionRewriter | None:
+        """What puts questions in full: the rewrite head of `qu_rewriter`; None where none is named."""
+        name = self.config.qu_rewriter
+        if name is None:
+            return None
+        return QuestionRewriter(model_path(name), settings=self._computing("qu_rewriter"), models=self.models)
 
     @property
     def answer_typing(self) -> AnswerTyping | None:

@@ -7,20 +7,24 @@ from functools import cached_property
 from pathlib import Path
 
 from ..config import Config
+from ..encoder.bi_encoder import KeptEmbeddings
 from ..language.validity import contradicting, judged_parts
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Evidence, with_score
-from ..records.representation import question_entities
+from ..records.evidence import Evidence, merge_duplicates, with_score
+from ..records.representation import certain, question_entities
 from ..resources import Resources
 from ..stage import TurnBatch
 from ..support.errors import NothingToTrainError
+from ..wikipedia.dump import FoundEvidence
 from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
 from .clocq_retriever import ClocqRetriever
 from .neural import build_scorer, scoring_method
 from .okapi import OkapiScorer, read_stop_words
 from .scorer import Scorer
+from .search import EvidenceSearch
 
+_PAGES = 3  # of what is found everywhere, whose items a question without items is about
 _CONVERSATIONS = 32  # scored together by a neural scorer
 
 
@@ -62,6 +66,21 @@ class NativeERS(EvidenceRetrievalScoring):
         return ClocqRetriever(self.config, resources=self.resources)
 
     @cached_property
+    def search(self) -> EvidenceSearch | None:
+        """Finds evidences on all pages of the dump; None: there is none."""
+        dump = self.resources.wikipedia
+        if dump is None:
+            return None
+        if not self.config.evs_bi_encoder:
+            return EvidenceSearch(dump, None)
+        encoder, _ = self.resources.bi_encoder(self.config.evs_bi_encoder, "evs_bi_encoder")
+        if encoder.weights_id != dump.vectors_of:
+            return EvidenceSearch(dump, None)
+        return EvidenceSearch(
+            dump, KeptEmbeddings(encoder, None, self.resources.question_vectors(encoder)).embed_questions
+        )
+
+    @cached_property
     def scorer(self) -> Scorer:
         """The scorer that `evs` names, loaded on first use."""
         return build_scorer(self.resources, self._method, self.bm25)
@@ -84,10 +103,11 @@ class NativeERS(EvidenceRetrievalScoring):
     def _rank_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
         """Rank what agrees with the time of each question; what contradicts it follows, with score 0, where there is room."""
         questions = [asked_in_full(turn) for turn in turns]
+        found = self._found(questions)
         agreeing: list[list[Evidence]] = []
         contradicted: list[list[Evidence]] = []
-        for turn, question in zip(turns, questions, strict=True):
-            evidences = self.retrieve(turn, sources)
+        for turn, question, everywhere in zip(turns, questions, found, strict=True):
+            evidences = self._retrieved(turn, sources, everywhere)
             behind = contradicting(judged_parts(question, evidences, self.language))
             agreeing.append([own for place, own in enumerate(evidences) if place not in behind])
             contradicted.append([evidences[place] for place in sorted(behind)])
@@ -101,11 +121,37 @@ class NativeERS(EvidenceRetrievalScoring):
 
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
         """The candidate evidences of a turn, not scored; adds `question_entities` to it."""
+        return self._retrieved(turn, sources, self._found([asked_in_full(turn)])[0])
+
+    def _found(self, questions: Sequence[str]) -> list[list[FoundEvidence]]:
+        return [[] for _ in questions] if self.search is None else self.search.find(questions)
+
+    def _retrieved(self, turn: Turn, sources: Sequence[str], found: Sequence[FoundEvidence]) -> list[Evidence]:
+        """The evidences of the items that a turn is about, and those found everywhere."""
         representation = turn.get("representation")
         known = None if representation is None else question_entities(representation)
+        if known == []:  # it names nothing that is known: the pages that tell of it are looked at
+            pages = list(dict.fromkeys(evidence.item_id for evidence in found))[:_PAGES]
+            known = certain(*map(self.retriever.kb.entity, pages))
         text = turn["structured_representation"]
         evidences, turn["question_entities"] = self.retriever.retrieve_evidences(text, sources, known)
-        return evidences
+        if not found:
+            return evidences
+        ids = {entity["item"]["id"] for entity in turn["question_entities"]}
+        places: dict[str, list[int]] = {}
+        for evidence in found:
+            places.setdefault(evidence.item_id, []).append(evidence.place)
+        for item, own in places.items():
+            if item not in ids:
+                evidences += self._on_page(item, own, sources)
+        return merge_duplicates(evidences)
+
+    def _on_page(self, item: str, places: Sequence[int], sources: Sequence[str]) -> list[Evidence]:
+        assert self.resources.wikipedia is not None  # where they were found
+        page = self.resources.wikipedia.get(item) or []
+        texts = {page[place]["evidence_text"] for place in places}
+        evidences = self.retriever.wikipedia.retrieve_wp_evidences(item)
+        return [own for own in evidences if own["source"] in sources and own["evidence_text"] in texts]
 
     def store_cache(self) -> None:
         """Close the caches."""

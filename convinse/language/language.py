@@ -26,36 +26,6 @@ _FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, eq=False)
-class ConversationPatterns:
-    """How questions lean on what was said before; see `conversation.txt`."""
-
-    opening: re.Pattern[str]
-    about: re.Pattern[str]
-    ellipsis: re.Pattern[str]
-    complete: re.Pattern[str]
-    question_word: re.Pattern[str]
-    asks_anew: re.Pattern[str]
-    definite_noun: re.Pattern[str]
-    noun_before_name: re.Pattern[str]
-    pointing_phrase: re.Pattern[str]
-    that_one: re.Pattern[str]
-    noun_alone: re.Pattern[str]
-    empty_pronoun: re.Pattern[str]
-    turning: re.Pattern[str]
-    years: re.Pattern[str]
-    year: re.Pattern[str]
-    time_clause: re.Pattern[str]
-    placed: re.Pattern[str]
-    framed: re.Pattern[str]
-    phrased: re.Pattern[str]
-    same_year: re.Pattern[str]
-    other_year: re.Pattern[str]
-    place_or_time: re.Pattern[str]
-    nth: re.Pattern[str]
-    numbered: re.Pattern[str]
-
-
-@dataclass(frozen=True, eq=False)
 class YesNoWords:
     """Words of questions for yes or no; see `yes_no.txt`."""
 
@@ -123,7 +93,6 @@ class Language:
     operations: OperationWords
     times: TimeWords
     yes_no: YesNoWords
-    conversation: ConversationPatterns
     names: NameWords
     common: CommonWords
     teams: TeamWords
@@ -152,7 +121,6 @@ def load(folder: Path) -> Language:
         read_lists(OperationWords, folder / "operations.txt", literals=literals),
         read_lists(TimeWords, folder / "times.txt"),
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
-        read_lists(ConversationPatterns, folder / "conversation.txt"),
         read_lists(NameWords, folder / "names.txt"),
         read_lists(CommonWords, folder / "common_words.txt"),
         read_lists(TeamWords, folder / "teams.txt"),

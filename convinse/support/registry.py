@@ -19,7 +19,6 @@ _MODULES: dict[str, dict[str, str]] = {
         "nc_init_prev": "convinse.question_understanding.naive_concat:NcInitPrev",
         "nc_all": "convinse.question_understanding.naive_concat:NcAll",
         "llm": "convinse.question_understanding.llm:LanguageModelUnderstanding",
-        "history": "convinse.question_understanding.trained_history:TrainedHistory",
         "slots": "convinse.question_understanding.slots:Slots",
         "sr": "convinse.question_understanding.structured_representation:StructuredRepresentation",
     },

@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from convinse.config import load_settings
+from convinse.config import SNAPSHOT, load_settings, resolve
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.onnx_export import write_graphs
+from convinse.encoder.rewrite_head import RewriteHead
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
@@ -37,6 +38,7 @@ from recipes.embedded.answer_type import AnswerTypeTraining, train_answer_type
 from recipes.embedded.card import embedded_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions
 from recipes.embedded.recipe import Recipe, gather, train_stages, without_held_out
+from recipes.embedded.rewriter import RewriteExamples, rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
@@ -127,13 +129,17 @@ class Given(NamedTuple):
 
     decided: list[Decided] | None
     typed: TypedQuestions | None
+    rewrites: RewriteExamples | None
 
     @classmethod
     def of(cls, data: Path, work: Path, recipe: Recipe) -> Given:
-        """Build both."""
+        """Build all."""
         decided = None if recipe.yes_no is None else boolq_questions(data)
         typed = None if recipe.answer_type is None else typed_questions(data, work, recipe.answer_type.least)
-        return cls(decided, typed)
+        rewrites = None
+        if recipe.rewrite is not None:
+            rewrites = rewrite_examples(data, resolve(SNAPSHOT), recipe.rewrite.synthetic, recipe.seed)
+        return cls(decided, typed, rewrites)
 
 
 class Heads(NamedTuple):
@@ -142,19 +148,24 @@ class Heads(NamedTuple):
     yes_no: YesNoHead | None
     decided: FitResult | None
     answer_type: AnswerTypeTraining | None
+    rewrite: RewriteHead | None
+    rewritten: FitResult | None
 
     @classmethod
     def trained(cls, checkpoint: Checkpoint, recipe: Recipe, given: Given, options: argparse.Namespace) -> Heads:
         """Train what the recipe has."""
         most = _QUICK if options.quick else None
-        head, decided, answer_type = None, None, None
+        head, decided, answer_type, rewrite, rewritten = None, None, None, None, None
         if given.decided is not None:
             state = head_state(options.output, "yes_no")
             head, decided = train_yes_no(checkpoint, given.decided, recipe, state, most)
         if given.typed is not None:
             state = head_state(options.output, "answer_type")
             answer_type = train_answer_type(checkpoint, given.typed, recipe, state, most)
-        return cls(head, decided, answer_type)
+        if given.rewrites is not None:
+            state = head_state(options.output, "rewrite")
+            rewrite, rewritten = train_rewriter(checkpoint, given.rewrites, recipe, state, most)
+        return cls(head, decided, answer_type, rewrite, rewritten)
 
     def save(self, folder: Path) -> None:
         """Write the heads into a model folder."""
@@ -162,10 +173,13 @@ class Heads(NamedTuple):
             self.yes_no.save(folder)
         if self.answer_type is not None:
             self.answer_type.head.save(folder, self.answer_type.classes)
+        if self.rewrite is not None:
+            self.rewrite.save(folder)
 
     def record(self) -> dict[str, Any]:
         """What training gave, for the record of the model."""
         results = {"yes_no": self.decided, "answer_type": self.answer_type and self.answer_type.fitted}
+        results["rewrite"] = self.rewritten
         return {
             name: None if fitted is None else {"best_epoch": fitted.best, "epochs": fitted.history}
             for name, fitted in results.items()
@@ -173,14 +187,14 @@ class Heads(NamedTuple):
 
     def forget(self, output: Path) -> None:
         """Remove what a stopped training would go on from."""
-        for name in ("yes_no", "answer_type"):
+        for name in ("yes_no", "answer_type", "rewrite"):
             remove(head_state(output, name))
 
 
 def check_layers(checkpoint: Checkpoint, recipe: Recipe) -> None:
     """Raise `ConfigError` unless the model has the layers that the heads over it read."""
     layers = checkpoint.model.config.num_hidden_layers
-    for name, settings in (("yes_no", recipe.yes_no), ("answer_type", recipe.answer_type)):
+    for name, settings in (("yes_no", recipe.yes_no), ("answer_type", recipe.answer_type), ("rewrite", recipe.rewrite)):
         if settings is not None and settings.layer > layers:
             raise ConfigError(f"{name}: layer: {settings.layer}: the model has {layers} layers")
 
@@ -192,10 +206,8 @@ def head_state(output: Path, name: str) -> Path:
 
 def only_heads(options: argparse.Namespace, recipe: Recipe) -> None:
     """Write a copy of a finished model with other heads over it: those that the recipe trains."""
-    if recipe.yes_no is None and recipe.answer_type is None:
-        raise ConfigError(
-            "yes_no: null: the recipe has no yes/no head and no answer type head to train; give one of them, or remove --trunk"
-        )
+    if recipe.yes_no is recipe.answer_type is recipe.rewrite is None:
+        raise ConfigError("yes_no: null: the recipe has no head to train; give one of them, or remove --trunk")
     checkpoint = load_checkpoint(options.trunk, "question-answering", "--trunk")
     if checkpoint.folder is None:
         raise ModelError(f"--trunk: {options.trunk}: no such folder; give that of a finished model")

@@ -11,9 +11,10 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
+from convinse.encoder.bi_encoder import BiEncoder
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.wikipedia.dump import write_dump
+from convinse.wikipedia.dump import Embedding, write_dump
 from convinse.wikipedia.page import page_evidences, parse_page
 
 SNAPSHOT = Path(__file__).resolve().parents[3] / "convinse" / "snapshot"
@@ -31,12 +32,19 @@ def evidences(kb: KnowledgeBase):
         yield item["id"], page_evidences(page, item, items)
 
 
+def embedding(model: Path) -> Embedding:
+    encoder = BiEncoder(model)
+    return Embedding(encoder.weights_id, encoder.dimension, encoder.embed)
+
+
 def main() -> None:
     manifest = build(SNAPSHOT / "entities.json.gz", SNAPSHOT / "kb")
     print(
         f"kb: {manifest.items} items, {manifest.properties} properties, {manifest.facts} facts, {manifest.size} bytes, {manifest.build_id}"
     )
-    pages = write_dump(SNAPSHOT / "wikipedia.db", evidences(KnowledgeBase(SNAPSHOT / "kb")))
+    pages = write_dump(
+        SNAPSHOT / "wikipedia.db", evidences(KnowledgeBase(SNAPSHOT / "kb")), embedding(SNAPSHOT / "model")
+    )
     print(f"wikipedia: {pages} pages")
 
 

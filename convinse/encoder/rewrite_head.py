@@ -1,0 +1,83 @@
+"""A sixth head for a joint model, in a file of its own: how a question is rewritten so that it stands alone.
+
+Some layers of its own read `[CLS] question [SEP] history [SEP]` over hidden states of the trunk, which stays as it is. Of each
+token of the question they tell whether it goes, and which span of the history goes before it: pointers, as in Vinyals et al.,
+Pointer networks (2015), with [CLS] for "none". A model folder has the head in `rewrite.safetensors` or has none.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import nn
+from transformers import BertConfig
+from transformers.models.bert.modeling_bert import BertLayer
+
+from ..support.errors import ModelError, one_line
+from .checkpoint import REWRITE
+from .joint import Storage, restored, stored
+
+_FORMAT = "convinse rewrite head 1"
+POINTER = 64  # numbers of a query and of a key
+
+
+class RewriteHead(nn.Module):
+    """From hidden states of `[CLS] question [SEP] history [SEP]` to what is needed to rewrite the question.
+
+    Args:
+        config: of the trunk, whose layers its own are like.
+        layer: how many layers of the trunk make the states.
+        layers: of its own.
+        dropout: while training.
+    """
+
+    def __init__(self, config: BertConfig, layer: int, layers: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.layer = layer
+        self.layers = nn.ModuleList(BertLayer(config) for _ in range(layers))
+        self.dropout = nn.Dropout(dropout)
+        self.outputs = nn.Linear(config.hidden_size, 1 + 4 * POINTER)
+
+    def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """[b, tokens, hidden] states and the [b, tokens] mask -> [b, tokens, 1 + 4 * POINTER].
+
+        The log odds that the token goes, then the queries of a start and of an end, and the keys of a start and of an end.
+        """
+        beyond = (1.0 - mask[:, None, None, :].to(hidden.dtype)) * torch.finfo(hidden.dtype).min
+        for layer in self.layers:
+            made = layer(hidden, beyond)
+            hidden = made[0] if isinstance(made, tuple) else made
+        outputs: torch.Tensor = self.outputs(self.dropout(hidden))
+        return outputs
+
+    def save(self, folder: Path, storage: Storage = "int8") -> None:
+        """Write the head into a model folder."""
+        weights = {name: tensor.detach().cpu() for name, tensor in self.state_dict().items()}
+        metadata = {"format": _FORMAT, "layer": str(self.layer), "layers": str(len(self.layers))}
+        save_file(stored(weights, storage), folder / REWRITE, metadata=metadata)
+
+
+def load_rewrite(folder: Path, config: BertConfig) -> RewriteHead:
+    """The head of a model folder, on the CPU, ready to compute.
+
+    Raises:
+        ModelError: there is none, it is damaged, or it belongs to another trunk.
+    """
+    path = folder / REWRITE
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+        if metadata.get("format") != _FORMAT:
+            raise ModelError(f"{path}: is no '{_FORMAT}'; train it anew with train embedded")
+        head = RewriteHead(config, int(metadata["layer"]), int(metadata["layers"]))
+        if not 0 <= head.layer <= config.num_hidden_layers:
+            raise ValueError(f"it is for layer {head.layer} of {config.num_hidden_layers}")
+        head.load_state_dict(restored(load_file(path)))
+    except (OSError, SafetensorError, KeyError, ValueError, RuntimeError) as error:
+        raise ModelError(
+            f"{path}: cannot be loaded ({type(error).__name__}: {one_line(error)}); copy it from the model's folder anew"
+        ) from error
+    return head.eval()
