@@ -64,7 +64,7 @@ def rewritten(question: str, history: Sequence[EarlierTurn], edits: Edits) -> Fu
     insertions = []
     removed = dict(edits.removed)
     place = 0
-    spans = {gap: (start, stop) for gap, start, stop in edits.inserted}
+    spans = {gap: _balanced(told, start, stop) for gap, start, stop in edits.inserted}
     while place <= len(question):
         if place in spans:
             start, stop = spans[place]
@@ -99,6 +99,18 @@ def concatenated(question: str, history: Sequence[EarlierTurn]) -> FullQuestion:
     if before.answer:
         insertions.append(Insertion(len(before.question) + 1, len(told), number, "answer"))
     return FullQuestion(f"{told} {question}", tuple(insertions))
+
+
+def _balanced(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span without a bracket at its ends that has no partner in it."""
+    while start < end and text[start] == "(" and ")" not in text[start:end]:
+        start += 1
+    while start < end and text[end - 1] == ")" and "(" not in text[start:end]:
+        end -= 1
+    if "(" in text[start:end] and ")" not in text[start:end]:
+        end = start + text[start:end].index("(")
+        end = start + len(text[start:end].rstrip())
+    return start, end
 
 
 def _owns(question: str, start: int, end: int) -> bool:
