@@ -45,7 +45,8 @@ class QuestionRewriter(ModelHead):
     def __init__(
         self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
     ) -> None:
-        super().__init__(model, device, **{**options, "max_length": MAX_LENGTH})
+        super().__init__(model, device, **options)
+        self.tokenizer = self.tokenizer.limited(min(MAX_LENGTH, self.tokenizer.max_length))
         if "rewrite" not in self.engine.backend.outputs:
             raise ModelError(f"{self.settings.key}: {model}: has no rewrite head; train one with train embedded")
 

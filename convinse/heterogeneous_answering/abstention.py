@@ -27,8 +27,6 @@ def reason_to_abstain(asked: AskedQuestion, ranked: Sequence[AnswerCandidate], l
     if not asked.evidences:
         names = [entity["label"] for entity in asked.about]
         return f"nothing was found about {_listed(names)}" if names else "no name in the question is known"
-    if asked.unplaced:
-        return f"it is not clear what is meant by {_listed(asked.unplaced)}"
     if len(ranked) > 1 and ranked[1].score >= _RIVAL * likely and likely + ranked[1].score >= least:
         first, second = (answer.entity["label"] for answer in ranked[:2])
         return f"the evidences disagree: {first} or {second}"

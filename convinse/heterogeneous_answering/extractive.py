@@ -15,7 +15,6 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
-from ..stage import TurnBatch
 from ..support.errors import ConfigError
 from .abstention import reason_to_abstain
 from .answer_weights import AnswerWeights, read_answer_weights
@@ -75,7 +74,6 @@ class ExtractiveAnswering(HeterogeneousAnswering):
             and model_path(config.ha_model) == model_path(config.evs_model)
         ):  # what has ranked the evidences need not read them again
             self.resources.models.share_spans()
-        self._answered = TurnBatch(self._answer_all)
 
     @cached_property
     def reader(self) -> ExtractiveReader:
@@ -105,22 +103,21 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         """The same module with another reader."""
         module = copy.copy(self)
         module.reader = reader
-        module._answered = TurnBatch(module._answer_all)
         return module
 
-    def prepare(self, turns: Sequence[Turn]) -> None:
-        """Read the evidences of these turns together when the first of them is asked for; see the base class."""
-        self._answered.expect(turns)
-
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Read and rank; see the base class. A turn that is better left without an answer says why (`abstained`)."""
-        given = self._answered.result(turn, sources)
-        turn.pop("abstained", None)  # of an earlier answer
-        if given.abstained is not None:
-            turn["abstained"] = {"reason": given.abstained}
-        return given.answers
+        """Read and rank; see the base class."""
+        return ExtractiveAnswering.inference_on_turns(self, [turn], sources)[0]
 
-    def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[_Answered]:
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+        """Read and rank, all turns together. A turn that is better left without an answer says why (`abstained`)."""
+        answered = self._answer_all(turns)
+        for turn, given in zip(turns, answered, strict=True):
+            if given.abstained is not None:
+                turn["abstained"] = {"reason": given.abstained}
+        return [given.answers for given in answered]
+
+    def _answer_all(self, turns: Sequence[Turn]) -> list[_Answered]:
         delimiter = self.config.sr_delimiter
         likely_classes(turns, delimiter, self.resources)  # asked together: each of them finds its own known
         asked = [AskedQuestion.of(turn, delimiter, self.resources) for turn in turns]

@@ -66,7 +66,6 @@ class AskedQuestion:
         about: what its representation says it is about; empty where that is only a string.
         renamed: of those of it that the question names by no word of their labels ("the King": Elvis Presley), by id how it does.
         unknown: names in it that mean no item, and that no page tells of.
-        unplaced: words of it that question understanding does not know the meaning of.
     """
 
     question: str
@@ -81,7 +80,6 @@ class AskedQuestion:
     about: Sequence[Entity] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     unknown: Sequence[str] = ()
-    unplaced: Sequence[str] = ()
 
     @classmethod
     def of(cls, turn: Turn, delimiter: str, resources: Resources) -> AskedQuestion:
@@ -104,8 +102,7 @@ class AskedQuestion:
             likely=likely,
             about=(*meant["entities"], *meant["context"]) if meant else (),
             renamed=_renamed(meant, language) if meant else {},
-            unknown=[name["name"] for name in meant.get("unlinked", ()) if not name["pages"]] if meant else (),
-            unplaced=meant.get("unplaced", ()) if meant else (),
+            unknown=[name["name"] for name in meant.get("unlinked", ())] if meant else (),
         )
 
     @property

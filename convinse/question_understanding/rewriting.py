@@ -18,7 +18,7 @@ from .history import answer_text
 _LONGEST = 40  # tokens of a span
 _GENDER = 21  # Wikidata's property "sex or gender"
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"(?i)(?:this|that) one\b|\w+")
 # the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
@@ -66,11 +66,11 @@ class Rewriter:
         pronouns = {
             match.start(): match
             for match in _WORD.finditer(question)
-            if match[0].casefold() in self._language.words.personal
+            if match[0].casefold().split()[0] in self._language.words.all_pronouns
         }
         inserted: dict[int, tuple[int, int]] = {}
         removed = set()
-        for gap in np.flatnonzero(pointers.starts[:, 0] + pointers.ends[:, 0] < 1):
+        for gap in np.flatnonzero(pointers.starts[:, 0] + pointers.ends[:, 0] < 1).tolist():
             place = int(pointers.gaps[gap])
             pronoun = pronouns.get(place)
             if pronoun is not None:
@@ -95,7 +95,7 @@ class Rewriter:
 
     def _may_mean(self, pronoun: str, item_id: str) -> bool:
         words, types = self._language.words, self._language.answer_types
-        if not pronoun or not item_id.startswith("Q"):
+        if pronoun not in words.personal or not item_id.startswith("Q"):
             return True
         kind = types.entity_kind(item_id, self._kb.types(item_id))
         named = next(name for name, forms in words.pronouns.items() if pronoun in forms)

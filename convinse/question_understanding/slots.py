@@ -59,7 +59,7 @@ class Slots(QuestionUnderstanding):
 
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Fill the slots; see the base class."""
-        return self.inference_on_turns([turn], [history_turns])[0]
+        return Slots.inference_on_turns(self, [turn], [history_turns])[0]
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Fill the slots of all turns, whose models read them together; see the base class."""
@@ -84,7 +84,7 @@ class Slots(QuestionUnderstanding):
         representation["candidates"] += spoken_of(history, representation["candidates"])
         names = unlinked_names(question, in_full, mentions, self.language.words.not_names | self.language.words.fillers)
         if names:
-            representation["unlinked"] = [{"name": name, "pages": []} for name in names]
+            representation["unlinked"] = [{"name": name} for name in names]
         return {
             "structured_representation": render(representation, self.config.sr_delimiter),
             "representation": representation,
