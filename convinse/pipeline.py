@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from types import TracebackType
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from .config import Config
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
@@ -20,10 +20,10 @@ from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
 from .scoring.convqa import MEASURES, evaluate
 from .session import Session, StageReport
-from .stage import build, call
+from .stage import build
 from .support.errors import DataError
 from .support.registry import find_module
-from .turn_results import ADDED, all_returned, keep_all_evidences, keep_answers, keep_evidences, without_results
+from .turn_results import ADDED, keep_answers, keep_evidences, results_of, without_results
 
 LOGGER = logging.getLogger(__name__)
 StageName = Literal["qu", "ers", "ha"]
@@ -226,19 +226,18 @@ class Pipeline:
     def _retrieve(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
         self.resources.models.forget()  # what was read for other turns
         start = time.perf_counter()
-        retrieved = call(self.ers.inference_on_turns, turns, sources)
-        keep_all_evidences(self.ers, turns, retrieved, sources, self.config.evs_max_evidences)
+        retrieved = results_of(self.ers, self.ers.inference_on_turns(turns, sources), turns)
+        for turn, evidences in zip(turns, retrieved, strict=True):
+            keep_evidences(self.ers, turn, evidences, sources, self.config.evs_max_evidences)
         self.seconds["ers"] += time.perf_counter() - start
 
     def _answer(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
         start = time.perf_counter()
-        before = [cast("dict[str, Any]", turn).copy() for turn in turns]
-        answered = all_returned(self.ha, call(self.ha.inference_on_turns, turns, sources), turns)
-        for turn, answers in zip(turns, answered, strict=True):
+        evidences = [turn["top_evidences"] for turn in turns]
+        answered = results_of(self.ha, self.ha.inference_on_turns(turns, sources), turns)
+        for turn, read, answers in zip(turns, evidences, answered, strict=True):
+            turn["top_evidences"] = read  # CONVINSE's own module deletes what it has read
             keep_answers(self.ha, turn, answers, self.config.ha_max_answers)
-        # CONVINSE's own module deletes the evidences that it has read
-        for turn, known in zip(turns, before, strict=True):
-            cast("dict[str, Any]", turn).update({key: known[key] for key in known.keys() - turn.keys()})
         self.seconds["ha"] += time.perf_counter() - start
 
     def store_cache(self) -> None:

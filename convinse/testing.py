@@ -27,7 +27,7 @@ from .pipeline import Pipeline
 from .question_understanding.base import QuestionUnderstanding, understand
 from .records.conversation import Conversation, RankedAnswer, Turn
 from .records.evidence import SOURCES, Evidence, check_evidence, normalize_source
-from .turn_results import all_returned, keep_answers, keep_evidences, keep_understanding
+from .turn_results import keep_answers, keep_evidences, keep_understanding, results_of
 
 _CONVERSATIONS = 2  # of the snapshot's train part: enough to show a broken contract, fast enough to run often
 _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
@@ -192,14 +192,14 @@ class HeterogeneousAnsweringContract(_Contract):
 
 def _retrieve(module: EvidenceRetrievalScoring, turns: list[Turn], sources: Sequence[str]) -> None:
     """Let a module retrieve as the pipeline does."""
-    returned = all_returned(module, module.inference_on_turns(turns, sources), turns)
+    returned = results_of(module, module.inference_on_turns(turns, sources), turns)
     for turn, evidences in zip(turns, returned, strict=True):
         keep_evidences(module, turn, evidences, sources)
 
 
 def _answer(module: HeterogeneousAnswering, turns: list[Turn], sources: Sequence[str]) -> None:
     """Let a module answer as the pipeline does, which keeps the best `ha_max_answers`."""
-    returned = all_returned(module, module.inference_on_turns(turns, sources), turns)
+    returned = results_of(module, module.inference_on_turns(turns, sources), turns)
     for turn, answers in zip(turns, returned, strict=True):
         keep_answers(module, turn, answers, module.config.ha_max_answers)
 

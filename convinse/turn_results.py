@@ -35,10 +35,8 @@ def without_results(turn: Turn, *keys: str) -> None:
         turn.pop(key, None)  # type: ignore[misc]
 
 
-def all_returned(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any]:
-    """What a module returned for several turns: a result for each, or None for a module that writes into the turns.
-
-    One that returns the turns themselves, as CONVINSE's own code does, has written into them.
+def results_of(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any]:
+    """What a module returned for several turns: a result for each, or None for a turn that it has written into.
 
     Raises:
         ModuleError: it returned something else.
@@ -50,13 +48,7 @@ def all_returned(module: object, returned: Any, turns: Sequence[Turn]) -> list[A
         raise ModuleError(
             f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} results, not {given}"
         )
-    if isinstance(returned, Kept):
-        return returned
     return [None if result is turn else result for result, turn in zip(returned, turns, strict=True)]
-
-
-class Kept(list[Any]):
-    """Results of turns that are checked, stored and measured already."""
 
 
 def keep_understanding(module: object, turn: Turn, returned: Any) -> None:
@@ -97,7 +89,7 @@ def keep_evidences(
     Raises:
         ModuleError: the module broke its contract; the message names it, the turn and the fault.
     """
-    evidences = turn.get("top_evidences") if returned is None or returned is turn else returned
+    evidences = turn.get("top_evidences") if returned is None else returned
     where = _where(module, turn)
     if not isinstance(evidences, list):
         raise ModuleError(f"{where}: inference_on_turn must return a list of evidences, not {type(evidences).__name__}")
@@ -113,16 +105,9 @@ def keep_evidences(
     return turn["top_evidences"]
 
 
-def keep_all_evidences(module: object, turns: Sequence[Turn], returned: Any, sources: Sequence[str], most: int) -> None:
-    """`keep_evidences` of several turns, for what a module's `inference_on_turns` returned."""
-    for turn, evidences in zip(turns, all_returned(module, returned, turns), strict=True):
-        if not isinstance(returned, Kept) or len(evidences) > most:
-            keep_evidences(module, turn, evidences, sources, most)
-
-
 def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = None) -> list[RankedAnswer]:
     """Check the answers of a turn, store the best `most` and measure them; see `keep_evidences`."""
-    answers = stored_answers(turn) if returned is None or returned is turn else answers_in_own_form(returned)
+    answers = stored_answers(turn) if returned is None else answers_in_own_form(returned)
     where = _where(module, turn)
     if not isinstance(answers, list):
         raise ModuleError(f"{where}: inference_on_turn must return a list of answers, not {type(answers).__name__}")

@@ -13,6 +13,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
+from torch.nn import functional
 from transformers import BertConfig
 from transformers.models.bert.modeling_bert import BertLayer
 
@@ -22,6 +23,51 @@ from .joint import Storage, restored, stored
 
 _FORMAT = "convinse rewrite head 1"
 POINTER = 64  # numbers of a query and of a key
+
+
+class EncoderLayer(nn.Module):
+    """A layer of a BERT, written out: PyTorch's and transformers' own do not export with a batch of no rows."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        width, inner = config.hidden_size, config.intermediate_size
+        self.heads = config.num_attention_heads
+        self.query_key_value = nn.Linear(width, 3 * width)
+        self.attended = nn.Linear(width, width)
+        self.attended_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.inner = nn.Linear(width, inner)
+        self.outer = nn.Linear(inner, width)
+        self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+
+    def forward(self, hidden: torch.Tensor, beyond: torch.Tensor) -> torch.Tensor:
+        """[b, tokens, hidden] states; `beyond` [b, 1, 1, tokens] is added to the attention scores -> [b, tokens, hidden]."""
+        tokens, width = hidden.shape[1:]
+        size = width // self.heads
+        query, key, value = (
+            part.reshape(-1, tokens, self.heads, size).transpose(1, 2)
+            for part in self.query_key_value(hidden).chunk(3, dim=-1)
+        )
+        shares = ((query / size**0.5) @ key.transpose(-1, -2) + beyond).softmax(dim=-1)
+        seen = self.attended((shares @ value).transpose(1, 2).reshape(-1, tokens, width))
+        hidden = self.attended_norm(hidden + seen)
+        made: torch.Tensor = self.norm(hidden + self.outer(functional.gelu(self.inner(hidden))))
+        return made
+
+    def begin_as(self, layer: BertLayer) -> None:
+        """Take the weights of a layer of a trunk."""
+        attention, output = layer.attention, layer.output
+        parts = [attention.self.query, attention.self.key, attention.self.value]
+        with torch.no_grad():
+            self.query_key_value.weight.copy_(torch.cat([part.weight for part in parts]))
+            self.query_key_value.bias.copy_(torch.cat([part.bias for part in parts]))
+        for own, theirs in (
+            (self.attended, attention.output.dense),
+            (self.attended_norm, attention.output.LayerNorm),
+            (self.inner, layer.intermediate.dense),
+            (self.outer, output.dense),
+            (self.norm, output.LayerNorm),
+        ):
+            own.load_state_dict(theirs.state_dict())
 
 
 class RewriteHead(nn.Module):
@@ -37,7 +83,7 @@ class RewriteHead(nn.Module):
     def __init__(self, config: BertConfig, layer: int, layers: int, dropout: float = 0.1) -> None:
         super().__init__()
         self.layer = layer
-        self.layers = nn.ModuleList(BertLayer(config) for _ in range(layers))
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(layers))
         self.dropout = nn.Dropout(dropout)
         self.outputs = nn.Linear(config.hidden_size, 1 + 4 * POINTER)
 
@@ -48,8 +94,7 @@ class RewriteHead(nn.Module):
         """
         beyond = (1.0 - mask[:, None, None, :].to(hidden.dtype)) * torch.finfo(hidden.dtype).min
         for layer in self.layers:
-            made = layer(hidden, beyond)
-            hidden = made[0] if isinstance(made, tuple) else made
+            hidden = layer(hidden, beyond)
         outputs: torch.Tensor = self.outputs(self.dropout(hidden))
         return outputs
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import Evidence
-from ..stage import Stage, call
-from ..turn_results import Kept, keep_evidences
+from ..scoring.convqa import add_answer_presence
+from ..stage import Stage
 
 
 class EvidenceRetrievalScoring(Stage):
@@ -33,24 +33,21 @@ class EvidenceRetrievalScoring(Stage):
             At most `config.evs_max_evidences` evidences of these sources.
         """
 
-    def prepare(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
-        """Compute together what `inference_on_turn` is about to be asked for; by default nothing."""
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
+        """The evidences of several turns, which it stores in `turn["top_evidences"]`; by default one turn after the other.
 
-    def inference_on_turns(self, turns: Iterable[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """The evidences of several turns: prepared together, then one by one.
-
-        Stores them in `turn["top_evidences"]` and adds `answer_presence` and `answer_presence_per_src` where there are
-        gold answers, for whoever uses a module without a pipeline.
-
-        Raises:
-            ModuleError: a module broke its contract.
+        It adds `answer_presence` and `answer_presence_per_src` if a turn has gold answers.
         """
-        turns = list(turns)
-        for turn in turns:
-            turn.pop("top_evidences", None)
-        self.prepare(turns, sources)
-        return Kept(keep_evidences(self, turn, call(self.inference_on_turn, turn, sources), sources) for turn in turns)
+        return [kept_evidences(turn, self.inference_on_turn(turn, sources), sources) for turn in turns]
 
     def inference_on_data(self, conversations: Iterable[Conversation], sources: Sequence[str]) -> None:
         """All turns of the conversations, in place."""
         self.inference_on_turns([turn for conversation in conversations for turn in conversation["questions"]], sources)
+
+
+def kept_evidences(turn: Turn, returned: list[Evidence] | None, sources: Sequence[str]) -> list[Evidence]:
+    """Store the evidences of a turn, unless the module has stored them (and returned nothing), and measure them."""
+    if returned is not None:
+        turn["top_evidences"] = returned
+    add_answer_presence(turn, sources)
+    return turn.get("top_evidences", [])

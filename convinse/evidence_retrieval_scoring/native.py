@@ -13,10 +13,9 @@ from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Evidence, merge_duplicates, with_score
 from ..records.representation import certain, question_entities
 from ..resources import Resources
-from ..stage import TurnBatch
 from ..support.errors import NothingToTrainError
 from ..wikipedia.dump import FoundEvidence
-from .base import EvidenceRetrievalScoring
+from .base import EvidenceRetrievalScoring, kept_evidences
 from .bm25 import BM25Scorer, QueryExpansion
 from .clocq_retriever import ClocqRetriever
 from .neural import build_scorer, scoring_method
@@ -58,7 +57,6 @@ class NativeERS(EvidenceRetrievalScoring):
             self.conversations_at_once = _CONVERSATIONS
         if scorer is not None:
             self.scorer = scorer
-        self._ranked = TurnBatch(self._rank_all)
 
     @cached_property
     def retriever(self) -> ClocqRetriever:
@@ -91,16 +89,16 @@ class NativeERS(EvidenceRetrievalScoring):
         expansion = QueryExpansion(self.retriever.kb.properties(), self.language)
         return BM25Scorer(expansion, language=self.language)
 
-    def prepare(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
-        """Score these turns together when the first of them is asked for; see the base class."""
-        self._ranked.expect(turns)
-
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
-        """Retrieve and score; also stored in `turn["top_evidences"]`. See the base class."""
-        turn["top_evidences"] = self._ranked.result(turn, sources)
-        return turn["top_evidences"]
+        """Retrieve and score; see the base class."""
+        return NativeERS.inference_on_turns(self, [turn], sources)[0]
 
-    def _rank_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
+        """Retrieve and score, all turns together; see the base class."""
+        ranked = self._ranked(turns, sources)
+        return [kept_evidences(turn, evidences, sources) for turn, evidences in zip(turns, ranked, strict=True)]
+
+    def _ranked(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
         """Rank what agrees with the time of each question; what contradicts it follows, with score 0, where there is room."""
         questions = [asked_in_full(turn) for turn in turns]
         found = self._found(questions)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..records.conversation import RankedAnswer, Turn
-from ..stage import Stage, call
-from ..turn_results import keep_answers, without_results
+from ..stage import Stage
 
 
 class HeterogeneousAnswering(Stage):
@@ -28,20 +27,6 @@ class HeterogeneousAnswering(Stage):
             Optional are `evidences`, the places in `turn["top_evidences"]` that support the answer, and `reasons`, what gave it.
         """
 
-    def prepare(self, turns: Sequence[Turn]) -> None:
-        """Compute together what `inference_on_turn` is about to be asked for; by default nothing."""
-
-    def inference_on_turns(self, turns: Iterable[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
-        """The answers of several turns: prepared together, then one by one.
-
-        Stores them in `turn["pred_answers"]` and adds `p_at_1`, `mrr` and `h_at_5` where there are gold answers, for whoever
-        uses a module without a pipeline.
-
-        Raises:
-            ModuleError: a module broke its contract.
-        """
-        turns = list(turns)
-        for turn in turns:
-            without_results(turn, "pred_answers", "ranked_answers", "abstained")
-        self.prepare(turns)
-        return [keep_answers(self, turn, call(self.inference_on_turn, turn, sources)) for turn in turns]
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+        """The answers of several turns; by default one turn after the other."""
+        return [self.inference_on_turn(turn, sources) for turn in turns]

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint
@@ -15,7 +14,6 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
-from ..stage import TurnBatch
 from ..support.errors import ConfigError
 from .abstention import reason_to_abstain
 from .base import HeterogeneousAnswering
@@ -33,13 +31,6 @@ _SPANS = 5  # of an evidence
 _LEAST_FIT = 0.01  # of a span: word lists know nothing of "twelve", where nothing else fits either
 _LEAST_READ = 1e-3  # share of what is read: parts of names that nothing marks have less
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
-
-
-class Answered(NamedTuple):
-    """The answers of a turn, and why it is better left without one."""
-
-    answers: list[RankedAnswer]
-    abstained: str | None
 
 
 class ExtractiveAnswering(HeterogeneousAnswering):
@@ -74,7 +65,6 @@ class ExtractiveAnswering(HeterogeneousAnswering):
             and model_path(config.ha_model) == model_path(config.evs_model)
         ):  # what has ranked the evidences need not read them again
             self.resources.models.share_spans()
-        self._answered = TurnBatch(self._answer_all)
 
     @cached_property
     def reader(self) -> ExtractiveReader:
@@ -102,29 +92,21 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         """The same module with another reader."""
         module = copy.copy(self)
         module.reader = reader
-        module._answered = TurnBatch(module._answer_all)
         return module
 
-    def prepare(self, turns: Sequence[Turn]) -> None:
-        """Read the evidences of these turns together when the first of them is asked for; see the base class."""
-        self._answered.expect(turns)
-
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Read and rank; see the base class. A turn that is better left without an answer says why (`abstained`)."""
-        given = self._answered.result(turn, sources)
-        turn.pop("abstained", None)  # of an earlier answer
-        if given.abstained is not None:
-            turn["abstained"] = {"reason": given.abstained}
-        return given.answers
+        """Read and rank; see the base class."""
+        return ExtractiveAnswering.inference_on_turns(self, [turn], sources)[0]
 
-    def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[Answered]:
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+        """Read and rank, all turns together. A turn that is better left without an answer says why (`abstained`)."""
         questions = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
         measured = self.measure([question for question in questions if question.expected.kind != "yesno"])
         return [
-            self._decided(question, self.decide(question))
+            self._decided(turn, question)
             if question.expected.kind == "yesno"
-            else self._ranked(question, next(measured))
-            for question in questions
+            else self._ranked(turn, question, next(measured))
+            for turn, question in zip(turns, questions, strict=True)
         ]
 
     def decide(self, question: Question) -> Verdict:
@@ -163,17 +145,22 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         surest = max((span.probability for span in own), default=0.0)
         return measure(question, candidates, surest)
 
-    def _decided(self, question: Question, verdict: Verdict) -> Answered:
+    def _decided(self, turn: Turn, question: Question) -> list[RankedAnswer]:
+        verdict = self.decide(question)
         ranked = verdict.candidates(self.ranker.yes(verdict.features))
-        return self._answered_with(question, ranked, self.config.ha_abstain_below if verdict.is_told else 1.0)
+        return self._answered(turn, question, ranked, self.config.ha_abstain_below if verdict.is_told else 1.0)
 
-    def _ranked(self, question: Question, measured: Measured) -> Answered:
+    def _ranked(self, turn: Turn, question: Question, measured: Measured) -> list[RankedAnswer]:
         ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
-        return self._answered_with(question, ranked, self.config.ha_abstain_below)
+        return self._answered(turn, question, ranked, self.config.ha_abstain_below)
 
-    def _answered_with(self, question: Question, ranked: list[AnswerCandidate], least: float) -> Answered:
+    def _answered(
+        self, turn: Turn, question: Question, ranked: list[AnswerCandidate], least: float
+    ) -> list[RankedAnswer]:
         reason = reason_to_abstain(question, ranked, least)
-        return Answered(answers(ranked, self.config.ha_max_answers, question.evidences), reason)
+        if reason is not None:
+            turn["abstained"] = {"reason": reason}
+        return answers(ranked, self.config.ha_max_answers, question.evidences)
 
 
 def _confirmed(result: Computed, spans: Sequence[AnswerSpan]) -> float:

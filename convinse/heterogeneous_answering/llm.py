@@ -17,7 +17,6 @@ from ..language_models.prompts import Prompt, estimated_tokens, fenced
 from ..records.conversation import RankedAnswer, TokenCount, Turn
 from ..records.evidence import normalize_source
 from ..resources import Resources
-from ..stage import TurnBatch
 from .abstention import reason_to_abstain
 from .base import HeterogeneousAnswering
 from .citations import Cited, cited
@@ -96,7 +95,6 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         super().__init__(config, resources)
         self.conversations_at_once = config.ha_llm.parallel
         self.requests_per_turn = config.ha_llm.samples
-        self._answered = TurnBatch(self._answer_all)
 
     @cached_property
     def model(self) -> ChatModel:
@@ -115,22 +113,21 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             return Calibration(model=settings.model or "", samples=settings.samples)
         return read_calibration(Path(settings.calibration).expanduser(), settings.model or "", settings.samples)
 
-    def prepare(self, turns: Sequence[Turn]) -> None:
-        """Ask about these turns together when the first of them is asked for; see the base class."""
-        self._answered.expect(turns)
-
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Ask, check and rank; see the base class. A turn that is better left without an answer says why (`abstained`)."""
-        given = self._answered.result(turn, sources)
-        for key in ("abstained", "ha_tokens"):
-            turn.pop(key, None)  # type: ignore[misc]  # of an earlier answer
-        if given.abstained is not None:
-            turn["abstained"] = {"reason": given.abstained}
-        if given.tokens is not None:
-            turn["ha_tokens"] = given.tokens
-        return given.answers
+        """Ask, check and rank; see the base class."""
+        return LanguageModelAnswering.inference_on_turns(self, [turn], sources)[0]
 
-    def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[_JudgedTurn]:
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+        """Ask about all turns at once. A turn that is better left without an answer says why (`abstained`)."""
+        judged = self._answer_all(turns)
+        for turn, given in zip(turns, judged, strict=True):
+            if given.abstained is not None:
+                turn["abstained"] = {"reason": given.abstained}
+            if given.tokens is not None:
+                turn["ha_tokens"] = given.tokens
+        return [given.answers for given in judged]
+
+    def _answer_all(self, turns: Sequence[Turn]) -> list[_JudgedTurn]:
         calibration = self.calibration
         asked = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
         shown = [self._shown(question) for question in asked]

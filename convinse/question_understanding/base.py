@@ -5,12 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
-from ..config import Config
 from ..records.conversation import Conversation, Turn, Understanding
 from ..records.evidence import Entity
-from ..resources import Resources
 from ..stage import Stage
-from ..turn_results import all_returned, keep_understanding
+from ..turn_results import keep_understanding, results_of
 
 
 class QuestionUnderstanding(Stage):
@@ -25,10 +23,6 @@ class QuestionUnderstanding(Stage):
 
     stage = "qu"
     use_gold_answers = True
-
-    def __init__(self, config: Config, resources: Resources | bool | None = None) -> None:
-        # CONVINSE's base class takes `use_gold_answers` in this place
-        super().__init__(config, None if isinstance(resources, bool) else resources)
 
     @abstractmethod
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str | Understanding:
@@ -57,6 +51,8 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     answers = turn.get("answers") if use_gold_answers else None
     if not answers:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
+        if "abstained" in turn:  # a guess is no item that later questions are about
+            answers = [{"id": answer["label"], "label": answer["label"]} for answer in answers]
     known: Turn = {
         "question": turn["question"],
         "structured_representation": turn.get("structured_representation", ""),
@@ -120,6 +116,6 @@ def understand_turns(
         ModuleError: the module made no representation of a turn.
     """
     module.use_gold_answers = use_gold_answers
-    returned = module.inference_on_turns(turns, histories)
-    for turn, understanding in zip(turns, all_returned(module, returned, turns), strict=True):
+    results = results_of(module, module.inference_on_turns(turns, histories), turns)
+    for turn, understanding in zip(turns, results, strict=True):
         keep_understanding(module, turn, understanding)

@@ -21,7 +21,6 @@ from ..records.representation import QuestionEntity, Representation, UnlinkedNam
 from ..resources import Resources
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
-from .unlinked import UnlinkedNames, as_candidates
 
 _LONGEST = 500  # characters of a question in full
 _NAME = 200  # characters of a name
@@ -67,7 +66,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
     """Asks a language model (`qu_llm`) for the question in full (as in CANARD), and for the four slots of its representation.
 
     Names are items by the same linking as everywhere; what was talked about before keeps its item. A name that means none stays
-    as text, with the pages that tell of it. What the history gave is told by its words. Where the model writes something else
+    as text. What the history gave is told by its words. Where the model writes something else
     than a representation, the question stands for itself.
 
     Args:
@@ -86,13 +85,9 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
         """The language model."""
         return self.resources.chat_model("qu_llm")
 
-    @cached_property
-    def _unlinked(self) -> UnlinkedNames:
-        return UnlinkedNames(self.resources.kb, self.language, self.resources.wikipedia)
-
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Ask about one turn; see the base class."""
-        return self.inference_on_turns([turn], [history_turns])[0]
+        return LanguageModelUnderstanding.inference_on_turns(self, [turn], [history_turns])[0]
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Ask about all turns at once; see the base class."""
@@ -139,7 +134,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
                     entities.append(meanings[0]["item"])
                     linking.known += meanings
                 else:
-                    unlinked.append(UnlinkedName(name=name, pages=self._unlinked.pages([name])))
+                    unlinked.append(UnlinkedName(name=name))
             meant.append(unique_entities(entities))
         first: dict[str, QuestionEntity] = {}
         for entity in sorted(linking.known, key=lambda entity: entity["rank"]):
@@ -150,7 +145,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
             "context": [entity for entity in meant[1] if entity not in meant[0]],
             "predicate": " ".join(said.predicate.split()),
             "answer_type": " ".join(said.answer_type.split()),
-            "candidates": known + as_candidates(unlinked, {own["item"]["id"] for own in known}),
+            "candidates": known,
         }
         if unlinked:
             representation["unlinked"] = unlinked

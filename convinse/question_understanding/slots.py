@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..config import Config
-from ..encoder.rewriter import QuestionRewriter
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import LinkedMention
 from ..language.answer_types import AnswerType
@@ -16,11 +15,12 @@ from ..language.text import fold
 from ..records.conversation import HistoryPart, Turn, Understanding
 from ..records.evidence import Entity, unique_entities
 from ..records.representation import QuestionEntity, Representation, render
-from ..records.rewriting import EarlierTurn, FullQuestion, concatenated, history_text, rewritten
+from ..records.rewriting import FullQuestion
 from ..resources import Resources
 from .base import QuestionUnderstanding
-from .history import answer_text
+from .rewriting import Rewriter
 
+_SPOKEN = 0.1  # score of what a conversation was about before
 _NEIGHBORS = 1000  # items beside an item that are looked at
 _NAME = re.compile(r"\b[A-Z][\w'’.-]*(?: (?:of |the |and |de |van )*[A-Z0-9][\w'’.-]*)*")
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
@@ -48,9 +48,9 @@ class Slots(QuestionUnderstanding):
             self.conversations_at_once = 32
 
     @cached_property
-    def rewriter(self) -> QuestionRewriter | None:
-        """The model of `qu_rewriter`, loaded on first use."""
-        return self.resources.rewriter()
+    def rewriter(self) -> Rewriter:
+        """Puts questions in full, by the model of `qu_rewriter`, loaded on first use."""
+        return Rewriter(self.resources.rewriter(), self.kb, self.language)
 
     @property
     def kb(self) -> KnowledgeBase:
@@ -59,12 +59,12 @@ class Slots(QuestionUnderstanding):
 
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Fill the slots; see the base class."""
-        return self.inference_on_turns([turn], [history_turns])[0]
+        return Slots.inference_on_turns(self, [turn], [history_turns])[0]
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Fill the slots of all turns, whose models read them together; see the base class."""
         questions = [turn["question"] for turn in turns]
-        in_full = rewrite(questions, [list(map(earlier_turn, history)) for history in histories], self.rewriter)
+        in_full = self.rewriter.rewrite(questions, histories)
         types = self._answer_types(questions, in_full)
         return [self._understood(*parts) for parts in zip(questions, histories, in_full, types, strict=True)]
 
@@ -81,9 +81,10 @@ class Slots(QuestionUnderstanding):
         known = known_items(history)
         mentions = link(in_full, known, self.resources.linker.link(in_full.text, classes=True), self.kb)
         representation = represent(in_full, mentions, answer_type.label, self.language.words.stop_words)
+        representation["candidates"] += spoken_of(history, representation["candidates"])
         names = unlinked_names(question, in_full, mentions, self.language.words.not_names | self.language.words.fillers)
         if names:
-            representation["unlinked"] = [{"name": name, "pages": []} for name in names]
+            representation["unlinked"] = [{"name": name} for name in names]
         return {
             "structured_representation": render(representation, self.config.sr_delimiter),
             "representation": representation,
@@ -99,21 +100,6 @@ class Mention(NamedTuple):
     end: int
     meanings: tuple[QuestionEntity, ...]
     is_own: bool  # False: the name is from the history
-
-
-def earlier_turn(turn: Turn) -> EarlierTurn:
-    """An earlier turn as it is read by who rewrites a later question."""
-    return EarlierTurn(turn.get("resolved_question") or turn["question"], answer_text(turn))
-
-
-def rewrite(
-    questions: Sequence[str], histories: Sequence[Sequence[EarlierTurn]], rewriter: QuestionRewriter | None
-) -> list[FullQuestion]:
-    """Return the questions in full."""
-    if rewriter is None:
-        return [concatenated(question, history) for question, history in zip(questions, histories, strict=True)]
-    edits = rewriter.edits(questions, [history_text(history) for history in histories])
-    return [rewritten(*parts) for parts in zip(questions, histories, edits, strict=True)]
 
 
 def known_items(history: Iterable[Turn]) -> dict[str, Entity]:
@@ -167,6 +153,20 @@ def link(
             is_own = not any(span.start <= mention.start < span.end for span in in_full.insertions)
             mentions.append(Mention(mention.start, mention.end, tuple(meanings), is_own))
     return sorted(mentions)
+
+
+def spoken_of(history: Sequence[Turn], candidates: Sequence[QuestionEntity]) -> list[QuestionEntity]:
+    """What a conversation was about at its beginning and last, besides some candidates: evidences of it may answer, too."""
+    items = []
+    for turn in (*history[:1], *history[-1:]):
+        spoken = turn.get("representation")
+        items += [*spoken["entities"], *spoken["context"]] if spoken else []
+    known = {candidate["item"]["id"] for candidate in candidates}
+    return [
+        QuestionEntity(item=item, question_word=item["label"], score=_SPOKEN, rank=1)
+        for item in unique_entities(items)
+        if item["id"] not in known and item["id"].startswith("Q")
+    ]
 
 
 def represent(

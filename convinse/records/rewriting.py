@@ -48,8 +48,14 @@ class FullQuestion(NamedTuple):
 
 
 def history_text(history: Sequence[EarlierTurn]) -> str:
-    """The earlier turns as a model reads them: the latest first, since what does not fit is cut from the end."""
-    return " | ".join(f"{turn.question} = {turn.answer}" for turn in reversed(history[-_TURNS:]))
+    """The earlier turns as a model reads them: the latest ones and the first one, the latest first."""
+    return " | ".join(f"{history[turn].question} = {history[turn].answer}" for turn in _read(len(history)))
+
+
+def _read(turns: int) -> list[int]:
+    """The turns of a history that are read, in this order: what does not fit is cut from the end."""
+    latest = list(range(turns - 1, max(-1, turns - _TURNS), -1))
+    return latest if not turns or 0 in latest else [*latest, 0]
 
 
 def rewritten(question: str, history: Sequence[EarlierTurn], edits: Edits) -> FullQuestion:
@@ -64,7 +70,7 @@ def rewritten(question: str, history: Sequence[EarlierTurn], edits: Edits) -> Fu
     insertions = []
     removed = dict(edits.removed)
     place = 0
-    spans = {gap: (start, stop) for gap, start, stop in edits.inserted}
+    spans = {gap: _balanced(told, start, stop) for gap, start, stop in edits.inserted}
     while place <= len(question):
         if place in spans:
             start, stop = spans[place]
@@ -101,6 +107,18 @@ def concatenated(question: str, history: Sequence[EarlierTurn]) -> FullQuestion:
     return FullQuestion(f"{told} {question}", tuple(insertions))
 
 
+def _balanced(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span without a bracket at its ends that has no partner in it."""
+    while start < end and text[start] == "(" and ")" not in text[start:end]:
+        start += 1
+    while start < end and text[end - 1] == ")" and "(" not in text[start:end]:
+        end -= 1
+    if "(" in text[start:end] and ")" not in text[start:end]:
+        end = start + text[start:end].index("(")
+        end = start + len(text[start:end].rstrip())
+    return start, end
+
+
 def _owns(question: str, start: int, end: int) -> bool:
     word, following = question[start:end].casefold(), question[end:].split()[:1]
     if word == "her":  # "her father", but "who directed her in 1990"
@@ -110,7 +128,7 @@ def _owns(question: str, start: int, end: int) -> bool:
 
 def _origin(history: Sequence[EarlierTurn], place: int) -> tuple[int, Literal["question", "answer"]]:
     start = 0
-    for number in range(len(history) - 1, max(-1, len(history) - 1 - _TURNS), -1):
+    for number in _read(len(history)):
         turn = history[number]
         if place < start + len(turn.question) + 3:
             return number, "question"

@@ -13,7 +13,7 @@ from ..resources import Resources
 from ..stage import build
 from ..support.errors import DataError
 from ..support.registry import find_module
-from ..turn_results import keep_all_evidences, without_results
+from ..turn_results import keep_evidences, results_of, without_results
 from .learning import batches
 
 
@@ -58,8 +58,9 @@ def grouped_turns(
     try:
         for batch in batches(conversations, module.conversations_at_once):
             turns = [turn for conversation in batch for turn in conversation["questions"]]
-            retrieved = module.inference_on_turns(turns, sources)
-            keep_all_evidences(module, turns, retrieved, sources, config.evs_max_evidences)
+            retrieved = results_of(module, module.inference_on_turns(turns, sources), turns)
+            for turn, evidences in zip(turns, retrieved, strict=True):
+                keep_evidences(module, turn, evidences, sources, config.evs_max_evidences)
             for conversation in batch:
                 yield from ((_group(conversation, turn), turn) for turn in conversation["questions"])
             for turn in turns:

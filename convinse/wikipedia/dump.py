@@ -81,10 +81,9 @@ class WikipediaDump:
             except sqlite3.OperationalError:  # an earlier version wrote it, or this SQLite has no full-text search
                 self.has_words = False
             self.build_id: str = meta["build_id"]  # the same for the same pages, in whatever order they came
-            self.vectors_of, dimension = (meta.get("vectors") or " 0").split(
-                " "
-            )  # id of the weights of a model, or empty
-            self.dimension = int(dimension)
+            model, _, dimension = meta.get("vectors", "").partition(" ")
+            self.vectors_of: str = model  # id of the weights of a model, or empty
+            self.dimension = int(dimension or 0)
             self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])  # `pages`, and evidences by source
 
     def get(self, item_id: str) -> list[Evidence] | None:

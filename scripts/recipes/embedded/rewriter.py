@@ -110,7 +110,7 @@ def train_rewriter(
         torch.manual_seed(recipe.seed)
         head = RewriteHead(model.config, settings.layer, model.config.num_hidden_layers - settings.layer)
     for own, above in zip(head.layers, model.bert.encoder.layer[settings.layer :], strict=True):
-        own.load_state_dict(above.state_dict())
+        own.begin_as(above)
     fitted = fit_head(
         head, train, settings, lambda head, places: _loss(head, train, targets[0], places),
         lambda head: measures(head, choosing, targets[1]), state,

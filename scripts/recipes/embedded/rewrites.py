@@ -21,6 +21,7 @@ from convinse.records.rewriting import EarlierTurn, Edits, history_text
 from recipes.sources import json_lines, needed, wikidata_27k
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*|[^\w\s]")
+_YEAR = re.compile(r"\b[12]\d{3}\b")
 _OWNER = re.compile(r"(?<=\w)['’]s$")
 _FEMALE, _HUMAN = "Q6581072", "Q5"
 _PLACES = {"Q515", "Q6256", "Q486972", "Q35657", "Q3624078", "Q1549591", "Q5119"}
@@ -185,10 +186,8 @@ def published(data: Path) -> Iterator[Rewrite]:
 
 def conversations(path: Path, source: str) -> Iterator[Rewrite]:
     """Conversations in the ConvMix structure whose turns have a `completed` question."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as file:
-        read: list[Any] = json.load(file)
-    for conversation in read:
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    for conversation in json.loads(content):
         history: list[EarlierTurn] = []
         for turn in conversation["questions"]:
             in_full = turn.get("completed") or turn["question"]
@@ -280,7 +279,14 @@ class SyntheticConversations:
         previous: tuple[_Fact, _Template, str] | None = None
         for _ in range(chance.randint(3, 6)):
             drawn = chance.random()
-            if previous is not None and drawn < 0.15:  # the same of another item: "what about Y?"
+            if previous is not None and drawn < 0.08 and (dated := _YEAR.search(history[-1].question)):
+                year = str(chance.randint(1930, 2023))  # the same at another time: "and in 1998?"
+                question = chance.choice(("and in {}?", "what about {}?", "in {}?", "And {}?")).format(year)
+                in_full = f"{history[-1].question[: dated.start()]}{year}{history[-1].question[dated.end() :]}"
+                yield Rewrite(question, tuple(history), in_full, "synthetic", group)
+                history.append(EarlierTurn(in_full, history[-1].answer))
+                continue
+            if previous is not None and drawn < 0.24:  # the same of another item: "what about Y?"
                 fact, template, earlier = previous
                 other = chance.choice(self._by_class[(self._classes[earlier] or ["?"])[0]] or self._subjects)
                 if other == earlier:
@@ -294,16 +300,16 @@ class SyntheticConversations:
                 history.append(EarlierTurn(in_full, answer))
                 about, previous = other, (fact, template, other)
                 continue
-            if previous is not None and drawn < 0.20:  # more of the same
+            if previous is not None and drawn < 0.28:  # more of the same
                 question = chance.choice(
                     ("who else?", "anyone else?", "and the others?", "what else?", "any others?", "and who else?")
                 )
                 yield Rewrite(question, tuple(history), f"{history[-1].question} {question}", "synthetic", group)
                 continue
-            is_new = previous is None or drawn < 0.35
+            is_new = previous is None or drawn < 0.42
             if is_new and previous is not None:
                 about = chance.choice(self._subjects)
-            elif previous is not None and drawn < 0.6 and len(self._facts.get(previous[0].answer, ())) > 2:
+            elif previous is not None and drawn < 0.66 and len(self._facts.get(previous[0].answer, ())) > 2:
                 about = previous[0].answer
             fact = chance.choice(self._facts[about])
             template = chance.choice(self._templates[fact.property_id, fact.is_inverse])
@@ -312,6 +318,9 @@ class SyntheticConversations:
                 continue
             in_full = _worded(template, name)
             question = in_full if is_new else self._leaning(fact, template, about)
+            if chance.random() < 0.15:
+                time = f" in {chance.randint(1930, 2023)}?"
+                in_full, question = in_full.rstrip(" ?.") + time, question.rstrip(" ?.") + time
             yield Rewrite(self._typed(question), tuple(history), in_full, "synthetic", group)
             history.append(EarlierTurn(in_full, answer))
             previous = fact, template, about
@@ -336,6 +345,8 @@ class SyntheticConversations:
             return f"{template.left.removesuffix(' in')} there{template.right}"
         else:
             subject, thing, own = "it", "it", "its"
+        if subject == "it" and not owner and chance.random() < 0.2:
+            return _worded(template, chance.choice(("that one", "that", "this one")))
         if owner:
             return f"{template.left} {own}{template.right[2:]}"
         is_object = template.right.strip(" ?.") == "" or template.left.split()[-1:] in (["of"], ["by"], ["for"], ["in"])
