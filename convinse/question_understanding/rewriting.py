@@ -108,14 +108,15 @@ class Rewriter:
         """The names of what a question is about in the place of its pronouns, or of the first thing behind it."""
         inserted: list[Inserted] = []
         removed: list[tuple[int, int]] = []
-        pronouns = self._language.words
-        for match in _WORD.finditer(question):
-            word = match[0].casefold()
-            first = word.split()[0]
-            if first not in pronouns.all_pronouns or (first not in pronouns.personal and " " not in word):
-                continue
-            meant = next((thing for thing in about if self._reader.may_mean(first, thing.entity["id"])), None)
+        words = self._language.words
+        gendered = frozenset().union(*words.genders.values())
+        pronouns = [match for match in _WORD.finditer(question) if self._points(match[0].casefold())]
+        left = list(about)
+        for match in sorted(pronouns, key=lambda match: match[0].casefold() not in gendered):
+            first = match[0].casefold().split()[0]
+            meant = next((thing for thing in left if self._reader.may_mean(first, thing.entity["id"])), None)
             if meant is not None and not (match.start() == 0 and is_opened):
+                left.remove(meant)  # "did they find her": two words are two things
                 inserted.append(_named(match.start(), meant))
                 removed.append(match.span())
         label = about[0].entity["label"]
@@ -123,6 +124,11 @@ class Rewriter:
         if not is_said and all(words.entity is not about[0].entity for words in inserted):
             inserted.append(_named(len(question.rstrip(" ?.!")), about[0]))
         return inserted, removed
+
+    def _points(self, word: str) -> bool:
+        """Return True of a pronoun that needs something named before: "he", "that one", but not "that"."""
+        words = self._language.words
+        return word in words.personal or (" " in word and word.split()[0] in words.all_pronouns)
 
 
 def _named(place: int, thing: Spoken) -> Inserted:
