@@ -10,11 +10,9 @@ from ..language.text import fold
 from ..records.evidence import Entity, Evidence
 from ..records.literals import is_date, year_of
 from ..records.written_values import find_literals, value_at
-from .question import AskedQuestion
-from .ranking import in_year
+from .question import NO, YES, Question, is_known
+from .ranked_answers import in_year
 from .reader import as_words, meaning, names_in
-from .standing import is_known
-from .yes_no import NO, YES
 
 
 class Cited(NamedTuple):
@@ -24,7 +22,7 @@ class Cited(NamedTuple):
     places: tuple[int, ...]
 
 
-def cited(text: str, places: Iterable[int], asked: AskedQuestion, shown: Sequence[int]) -> Cited:
+def cited(text: str, places: Iterable[int], asked: Question, shown: Sequence[int]) -> Cited:
     """An answer in words, named as a reader's answers are, by the evidences that it cites.
 
     An evidence contains an answer by its item, by its name or words, or as a date or a number. Yes and no, where they are asked
@@ -53,12 +51,12 @@ def cited(text: str, places: Iterable[int], asked: AskedQuestion, shown: Sequenc
     return Cited(entity, tuple(place for place, _ in holding))
 
 
-def _holding(text: str, places: Iterable[int], asked: AskedQuestion) -> list[tuple[int, Entity]]:
+def _holding(text: str, places: Iterable[int], asked: Question) -> list[tuple[int, Entity]]:
     held = ((place, _held(text, asked.evidences[place], asked)) for place in places)
     return [(place, entity) for place, entity in held if entity is not None]
 
 
-def _held(text: str, evidence: Evidence, asked: AskedQuestion) -> Entity | None:
+def _held(text: str, evidence: Evidence, asked: Question) -> Entity | None:
     """What an answer stands for in an evidence; None: the evidence does not contain it."""
     words = r"\s+".join(map(re.escape, text.split()))
     match = re.search(rf"(?<!\w){words}(?!\w)", evidence["evidence_text"], re.IGNORECASE) if words else None

@@ -20,8 +20,8 @@ from ..resources import Resources
 from .abstention import reason_to_abstain
 from .base import HeterogeneousAnswering
 from .citations import Cited, cited
-from .question import AskedQuestion
-from .ranking import AnswerCandidate, answers, ordered
+from .question import Knowledge, Question, questions_of
+from .ranked_answers import AnswerCandidate, answers, ordered
 
 _LONGEST = 200  # characters of an answer
 _MOST = 20  # answers of one completion
@@ -85,7 +85,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
     `train ha` (`calibration`) makes of it how often such an answer is right.
 
     Args:
-        config: `ha_llm`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `seed` and what `AskedQuestion` asks for are used.
+        config: `ha_llm`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `seed` and what `Question` needs are used.
         resources: what the stages of a pipeline share.
     """
 
@@ -129,7 +129,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
 
     def _answer_all(self, turns: Sequence[Turn]) -> list[_JudgedTurn]:
         calibration = self.calibration
-        asked = [AskedQuestion.of(turn, self.config.sr_delimiter, self.resources) for turn in turns]
+        asked = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
         shown = [self._shown(question) for question in asked]
         samples = range(self.config.ha_llm.samples)
         prompts = [
@@ -145,7 +145,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             for question, own in zip(asked, shown, strict=True)
         ]
 
-    def _shown(self, asked: AskedQuestion) -> list[int]:
+    def _shown(self, asked: Question) -> list[int]:
         """The places of the evidences that the model is shown: the best ones, as far as the prompt may reach."""
         settings = self.config.ha_llm
         left = settings.max_prompt_tokens - Prompt(_INSTRUCTIONS, _content(asked, (), False), "", {}).tokens
@@ -159,7 +159,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
 
     def _judged(
         self,
-        asked: AskedQuestion,
+        asked: Question,
         shown: Sequence[int],
         replies: Sequence[Reply[SaidAnswers]],
         calibration: Calibration,
@@ -193,7 +193,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
 
 
 def _of_sample(
-    reply: Reply[SaidAnswers], asked: AskedQuestion, shown: Sequence[int]
+    reply: Reply[SaidAnswers], asked: Question, shown: Sequence[int]
 ) -> Mapping[str, tuple[Cited, float]]:
     """The answers of a sample by their ids, each with how sure the model is: never surer than of one before it."""
     said: dict[str, tuple[Cited, float]] = {}
@@ -219,15 +219,15 @@ def _reason(replies: Sequence[Reply[SaidAnswers]], is_answered: bool) -> str:
     return "the language model finds no answer in the evidences"
 
 
-def _content(asked: AskedQuestion, shown: Sequence[int], best_last: bool) -> str:
+def _content(asked: Question, shown: Sequence[int], best_last: bool) -> str:
     places = list(reversed(shown)) if best_last else shown
-    parts = [fenced("evidences", [_line(asked, place) for place in places]), f"Question: {_one_line(asked.question)}"]
-    if (in_full := _one_line(asked.in_full)) != _one_line(asked.question):
+    parts = [fenced("evidences", [_line(asked, place) for place in places]), f"Question: {_one_line(asked.text)}"]
+    if (in_full := _one_line(asked.in_full)) != _one_line(asked.text):
         parts.append(f"The question in the light of the conversation: {in_full}")
     return "\n\n".join(parts)
 
 
-def _line(asked: AskedQuestion, place: int) -> str:
+def _line(asked: Question, place: int) -> str:
     evidence = asked.evidences[place]
     source = _SOURCES[normalize_source(evidence["source"])]
     return f"[{place + 1}] ({source}) {_one_line(evidence['evidence_text'])}"

@@ -15,7 +15,7 @@ from ..records.evidence import Entity, Evidence
 from ..records.literals import is_item
 from ..records.ranked_rows import RowForm, in_evidence
 from ..records.written_values import value_at
-from .ranking import AnswerCandidate, in_shares
+from .ranked_answers import AnswerCandidate, in_shares
 
 if TYPE_CHECKING:
     from ..encoder.extractive_reader import AnswerSpan

@@ -15,10 +15,9 @@ from ..resources import Resources, model_path
 from ..support.errors import ConfigError
 from .abstention import reason_to_abstain
 from .base import HeterogeneousAnswering
-from .question import AskedQuestion
-from .ranking import AnswerCandidate, answers, in_years, merged
+from .question import NO, YES, Knowledge, Question, questions_of
+from .ranked_answers import AnswerCandidate, answers, in_year, merged
 from .written_names import NamesInEvidences
-from .yes_no import NO, YES, yes_or_no
 
 if TYPE_CHECKING:
     from ..encoder.fusion_in_decoder import WrittenText
@@ -38,7 +37,7 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
 
     What it wrote counts as an answer where the evidences hold it (`written_names`); the score of an answer is the
     probability of the texts that name it, times their likeness to its name. A question for yes or no is answered by the
-    words `yes` and `no`, and by facts and words where the model writes neither. A turn whose best answer is less probable
+    words `yes` and `no`. A turn whose best answer is less probable
     than `ha_abstain_below`, or which names what nothing is known of, is marked (`abstained`).
 
     Args:
@@ -80,16 +79,11 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Read and write; see the base class. A turn that is better left without an answer says why (`abstained`)."""
-        asked = AskedQuestion.of(turn, self.config.sr_delimiter, self.resources)
+        (asked,) = questions_of([turn], self.config.sr_delimiter, Knowledge.of(self.resources))
         read = asked.evidences[: self.config.ha_seq2seq.evidences]
         written = self.writer.write([model_input(asked.spoken, evidence) for evidence in read])
-        least = self.config.ha_abstain_below
-        if asked.expected.kind == "yesno":
-            ranked, is_told = _decided(asked, written)
-            least = least if is_told else 1.0
-        else:
-            ranked = _named(asked, written)
-        reason = reason_to_abstain(asked, ranked, least)
+        ranked = _decided(asked, written) if asked.expected.kind == "yesno" else _named(asked, written)
+        reason = reason_to_abstain(asked, ranked, self.config.ha_abstain_below)
         turn.pop("abstained", None)  # of an earlier answer
         if reason is not None:
             turn["abstained"] = {"reason": reason}
@@ -103,7 +97,7 @@ def model_input(question: str, evidence: Evidence) -> str:
     return f"question: {question} {title}context: {evidence['evidence_text']}"
 
 
-def _named(asked: AskedQuestion, written: Sequence[WrittenText]) -> list[AnswerCandidate]:
+def _named(asked: Question, written: Sequence[WrittenText]) -> list[AnswerCandidate]:
     names = NamesInEvidences(asked)
     candidates = []
     for own in written:
@@ -111,16 +105,16 @@ def _named(asked: AskedQuestion, written: Sequence[WrittenText]) -> list[AnswerC
         if named is not None:
             score = own.probability * named.likeness
             candidates.append(AnswerCandidate(named.entity, score, named.places, ("written",)))
-    return in_years(candidates) if asked.asks_for_year else merged((1.0, candidates))
+    if asked.asks_for_year:
+        candidates = [own._replace(entity=in_year(own.entity)) for own in candidates]
+    return merged(candidates)
 
 
-def _decided(asked: AskedQuestion, written: Sequence[WrittenText]) -> tuple[list[AnswerCandidate], bool]:
-    verdict = yes_or_no(asked)
-    said = [
-        AnswerCandidate(entity, own.probability, tuple(verdict.evidences), ("written",))
+def _decided(asked: Question, written: Sequence[WrittenText]) -> list[AnswerCandidate]:
+    places = tuple(range(len(asked.evidences)))
+    return merged(
+        AnswerCandidate(entity, own.probability, places, ("written",))
         for own in written
         for entity in (YES, NO)
         if own.text.strip().rstrip(".!").lower() == entity["label"].lower()
-    ]
-    ranked = merged((1.0, said))
-    return ranked or verdict.candidates(), bool(ranked) or any(verdict.features)
+    )

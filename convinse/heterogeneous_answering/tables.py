@@ -1,4 +1,4 @@
-"""Whole tables of which the evidences show rows: their columns, what orders them, and what a row has for an answer."""
+"""Whole tables of which the evidences show rows: their columns, the order of their rows, the answer in a row."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..language.property_names import PropertyWords
-from ..records.evidence import Cell, Entity, Row, question_items
+from ..records.evidence import Cell, Entity, Row
 from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, Period, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
 from ..records.written_values import find_literals
-from .question import AskedQuestion
+from .question import Question
 
 _BRACKETED = re.compile(r"\([^()]*\)")
 _QUOTES = "\"“”'‘’ "
@@ -25,7 +25,7 @@ _FITTING = 0.5  # of the expected type, for the entities of a cell to be told ap
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table: a cell of each row, None where it has none."""
+    """A column of a table: a cell of each row, or None."""
 
     header: str
     keywords: frozenset[str]
@@ -33,23 +33,23 @@ class Column:
 
     @cached_property
     def order(self) -> ColumnOrder | None:
-        """What its cells are ordered by; None where they have no order."""
+        """The order of its cells; None if they have none."""
         return column_order(self.cells)
 
     @property
     def is_dated(self) -> bool:
-        """Whether its cells are dates or years."""
+        """True if its cells are dates or years."""
         return self.order is not None and self.order.are_dates
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether its values grow from row to row, as the numbers of seasons do."""
+        """True if its values grow from row to row, as the numbers of seasons do."""
         amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
         return amounts == sorted(amounts) and 2 * len(set(amounts)) > len(amounts)
 
     @property
     def counts_rows(self) -> bool:
-        """Whether it numbers the rows: 1, 2, 3 ..."""
+        """True if it numbers the rows: 1, 2, 3 ..."""
         return self.order is not None and self.order.amounts == [float(place + 1) for place in range(len(self.cells))]
 
 
@@ -108,7 +108,7 @@ class Table:
         return [column for column in self.columns if column.is_dated]
 
     def within(self, time: AskedTime) -> list[int] | None:
-        """The rows whose dates lie within some years, or go on through them; None where no column has dates."""
+        """The rows whose dates lie within some years, or go on through them; None if no column has dates."""
         if not self.dated:
             return None
         periods = [self.period(row) for row in range(len(self.rows))]
@@ -119,25 +119,25 @@ class Table:
         return period_of_cells(cell["text"] for column in self.dated if (cell := column.cells[row]) is not None)
 
     def shown(self, rows: Sequence[int]) -> tuple[int, ...]:
-        """The places of the evidences that show some of the rows; of all rows that are shown where none of these is."""
+        """The places of the evidences that show these rows; of all rows that are shown if none of these is."""
         numbers = [self.rows[row]["number"] for row in rows]
         return tuple(self.places[number] for number in numbers if number in self.places) or tuple(
             sorted(self.places.values())
         )
 
 
-def whole_tables(asked: AskedQuestion) -> list[Table]:
+def whole_tables(question: Question) -> list[Table]:
     """The tables of the dump that the evidences show rows of, in the order of their best evidences."""
-    dump = asked.resources.wikipedia
+    dump = question.knowledge.dump
     shown: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)
-    for place, evidence in enumerate(asked.evidences):
+    for place, evidence in enumerate(question.evidences):
         row = evidence.get("row")
         if row is not None and "page" in row and "table" in row and "number" in row:
             shown[row["page"], row["table"]].setdefault(row["number"], place)
     if dump is None:
         return []
     given = ((dump.table(*own), places) for own, places in shown.items())
-    return [Table(rows, places, asked.language.properties) for rows, places in given if rows]
+    return [Table(rows, places, question.language.properties) for rows, places in given if rows]
 
 
 def name_keywords(cell: Cell, words: PropertyWords) -> frozenset[str]:
@@ -145,45 +145,44 @@ def name_keywords(cell: Cell, words: PropertyWords) -> frozenset[str]:
     return words.keywords(_BRACKETED.sub(" ", cell["text"]))
 
 
-def cell_answers(cell: Cell, asked: AskedQuestion) -> list[Entity]:
-    """What a cell gives as answers: of its entities those that fit the expected type best, else its words."""
-    wanted = asked.expected.kind
+def cell_answers(cell: Cell, question: Question) -> list[Entity]:
+    """The answers in a cell: of its entities those that fit the expected type best, else its words."""
+    wanted = question.expected.kind
     if wanted in ("date", "number"):
         is_wanted = is_date if wanted == "date" else is_number
         literals = (literal.entity for literal in find_literals(cell["text"]))
         return [entity for entity in (*cell["entities"], *literals) if is_wanted(entity["id"])][:1]
     entities = [entity for entity in cell["entities"] if not is_date(entity["id"]) and not is_number(entity["id"])]
-    if entities and not _is_part(entities, cell, asked.language.properties):
-        best = max(map(asked.fit, entities))
-        return [entity for entity in entities if asked.fit(entity) >= _FITTING * best]
+    if entities and not _is_part(entities, cell, question.language.properties):
+        best = max(map(question.fit, entities))
+        return [entity for entity in entities if question.fit(entity) >= _FITTING * best]
     text = " ".join(_BRACKETED.sub(" ", cell["text"]).split()).strip(_QUOTES) or cell["text"]
     return [{"id": text, "label": text}] if any(map(str.isalnum, text)) else []
 
 
 def _is_part(entities: Iterable[Entity], cell: Cell, words: PropertyWords) -> bool:
-    """Whether a cell names more than its entities, and is no list: a book whose title begins with the name of its hero."""
+    """True if a cell names more than its entities and is not a list: a book whose title begins with the name of its hero."""
     name = name_keywords(cell, words)
     return "," not in cell["text"] and all(words.keywords(entity["label"]) < name for entity in entities)
 
 
-def question_keywords(asked: AskedQuestion) -> frozenset[str]:
+def question_keywords(question: Question) -> frozenset[str]:
     """The keywords of a question, without the names of the items that it is about."""
-    keywords = asked.language.properties.keywords
-    labels = {item["label"] for item in question_items(asked.evidences)}
-    return keywords(asked.asking).difference(*map(keywords, labels))
+    keywords = question.language.properties.keywords
+    return keywords(question.in_full).difference(*(keywords(item["label"]) for item in question.about))
 
 
-def noun_keywords(nouns: Iterable[str], asked: AskedQuestion) -> frozenset[str]:
+def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:
     """The keywords of nouns and of the classes that they stand for: film for "movie"."""
-    types, words = asked.language.answer_types, asked.language.properties
+    types, words = question.language.answer_types, question.language.properties
     named = [words.keyword_set(types.noun_types(word)) for word in nouns]
     return frozenset(nouns).union(*named)
 
 
-def asking_keywords(asked: AskedQuestion) -> frozenset[str]:
+def asking_keywords(question: Question) -> frozenset[str]:
     """The keywords of a question, and those that evidences say them with."""
-    words = asked.language.properties
-    return asking_forms(words.keywords(asked.asking) | asked.stems, words)
+    words = question.language.properties
+    return asking_forms(words.keywords(question.in_full), words)
 
 
 def asking_forms(stems: Iterable[str], words: PropertyWords) -> frozenset[str]:
@@ -192,34 +191,34 @@ def asking_forms(stems: Iterable[str], words: PropertyWords) -> frozenset[str]:
     return stems.union(*(words.keyword_set(words.expansions.get(word, frozenset())) for word in stems))
 
 
-def suits(header: str, entities: Sequence[Entity], asking: AbstractSet[str], asked: AskedQuestion) -> float:
-    """How well a cell is what is asked for, from 0 to 3: its content fits, the header is asked for, and is of that kind.
+def suits(header: str, entities: Sequence[Entity], asking: AbstractSet[str], question: Question) -> float:
+    """How well a cell suits a question, from 0 to 3: its content fits, the header is asked for, and is of that kind.
 
-    0 where the header is not asked for and the content does not fit.
+    0 if the header is not asked for and the content does not fit.
     """
-    fit = max(map(asked.fit, entities), default=0.0)
-    if not asked.language.properties.keywords(header) & asking:
+    fit = max(map(question.fit, entities), default=0.0)
+    if not question.language.properties.keywords(header) & asking:
         return fit if fit >= _LEAST_FIT else 0.0
-    return 1 + fit + (asked.language.answer_types.expected_type(header).kind == asked.expected.kind)
+    return 1 + fit + (question.language.answer_types.expected_type(header).kind == question.expected.kind)
 
 
-def asked_cell(
+def answer_in_row(
     table: Table,
     row: int,
-    asked: AskedQuestion,
+    question: Question,
     rest: AbstractSet[str],
     thing: Column | None = None,
-    is_asked: bool = False,
+    is_thing: bool = False,
 ) -> list[Entity]:
-    """What a question asks for of a row; nothing where no cell suits."""
-    given = {column: cell_answers(cell, asked) for column in table.columns if (cell := column.cells[row]) is not None}
-    if is_asked and thing is not None and given.get(thing):
+    """The answer that a question asks for of a row; empty if no cell suits."""
+    given = {column: cell_answers(cell, question) for column in table.columns if (cell := column.cells[row]) is not None}
+    if is_thing and thing is not None and given.get(thing):
         return given[thing]
-    if asked.expected.kind in ("date", "number"):
-        is_dated = asked.expected.kind == "date"
+    if question.expected.kind in ("date", "number"):
+        is_dated = question.expected.kind == "date"
         named = [column for column in given if column.keywords & rest and column.is_dated == is_dated and given[column]]
         dated = [column for column in table.dated if is_dated and given.get(column)]
         return given[(named + dated)[0]] if named or dated else []
-    suited = {column: suits(column.header, own, rest, asked) for column, own in given.items() if column.order is None}
+    suited = {column: suits(column.header, own, rest, question) for column, own in given.items() if column.order is None}
     best = max(suited, key=lambda column: (suited[column], column is thing), default=None)
     return given[best] if best is not None and suited[best] else []

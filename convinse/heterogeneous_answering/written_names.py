@@ -16,7 +16,7 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, year_of
 from ..records.written_values import value_at
-from .question import AskedQuestion
+from .question import Question
 from .reader import names_in
 
 _LEAST_LIKE = 0.5  # below it more of a name is edited than kept
@@ -44,7 +44,7 @@ class NamesInEvidences:
         asked: the question with its evidences.
     """
 
-    def __init__(self, asked: AskedQuestion) -> None:
+    def __init__(self, asked: Question) -> None:
         self._asked = asked
         self._entities: dict[str, dict[str, Entity]] = {}  # folded name -> by id, those of the best evidences first
         self._places: dict[str, list[int]] = {}  # id -> of the evidences that name it

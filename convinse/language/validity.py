@@ -19,7 +19,6 @@ def judged_parts(question: str, evidences: Sequence[Evidence], language: Languag
         language.answer_types.expected_type(question).kind == "date"
         or language.times.asks_for_former(question)
         or language.operations.order(question) is not None
-        or any(True for _ in language.operations.neighbours(question))
     ):
         return []
     return judged(evidences, time, is_past=language.times.asks_about_past(question))

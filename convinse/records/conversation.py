@@ -30,12 +30,16 @@ class _AnswerAtRank(TypedDict):
     rank: int
 
 
-class RankedAnswer(_AnswerAtRank, total=False):
+class _ListedAnswer(TypedDict, total=False):
+    list: bool
+
+
+class RankedAnswer(_AnswerAtRank, _ListedAnswer, total=False):
     """One answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
     `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it), `llm`;
-    `unsupported`: no evidence contains it that the language model cites. `spans` are where these evidences say it. `time` is
+    `unsupported`: no evidence contains it that the language model cites. `list`: it is one of several that the question asks for. `spans` are where these evidences say it. `time` is
     when it holds, in words ("since 2019"), if the first of them says so.
     """
 
@@ -73,13 +77,14 @@ class Understanding(TypedDict, total=False):
     """What question understanding makes of a question.
 
     `structured_representation` is a rendering of `representation` where there is one; `resolved_question` is the question in
-    full, for models that read sentences; `history_used` are the parts of the history that were taken; `qu_tokens` what a
+    full, for models that read sentences; `history_answers` are the answers of earlier turns; `history_used` are the parts of the history that were taken; `qu_tokens` what a
     language model took for it.
     """
 
     structured_representation: str
     representation: Representation
     resolved_question: str
+    history_answers: list[Entity]
     history_used: list[HistoryPart]
     qu_tokens: TokenCount
 

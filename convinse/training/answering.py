@@ -17,7 +17,7 @@ from ..config import Config
 from ..encoder.checkpoint import load_checkpoint, row_form_of
 from ..encoder.extractive_reader import ExtractiveReader
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
-from ..heterogeneous_answering.question import expected_type
+from ..heterogeneous_answering.question import Knowledge, expected_types
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence
 from ..records.literals import is_date, is_number
@@ -95,7 +95,8 @@ name it nor have its item are examples without an answer.""",
 
 def examples(ha: ExtractiveAnswering, turn: Turn, form: RowForm = "plain") -> TurnExamples:
     """The evidences of a turn as examples, rows of tables in the form that the model is shown; questions for yes or no give none, as no text holds their answer."""
-    if expected_type(turn, ha.config.sr_delimiter, ha.resources).kind == "yesno":
+    ((expected, _),) = expected_types([turn], ha.config.sr_delimiter, Knowledge.of(ha.resources))
+    if expected.kind == "yesno":
         return TurnExamples([], [])
     right: dict[str, ReadExample] = {}  # by text: the same may come twice
     wrong: dict[str, ReadExample] = {}

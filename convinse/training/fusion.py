@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ..encoder.checkpoint import load_checkpoint
-from ..heterogeneous_answering.question import expected_type
+from ..heterogeneous_answering.question import NO, YES, Knowledge, expected_types
 from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
-from ..heterogeneous_answering.yes_no import NO, YES
 from ..records.conversation import Turn, asked_in_full
 from ..resources import model_path
 from ..support.errors import DataError
@@ -124,7 +123,8 @@ def fusion_example(ha: Seq2SeqAnswering, turn: Turn) -> FusionExample | None:
     if not read:
         return None
     wanted: str | None = None
-    if expected_type(turn, ha.config.sr_delimiter, ha.resources).kind == "yesno":
+    ((expected, _),) = expected_types([turn], ha.config.sr_delimiter, Knowledge.of(ha.resources))
+    if expected.kind == "yesno":
         wanted = next((answer["label"] for answer in turn["answers"] if answer["label"].lower() in _YES_NO), None)
     for evidence in () if wanted else read:
         spans = answer_spans(evidence, turn["answers"])

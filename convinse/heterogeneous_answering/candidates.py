@@ -1,0 +1,281 @@
+"""The candidates for an answer: the entities and names of the evidences, the spans of a reader, the results of computations.
+
+Candidates with the same name are one. Each knows its roles: where in which evidence it stands, and what names it there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from ..language.language import Language
+from ..language.property_names import PropertyLabel
+from ..language.text import fold
+from ..records.evidence import Entity, Evidence, Mention, entities_within, normalize_source
+from ..records.facts import fact_of
+from ..records.literals import in_scale, is_item, is_number, number_entity
+from ..records.written_values import find_literals, kind_of_value
+from .question import Question, is_known
+from .ranked_answers import AnswerCandidate, in_year
+from .reader import same_words
+
+_NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
+_TITLE = re.compile(r"(?:[A-Z][a-z]{2,}[:,]? )+")  # before a number, in a title: "Space Pilot 3000", not "5 March"
+_QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, with whatever numbers: "Space Pilot 3000"
+_POSSESSIVE = re.compile("['’]s?$")
+_BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
+_MOST_WORDS = 8  # of a cell's text that may be a name
+
+RoleKind = Literal["subject", "object", "qualifier", "row", "box", "text"]
+
+
+class EntityRole(NamedTuple):
+    """An entity in the evidence at a place: its kind of role, and what names it there (properties, headers, a unit)."""
+
+    place: int
+    kind: RoleKind
+    entity: Entity
+    labels: tuple[PropertyLabel, ...] = ()
+
+
+class Computed(NamedTuple):
+    """The result of a computation over tables or facts: an answer, the sentence that states it, the evidences that show it.
+
+    Attributes:
+        read: how probably a reader marks the answer in the sentence.
+    """
+
+    entity: Entity
+    operation: str
+    sentence: str
+    places: tuple[int, ...]
+    read: float = 0.0
+
+
+@dataclass
+class Candidate:
+    """A candidate: its entity, its roles, its share of what a reader marks, and the computation that gives it."""
+
+    entity: Entity
+    roles: list[EntityRole] = field(default_factory=list)
+    read: float = 0.0
+    best_places: tuple[int, ...] = ()
+    computed: Computed | None = None
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The places of the evidences that support it, the best first."""
+        return tuple(dict.fromkeys((*self.best_places, *(role.place for role in self.roles))))
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The origins of the candidate, as in `RankedAnswer`."""
+        computed = (self.computed.operation,) if self.computed else ()
+        return (*computed, *(("reader",) if self.read else ())) or ("evidences",)
+
+
+def find_candidates(
+    question: Question, read: Iterable[AnswerCandidate] = (), computed: Iterable[Computed] = ()
+) -> list[Candidate]:
+    """All candidates of a question, in the order of the evidences.
+
+    Args:
+        question: with its evidences.
+        read: what a reader marks, in shares.
+        computed: the results of computations.
+    """
+    merging = _Merging(question)
+    for place, evidence in enumerate(question.evidences):
+        for role in entity_roles(place, evidence, question.language):
+            merging.candidate(role.entity).roles.append(role)
+    for result in computed:
+        candidate = merging.candidate(result.entity)
+        candidate.computed = candidate.computed or result
+        candidate.best_places += result.places
+    for answer in read:
+        candidate = merging.candidate(answer.entity)
+        candidate.read += answer.score
+        candidate.best_places += answer.places
+    return _possible(list(merging.candidates.values()), question)
+
+
+class _Merging:
+    """Candidates by what they name.
+
+    Dates are years if a year is asked for, numbers are in the scale that is asked for, and words that are the name, or the
+    surname, of an item in the evidences are that item.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self.candidates: dict[str, Candidate] = {}
+        self._question = question
+        self._scale = question.language.literals.asked_scale(question.text)
+        self._items: dict[str, str] = {}  # by name
+        for evidence in question.evidences:
+            for entity in evidence["wikidata_entities"]:
+                if is_item(entity["id"]):
+                    self._items.setdefault(same_words(entity["label"], question.language.words), entity["id"])
+        self._surnames: dict[str, set[str]] = {}
+        for name in self._items:
+            if " " in name:
+                self._surnames.setdefault(name.split()[-1], set()).add(name)
+
+    def candidate(self, entity: Entity) -> Candidate:
+        """The candidate that an entity is."""
+        entity = self._canonical(entity)
+        if is_known(entity):
+            return self.candidates.setdefault(entity["id"].lower(), Candidate(entity))
+        name = same_words(entity["label"], self._question.language.words)
+        full = self._surnames.get(name, ())
+        item = self._items.get(name) or (self._items[next(iter(full))] if len(full) == 1 else None)
+        key = f"words {name}" if item is None else item.lower()
+        if item is not None and key not in self.candidates:
+            entity = {"id": item, "label": self._question.knowledge.kb.label(item) or entity["label"]}
+        return self.candidates.setdefault(key, Candidate(entity))
+
+    def _canonical(self, entity: Entity) -> Entity:
+        if self._question.asks_for_year:
+            return in_year(entity)
+        number = None if is_known(entity) else _number_in_words(entity["label"], self._question.language)
+        return in_scale(entity if number is None else number_entity(str(number)), self._scale)
+
+
+@lru_cache(maxsize=4096)
+def _number_in_words(text: str, language: Language) -> int | None:
+    return language.literals.number_in_words(text)
+
+
+def _possible(candidates: list[Candidate], question: Question) -> list[Candidate]:
+    """The candidates that a question admits.
+
+    Of a choice ("A or B?") what it offers; of others what it is not about, unless a property asked for has it as value. A question
+    for a number is not answered by a name if there is a number.
+    """
+    keywords = question.language.properties.keywords
+    if question.language.operations.offers(question.text):
+        words = keywords(question.text)
+        offered = [own for own in candidates if (name := keywords(own.entity["label"])) and name <= words]
+        if len(offered) > 1:
+            return offered
+    about = {entity["id"] for entity in question.about}
+    words = keywords(question.in_full)
+    properties = question.knowledge.properties
+    candidates = [
+        own
+        for own in candidates
+        if own.entity["id"] not in about
+        or own.computed
+        or any(role.kind != "subject" and any(properties.asking(label, words) for label in role.labels)
+               for role in own.roles)
+    ]  # fmt: skip
+    if question.expected.kind == "number":
+        numbers = [own for own in candidates if own.computed or kind_of_value(own.entity["id"])]
+        if any(kind_of_value(own.entity["id"]) == "number" for own in numbers):
+            return numbers
+    return candidates
+
+
+# -- roles -------------------------------------------------------------------------------------------------------------
+
+
+def entity_roles(place: int, evidence: Evidence, language: Language) -> Iterator[EntityRole]:
+    """The entities of an evidence, and the names in it that are not items, with the role that each plays."""
+    if fact := fact_of(evidence):
+        predicate = property_label(fact.predicate)
+        yield EntityRole(place, "subject", fact.subject, (predicate,))
+        yield EntityRole(place, "object", fact.object, (predicate,))
+        for qualifier in fact.qualifiers:
+            own = property_label(qualifier.predicate)
+            yield EntityRole(place, "qualifier", qualifier.value, (own, predicate))
+        return
+    kinds: dict[str, RoleKind] = {"table": "row", "info": "box"}
+    kind = kinds.get(normalize_source(evidence["source"]), "text")
+    entities = {entity["id"]: entity for entity in evidence["wikidata_entities"]}
+    placed = set()
+    for mention in evidence["mentions"]:
+        name = mention["id"]
+        if name in entities:
+            placed.add(name)
+            labels = [label for label in labels_at(evidence, mention["start"]) if label.text]
+            if is_number(name):
+                labels.append(PropertyLabel(_unit(evidence["evidence_text"], mention, language)))
+            yield EntityRole(place, kind, entities[name], tuple(dict.fromkeys(labels)))
+    for name, entity in entities.items():
+        if name not in placed:
+            yield EntityRole(place, kind, entity)
+    for text, start in unlinked_names(evidence):
+        yield EntityRole(place, kind, {"id": text, "label": text}, tuple(labels_at(evidence, start)))
+
+
+def property_label(predicate: Entity) -> PropertyLabel:
+    """The label of a fact's property."""
+    return PropertyLabel(predicate["label"], predicate["id"])
+
+
+def labels_at(evidence: Evidence, start: int) -> Iterator[PropertyLabel]:
+    """What names the value at a place of a row or an infobox: the header, or the path of the attribute."""
+    if "row" in evidence:
+        for cell in evidence["row"]["cells"]:
+            if cell["start"] <= start < cell["start"] + len(cell["text"]):
+                yield PropertyLabel(cell["header"])
+    elif "attribute" in evidence:
+        yield from map(PropertyLabel, evidence["attribute"]["path"])
+        for value in evidence["attribute"]["values"]:
+            if value["start"] <= start < value["start"] + len(value["text"]):
+                yield PropertyLabel(value.get("header", ""))
+
+
+def _unit(text: str, mention: Mention, language: Language) -> str:
+    """The words behind a number, and its currency."""
+    behind = _BEHIND_NUMBER.match(text, mention["end"])
+    currency = language.literals.currencies.get(text[mention["start"] - 1 : mention["start"]], "")
+    return f"{behind[1] if behind else ''} {currency}".strip()
+
+
+def unlinked_names(evidence: Evidence) -> Iterator[tuple[str, int]]:
+    """Names that are not items, each with its start: texts of cells and of infobox values, capitalised words of a sentence."""
+    if "row" in evidence:
+        parts = [(cell["text"], cell["start"]) for cell in evidence["row"]["cells"]]
+    elif "attribute" in evidence:
+        parts = [(value["text"], value["start"]) for value in evidence["attribute"]["values"]]
+    else:
+        for name in _NAME.finditer(evidence["evidence_text"]):
+            start, end = name.span()
+            if not any(mention["start"] < end and start < mention["end"] for mention in evidence["mentions"]):
+                yield without_possessive(name[0]), start
+        return
+    for text, start in parts:
+        held = entities_within(evidence, start, start + len(text))
+        if _may_be_name(text) and not any(is_item(entity["id"]) for entity in held):
+            yield text, start
+
+
+@lru_cache(maxsize=4096)  # the turns of a conversation see the same cells again
+def _may_be_name(text: str) -> bool:
+    if len(text.split()) > _MOST_WORDS:
+        return False
+    if _QUOTED.fullmatch(text.strip()):
+        return True
+    literals = list(find_literals(text))
+    if not literals:
+        return any(map(str.isalpha, text))
+    return _TITLE.fullmatch(text[: literals[0].start]) is not None
+
+
+def without_possessive(name: str) -> str:
+    """A name without the possessive ending: "Tolkien" for "Tolkien's"."""
+    return _POSSESSIVE.sub("", name)
+
+
+def parts_of_names(candidates: Sequence[Candidate]) -> frozenset[str]:
+    """The folded runs of words that are a part of a candidate's name."""
+    runs = set()
+    for candidate in candidates:
+        words = fold(candidate.entity["label"]).split()
+        if 1 < len(words) <= _MOST_WORDS:
+            ends = [(start, end) for start in range(len(words)) for end in range(start + 1, len(words) + 1)]
+            runs |= {" ".join(words[start:end]) for start, end in ends if end - start < len(words)}
+    return frozenset(runs)
