@@ -10,21 +10,20 @@ import numpy as np
 
 from ..encoder.rewriter import Pointers, QuestionRewriter
 from ..knowledge_base.index import KnowledgeBase
+from ..knowledge_base.linking import EntityLinker
 from ..language.language import Language
 from ..records.conversation import Turn
-from ..records.rewriting import EarlierTurn, Edits, FullQuestion, concatenated, history_text, rewritten
+from ..records.rewriting import EarlierTurn, FullQuestion, Inserted, concatenated, history_text, origin, rewritten
 from .history import answer_text
+from .referents import FeatureReader, NoneFeatures, ReferentWeights, Spoken, spoken_of
 
 _LONGEST = 40  # tokens of a span
-_GENDER = 21  # Wikidata's property "sex or gender"
-_GENDERS = {"Q6581097": "male", "Q6581072": "female"}
+_LIKELY = 0.1  # probability of what a second pronoun may mean
 _WORD = re.compile(r"(?i)(?:this|that) one\b|\w+")
-# the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
-_KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
 
 class Name(NamedTuple):
-    """A name in the text of a history, `text[start:end]`, of an item, or of words that are no item."""
+    """A name in the text of a history, `text[start:end]`, and the id of what it names."""
 
     start: int
     end: int
@@ -34,76 +33,108 @@ class Name(NamedTuple):
 class Rewriter:
     """Puts questions in full.
 
-    A model points at what goes where. In the place of a pronoun go names that the conversation knows only, and of these the
-    likeliest that the pronoun may mean, by the kind and the gender of its item.
+    A model points at what goes where: spans of the history that open a question ("and in 1998?"), and the names of what was
+    spoken of. Which of these the question is about decides a logit; its name goes in the place of a pronoun, or behind the question.
 
     Args:
         model: points; None: the question before and its answer are put before the question.
+        weights: of the logit; None as `model`.
         kb: knows the items.
+        linker: finds what a question names itself.
         language: knows the pronouns.
     """
 
-    def __init__(self, model: QuestionRewriter | None, kb: KnowledgeBase, language: Language) -> None:
-        self._model, self._kb, self._language = model, kb, language
+    def __init__(
+        self,
+        model: QuestionRewriter | None,
+        weights: ReferentWeights | None,
+        kb: KnowledgeBase,
+        linker: EntityLinker,
+        language: Language,
+    ) -> None:
+        self._model, self._weights, self._linker, self._language = model, weights, linker, language
+        self._reader = FeatureReader(kb, language)
 
     def rewrite(self, questions: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[FullQuestion]:
         """Return the questions in full, each with its history."""
         earlier = [list(map(earlier_turn, history)) for history in histories]
-        if self._model is None:
+        if self._model is None or self._weights is None:
             return [concatenated(question, turns) for question, turns in zip(questions, earlier, strict=True)]
-        texts = list(map(history_text, earlier))
-        full = []
-        for number, pointers in enumerate(self._model.pointers(questions, texts)):
-            edits = Edits()
-            if pointers is not None:
-                names = list(names_in(texts[number], histories[number]))
-                edits = self._edits(questions[number], texts[number], names, pointers)
-            full.append(rewritten(questions[number], earlier[number], edits))
-        return full
+        pointers = self._model.pointers(questions, list(map(history_text, earlier)))
+        return [
+            FullQuestion(question) if own is None else self._in_full(question, history, turns, own, self._weights)
+            for question, history, turns, own in zip(questions, histories, earlier, pointers, strict=True)
+        ]
 
-    def _edits(self, question: str, history: str, names: Sequence[Name], pointers: Pointers) -> Edits:
-        parts = _parts(pointers.tokens, history)
-        pronouns = {
-            match.start(): match
-            for match in _WORD.finditer(question)
-            if match[0].casefold().split()[0] in self._language.words.all_pronouns
-        }
-        inserted: dict[int, tuple[int, int]] = {}
-        removed = set()
-        for gap in np.flatnonzero(pointers.starts[:, 0] + pointers.ends[:, 0] < 1).tolist():
-            place = int(pointers.gaps[gap])
-            pronoun = pronouns.get(place)
-            if pronoun is not None:
-                removed.add((place, pronoun.end()))
-            words = "" if pronoun is None else pronoun[0].casefold()
-            span = None if pronoun is None and 0 in (place, *inserted) else self._named(words, names, pointers, gap)
-            inserted[place] = span or _likeliest(parts, pointers, gap)
-        removed |= {(start, end) for start, end in pointers.removed if start == 0 and 0 in inserted}
-        return Edits(tuple(sorted(removed)), tuple((place, *span) for place, span in sorted(inserted.items())))
+    def _in_full(
+        self,
+        question: str,
+        history: Sequence[Turn],
+        earlier: Sequence[EarlierTurn],
+        pointers: Pointers,
+        weights: ReferentWeights,
+    ) -> FullQuestion:
+        text = history_text(earlier)
+        inserted, removed = self._opening(text, earlier, pointers)
+        spoken = spoken_of(history)
+        shares = pointed(spoken, list(names_in(text, history)), pointers)
+        features = self._reader.read(question, spoken, len(history), shares)
+        linked = self._linker.link(question, classes=True)
+        named = any(mention.is_name and mention.is_certain for mention in linked)
+        chances = weights.probabilities(features, NoneFeatures(float(named))) if spoken else np.zeros(0)
+        order = sorted(range(len(spoken)), key=lambda place: -chances[place])
+        if order and chances[order[0]] > 1 - chances.sum():
+            about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
+            names, gone = self._names(
+                question, about, is_opened=bool(inserted), opening=" ".join(w.text for w in inserted)
+            )
+            inserted += names
+            removed += gone
+        return rewritten(question, inserted, removed)
 
-    def _named(self, pronoun: str, names: Sequence[Name], pointers: Pointers, gap: int) -> tuple[int, int] | None:
-        """The likeliest name that a pronoun may mean; without a pronoun the likeliest of all."""
-        best, most = None, 0.0
-        for name in names:
-            within = np.flatnonzero((pointers.tokens[:, 0] >= name.start) & (pointers.tokens[:, 1] <= name.end))
-            if not len(within) or not self._may_mean(pronoun, name.item_id):
-                continue
-            share = float(pointers.starts[gap, 1 + within[0]] * pointers.ends[gap, 1 + within[-1]])
-            if share > most:
-                best, most = (name.start, name.end), share
-        return best
+    def _opening(
+        self, text: str, earlier: Sequence[EarlierTurn], pointers: Pointers
+    ) -> tuple[list[Inserted], list[tuple[int, int]]]:
+        """The span of an earlier question that opens half a sentence, and the words of this that it replaces ("and")."""
+        if pointers.starts[0, 0] + pointers.ends[0, 0] >= 1:
+            return [], []
+        start, end = _likeliest(_parts(pointers.tokens, text), pointers, 0)
+        words = Inserted(0, text[start:end], *origin(earlier, start))
+        return [words], [(first, last) for first, last in pointers.removed if first == 0]
 
-    def _may_mean(self, pronoun: str, item_id: str) -> bool:
-        words, types = self._language.words, self._language.answer_types
-        if pronoun not in words.personal or not item_id.startswith("Q"):
-            return True
-        kind = types.entity_kind(item_id, self._kb.types(item_id))
-        named = next(name for name, forms in words.pronouns.items() if pronoun in forms)
-        if kind not in _KINDS.get(named, (named,)):
-            return False
-        genders = {gender for gender, forms in words.genders.items() if pronoun in forms}
-        own = {_GENDERS[value] for value in self._kb.objects(item_id, _GENDER) if value in _GENDERS}
-        return not genders or not own or not genders.isdisjoint(own)
+    def _names(
+        self, question: str, about: Sequence[Spoken], is_opened: bool, opening: str
+    ) -> tuple[list[Inserted], list[tuple[int, int]]]:
+        """The names of what a question is about in the place of its pronouns, or of the first thing behind it."""
+        inserted: list[Inserted] = []
+        removed: list[tuple[int, int]] = []
+        words = self._language.words
+        gendered = frozenset().union(*words.genders.values())
+        pronouns = [match for match in _WORD.finditer(question) if self._points(match[0].casefold())]
+        left = list(about)
+        for match in sorted(pronouns, key=lambda match: match[0].casefold() not in gendered):
+            first = match[0].casefold().split()[0]
+            meant = next((thing for thing in left if self._reader.may_mean(first, thing.entity["id"])), None)
+            if meant is not None and not (match.start() == 0 and is_opened):
+                left.remove(meant)  # "did they find her": two words are two things
+                inserted.append(_named(match.start(), meant))
+                removed.append(match.span())
+        label = about[0].entity["label"]
+        is_said = label.casefold() in f"{question} {opening}".casefold()
+        if not is_said and all(words.entity is not about[0].entity for words in inserted):
+            inserted.append(_named(len(question.rstrip(" ?.!")), about[0]))
+        return inserted, removed
+
+    def _points(self, word: str) -> bool:
+        """Return True of a pronoun that needs something named before: "he", "that one", but not "that"."""
+        words = self._language.words
+        return word in words.personal or (" " in word and word.split()[0] in words.all_pronouns)
+
+
+def _named(place: int, thing: Spoken) -> Inserted:
+    is_answer = not thing.asked or (thing.answered and thing.answered[-1] > thing.asked[-1])
+    turn = thing.answered[-1] if is_answer else thing.asked[-1]
+    return Inserted(place, thing.entity["label"], turn, "answer" if is_answer else "question", thing.entity)
 
 
 def earlier_turn(turn: Turn) -> EarlierTurn:
@@ -125,6 +156,17 @@ def names_in(text: str, history: Iterable[Turn]) -> Iterator[Name]:
     for name, item_id in names.items():
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", folded) if name else ():
             yield Name(match.start(), match.end(), item_id)
+
+
+def pointed(spoken: Sequence[Spoken], names: Sequence[Name], pointers: Pointers) -> list[float]:
+    """Of each thing the greatest share of the pointers that one of its names has anywhere in the question."""
+    shares = dict.fromkeys((thing.entity["id"] for thing in spoken), 0.0)
+    for name in names:
+        within = np.flatnonzero((pointers.tokens[:, 0] >= name.start) & (pointers.tokens[:, 1] <= name.end))
+        if len(within) and name.item_id in shares:
+            own = pointers.starts[:, 1 + within[0]] * pointers.ends[:, 1 + within[-1]]
+            shares[name.item_id] = max(shares[name.item_id], float(own.max()))
+    return list(shares.values())
 
 
 def _likeliest(parts: np.ndarray, pointers: Pointers, gap: int) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 from ..config import Config
@@ -16,8 +17,9 @@ from ..records.conversation import HistoryPart, Turn, Understanding
 from ..records.evidence import Entity, unique_entities
 from ..records.representation import QuestionEntity, Representation, render
 from ..records.rewriting import FullQuestion
-from ..resources import Resources
+from ..resources import Resources, model_path
 from .base import QuestionUnderstanding
+from .referents import read_weights
 from .rewriting import Rewriter
 
 _SPOKEN = 0.1  # score of what a conversation was about before
@@ -50,7 +52,9 @@ class Slots(QuestionUnderstanding):
     @cached_property
     def rewriter(self) -> Rewriter:
         """Puts questions in full, by the model of `qu_rewriter`, loaded on first use."""
-        return Rewriter(self.resources.rewriter(), self.kb, self.language)
+        model, name = self.resources.rewriter(), self.config.qu_rewriter
+        weights = None if name is None else read_weights(Path(model_path(name)).expanduser(), "qu_rewriter")
+        return Rewriter(model, weights, self.kb, self.resources.linker, self.language)
 
     @property
     def kb(self) -> KnowledgeBase:
@@ -121,14 +125,14 @@ def link(
 ) -> list[Mention]:
     """The names of a question and their items.
 
-    A span from the history that names an item in full is that item. A name means an item that the conversation spoke of
-    before if it may; a doubtful one needs an item beside it, or nothing else that is named.
+    What the rewrite put in keeps its item. A name means an item that the conversation spoke of before if it may; a doubtful
+    one needs an item beside it, or nothing else that is named.
     """
     mentions = []
     for span in in_full.insertions:
-        name = in_full.text[span.start : span.end]
-        if (item := known.get(fold(_OWNER.sub("", name)))) is not None and item["id"].startswith("Q"):
-            meaning = QuestionEntity(item=item, question_word=name, score=1.0, rank=0)
+        if span.entity is not None and span.entity["id"].startswith("Q"):
+            name = in_full.text[span.start : span.end]
+            meaning = QuestionEntity(item=span.entity, question_word=name, score=1.0, rank=0)
             mentions.append(Mention(span.start, span.end, (meaning,), False))
     taken = list(mentions)
     ids = {item["id"] for item in known.values()}

@@ -1,9 +1,11 @@
-"""The rewrite of a question of a conversation into one that stands alone: words left out, and spans of the history put in."""
+"""The rewrite of a question of a conversation into one that stands alone: words left out, and words of the history put in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
+
+from .evidence import Entity
 
 _TURNS = 4  # of a history that are read
 _OWNING = frozenset({"his", "its", "their"})
@@ -19,25 +21,24 @@ class EarlierTurn(NamedTuple):
     answer: str
 
 
-class Edits(NamedTuple):
-    """What a rewrite does to a question.
+class Inserted(NamedTuple):
+    """Words of a history that go before `question[place]`; the turn and the part that they are from; the thing that they name."""
 
-    Attributes:
-        removed: (start, end) of the words of the question that go.
-        inserted: (place, start, end): `history[start:end]` goes before `question[place]`.
-    """
-
-    removed: tuple[tuple[int, int], ...] = ()
-    inserted: tuple[tuple[int, int, int], ...] = ()
+    place: int
+    text: str
+    turn: int
+    part: Literal["question", "answer"]
+    entity: Entity | None = None
 
 
 class Insertion(NamedTuple):
-    """A span of a history in a question in full: `text[start:end]`, and the turn and the part that it is from."""
+    """Words of a history in a question in full, `text[start:end]`; the rest as in `Inserted`."""
 
     start: int
     end: int
     turn: int
     part: Literal["question", "answer"]
+    entity: Entity | None = None
 
 
 class FullQuestion(NamedTuple):
@@ -58,40 +59,54 @@ def _read(turns: int) -> list[int]:
     return latest if not turns or 0 in latest else [*latest, 0]
 
 
-def rewritten(question: str, history: Sequence[EarlierTurn], edits: Edits) -> FullQuestion:
+def origin(history: Sequence[EarlierTurn], place: int) -> tuple[int, Literal["question", "answer"]]:
+    """The turn and the part that a character of `history_text` is of."""
+    start = 0
+    for number in _read(len(history)):
+        turn = history[number]
+        if place < start + len(turn.question) + 3:
+            return number, "question"
+        start += len(turn.question) + 3 + len(turn.answer)
+        if place < start:
+            return number, "answer"
+        start += 3
+    raise ValueError(f"the history has no character {place}")
+
+
+def rewritten(question: str, inserted: Sequence[Inserted], removed: Sequence[tuple[int, int]]) -> FullQuestion:
     """The question in full.
 
-    A span behind the last word stands in brackets, unless another one opens the question: it says what the question is
-    about, not what it asks. A span in the place of a word that owns what follows ("her father") becomes an owner.
+    Words behind the last word stand in brackets, unless others open the question: they say what the question is about, not
+    what it asks. Words in the place of one that owns what follows ("her father") become an owner.
+
+    Args:
+        question: as typed.
+        inserted: words by their places.
+        removed: (start, end) of the words of the question that go.
     """
-    told = history_text(history)
     end = len(question.rstrip(" ?.!"))
+    gone = dict(removed)
+    at = {words.place: words for words in inserted}
     text = ""
     insertions = []
-    removed = dict(edits.removed)
     place = 0
-    spans = {gap: _balanced(told, start, stop) for gap, start, stop in edits.inserted}
     while place <= len(question):
-        if place in spans:
-            start, stop = spans[place]
+        following = gone.get(place, place)
+        if words := at.get(place):
             is_last = place >= end > 0
-            bracket = is_last and 0 not in spans
-            text = f"{text.rstrip()} " if is_last else text
-            text += "(" * bracket
-            insertions.append(Insertion(len(text), len(text) + stop - start, *_origin(history, start)))
-            text += told[start:stop] + ")" * bracket
-            if place not in removed and not is_last:
+            bracket = is_last and 0 not in at
+            text = f"{text.rstrip()} {'(' * bracket}" if is_last else text
+            insertions.append(Insertion(len(text), len(text) + len(words.text), *words[2:]))
+            text += words.text + ")" * bracket
+            if following > place:
+                text += "'s" * _owns(question, place, following)
+            elif not is_last:
                 text += " "
-        following = removed.get(place, place)
-        if following > place:
-            if place in spans and _owns(question, place, following):
-                text += "'s"
-            elif place not in spans:
-                following += len(question[following:]) - len(question[following:].lstrip())
-            place = following
-        else:
+        elif following > place:
+            following += len(question[following:]) - len(question[following:].lstrip())
+        if following == place:
             text += question[place : place + 1]
-            place += 1
+        place = max(place + 1, following)
     return FullQuestion(text, tuple(insertions))
 
 
@@ -107,33 +122,8 @@ def concatenated(question: str, history: Sequence[EarlierTurn]) -> FullQuestion:
     return FullQuestion(f"{told} {question}", tuple(insertions))
 
 
-def _balanced(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span without a bracket at its ends that has no partner in it."""
-    while start < end and text[start] == "(" and ")" not in text[start:end]:
-        start += 1
-    while start < end and text[end - 1] == ")" and "(" not in text[start:end]:
-        end -= 1
-    if "(" in text[start:end] and ")" not in text[start:end]:
-        end = start + text[start:end].index("(")
-        end = start + len(text[start:end].rstrip())
-    return start, end
-
-
 def _owns(question: str, start: int, end: int) -> bool:
     word, following = question[start:end].casefold(), question[end:].split()[:1]
     if word == "her":  # "her father", but "who directed her in 1990"
         return bool(following) and following[0].casefold().strip("?.!,") not in _BEHIND_OBJECT
     return word in _OWNING
-
-
-def _origin(history: Sequence[EarlierTurn], place: int) -> tuple[int, Literal["question", "answer"]]:
-    start = 0
-    for number in _read(len(history)):
-        turn = history[number]
-        if place < start + len(turn.question) + 3:
-            return number, "question"
-        start += len(turn.question) + 3 + len(turn.answer)
-        if place < start:
-            return number, "answer"
-        start += 3
-    raise ValueError(f"the history has no character {place}")

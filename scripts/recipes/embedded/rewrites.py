@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from convinse.language.language import english
-from convinse.records.rewriting import EarlierTurn, Edits, history_text
+from convinse.records.rewriting import EarlierTurn, history_text
 from recipes.sources import json_lines, needed, wikidata_27k
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*|[^\w\s]")
@@ -46,6 +46,18 @@ class Rewrite(NamedTuple):
     rewrite: str
     source: str
     group: str
+
+
+class Edits(NamedTuple):
+    """What a rewrite does to a question.
+
+    Attributes:
+        removed: (start, end) of the words of the question that go.
+        inserted: (place, start, end): `history[start:end]` goes before `question[place]`.
+    """
+
+    removed: tuple[tuple[int, int], ...] = ()
+    inserted: tuple[tuple[int, int, int], ...] = ()
 
 
 class _Span(NamedTuple):
