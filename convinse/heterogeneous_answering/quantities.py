@@ -165,7 +165,9 @@ def compared_with_limit(question: Question) -> LimitVerdict | None:
     words = keywords(question.in_full[: limit.start] + question.in_full[limit.end :])
     units = literals.names_of(literals.keyword(limit.unit)) if limit.unit else literals.money_keywords
     # an amount is what something made unless the question says that it is a cost or a fee
-    units |= (literals.names_of(literals.keyword("money")) & words or literals.earned_keywords) if limit.money else set()
+    units |= (
+        (literals.names_of(literals.keyword("money")) & words or literals.earned_keywords) if limit.money else set()
+    )
     best: tuple[float, int, Entity] | None = None
     for place, evidence in enumerate(question.evidences):
         held = len(words & keywords(evidence["evidence_text"]))

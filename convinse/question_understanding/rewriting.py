@@ -78,10 +78,10 @@ class Rewriter:
         inserted, removed = self._opening(text, earlier, pointers)
         spoken = spoken_of(history)
         shares = pointed(spoken, list(names_in(text, history)), pointers)
-        features = self._reader.read(question, spoken, len(history), shares)
         linked = self._linker.link(question, classes=True)
-        named = any(mention.is_name and mention.is_certain for mention in linked)
-        chances = weights.probabilities(features, NoneFeatures(float(named))) if spoken else np.zeros(0)
+        named = {own.candidates[0].id for own in linked if own.is_name and own.is_certain}
+        features = self._reader.read(question, spoken, len(history), shares, named)
+        chances = weights.probabilities(features, NoneFeatures(float(bool(named)))) if spoken else np.zeros(0)
         order = sorted(range(len(spoken)), key=lambda place: -chances[place])
         if order and chances[order[0]] > 1 - chances.sum():
             about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
