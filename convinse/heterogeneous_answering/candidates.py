@@ -151,8 +151,9 @@ def _number_in_words(text: str, language: Language) -> int | None:
 def _possible(candidates: list[Candidate], question: Question) -> list[Candidate]:
     """The candidates that a question admits.
 
-    Of a choice ("A or B?") what it offers; of others what it is not about, unless a property asked for has it as value. A question
-    for a number is not answered by a name if there is a number.
+    Of a choice ("A or B?") what it offers. Of other questions an item that they are about only if they name it by another name
+    ("Who is Richard Bachman?"), if it is computed, or if a property asked for has it as value. A question for a number does not
+    ask for words or for an award.
     """
     keywords = question.language.properties.keywords
     if question.language.operations.offers(question.text):
@@ -161,21 +162,26 @@ def _possible(candidates: list[Candidate], question: Question) -> list[Candidate
         if len(offered) > 1:
             return offered
     about = {entity["id"] for entity in question.about}
-    words = keywords(question.in_full)
-    properties = question.knowledge.properties
-    candidates = [
+    words = keywords(question.in_full) | keywords(question.text)
+    names, types = question.knowledge.properties, question.language.answer_types
+    possible = [
         own
         for own in candidates
         if own.entity["id"] not in about
         or own.computed
-        or any(role.kind != "subject" and any(properties.asking(label, words) for label in role.labels)
-               for role in own.roles)
-    ]  # fmt: skip
-    if question.expected.kind == "number":
-        numbers = [own for own in candidates if own.computed or kind_of_value(own.entity["id"])]
-        if any(kind_of_value(own.entity["id"]) == "number" for own in numbers):
-            return numbers
-    return candidates
+        or words.isdisjoint(keywords(own.entity["label"]))
+        or any(names.asking(label, words) for role in own.roles if role.kind != "subject" for label in role.labels)
+    ]
+    if question.expected.kind != "number":
+        return possible
+    award = types.noun_types("award")
+    return [
+        own
+        for own in possible
+        if own.computed
+        or kind_of_value(own.entity["id"])
+        or (is_known(own.entity) and types.heads(question.knowledge.kb.types(own.entity["id"])).isdisjoint(award))
+    ]
 
 
 # -- roles -------------------------------------------------------------------------------------------------------------

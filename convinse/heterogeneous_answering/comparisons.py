@@ -70,15 +70,14 @@ def _items(comparison: AskedComparison, question: Question) -> list[_Valued]:
 
 def _named_items(question: Question) -> list[Entity]:
     """The two items that a question names, in its order."""
+    if len(question.about) == _PAIR:
+        return sorted(question.about, key=lambda item: _start(item["label"], question.in_full))
     own = {item["id"]: item for item in question.about}
     for evidence in question.evidences:
         for entity in evidence["wikidata_entities"]:
             if entity["id"].startswith("Q") and entity["label"][:1].isupper():
                 own.setdefault(entity["id"], entity)
-    for text in (question.text, question.in_full):
-        if named := _named(list(own.values()), text, question):
-            return named
-    return sorted(question.about, key=lambda item: _start(item["label"], question.in_full))
+    return _named(list(own.values()), question.text, question) or _named(list(own.values()), question.in_full, question)
 
 
 def _named(items: Collection[Entity], text: str, question: Question) -> list[Entity]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from ..records.conversation import RankedAnswer, Turn
 from ..resources import model_path
 from .base import HeterogeneousAnswering
 from .candidates import find_candidates
-from .features import measure
+from .features import Measured, measure
 from .lists import with_list
-from .question import Knowledge, questions_of
+from .question import Knowledge, Question, questions_of
 from .ranked_answers import answers
 from .ranking import AnswerWeights, read_answer_weights
 from .table_questions import computed_answers
-from .yes_no import yes_or_no
+from .yes_no import Verdict, yes_or_no
 
 SHIPPED = "snapshot:voting"
 
@@ -37,11 +37,19 @@ class EntityVoting(HeterogeneousAnswering):
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Rank; see the base class."""
         (question,) = questions_of([turn], self.config.sr_delimiter, Knowledge.of(self.resources))
-        computed = computed_answers(question)
         if question.expected.kind == "yesno":
-            verdict = yes_or_no(question, computed)
+            verdict = self.decide(question)
             ranked = verdict.candidates(self.ranker.yes(verdict.features))
         else:
-            candidates = find_candidates(question, computed=computed)
-            ranked = with_list(question, candidates, self.ranker.ranked(measure(question, candidates)))
+            (measured,) = self.measure([question])
+            ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
         return answers(ranked, self.config.ha_max_answers)
+
+    def decide(self, question: Question) -> Verdict:
+        """What the evidences say to a question for yes or no."""
+        return yes_or_no(question, computed_answers(question))
+
+    def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
+        """The candidates of questions with their features."""
+        for question in questions:
+            yield measure(question, find_candidates(question, computed=computed_answers(question)))

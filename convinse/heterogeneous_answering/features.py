@@ -32,7 +32,7 @@ class Features(NamedTuple):
 
     Attributes:
         read: logarithm of its share of what the reader marks.
-        computed: a computation over tables or facts gives it.
+        computed: how well it fits the expected type if a computation over tables or facts gives it, else 0.
         confirmed: how probably the reader marks it in the sentence of that computation.
         fit: logarithm of how well it fits the expected type.
         kind: logarithm of how probably the answer is of its kind: a date, a number, or neither.
@@ -292,7 +292,7 @@ class _Measuring:
         holds, contradicts = self._agreement(roles)
         return Features(
             read=read,
-            computed=float(candidate.computed is not None),
+            computed=self._question.fit(entity) if candidate.computed else 0.0,
             confirmed=candidate.computed.read if candidate.computed else 0.0,
             fit=fit,
             kind=math.log(max(self._fit_of_kind(name, value_kind), _LEAST_FIT)),

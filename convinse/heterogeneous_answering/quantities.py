@@ -112,7 +112,8 @@ def _listed(
     page = evidence.get("retrieved_for_entity", {}).get("id", "")
     if fact := fact_of(evidence):
         for item, partner in ((fact.subject, fact.object), (fact.object, fact.subject)):
-            if item["id"] not in about or is_number(partner["id"]):
+            is_counted = question.language.properties.holds(keywords(item["label"]), quantity.head)
+            if item["id"] not in about or is_number(partner["id"]) or is_counted:
                 continue
             label = property_label(fact.predicate)
             is_subject = item is fact.subject  # "member of" lists the members of a band
@@ -163,20 +164,20 @@ def compared_with_limit(question: Question) -> LimitVerdict | None:
         return None
     keywords = question.language.properties.keywords
     words = keywords(question.in_full[: limit.start] + question.in_full[limit.end :])
-    units = literals.names_of(literals.keyword(limit.unit)) if limit.unit else literals.money_keywords
-    # an amount is what something made unless the question says that it is a cost or a fee
-    units |= (
-        (literals.names_of(literals.keyword("money")) & words or literals.earned_keywords) if limit.money else set()
-    )
+    named = literals.names_of(literals.keyword("money" if limit.money else limit.unit))
+    tried = [named]
+    if limit.money:  # what is not said to be a cost or a fee is what something made; else any amount of money
+        tried = [named & words or literals.earned_keywords, named | literals.money_keywords]
     best: tuple[float, int, Entity] | None = None
-    for place, evidence in enumerate(question.evidences):
-        held = len(words & keywords(evidence["evidence_text"]))
-        for role in entity_roles(place, evidence, question.language):
-            named = max((names.asked(label, units) for label in role.labels), default=0.0)
-            if is_number(role.entity["id"]) and named and (best is None or (named + held, -place) > best[:2]):
-                best = named + held, -place, role.entity
-    if best is None:
-        return None
-    amount = float(best[2]["id"])
-    holds = limit.inclusive if amount == limit.number else (amount > limit.number) == limit.above
-    return LimitVerdict(holds, -best[1])
+    for units in tried:
+        for place, evidence in enumerate(question.evidences):
+            held = len(words & keywords(evidence["evidence_text"]))
+            for role in entity_roles(place, evidence, question.language):
+                fit = max((names.asked(label, units) for label in role.labels), default=0.0)
+                if is_number(role.entity["id"]) and fit and (best is None or (fit + held, -place) > best[:2]):
+                    best = fit + held, -place, role.entity
+        if best is not None:
+            amount = float(best[2]["id"])
+            holds = limit.inclusive if amount == limit.number else (amount > limit.number) == limit.above
+            return LimitVerdict(holds, -best[1])
+    return None

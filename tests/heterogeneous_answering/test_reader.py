@@ -29,7 +29,7 @@ def anything(_):
 
 
 def read(spans, evidences, weights=None, fit=anything):
-    evidences = [structured(given) for given in evidences]  # as `AskedQuestion` has them
+    evidences = [structured(given) for given in evidences]  # as a `Question` has them
     return read_answers(spans, evidences, weights or [1.0] * len(evidences), fit, ENGLISH.words)
 
 
@@ -127,8 +127,8 @@ def test_probabilities_are_added_up_over_evidences():
     evidences = [holding(TOLKIEN), holding(DINKLAGE), holding(TOLKIEN)]
     spans = [span("Peter Dinklage", 1, 0.6), span("Tolkien, J. R. R.", 0, 0.4), span("J. R. R. Tolkien", 2, 0.3)]
     assert read(spans, evidences) == [
-        (TOLKIEN, pytest.approx(0.7 / 1.3), (0, 2), ("reader",)),
-        (DINKLAGE, pytest.approx(0.6 / 1.3), (1,), ("reader",)),
+        (TOLKIEN, pytest.approx(0.7 / 1.3), (0, 2), ("reader",), False),
+        (DINKLAGE, pytest.approx(0.6 / 1.3), (1,), ("reader",), False),
     ]
 
 
