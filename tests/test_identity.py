@@ -77,7 +77,7 @@ def rebuilt_passages(folder, corpus):
 
 
 def trained_anew(folder, corpus):
-    write(folder / "history" / "history.json", (folder / "history" / "history.json").read_text() + "\n")
+    write(folder / "model" / "referents.json", (folder / "model" / "referents.json").read_text() + "\n")
 
 
 def other_ranker(folder, corpus):

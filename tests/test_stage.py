@@ -7,7 +7,6 @@ import pytest
 
 from convinse import EvidenceRetrievalScoring
 from convinse.config import parse_config
-from convinse.stage import call
 from convinse.support.errors import ModuleError
 from refusals import refused
 
@@ -20,20 +19,6 @@ class WithoutSuper(EvidenceRetrievalScoring):
 
     def inference_on_turn(self, turn, sources):
         return []
-
-
-class Learner(WithoutSuper):
-    learnt = None
-
-    def train(self):
-        self.learnt = ()
-
-
-class LearnerOfSources(WithoutSuper):
-    learnt = None
-
-    def train(self, sources=("kb",)):
-        self.learnt = sources
 
 
 @pytest.mark.parametrize("name", ["config", "language", "logger"])
@@ -53,8 +38,39 @@ def test_any_missing_attribute_is_an_ordinary_error():
     assert copy.copy(module).own == pickle.loads(pickle.dumps(module)).own == {"a": 1}
 
 
-@pytest.mark.parametrize(("kind", "learnt"), [(Learner, ()), (LearnerOfSources, ("kb", "text")), (WithoutSuper, None)])
-def test_train_is_called_with_sources_or_without(kind, learnt):
-    module = kind(parse_config({}))
-    call(module.train, ("kb", "text"))
-    assert getattr(module, "learnt", None) == learnt
+class Batching(EvidenceRetrievalScoring):
+    """Computes turns together."""
+
+    def inference_on_turn(self, turn, sources):
+        return Batching.inference_on_turns(self, [turn], sources)[0]
+
+    def inference_on_turns(self, turns, sources):
+        return [[{"evidence_text": f"one of {len(turns)}", "source": "text"}] for _ in turns]
+
+
+class OneByOne(Batching):
+    """Changes what its parent makes of a turn."""
+
+    def inference_on_turn(self, turn, sources):
+        return [*super().inference_on_turn(turn, sources), {"evidence_text": turn["question"], "source": "text"}]
+
+
+class Writing(EvidenceRetrievalScoring):
+    """Writes into the turn and returns nothing."""
+
+    def inference_on_turn(self, turn, sources):
+        turn["top_evidences"] = [{"evidence_text": turn["question"], "source": "text"}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        (Batching, [["one of 2"], ["one of 2"]]),
+        (OneByOne, [["one of 1", "A?"], ["one of 1", "B?"]]),
+        (Writing, [["A?"], ["B?"]]),
+    ],
+)
+def test_a_module_is_asked_by_turn_or_by_batch(kind, texts):
+    turns = [{"question": "A?"}, {"question": "B?"}]
+    made = kind(parse_config({})).inference_on_turns(turns, ("text",))
+    assert [[evidence["evidence_text"] for evidence in evidences] for evidences in made] == texts

@@ -243,6 +243,14 @@ def row_form_of(model: str | Path | Checkpoint) -> RowForm:
 
 def folder_id(folder: Path, more: Sequence[str] = ()) -> str:
     """What the files of a model folder are, and `more` of them, as one hash: other weights, another id."""
-    names = ("config.json", "tokenizer.json", "vocab.txt", "1_Pooling/config.json", "answers.json", *more)
+    names = (
+        "config.json",
+        "tokenizer.json",
+        "vocab.txt",
+        "1_Pooling/config.json",
+        "answers.json",
+        "referents.json",
+        *more,
+    )
     files = [folder / name for name in names if (folder / name).is_file()] + sorted(folder.glob("model*.safetensors"))
     return hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()[:32]

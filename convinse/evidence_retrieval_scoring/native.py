@@ -51,7 +51,7 @@ class NativeERS(EvidenceRetrievalScoring):
     ) -> None:
         super().__init__(config, resources)
         if retriever is not None:
-            self.retriever = retriever
+            self.retriever, self.search = retriever, None
         self._method = scoring_method(config)
         if self._method != "bm25":
             self.conversations_at_once = _CONVERSATIONS
@@ -166,7 +166,7 @@ class ClocqBM25(NativeERS):
         path = config.path_to_stopwords
         super().__init__(config, retriever, resources=resources)
         stop_words = self.language.words.common if path is None else read_stop_words(Path(path).expanduser())
-        self.scorer = OkapiScorer(stop_words, config.sr_delimiter)
+        self.scorer, self.search = OkapiScorer(stop_words, config.sr_delimiter), None
         self.conversations_at_once = 1
 
     def train(self, sources: Sequence[str]) -> None:

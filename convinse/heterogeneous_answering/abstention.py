@@ -16,7 +16,9 @@ _FOREIGN = 2  # stop words of another language, and more than of the own one
 
 def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], least: float) -> str | None:
     """Why a question is better left without an answer; None if the best answer is likely enough."""
-    if language := foreign(question.text, question.language.words.common, [entity["label"] for entity in question.about]):
+    if language := foreign(
+        question.text, question.language.words.common, [entity["label"] for entity in question.about]
+    ):
         return f"the question seems to be {language}; only English is understood"
     unknown = unknown_names(question)
     likely = ranked[0].score if ranked else 0.0

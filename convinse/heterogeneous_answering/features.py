@@ -351,7 +351,11 @@ class _Measuring:
             labels = {label.id for role in roles for label in role.labels}
             if other in labels and asked not in labels:
                 return 0.0, 1.0
-        stated = [verdict for role in roles for verdict in self._verdicts.get((role.place, role.entity["id"]), (Agreement.UNKNOWN,))]
+        stated = [
+            verdict
+            for role in roles
+            for verdict in self._verdicts.get((role.place, role.entity["id"]), (Agreement.UNKNOWN,))
+        ]
         return float(Agreement.HOLDS in stated), float(set(stated) == {Agreement.CONTRADICTS})
 
     def _existed(self, name: str) -> float:

@@ -158,11 +158,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return shown
 
     def _judged(
-        self,
-        asked: Question,
-        shown: Sequence[int],
-        replies: Sequence[Reply[SaidAnswers]],
-        calibration: Calibration,
+        self, asked: Question, shown: Sequence[int], replies: Sequence[Reply[SaidAnswers]], calibration: Calibration
     ) -> _JudgedTurn:
         sure: dict[str, float] = {}  # id -> the mean over the samples of how sure the model is
         best: dict[str, Cited] = {}
@@ -192,9 +188,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return _JudgedTurn(answers(ranked, self.config.ha_max_answers), reason, tokens if replies else None)
 
 
-def _of_sample(
-    reply: Reply[SaidAnswers], asked: Question, shown: Sequence[int]
-) -> Mapping[str, tuple[Cited, float]]:
+def _of_sample(reply: Reply[SaidAnswers], asked: Question, shown: Sequence[int]) -> Mapping[str, tuple[Cited, float]]:
     """The answers of a sample by their ids, each with how sure the model is: never surer than of one before it."""
     said: dict[str, tuple[Cited, float]] = {}
     surest = 1.0

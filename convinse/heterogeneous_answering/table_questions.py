@@ -76,7 +76,9 @@ def roles(question: Question) -> list[Computed]:
     types, words = question.language.answer_types, question.language.properties
     # a name has neither the type that is asked for nor words that ask for a header or property ("directed")
     wanted = question_keywords(question).difference(*map(types.noun_types, question.expected.words))
-    labels = {cell["header"] for evidence in question.evidences if "row" in evidence for cell in evidence["row"]["cells"]}
+    labels = {
+        cell["header"] for evidence in question.evidences if "row" in evidence for cell in evidence["row"]["cells"]
+    }
     labels |= {fact.predicate["label"] for evidence in question.evidences if (fact := fact_of(evidence))}
     called = words.keywords(" ".join(labels))
     meant = wanted - frozenset(word for word in wanted if asking_forms([word], words) & called)

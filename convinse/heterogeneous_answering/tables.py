@@ -211,7 +211,9 @@ def answer_in_row(
     is_thing: bool = False,
 ) -> list[Entity]:
     """The answer that a question asks for of a row; empty if no cell suits."""
-    given = {column: cell_answers(cell, question) for column in table.columns if (cell := column.cells[row]) is not None}
+    given = {
+        column: cell_answers(cell, question) for column in table.columns if (cell := column.cells[row]) is not None
+    }
     if is_thing and thing is not None and given.get(thing):
         return given[thing]
     if question.expected.kind in ("date", "number"):
@@ -219,6 +221,8 @@ def answer_in_row(
         named = [column for column in given if column.keywords & rest and column.is_dated == is_dated and given[column]]
         dated = [column for column in table.dated if is_dated and given.get(column)]
         return given[(named + dated)[0]] if named or dated else []
-    suited = {column: suits(column.header, own, rest, question) for column, own in given.items() if column.order is None}
+    suited = {
+        column: suits(column.header, own, rest, question) for column, own in given.items() if column.order is None
+    }
     best = max(suited, key=lambda column: (suited[column], column is thing), default=None)
     return given[best] if best is not None and suited[best] else []

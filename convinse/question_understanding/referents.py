@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence, Set
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ _REMEDY = "train it again (scripts/recipes/referents.py)"
 _GENDER = 21  # Wikidata's property "sex or gender"
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
 _LEAST_SHARE = 1e-6
+_NEIGHBORS = 1000  # items beside an item that are looked at
+_KEPT = 256  # items whose neighbours stay in memory: 90 KB for one with a thousand
 _WORD = re.compile(r"\w+")
 # the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
@@ -122,6 +125,7 @@ class FeatureReader:
 
     def __init__(self, kb: KnowledgeBase, language: Language) -> None:
         self._kb, self._language = kb, language
+        self._near = lru_cache(maxsize=_KEPT)(lambda item: kb.neighbors(item, _NEIGHBORS))
 
     def read(
         self, question: str, spoken: Sequence[Spoken], turns: int, pointed: Sequence[float]
@@ -158,6 +162,10 @@ class FeatureReader:
 
     def _heads(self, item: str) -> Set[str]:
         return self._language.answer_types.heads(self._kb.types(item)) if item.startswith("Q") else frozenset()
+
+    def is_beside(self, item: str, named: Set[str]) -> bool:
+        """Return True if an item is one of some items, or in a fact with one of them."""
+        return item in named or (item.startswith("Q") and not named.isdisjoint(self._near(item)))
 
     def _fits(self, item: str, pronouns: Iterable[str]) -> float:
         kinds = [self.may_mean(pronoun, item) for pronoun in pronouns]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 import numpy as np
@@ -78,17 +79,14 @@ class Rewriter:
         inserted, removed = self._opening(text, earlier, pointers)
         spoken = spoken_of(history)
         shares = pointed(spoken, list(names_in(text, history)), pointers)
-        features = self._reader.read(question, spoken, len(history), shares)
         linked = self._linker.link(question, classes=True)
-        named = any(mention.is_name and mention.is_certain for mention in linked)
-        chances = weights.probabilities(features, NoneFeatures(float(named))) if spoken else np.zeros(0)
+        named = {own.candidates[0].id for own in linked if own.is_name and own.is_certain}
+        features = self._reader.read(question, spoken, len(history), shares)
+        chances = weights.probabilities(features, NoneFeatures(float(bool(named)))) if spoken else np.zeros(0)
         order = sorted(range(len(spoken)), key=lambda place: -chances[place])
         if order and chances[order[0]] > 1 - chances.sum():
             about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
-            names, gone = self._names(
-                question, about, is_opened=bool(inserted), opening=" ".join(w.text for w in inserted)
-            )
-            inserted += names
+            inserted, gone = self._names(question, about, inserted, named)
             removed += gone
         return rewritten(question, inserted, removed)
 
@@ -103,11 +101,13 @@ class Rewriter:
         return [words], [(first, last) for first, last in pointers.removed if first == 0]
 
     def _names(
-        self, question: str, about: Sequence[Spoken], is_opened: bool, opening: str
+        self, question: str, about: Sequence[Spoken], opening: list[Inserted], named: AbstractSet[str]
     ) -> tuple[list[Inserted], list[tuple[int, int]]]:
-        """The names of what a question is about in the place of its pronouns, or of the first thing behind it."""
-        inserted: list[Inserted] = []
-        removed: list[tuple[int, int]] = []
+        """The names of what a question is about: each in the place of a pronoun, the first else behind the question.
+
+        Behind a question that names something new stands nothing: it has left the topic.
+        """
+        inserted, removed = list(opening), []
         words = self._language.words
         gendered = frozenset().union(*words.genders.values())
         pronouns = [match for match in _WORD.finditer(question) if self._points(match[0].casefold())]
@@ -115,13 +115,15 @@ class Rewriter:
         for match in sorted(pronouns, key=lambda match: match[0].casefold() not in gendered):
             first = match[0].casefold().split()[0]
             meant = next((thing for thing in left if self._reader.may_mean(first, thing.entity["id"])), None)
-            if meant is not None and not (match.start() == 0 and is_opened):
+            if meant is not None and not (match.start() == 0 and opening):
                 left.remove(meant)  # "did they find her": two words are two things
                 inserted.append(_named(match.start(), meant))
                 removed.append(match.span())
-        label = about[0].entity["label"]
-        is_said = label.casefold() in f"{question} {opening}".casefold()
-        if not is_said and all(words.entity is not about[0].entity for words in inserted):
+        topic = about[0].entity
+        said = (question, *(own.text for own in opening))
+        is_said = any(topic["label"].casefold() in text.casefold() for text in said)
+        is_new = bool(named) and not pronouns and not self._reader.is_beside(topic["id"], named)
+        if about[0] in left and not is_said and not is_new:
             inserted.append(_named(len(question.rstrip(" ?.!")), about[0]))
         return inserted, removed
 

@@ -220,9 +220,7 @@ def _set_weights(sets: Sequence[Sequence[Choice]]) -> list[float]:
     return [largest / len(own) ** 0.5 if own else 0.0 for own in sets]
 
 
-def cross_validated(
-    sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = ()
-) -> list[list[np.ndarray]]:
+def cross_validated(sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = ()) -> list[list[np.ndarray]]:
     """Of each set and choice the probabilities by weights that were learned without the choices of its part.
 
     Choices of one group are in the same part, whatever set they are in. If that leaves nothing to learn from, all are equally

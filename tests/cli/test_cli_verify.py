@@ -49,7 +49,7 @@ def test_what_is_whole_is_ok(built, capsys):
     assert all(line.endswith(": ok") for line in lines)
     names = {line.removeprefix(f"{built}/").removesuffix(": ok") for line in lines}
     assert names >= {"kb/tokens", "kb/manifest.json", "wikipedia.db", "passages/row_term", "results/turns.jsonl"}
-    assert names >= {"results/metrics.json", "history/history.json", "answers/answers.json", "cache/v3/cache.db"}
+    assert names >= {"results/metrics.json", "model/referents.json", "answers/answers.json", "cache/v3/cache.db"}
 
 
 @pytest.mark.parametrize("kind", ["kb", "wikipedia.db", "passages", "results", "history", "answers"])

@@ -59,7 +59,7 @@ def test_every_registered_name_is_a_whole_class_of_its_stage(stage, name):
 CLASSES = {
     "qu": {
         "naive_concat": "NcAll", "nc_all": "NcAll", "nc_init": "NcInit", "nc_prev": "NcPrev", "nc_init_prev": "NcInitPrev",
-        "slots": "Slots", "history": "TrainedHistory", "sr": "StructuredRepresentation",
+        "slots": "Slots", "sr": "StructuredRepresentation",
     },
     "ers": {"native": "NativeERS", "clocq_bm25": "ClocqBM25"},
     "ha": {"entity_voting": "EntityVoting", "extractive": "ExtractiveAnswering"},
