@@ -174,9 +174,9 @@ def _agree(candidates: Sequence[Candidate], question: Question) -> None:
         stated = {one for role in own.roles for one in verdicts.get((role.place, role.entity["id"]), unknown)}
         if own.computed and own.computed.rivals:
             own.agreement = Agreement.HOLDS
-        elif own.places and rivals.issuperset(own.places):
-            own.agreement = Agreement.CONTRADICTS
-        elif boundary in ends and other in labels and asked not in labels:
+        elif (
+            own.places and rivals.issuperset(own.places) or boundary in ends and other in labels and asked not in labels
+        ):
             own.agreement = Agreement.CONTRADICTS
         elif Agreement.HOLDS in stated:
             own.agreement = Agreement.HOLDS

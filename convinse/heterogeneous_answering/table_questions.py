@@ -5,7 +5,6 @@
 | `role` | "Who played X?" | the row of X, or the fact with the qualifier X |
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
 | `compare` | "Is X older than Y?", "Which is longer, X or Y?" | by dates or numbers of the same property of both |
-| `count` | "How many albums before 1970?", "How many children?" | the number of rows or values that are listed |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
 An operation gives nothing if it cannot be carried out: there are no such rows or facts, or values are equal or missing.
@@ -20,10 +19,9 @@ from typing import NamedTuple
 
 from ..language.operations import AskedComparison, AskedOrder
 from ..language.property_names import PropertyLabel, PropertyWords
-from ..language.text import fold
 from ..records.evidence import Entity, Row
 from ..records.facts import Fact, fact_of
-from ..records.literals import is_date, is_number, number_entity
+from ..records.literals import is_date, is_number
 from .candidates import Computed, property_label
 from .intervals import by_intervals
 from .question import NO, YES, Question
@@ -43,7 +41,6 @@ from .tables import (
 
 _LEAST = 0.5  # of a name that a question must have: "Giles" is Rupert Giles
 _PAIR = 2
-_MOST_WORDS = 3  # behind "how many" that say what is counted
 
 
 def computed_answers(question: Question) -> list[Computed]:
@@ -325,52 +322,8 @@ def _amount(value: Entity) -> tuple[float, ...]:
     return parts[: max(1, len(value["label"].removesuffix(" BC").split()))]
 
 
-# -- count -------------------------------------------------------------------------------------------------------------
-
-
-def counted(question: Question) -> list[Computed]:
-    """The number of things that are listed: of the rows of a table, within the years of the question if it names some; else of
-    the values of a property of an item that the question is about, or of the subjects that have it as value."""
-    many = question.language.literals.counted.search(question.in_full)
-    if question.expected.kind != "number" or not many:
-        return []
-    nouns: list[str] = []
-    for word in fold(question.in_full[many.end() :]).split()[:_MOST_WORDS]:
-        if word in question.language.words.common:
-            break
-        nouns.append(question.language.literals.keyword(word))
-    if not nouns:
-        return []
-    head, wanted = nouns[-1], noun_keywords(nouns[-1:], question)
-    time = question.language.times.time(question.in_full)
-    for table in whole_tables(question):
-        named = [column for column in table.columns if column.keywords & wanted]
-        is_stated = any(column.order and not column.numbers_rows for column in named)
-        rows = list(range(len(table.rows))) if time is None else table.within(time)
-        if rows and not is_stated and (named or table.about & wanted):
-            return [_count(len(rows), head, table.shown(rows))]
-    groups: dict[tuple[str, PropertyLabel], dict[str, int]] = defaultdict(dict)
-    about, names = {item["id"] for item in question.about}, question.knowledge.properties
-    for place, evidence in enumerate(question.evidences):
-        if (fact := fact_of(evidence)) and not is_number(fact.object["id"]):
-            label = property_label(fact.predicate)
-            is_asked = names.asked(label, frozenset((head,))) == 1.0
-            # "member of" lists the members of a band
-            is_inverse = fact.object["id"] in about and head in question.language.properties.keywords(label.text)
-            if is_asked and (fact.subject["id"] in about or is_inverse):
-                item, value = (fact.object, fact.subject) if is_inverse else (fact.subject, fact.object)
-                groups[item["id"], label].setdefault(value["id"], place)
-    largest = max(groups.values(), key=len, default={})
-    return [_count(len(largest), head, tuple(sorted(largest.values())))] if largest else []
-
-
-def _count(number: int, noun: str, places: tuple[int, ...]) -> Computed:
-    return Computed(number_entity(str(number)), "count", f"The number of {noun}s is {number}.", places)
-
-
 OPERATIONS: dict[str, Callable[[Question], list[Computed]]] = {
     "compare": compared_things,
-    "count": counted,
     "interval": by_intervals,
     "order": ordered_things,
     "role": roles,
