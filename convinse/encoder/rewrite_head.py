@@ -1,8 +1,8 @@
 """A sixth head for a joint model, in a file of its own: how a question is rewritten so that it stands alone.
 
-Some layers of its own read `[CLS] question [SEP] history [SEP]` over hidden states of the trunk, which stays as it is. Of each
-token of the question they tell whether it goes, and which span of the history goes before it: pointers, as in Vinyals et al.,
-Pointer networks (2015), with [CLS] for "none". A model folder has the head in `rewrite.safetensors` or has none.
+Some layers of its own read `[CLS] question [SEP] history [SEP]` over hidden states of the trunk, which stays as it is. Each
+token of the question points at the span of the history that goes before it, or in its place, and [CLS] at what the question
+takes the place of in the question before: pointers, as in Vinyals et al., Pointer networks (2015), with [CLS] for "none". A model folder has the head in `rewrite.safetensors` or has none.
 """
 
 from __future__ import annotations
@@ -85,13 +85,10 @@ class RewriteHead(nn.Module):
         self.layer = layer
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(layers))
         self.dropout = nn.Dropout(dropout)
-        self.outputs = nn.Linear(config.hidden_size, 1 + 4 * POINTER)
+        self.outputs = nn.Linear(config.hidden_size, 4 * POINTER)
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """[b, tokens, hidden] states and the [b, tokens] mask -> [b, tokens, 1 + 4 * POINTER].
-
-        The log odds that the token goes, then the queries of a start and of an end, and the keys of a start and of an end.
-        """
+        """[b, tokens, hidden] states and the [b, tokens] mask -> [b, tokens, 4 * POINTER]: the queries of a start and of an end, and the keys of a start and of an end."""
         beyond = (1.0 - mask[:, None, None, :].to(hidden.dtype)) * torch.finfo(hidden.dtype).min
         for layer in self.layers:
             hidden = layer(hidden, beyond)

@@ -25,16 +25,16 @@ class Pointers(NamedTuple):
 
     Attributes:
         gaps: [g] before which character of the question each gap lies; the last one is behind its last word.
-        removed: (start, end) of the parts of the question that go.
         tokens: [t, 2] character offsets of the tokens of the history that was read.
         starts, ends: [g, 1 + t] shares of "nothing" and of each token as the first and the last one of what goes there.
+        replaced: [2, 1 + t] the same of what the question takes the place of in the question before.
     """
 
     gaps: np.ndarray
-    removed: tuple[tuple[int, int], ...]
     tokens: np.ndarray
     starts: np.ndarray
     ends: np.ndarray
+    replaced: np.ndarray
 
 
 class QuestionRewriter(ModelHead):
@@ -79,28 +79,18 @@ class QuestionRewriter(ModelHead):
 
 
 def _pointers(outputs: np.ndarray, first: int, old: np.ndarray, told: np.ndarray, question: str) -> Pointers:
-    """The pointers of outputs [tokens, 1 + 4 * POINTER] of `[CLS] question [SEP] history [SEP]`; `first` tokens are the question's."""
-    start_query, end_query, start_key, end_key = np.split(outputs[:, 1:], 4, axis=1)
+    """The pointers of outputs [tokens, 4 * POINTER] of `[CLS] question [SEP] history [SEP]`; `first` tokens are the question's."""
+    start_query, end_query, start_key, end_key = np.split(outputs, 4, axis=1)
     keys = np.r_[0, first : len(outputs) - 1]
-    gaps = slice(1, first)
+    starts = _shares(start_query[:first] @ start_key[keys].T * SHARPNESS)
+    ends = _shares(end_query[:first] @ end_key[keys].T * SHARPNESS)
     return Pointers(
         np.append(old[:, 0], len(question.rstrip(" ?.!"))),
-        _joined([tuple(map(int, old[token])) for token in np.flatnonzero(outputs[1 : first - 1, 0] > 0)]),
         told[: len(keys) - 1],
-        _shares(start_query[gaps] @ start_key[keys].T * SHARPNESS),
-        _shares(end_query[gaps] @ end_key[keys].T * SHARPNESS),
+        starts[1:],
+        ends[1:],
+        np.stack([starts[0], ends[0]]),
     )
-
-
-def _joined(spans: Sequence[tuple[int, ...]]) -> tuple[tuple[int, int], ...]:
-    """Spans of tokens, those of one word as one."""
-    joined: list[tuple[int, int]] = []
-    for start, end in spans:
-        if joined and joined[-1][1] == start:
-            joined[-1] = joined[-1][0], end
-        else:
-            joined.append((start, end))
-    return tuple(joined)
 
 
 def _shares(logits: np.ndarray) -> np.ndarray:

@@ -177,13 +177,6 @@ class FeatureReader:
         own = [word for word in _WORD.findall(question.casefold()) if word in words.personal]
         return own + [match[1].casefold() for match in _POINTING.finditer(question)]
 
-    def has_property(self, item: str, question: str) -> bool:
-        """Return True if the question names a property that an item has values of."""
-        keywords = self._language.properties.keywords
-        wanted = keywords(question)
-        properties = self._kb.properties_of(item) if item.startswith("Q") else ()
-        return any(wanted & keywords(self._kb.label(name)) for name in properties)
-
     def _fits(self, item: str, pronouns: Iterable[str]) -> float:
         kinds = [self.may_mean(pronoun, item) for pronoun in pronouns]
         return 0.0 if not kinds else 1.0 if any(kinds) else -1.0

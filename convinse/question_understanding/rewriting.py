@@ -14,12 +14,10 @@ from ..knowledge_base.linking import EntityLinker
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.rewriting import EarlierTurn, FullQuestion, Inserted, concatenated, history_text, origin, rewritten
+from ..records.rewriting import EarlierTurn, FullQuestion, Inserted, Insertion, concatenated, history_text, rewritten
 from .history import answer_text
 from .referents import FeatureReader, NoneFeatures, ReferentWeights, Spoken, spoken_of
 
-_HALF = 6  # words of half a sentence
-_LONGEST = 40  # tokens of a span
 _LIKELY = 0.1  # probability of what a second pronoun may mean
 _PRONOUN = re.compile(r"(?i)\b(?:this|that|these|those)(?: ones?\b|(?=\W*$))|\w+")
 
@@ -35,8 +33,8 @@ class Name(NamedTuple):
 class Rewriter:
     """Puts questions in full.
 
-    A model points at what goes where: spans of the history that open a question ("and in 1998?"), and the names of what was
-    spoken of. Which of these the question is about decides a logit; its name goes in the place of a pronoun, or behind the question.
+    A model points at what half a sentence changes in the question before ("and in 1998?"), and at the names of what was
+    spoken of. Which of these a question is about decides a logit; its name goes in the place of a pronoun, or behind the question.
 
     Args:
         model: points; None: the question before and its answer are put before the question.
@@ -76,12 +74,10 @@ class Rewriter:
         pointers: Pointers,
         weights: ReferentWeights,
     ) -> FullQuestion:
-        text = history_text(earlier)
-        inserted, removed = self._opening(text, earlier, pointers)
+        if changed := self._changed(question, earlier, pointers):
+            return changed
         spoken = spoken_of(history)
-        if not inserted and self._leans(question, [thing.entity["id"] for thing in spoken]):
-            inserted = [Inserted(0, earlier[-1].question, len(earlier) - 1, "question")]
-        shares = pointed(spoken, list(names_in(text, history)), pointers)
+        shares = pointed(spoken, list(names_in(history_text(earlier), history)), pointers)
         linked = self._linker.link(question, classes=True)
         named = {own.candidates[0].id for own in linked if own.is_name and own.is_certain}
         features = self._reader.read(question, spoken, len(history), shares, named)
@@ -89,39 +85,41 @@ class Rewriter:
         order = sorted(range(len(spoken)), key=lambda place: -chances[place])
         if order and chances[order[0]] > 1 - chances.sum():
             about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
-            inserted, gone = self._names(question, about, inserted)
-            removed += gone
-        return rewritten(question, inserted, removed)
+            return rewritten(question, *self._names(question, about))
+        return FullQuestion(question)
 
-    def _leans(self, question: str, spoken: Sequence[str]) -> bool:
-        """Return True of half a sentence ("and in 1965?", "When?") that asks for no property of what was spoken of."""
-        words = self._language.words
-        own = fold(question).split()
-        if len(own) > _HALF or self._reader.pronouns(question):
-            return False
-        if words.common.issuperset(own):
-            return True
-        begins = own[0] in words.fillers or own[0] in words.no_noun
-        asks = not words.stop_words.difference(words.fillers, words.articles, words.no_noun).isdisjoint(own)
-        if not begins or asks or self._language.answer_types.is_existential(question):
-            return False
-        return not any(self._reader.has_property(item, question) for item in spoken)
+    def _changed(self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers) -> FullQuestion | None:
+        """The question before with half a sentence in the place of a part of it ("and in 1998?"); None of another question."""
+        before = earlier[-1].question
+        within = np.flatnonzero(pointers.tokens[:, 1] <= len(before))
+        starts, ends = pointers.replaced
+        if starts[0] + ends[0] >= 1 or not len(within):
+            return None
+        first = int(starts[1 + within].argmax())
+        last = first + int(ends[1 + first : 1 + len(within)].argmax())
+        start, end = int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1])
+        half = self._half(question, before[:start])
+        turn = len(earlier) - 1
+        insertions = [Insertion(0, start, turn, "question")] if start else []
+        if rest := before[end:].strip(" ?.!"):
+            insertions.append(Insertion(start + len(half) + 1, start + len(half) + 1 + len(rest), turn, "question"))
+        return FullQuestion(f"{before[:start]}{half} {rest}".rstrip() + "?", tuple(insertions))
 
-    def _opening(
-        self, text: str, earlier: Sequence[EarlierTurn], pointers: Pointers
-    ) -> tuple[list[Inserted], list[tuple[int, int]]]:
-        """The span of an earlier question that opens half a sentence, and the words of this that it replaces ("and")."""
-        if pointers.starts[0, 0] + pointers.ends[0, 0] >= 1:
-            return [], []
-        start, end = _likeliest(_parts(pointers.tokens, text), pointers, 0)
-        words = Inserted(0, text[start:end], *origin(earlier, start))
-        return [words], [(first, last) for first, last in pointers.removed if first == 0]
+    def _half(self, question: str, before: str) -> str:
+        """The words of half a sentence, without "and" or "what about", and without those that stand before its place already."""
+        words = question.strip(" ?.!").split()
+        leaving = self._language.words.fillers | {"what", "how", "about"}
+        while len(words) > 1 and fold(words[0]) in leaving:
+            words.pop(0)
+        told = before.split()
+        while len(words) > 1 and told and fold(words[0]) == fold(told[-1]):
+            words.pop(0)
+        return " ".join(words)
 
-    def _names(
-        self, question: str, about: Sequence[Spoken], opening: list[Inserted]
-    ) -> tuple[list[Inserted], list[tuple[int, int]]]:
+    def _names(self, question: str, about: Sequence[Spoken]) -> tuple[list[Inserted], list[tuple[int, int]]]:
         """The names of what a question is about: each in the place of a pronoun, the first else behind the question."""
-        inserted, removed = list(opening), []
+        inserted: list[Inserted] = []
+        removed: list[tuple[int, int]] = []
         words = self._language.words
         gendered = frozenset().union(*words.genders.values())
         pronouns = [match for match in _PRONOUN.finditer(question) if self._points(match, question)]
@@ -129,14 +127,12 @@ class Rewriter:
         for match in sorted(pronouns, key=lambda match: match[0].casefold() not in gendered):
             first = match[0].casefold().split()[0]
             meant = next((thing for thing in left if self._reader.may_mean(first, thing.entity["id"])), None)
-            if meant is not None and not (match.start() == 0 and opening):
+            if meant is not None:
                 left.remove(meant)  # "did they find her": two words are two things
                 inserted.append(_named(match.start(), meant))
                 removed.append(match.span())
         topic = about[0].entity
-        said = (question, *(own.text for own in opening))
-        is_said = any(topic["label"].casefold() in text.casefold() for text in said)
-        if about[0] in left and not is_said:
+        if about[0] in left and topic["label"].casefold() not in question.casefold():
             inserted.append(_named(len(question.rstrip(" ?.!")), about[0]))
         return inserted, removed
 
@@ -184,21 +180,3 @@ def pointed(spoken: Sequence[Spoken], names: Sequence[Name], pointers: Pointers)
             own = pointers.starts[:, 1 + within[0]] * pointers.ends[:, 1 + within[-1]]
             shares[name.item_id] = max(shares[name.item_id], float(own.max()))
     return list(shares.values())
-
-
-def _likeliest(parts: np.ndarray, pointers: Pointers, gap: int) -> tuple[int, int]:
-    """The likeliest span within one question or answer."""
-    start = int(np.where(parts >= 0, pointers.starts[gap, 1:], 0).argmax())
-    beyond = start + int((parts[start:] == parts[start]).argmin() or len(parts) - start)
-    end = start + int(pointers.ends[gap, 1 + start : 1 + min(beyond, start + _LONGEST)].argmax())
-    return int(pointers.tokens[start, 0]), int(pointers.tokens[end, 1])
-
-
-def _parts(tokens: np.ndarray, history: str) -> np.ndarray:
-    """[t] the number of the question or answer that each token of a history is in; -1 of the signs between them."""
-    parts, number = [], 0
-    for start, end in tokens:
-        is_sign = history[start:end] in ("=", "|")
-        number += is_sign
-        parts.append(-1 if is_sign else number)
-    return np.array(parts, dtype=np.int64)

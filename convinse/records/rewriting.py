@@ -59,25 +59,10 @@ def _read(turns: int) -> list[int]:
     return latest if not turns or 0 in latest else [*latest, 0]
 
 
-def origin(history: Sequence[EarlierTurn], place: int) -> tuple[int, Literal["question", "answer"]]:
-    """The turn and the part that a character of `history_text` is of."""
-    start = 0
-    for number in _read(len(history)):
-        turn = history[number]
-        if place < start + len(turn.question) + 3:
-            return number, "question"
-        start += len(turn.question) + 3 + len(turn.answer)
-        if place < start:
-            return number, "answer"
-        start += 3
-    raise ValueError(f"the history has no character {place}")
-
-
 def rewritten(question: str, inserted: Sequence[Inserted], removed: Sequence[tuple[int, int]]) -> FullQuestion:
     """The question in full.
 
-    Words behind the last word stand in brackets, unless others open the question: they say what the question is about, not
-    what it asks. Words in the place of one that owns what follows ("her father") become an owner.
+    Words behind the last word stand in brackets: they say what the question is about, not what it asks. Words in the place of one that owns what follows ("her father") become an owner.
 
     Args:
         question: as typed.
@@ -94,10 +79,9 @@ def rewritten(question: str, inserted: Sequence[Inserted], removed: Sequence[tup
         following = gone.get(place, place)
         if words := at.get(place):
             is_last = place >= end > 0
-            bracket = is_last and 0 not in at
-            text = f"{text.rstrip()} {'(' * bracket}" if is_last else text
+            text = f"{text.rstrip()} (" if is_last else text
             insertions.append(Insertion(len(text), len(text) + len(words.text), *words[2:]))
-            text += words.text + ")" * bracket
+            text += words.text + ")" * is_last
             if following > place:
                 text += "'s" * _owns(question, place, following)
             elif not is_last:

@@ -55,7 +55,6 @@ def is_held_out(group: str) -> bool:
 
 class _Targets(NamedTuple):
     sequences: Sequences
-    removed: list[np.ndarray]  # [tokens] 1 for those that go
     pointers: list[
         np.ndarray
     ]  # [tokens, 2] the places of the first and the last token of what goes before each; 0: nothing
@@ -65,23 +64,23 @@ def _encoded(examples: Sequence[Rewrite], tokenizer: TextTokenizer) -> _Targets:
     told = [history_text(example.history) for example in examples]
     questions = [example.question for example in examples]
     sequences = tokenizer.pairs(list(zip(questions, told, strict=True)))
-    removed, pointers = [], []
+    pointers = []
     offsets = zip(tokenizer.offsets(questions), tokenizer.offsets(told), strict=True)
     for number, (example, (old, new)) in enumerate(zip(examples, offsets, strict=True)):
         length, first = int(sequences.lengths[number]), int(sequences.firsts[number])
-        goes, points = np.zeros(length, np.float32), np.zeros((length, 2), np.int64)
+        points = np.zeros((length, 2), np.int64)
         if len(old) == first - 2:  # else the question was cut
             wanted = edits(example.question, example.history, example.rewrite)
-            for start, end in wanted.removed:
-                goes[1 : first - 1][(old[:, 0] >= start) & (old[:, 1] <= end)] = 1
-            for gap, start, end in wanted.inserted:
-                place = 1 + int(np.searchsorted(old[:, 0], gap))
+            inserted = list(wanted.inserted)
+            if wanted.replaced is not None:
+                inserted.append((-1, *wanted.replaced))  # [CLS] points at what is replaced
+            for gap, start, end in inserted:
+                place = 1 + int(np.searchsorted(old[:, 0], gap)) if gap >= 0 else 0
                 span = np.flatnonzero((new[:, 1] > start) & (new[:, 0] < end))
                 if len(span) and first + span[-1] < length - 1:
                     points[place] = first + span[0], first + span[-1]
-        removed.append(goes)
         pointers.append(points)
-    return _Targets(sequences, removed, pointers)
+    return _Targets(sequences, pointers)
 
 
 def train_rewriter(
@@ -100,7 +99,7 @@ def train_rewriter(
     targets = [_encoded(part[:most], tokenizer) for part in examples]
     train, choosing = (
         read_by_trunk(
-            checkpoint.model, settings.layer, part.sequences, np.zeros(len(part.removed), np.float32),
+            checkpoint.model, settings.layer, part.sequences, np.zeros(len(part.pointers), np.float32),
             recipe.token_budget, "rewrites",
         )
         for part in targets
@@ -125,25 +124,24 @@ def _loss(head: RewriteHead, read: States, targets: _Targets, places: np.ndarray
     losses = []
     for row, place in enumerate(places):
         first, length = int(targets.sequences.firsts[place]), int(targets.sequences.lengths[place])
-        asked = slice(1, first)
-        odds, start, end = _pointed(outputs[row, :length], first)
-        removed, pointers = torch.from_numpy(targets.removed[place]), torch.from_numpy(targets.pointers[place])
+        asked = slice(0, first)
+        start, end = _pointed(outputs[row, :length], first)
+        pointers = torch.from_numpy(targets.pointers[place])
         pointers = torch.where(pointers > 0, pointers - first + 1, 0)
         losses += [
-            functional.binary_cross_entropy_with_logits(odds[asked], removed[asked].to(odds.device), reduction="sum"),
-            functional.cross_entropy(start, pointers[asked, 0].to(odds.device), reduction="sum"),
-            functional.cross_entropy(end, pointers[asked, 1].to(odds.device), reduction="sum"),
+            functional.cross_entropy(start, pointers[asked, 0].to(start.device), reduction="sum"),
+            functional.cross_entropy(end, pointers[asked, 1].to(start.device), reduction="sum"),
         ]
     return torch.stack(losses).sum() / len(places)
 
 
-def _pointed(outputs: torch.Tensor, first: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Of [tokens, 1 + 4 * POINTER]: [tokens] log odds, and [question, 1 + history] logits of starts and of ends."""
-    start_query, end_query, start_key, end_key = outputs[:, 1:].split(POINTER, dim=-1)
+def _pointed(outputs: torch.Tensor, first: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of [tokens, 4 * POINTER]: [1 + question, 1 + history] logits of starts and of ends."""
+    start_query, end_query, start_key, end_key = outputs.split(POINTER, dim=-1)
     keys = torch.cat([torch.zeros(1, dtype=torch.long), torch.arange(first, len(outputs) - 1)])
-    starts = start_query[1:first] @ start_key[keys].T * SHARPNESS
-    ends = end_query[1:first] @ end_key[keys].T * SHARPNESS
-    return outputs[:, 0], starts, ends
+    starts = start_query[:first] @ start_key[keys].T * SHARPNESS
+    ends = end_query[:first] @ end_key[keys].T * SHARPNESS
+    return starts, ends
 
 
 def measures(head: RewriteHead, read: States, targets: _Targets) -> dict[str, float]:
@@ -155,9 +153,9 @@ def measures(head: RewriteHead, read: States, targets: _Targets) -> dict[str, fl
             places = np.array([place])
             hidden, mask, _ = read.batch(places, next(head.parameters()).device)
             first = int(targets.sequences.firsts[place])
-            _, start, end = _pointed(head(hidden, mask)[0].float().cpu(), first)
+            start, end = _pointed(head(hidden, mask)[0].float().cpu(), first)
             best = torch.stack([start.argmax(dim=-1), end.argmax(dim=-1)], dim=-1).numpy()
-            wanted = targets.pointers[place][1:first]
+            wanted = targets.pointers[place][:first]
             right.append(bool((best == np.where(wanted > 0, wanted - first + 1, 0)).all()))
             losses.append(float(_loss(head, read, targets, places)))
     return {"right": float(np.mean(right)), "log loss": float(np.mean(losses))}

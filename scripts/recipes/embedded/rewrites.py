@@ -26,6 +26,8 @@ _OWNER = re.compile(r"(?<=\w)['’]s$")
 _FEMALE, _HUMAN = "Q6581072", "Q5"
 _PLACES = {"Q515", "Q6256", "Q486972", "Q35657", "Q3624078", "Q1549591", "Q5119"}
 _GROUPS = {"Q215380", "Q476028", "Q5741069", "Q4438121", "Q43229", "Q4830453", "Q7278", "Q847017", "Q12973014"}
+_ASKING = {"what", "how", "about"}  # "what about ...?"
+_LONGEST_REPLACED = 8  # words
 _LATER_ANSWERS = 8  # words of an answer that are kept in a history
 _REWRITES = ("cast-2019", "cast-2020", "cast-2021", "cast-2022", "ikat-2023", "ikat-2024", "ikat-2025", "mt-rag")
 
@@ -52,12 +54,13 @@ class Edits(NamedTuple):
     """What a rewrite does to a question.
 
     Attributes:
-        removed: (start, end) of the words of the question that go.
-        inserted: (place, start, end): `history[start:end]` goes before `question[place]`.
+        inserted: (place, start, end): `history[start:end]` goes before `question[place]`, or in the place of a pronoun there.
+        replaced: (start, end) of what the question takes the place of in the question before ("and in 1998?"); nothing else
+            goes in or out then.
     """
 
-    removed: tuple[tuple[int, int], ...] = ()
     inserted: tuple[tuple[int, int, int], ...] = ()
+    replaced: tuple[int, int] | None = None
 
 
 class _Span(NamedTuple):
@@ -81,16 +84,17 @@ def _spans(text: str) -> list[_Span]:
 
 
 def edits(question: str, history: Sequence[EarlierTurn], rewrite: str) -> Edits:
-    """The words of a question that a rewrite leaves out, and the spans of the history that it puts in.
+    """The spans of the history that a rewrite puts into a question.
 
     A span goes in the place of a pronoun, before the first word where it begins an earlier question, or else behind the last
     word: where it belongs in a question that people wrote in other words cannot be told.
     """
     told = history_text(history)
+    if history and (replaced := _replaced(question, history[-1].question, rewrite)) is not None:
+        return Edits(replaced=replaced)
     old, new = _spans(question), _spans(rewrite)
     finder = _RunFinder(told)
     words = english().words
-    removed: set[tuple[int, int]] = set()
     inserted: dict[int, tuple[int, int]] = {}
     end = len(question.rstrip(" ?.!"))
     matcher = SequenceMatcher(None, [span.text for span in old], [span.text for span in new], autojunk=False)
@@ -101,17 +105,31 @@ def edits(question: str, history: Sequence[EarlierTurn], rewrite: str) -> Edits:
         run = finder.find([span.text for span in new], j1, j2)
         if not run:
             continue
-        opens = all(span.text in words.common for span in old[:i1]) and finder.opens_question(run)
-        if opens:
-            inserted[0] = run[0].start, run[-1].end
-            removed |= {(span.start, span.end) for span in old[i1:i2] if span.text in finder.light}
-        elif pronouns:
+        if pronouns:
             run = finder.trimmed(run) or run
             inserted.setdefault(pronouns[0].start, (run[0].start, run[-1].end))
-            removed.add((pronouns[0].start, pronouns[0].end))
-        elif finder.ends_question(run) and 0 in inserted or (run := finder.trimmed(run)):
+        elif run := finder.trimmed(run):
             inserted.setdefault(end, (run[0].start, run[-1].end))
-    return Edits(tuple(sorted(removed)), tuple(sorted((gap, *span) for gap, span in inserted.items())))
+    return Edits(tuple(sorted((gap, *span) for gap, span in inserted.items())))
+
+
+def _replaced(question: str, before: str, rewrite: str) -> tuple[int, int] | None:
+    """The span of the question before that a question takes the place of; None unless the rest of it is the rewrite's."""
+    old, new = ([span for span in _spans(text) if span.is_word or span.text == "'s"] for text in (before, rewrite))
+    first = 0
+    while first < min(len(old), len(new)) and old[first].text == new[first].text:
+        first += 1
+    last = 0
+    while last < min(len(old), len(new)) - first and old[-1 - last].text == new[-1 - last].text:
+        last += 1
+    gone, put = old[first : len(old) - last], new[first : len(new) - last]
+    said = {span.text for span in _spans(question) if span.is_word}
+    words = english().words
+    if not gone or not put or len(gone) > _LONGEST_REPLACED or first + last < 2:
+        return None
+    if not said - words.fillers - _ASKING <= {span.text for span in put} <= said or said & words.personal:
+        return None
+    return gone[0].start, gone[-1].end
 
 
 class _RunFinder:
@@ -168,14 +186,6 @@ class _RunFinder:
     def _is_name(self, span: _Span) -> bool:
         opens_question = span.start in self._starts and span.text in self.light
         return (self._told[span.start].isupper() or span.text[0].isdigit()) and not opens_question
-
-    def opens_question(self, run: list[_Span]) -> bool:
-        """Return True if a run of three words or more is the beginning of an earlier question."""
-        return run[0].start in self._starts and len(run) > 2
-
-    def ends_question(self, run: list[_Span]) -> bool:
-        """Return True if a run is the end of an earlier question."""
-        return self._told[run[-1].end :].lstrip(" ?.").startswith("=")
 
 
 def _short(answer: str | None) -> str:
@@ -246,7 +256,17 @@ class SyntheticConversations:
         self._classes: dict[str, list[str]] = defaultdict(list)
         self._gender: dict[str, str] = {}
         self._property_labels: dict[str, str] = {}
+        self._cast: dict[str, list[tuple[str, str]]] = defaultdict(list)
         self._read(wikidata_27k(data))
+        self._roles = {
+            film: [
+                (self._labels[role], self._labels[actor])
+                for role, actor in cast
+                if {role, actor} <= self._labels.keys()
+            ]
+            for film, cast in self._cast.items()
+        }
+        self._films = sorted(film for film, roles in self._roles.items() if len(roles) > 1)
         self._subjects = sorted(item for item, facts in self._facts.items() if len(facts) > 2)
         self._by_class: dict[str, list[str]] = defaultdict(list)
         for item in self._subjects:
@@ -272,6 +292,9 @@ class SyntheticConversations:
                         target = value["value"]["id"]
                         if name == "P31":
                             self._classes[entity["id"]].append(target)
+                        roles = statement.get("qualifiers", {}).get("P453", []) if name == "P161" else []
+                        for role in roles:
+                            self._cast[entity["id"]].append((role["datavalue"]["value"]["id"], target))
                         if name == "P21":
                             self._gender[entity["id"]] = target
                         if (name, False) in self._templates:
@@ -286,6 +309,26 @@ class SyntheticConversations:
 
     def _conversation(self, group: str) -> Iterator[Rewrite]:
         chance = self._random
+        drawn = chance.random()
+        if drawn < 0.12 and self._films:
+            film = chance.choice(self._films)
+            wording = chance.choice(("who played {} in {}?", "Who was {} in {}?", "which actor plays {} in {}?"))
+            names = [(wording.format(role, self._labels[film]), role, actor) for role, actor in self._roles[film]]
+            yield from self._changing(chance.sample(names, min(4, len(names))), group)
+            return
+        if drawn < 0.24:
+            about = chance.choice(self._subjects)
+            facts = {fact.property_id: fact.answer for fact in self._facts[about] if not fact.is_inverse}
+            wording = chance.choice(
+                ("what is the {} of {}?", "Who is the {} of {}?", "the {} of {}?", "and the {} of {}")
+            )
+            labels = [(self._property_labels[name], answer) for name, answer in facts.items()]
+            names = [
+                (wording.format(label, self._labels[about]), f"the {label}", self._labels.get(answer, ""))
+                for label, answer in labels
+            ]
+            yield from self._changing(names[:4], group)
+            return
         about = chance.choice(self._subjects)
         history: list[EarlierTurn] = []
         previous: tuple[_Fact, _Template, str] | None = None
@@ -336,6 +379,15 @@ class SyntheticConversations:
             yield Rewrite(self._typed(question), tuple(history), in_full, "synthetic", group)
             history.append(EarlierTurn(in_full, answer))
             previous = fact, template, about
+
+    def _changing(self, asked: Sequence[tuple[str, str, str]], group: str) -> Iterator[Rewrite]:
+        """A conversation of which each turn changes one name of the question before: questions in full, names and answers."""
+        chance = self._random
+        history: list[EarlierTurn] = []
+        for in_full, name, answer in asked:
+            half = chance.choice(("and {}?", "and {}", "What about {}?", "{}?", "And {}?")).format(name)
+            yield Rewrite(half if history else in_full, tuple(history), in_full, "synthetic", group)
+            history.append(EarlierTurn(in_full, answer))
 
     def _leaning(self, fact: _Fact, template: _Template, about: str) -> str:
         chance = self._random
