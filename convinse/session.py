@@ -13,12 +13,9 @@ import msgspec
 import zstandard
 
 from .question_understanding.base import history_turn
-from .records.conversation import Abstention, Conversation, HistoryPart, RankedAnswer, Turn, check_finished
-from .records.evidence import DEFAULT_SOURCES, Evidence, check_evidence, parse_sources
-from .records.representation import Representation
+from .records.conversation import Conversation, Turn, check_answered, check_question
+from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .support.errors import DataError, ModuleError, one_line
-from .support.jsonlines import JSON_ERRORS
-from .support.limits import LONGEST_QUESTION
 
 StageReport = Callable[[str], None]  # called with the name of the stage that is done
 Progress = Callable[[str, Turn], None]
@@ -28,12 +25,12 @@ _NEW_ID = "ask"
 
 
 class AnswersTurns(Protocol):
-    """What a session needs of a pipeline."""
+    """A `Pipeline`, or what stands in for one."""
 
     def answer_turns(
         self,
         turns: Sequence[Turn],
-        earlier: Sequence[Sequence[Turn]],
+        histories: Sequence[Sequence[Turn]],
         sources: Sequence[str],
         report: StageReport | None = None,
     ) -> None:
@@ -42,21 +39,8 @@ class AnswersTurns(Protocol):
 
 class _StoredTurn(NamedTuple):
     packed: bytes  # the turn, JSON and Zstandard
-    known: bytes  # JSON of what later turns may know of it
+    known: bytes  # JSON of its `history_turn`
     number: int
-
-
-class _AnsweredTurn(msgspec.Struct):
-    """What question understanding and the web page read of an earlier turn."""
-
-    structured_representation: str
-    pred_answers: list[RankedAnswer]
-    turn: int | msgspec.UnsetType = msgspec.UNSET
-    representation: Representation | msgspec.UnsetType = msgspec.UNSET
-    resolved_question: str | msgspec.UnsetType = msgspec.UNSET
-    history_used: list[HistoryPart] = []
-    abstained: Abstention | msgspec.UnsetType = msgspec.UNSET
-    top_evidences: list[Evidence] = []
 
 
 class Session:
@@ -81,9 +65,9 @@ class Session:
     ) -> None:
         self._pipeline = pipeline
         self._sources = parse_sources(sources)
-        taken = {"conv_id": _NEW_ID, "questions": []} if conversation is None else _checked(conversation)
-        self._turns = [_stored(turn, turn.get("turn", place)) for place, turn in enumerate(taken["questions"])]
-        self._frame = _packed({key: value for key, value in taken.items() if key != "questions"})
+        begun = {"conv_id": _NEW_ID, "questions": []} if conversation is None else check_answered(conversation)
+        self._turns = [_stored(turn, turn.get("turn", place)) for place, turn in enumerate(begun["questions"])]
+        self._frame = _packed({key: value for key, value in begun.items() if key != "questions"})
 
     def __len__(self) -> int:
         """How many turns there are."""
@@ -119,13 +103,12 @@ class Session:
                 raises ends the turn.
 
         Raises:
-            DataError: no such question. Whatever is raised, the session is as it was before.
+            DataError: the question cannot be asked. Whatever is raised, the session is as it was before.
         """
-        turn = self._next_turn(question)
-        report = None if progress is None else lambda stage: progress(stage, turn)
-        self._pipeline.answer_turns([turn], [self._history()], self._sources, report)
-        self._keep(turn)
-        return turn
+        (result,) = ask_together([NextQuestion(self, question, progress)])
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     def back(self) -> Turn:
         """Take the last turn back, and return it. Raises `DataError` where there is none."""
@@ -139,13 +122,6 @@ class Session:
         copy._pipeline, copy._sources, copy._frame = self._pipeline, self._sources, self._frame
         copy._turns = self._turns.copy()
         return copy
-
-    def _next_turn(self, question: str) -> Turn:
-        number = self._turns[-1].number + 1 if self._turns else 0
-        return {"turn": number, "question": check_question(question)}
-
-    def _history(self) -> list[Turn]:
-        return [msgspec.json.decode(stored.known) for stored in self._turns]
 
     def _keep(self, turn: Turn) -> None:
         try:
@@ -166,8 +142,8 @@ def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
     """Ask several sessions their next question; those of one pipeline with the same sources are computed together.
 
     Returns:
-        For each, the turn, or what was raised: by its question, its `progress`, or a stage. Where a stage fails on turns that
-        are computed together, each is asked alone, and its stages are told of again. A session whose turn fails is as it was.
+        For each, the turn, or what was raised: by its question, its `progress`, or a stage. If a stage fails on turns that are
+        computed together, each is asked alone, and its progress is reported again. A session whose turn fails is as it was.
 
     Raises:
         DataError: a session is asked twice.
@@ -177,13 +153,13 @@ def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
         raise DataError("a session is asked twice at once; ask for its second turn when the first is answered")
     results: dict[int, Turn | Exception] = {}
     groups: dict[Any, list[int]] = {}
-    for place, question in enumerate(questions):
+    for place, (session, question, _) in enumerate(questions):
         try:
-            check_question(question.question)
+            check_question(question)
         except DataError as error:
             results[place] = error
         else:
-            groups.setdefault((id(question.session._pipeline), question.session.sources), []).append(place)
+            groups.setdefault((id(session._pipeline), session.sources), []).append(place)
     for places in groups.values():
         results |= zip(places, _answered([questions[place] for place in places]), strict=True)
     return [results[place] for place in range(len(questions))]
@@ -191,8 +167,12 @@ def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
 
 def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
     """The turns of sessions of one pipeline that have the same sources."""
+    turns: list[Turn] = []
+    histories: list[list[Turn]] = []
+    for session, question, _ in asked:
+        turns.append({"turn": session._turns[-1].number + 1 if session._turns else 0, "question": question})
+        histories.append([msgspec.json.decode(stored.known) for stored in session._turns])
     failed: dict[int, Exception] = {}
-    turns = [session._next_turn(question) for session, question, _ in asked]
 
     def report(stage: str) -> None:
         for place, (_, _, progress) in enumerate(asked):
@@ -206,9 +186,9 @@ def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
 
     first = asked[0].session
     try:
-        first._pipeline.answer_turns(turns, [session._history() for session, _, _ in asked], first.sources, report)
+        first._pipeline.answer_turns(turns, histories, first.sources, report)
     except _GivenUpError:
-        return [failed[place] for place in range(len(asked))]
+        pass
     except Exception as error:  # a module of one's own may raise anything on one turn; those of others are answered
         if len(asked) == 1:
             return [error]
@@ -226,21 +206,6 @@ class _GivenUpError(Exception):
     """Every turn that is computed together was given up."""
 
 
-def check_question(question: object) -> str:
-    """Raise `DataError` unless this can be asked; return it."""
-    if not isinstance(question, str):
-        raise DataError(f"a question is {type(question).__name__}, not text")
-    if not question.strip():
-        raise DataError("the question is empty")
-    if len(question) > LONGEST_QUESTION:
-        raise DataError(f"a question of {len(question)} characters; {LONGEST_QUESTION} are the most")
-    try:
-        question.encode()
-    except UnicodeEncodeError as error:
-        raise DataError(f"character {error.start + 1} of the question is half of one") from None
-    return question
-
-
 def _stored(turn: Turn, number: int) -> _StoredTurn:
     known = msgspec.json.encode(history_turn(turn, use_gold_answers=False))
     return _StoredTurn(_packed(turn), known, number)
@@ -253,28 +218,3 @@ def _packed(value: Any) -> bytes:
 
 def _unpacked(packed: bytes) -> Any:
     return msgspec.json.decode(zstandard.decompress(packed))
-
-
-def _checked(conversation: Conversation) -> Conversation:
-    """A copy of a conversation that a session can go on with: every turn was understood and answered.
-
-    Raises:
-        DataError: it is none.
-    """
-    where = "the conversation"
-    try:
-        copy = msgspec.json.decode(msgspec.json.encode(conversation))
-    except (TypeError, *JSON_ERRORS) as error:
-        raise DataError(f"{where} is no JSON: {one_line(error)}") from None
-    (checked,) = check_finished([copy], where)
-    for place, turn in enumerate(checked["questions"]):
-        spot = f"{where}, turn {place}"
-        check_question(turn["question"])
-        try:
-            for evidence in turn.get("top_evidences", []):
-                check_evidence(evidence, spot)
-            msgspec.convert(turn, _AnsweredTurn)
-        except (TypeError, msgspec.ValidationError) as error:
-            hint = "a session takes up what a session gave as its conversation"
-            raise DataError(f"{spot}: {one_line(error).replace('$.', '')}; {hint}") from None
-    return checked

@@ -153,7 +153,7 @@ def turn_with(**keys):
         ([], "list, not an object"),
         ({"questions": []}, "conv_id"),
         (turn_with(question="x" * 2001), "2000"),
-        (turn_with(turn="first"), "turn 0.*turn"),
+        (turn_with(turn="first"), "turn first.*turn"),
         (turn_with(pred_answers=[{"answer": {"id": 9, "label": "x"}, "rank": 1}]), "id"),
         (turn_with(pred_answers=[{"answer": {"id": "Q9", "label": "x"}, "rank": 1, "evidences": ["x"]}]), "evidences"),
         (

@@ -113,10 +113,6 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             return Calibration(model=settings.model or "", samples=settings.samples)
         return read_calibration(Path(settings.calibration).expanduser(), settings.model or "", settings.samples)
 
-    def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Ask, check and rank; see the base class."""
-        return LanguageModelAnswering.inference_on_turns(self, [turn], sources)[0]
-
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
         """Ask about all turns at once. A turn that is better left without an answer says why (`abstained`)."""
         judged = self._answer_all(turns)

@@ -57,7 +57,7 @@ def find_module(stage: str, name: str, base: type) -> type:
 
     Raises:
         ModuleError: the name is unknown (the nearest is suggested), the module does not import (its own error is
-            shown), it has no such class, or the class does not inherit `base` or leaves its abstract method open.
+            shown), it has no such class, or the class does not inherit `base` or implements no method of it.
     """
     target = _MODULES[stage].get(name) or (name if ":" in name else _plugins(stage).get(name))
     if target is None:
@@ -69,9 +69,8 @@ def find_module(stage: str, name: str, base: type) -> type:
         raise ModuleError(f"{stage}: {target}: the module '{module_name}' has no class '{class_name}'")
     if not issubclass(module_class, base):
         raise ModuleError(f"{stage}: {target}: the class must inherit {base.__module__.split('.')[0]}.{base.__name__}")
-    missing = sorted(getattr(module_class, "__abstractmethods__", ()))
-    if missing:
-        raise ModuleError(f"{stage}: {target}: the class must implement {', '.join(missing)}")
+    if all(getattr(module_class, name) is getattr(base, name) for name in ("inference_on_turn", "inference_on_turns")):
+        raise ModuleError(f"{stage}: {target}: the class must implement inference_on_turn")
     return module_class
 
 
