@@ -24,6 +24,7 @@ from .okapi import OkapiScorer, read_stop_words
 from .scorer import Scorer
 from .search import EvidenceSearch
 
+_ELSEWHERE = 0.1  # of the score of an evidence that is of none of a question's items
 _PAGES = 3  # of what is found everywhere, whose items a question without items is about
 _CONVERSATIONS = 32  # scored together by a neural scorer
 
@@ -109,6 +110,7 @@ class NativeERS(EvidenceRetrievalScoring):
         most = self.config.evs_max_evidences
         queries = [turn["structured_representation"] for turn in turns]
         ranked = self.scorer.rank_all(queries, agreeing, most, questions)
+        ranked = [_items_first(turn, evidences) for turn, evidences in zip(turns, ranked, strict=True)]
         return [
             [*best, *(with_score(own, 0.0) for own in behind[: most - len(best)])]
             for best, behind in zip(ranked, contradicted, strict=True)
@@ -152,6 +154,14 @@ class NativeERS(EvidenceRetrievalScoring):
         """Close the caches."""
         self.retriever.store_cache()
         self.resources.close_caches()
+
+
+def _items_first(turn: Turn, evidences: list[Evidence]) -> list[Evidence]:
+    """Ranked evidences of a question that names items: those of other pages count for less."""
+    if not any(entity["rank"] == 0 for entity in turn["question_entities"]):
+        return evidences
+    scored = [own if "retrieved_for_entity" in own else with_score(own, _ELSEWHERE * own["score"]) for own in evidences]
+    return sorted(scored, key=lambda own: -own["score"])
 
 
 class ClocqBM25(NativeERS):

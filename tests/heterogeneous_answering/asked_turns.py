@@ -1,6 +1,6 @@
 """Questions of turns, over a knowledge base by hand."""
 
-from literal_evidence import Known
+from literal_evidence import Known, item_id
 
 from convinse.config import parse_config
 from convinse.heterogeneous_answering.question import Knowledge, questions_of
@@ -8,8 +8,8 @@ from convinse.resources import Resources
 
 
 def thing(label, name=""):
-    """An entity; without an id of its own it is named `Q label`."""
-    return {"id": name or f"Q {label}", "label": label}
+    """An entity; without an id of its own its label makes one."""
+    return {"id": name or item_id(label), "label": label}
 
 
 def meant(*entities, context=(), unlinked=()):
