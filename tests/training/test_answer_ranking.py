@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from convinse.heterogeneous_answering.answer_weights import FILE, read_answer_weights
+from convinse.heterogeneous_answering.candidate_features import Circumstances, Features
 
 from convinse.config import parse_config
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.answer_weights import FILE, read_answer_weights
-from convinse.heterogeneous_answering.candidate_features import Circumstances, Features
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.yes_no import YesNoFeatures
 from convinse.knowledge_base.index import KnowledgeBase
