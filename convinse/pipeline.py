@@ -1,4 +1,4 @@
-"""QU -> ERS -> HA over conversations. Knows the three base classes only."""
+"""QU -> ERS -> HA over conversations, by the base classes of the three stages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import copy
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import Any, Literal
 
 from .config import Config
@@ -42,7 +41,7 @@ class Pipeline:
 
     Args:
         config: names the modules; each is built from it.
-        use_gold_answers: whether earlier turns count with their gold answers where `run` is not told.
+        use_gold_answers: whether earlier turns count with their gold answers; `run` may say otherwise.
         qu, ers, ha: modules to use instead of the named ones; they keep what they have opened.
         resources: what the modules share; its owner closes it. By default the pipeline has its own, and `close`, or the end
             of a `with` block, closes it.
@@ -89,7 +88,7 @@ class Pipeline:
             use_gold_answers: whether earlier turns count with their gold answers (where they have any) or with the
                 predicted one.
             done_by: the stage whose results the turns have already, such as those of `formats.stage_files`; they stay.
-            until: the last stage to run. Where nothing is answered, an earlier turn without gold answers has none.
+            until: the last stage to run. If it is not `ha`, earlier turns without gold answers have no answers.
         """
         wanted = parse_sources(sources)
         gold = self.use_gold_answers if use_gold_answers is None else use_gold_answers
@@ -102,10 +101,9 @@ class Pipeline:
             if done_by == "ers":
                 keep_evidences(self.ers, turn, None, wanted, self.config.evs_max_evidences)
         if "qu" in stages:
-            # if all turns have gold answers, questions are understood without the answers to earlier ones
-            in_step: list[StageName] = (
-                stages if "ha" in stages and not (gold and all(turn.get("answers") for turn in turns)) else ["qu"]
-            )
+            # with gold answers no question waits until those before it are answered
+            needs_answers = "ha" in stages and not (gold and all(turn.get("answers") for turn in turns))
+            in_step: list[StageName] = stages if needs_answers else ["qu"]
             for reached, histories in turns_in_step(done, gold):
                 self._run_stages(in_step, reached, histories, wanted, gold)
             stages = [stage for stage in stages if stage not in in_step]
@@ -168,13 +166,13 @@ class Pipeline:
 
         Args:
             sources: a combination such as `kb_text`, or a list.
-            conversation: what the `conversation` of an earlier session gave, to be taken up; it is checked.
+            conversation: the `conversation` of an earlier session, to continue it.
 
         Raises:
-            ConfigError: no such source.
-            DataError: no such conversation; the text names the turn and the key.
+            ConfigError: a source is unknown.
+            DataError: the conversation is not one of a session; the text names the turn and the key.
         """
-        return Session(self, sources, conversation)
+        return Session(self.answer_turns, sources, conversation)
 
     def answer_turns(
         self,
@@ -235,9 +233,7 @@ class Pipeline:
     def __enter__(self) -> Pipeline:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -1,13 +1,13 @@
 """One conversation that goes on: a turn costs one turn, however many there were before it.
 
-A session keeps its turns as packed JSON, a tenth of what they take as records, and of each, unpacked, the little that question
-understanding may know of it. Nothing that a caller does with a turn that he was given changes the session.
+A session keeps each turn as packed JSON, which takes a tenth of the record, and unpacked what later turns may know of it. Changes
+that a caller makes to a turn do not reach the session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import zstandard
@@ -19,28 +19,16 @@ from .support.errors import DataError, ModuleError, one_line
 
 StageReport = Callable[[str], None]  # called with the name of the stage that is done
 Progress = Callable[[str, Turn], None]
+# `Pipeline.answer_turns`: turns, their histories, sources, report
+AnswerTurns = Callable[[Sequence[Turn], Sequence[Sequence[Turn]], Sequence[str], StageReport], None]
 
 _LEVEL = 3  # of Zstandard: a turn of 100 evidences is packed in a millisecond; higher levels save a tenth and take thrice as long
 _NEW_ID = "ask"
 
 
-class AnswersTurns(Protocol):
-    """A `Pipeline`, or what stands in for one."""
-
-    def answer_turns(
-        self,
-        turns: Sequence[Turn],
-        histories: Sequence[Sequence[Turn]],
-        sources: Sequence[str],
-        report: StageReport | None = None,
-    ) -> None:
-        """See `Pipeline.answer_turns`."""
-
-
 class _StoredTurn(NamedTuple):
     packed: bytes  # the turn, JSON and Zstandard
     known: bytes  # JSON of its `history_turn`
-    number: int
 
 
 class Session:
@@ -50,32 +38,32 @@ class Session:
     one thread at a time, or together by `ask_together`.
 
     Args:
-        pipeline: answers the turns.
+        answer_turns: the method of the pipeline.
         sources: a combination such as `kb_text`, or a list.
-        conversation: what is taken up; see `Pipeline.session`.
+        conversation: the one to continue; see `Pipeline.session`.
     """
 
-    __slots__ = ("_frame", "_pipeline", "_sources", "_turns")
+    __slots__ = ("_answer_turns", "_frame", "_sources", "_turns")
 
     def __init__(
         self,
-        pipeline: AnswersTurns,
+        answer_turns: AnswerTurns,
         sources: str | Sequence[str] = DEFAULT_SOURCES,
         conversation: Conversation | None = None,
     ) -> None:
-        self._pipeline = pipeline
+        self._answer_turns = answer_turns
         self._sources = parse_sources(sources)
         begun = {"conv_id": _NEW_ID, "questions": []} if conversation is None else check_answered(conversation)
-        self._turns = [_stored(turn, turn.get("turn", place)) for place, turn in enumerate(begun["questions"])]
+        self._turns = [_stored(turn) for turn in begun["questions"]]
         self._frame = _packed({key: value for key, value in begun.items() if key != "questions"})
 
     def __len__(self) -> int:
-        """How many turns there are."""
+        """The number of turns."""
         return len(self._turns)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """What the next turn is answered from. Setting it takes what `parse_sources` does."""
+        """The sources of the next turn. They can be set to a combination or a list."""
         return self._sources
 
     @sources.setter
@@ -84,12 +72,12 @@ class Session:
 
     @property
     def stored_bytes(self) -> int:
-        """The memory of its turns."""
+        """The memory that its turns take."""
         return len(self._frame) + sum(len(stored.packed) + len(stored.known) for stored in self._turns)
 
     @property
     def conversation(self) -> Conversation:
-        """All turns, in the ConvMix structure; it can be written as JSON, and taken up by `Pipeline.session`."""
+        """All turns, in the ConvMix structure; it can be written as JSON, and continued by `Pipeline.session`."""
         conversation: Conversation = _unpacked(self._frame)
         conversation["questions"] = [_unpacked(stored.packed) for stored in self._turns]
         return conversation
@@ -111,27 +99,21 @@ class Session:
         return result
 
     def back(self) -> Turn:
-        """Take the last turn back, and return it. Raises `DataError` where there is none."""
+        """Remove the last turn and return it. Raises `DataError` if there is none."""
         if not self._turns:
             raise DataError("there is no turn to take back")
         return cast("Turn", _unpacked(self._turns.pop().packed))
 
     def copy(self) -> Session:
-        """A session of its own that goes on from the same turns; it takes no memory of theirs."""
+        """A copy that continues from the same turns; stored turns are shared, not copied."""
         copy = object.__new__(Session)
-        copy._pipeline, copy._sources, copy._frame = self._pipeline, self._sources, self._frame
+        copy._answer_turns, copy._sources, copy._frame = self._answer_turns, self._sources, self._frame
         copy._turns = self._turns.copy()
         return copy
 
-    def _keep(self, turn: Turn) -> None:
-        try:
-            self._turns.append(_stored(turn, turn["turn"]))
-        except (TypeError, ValueError, RecursionError) as error:
-            raise ModuleError(f"turn {turn['turn']} cannot be kept as JSON: {one_line(error)}") from None
-
 
 class NextQuestion(NamedTuple):
-    """What a session is asked, for `ask_together`."""
+    """The next question of a session, for `ask_together`."""
 
     session: Session
     question: str
@@ -159,19 +141,21 @@ def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
         except DataError as error:
             results[place] = error
         else:
-            groups.setdefault((id(session._pipeline), session.sources), []).append(place)
+            groups.setdefault((session._answer_turns, session.sources), []).append(place)
     for places in groups.values():
         results |= zip(places, _answered([questions[place] for place in places]), strict=True)
     return [results[place] for place in range(len(questions))]
 
 
 def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
-    """The turns of sessions of one pipeline that have the same sources."""
+    """Ask sessions of one pipeline that have the same sources."""
     turns: list[Turn] = []
     histories: list[list[Turn]] = []
     for session, question, _ in asked:
-        turns.append({"turn": session._turns[-1].number + 1 if session._turns else 0, "question": question})
-        histories.append([msgspec.json.decode(stored.known) for stored in session._turns])
+        history = [msgspec.json.decode(stored.known) for stored in session._turns]
+        number = history[-1].get("turn", len(history) - 1) + 1 if history else 0
+        turns.append({"turn": number, "question": question})
+        histories.append(history)
     failed: dict[int, Exception] = {}
 
     def report(stage: str) -> None:
@@ -186,7 +170,7 @@ def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
 
     first = asked[0].session
     try:
-        first._pipeline.answer_turns(turns, histories, first.sources, report)
+        first._answer_turns(turns, histories, first.sources, report)
     except _GivenUpError:
         pass
     except Exception as error:  # a module of one's own may raise anything on one turn; those of others are answered
@@ -196,9 +180,9 @@ def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
     for place, (session, _, _) in enumerate(asked):
         if place not in failed:
             try:
-                session._keep(turns[place])
-            except ModuleError as error:
-                failed[place] = error
+                session._turns.append(_stored(turns[place]))
+            except (TypeError, ValueError, RecursionError) as error:
+                failed[place] = ModuleError(f"turn {turns[place]['turn']} cannot be kept as JSON: {one_line(error)}")
     return [failed.get(place, turn) for place, turn in enumerate(turns)]
 
 
@@ -206,9 +190,8 @@ class _GivenUpError(Exception):
     """Every turn that is computed together was given up."""
 
 
-def _stored(turn: Turn, number: int) -> _StoredTurn:
-    known = msgspec.json.encode(history_turn(turn, use_gold_answers=False))
-    return _StoredTurn(_packed(turn), known, number)
+def _stored(turn: Turn) -> _StoredTurn:
+    return _StoredTurn(_packed(turn), msgspec.json.encode(history_turn(turn, use_gold_answers=False)))
 
 
 def _packed(value: Any) -> bytes:
