@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from .config import Config
 from .language.language import Language
@@ -17,8 +17,8 @@ class Stage:
     """A module of a stage; see the three classes that modules of one's own inherit.
 
     A module returns its results; the pipeline checks, stores and measures them (`convinse.turn_results`). It calls
-    `inference_on_turns`. A class defines that method or `inference_on_turn`, and has the other made of it: a class that
-    defines `inference_on_turn` is called turn by turn, also if it inherits from one that computes turns together.
+    `inference_on_turns`. A class defines this method or `inference_on_turn`; the other one is made of it, whatever the class
+    inherits. So a class that defines `inference_on_turn` is called turn by turn, also below one that computes turns together.
 
     Args:
         config: the checked configuration; keys of a module's own stand below `config.custom`.
@@ -46,14 +46,16 @@ class Stage:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        base: Any = next(kind for kind in cls.__mro__ if Stage in kind.__bases__)
-        if cls is base:
-            return
-        if "inference_on_turns" not in vars(cls):
-            if "inference_on_turn" in vars(cls):
-                cls.inference_on_turns = base.inference_on_turns  # type: ignore[attr-defined]
-        elif cls.inference_on_turn is base.inference_on_turn:  # type: ignore[attr-defined]
-            cls._batch = vars(cls)["inference_on_turns"]  # type: ignore[method-assign]
+        kinds, module = cls.__mro__, cast("Any", cls)
+        base: Any = next(kind for kind in kinds if Stage in kind.__bases__)
+        turn, turns = (
+            next(place for place, kind in enumerate(kinds) if name in vars(kind))
+            for name in ("inference_on_turn", "inference_on_turns")
+        )
+        if turn < turns:  # the method of a turn was defined later
+            module.inference_on_turns = base.inference_on_turns
+        elif turns < turn and module.inference_on_turn is base.inference_on_turn:
+            module._batch = module.inference_on_turns
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         self.config = config

@@ -54,6 +54,17 @@ class OneByOne(Batching):
         return [*super().inference_on_turn(turn, sources), evidence(turn["question"])]
 
 
+class Adding:
+    """Adds to what another class makes of a turn."""
+
+    def inference_on_turn(self, turn, sources):
+        return [*super().inference_on_turn(turn, sources), evidence("more")]
+
+
+class Mixed(Adding, Batching):
+    """Has the methods of both."""
+
+
 class BatchesAgain(OneByOne):
     """Adds to what its parents make of several turns."""
 
@@ -82,6 +93,7 @@ class WritingTogether(Writing):
     [
         (Batching, [["one of 2"], ["one of 2"]]),
         (OneByOne, [["one of 1", "A?"], ["one of 1", "B?"]]),
+        (Mixed, [["one of 1", "more"], ["one of 1", "more"]]),
         (BatchesAgain, [["one of 1", "A?", "more"], ["one of 1", "B?", "more"]]),
         (Writing, [["A?"], ["B?"]]),
         (WritingTogether, [["A?"], ["B?"]]),
