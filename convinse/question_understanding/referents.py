@@ -27,6 +27,7 @@ _LEAST_SHARE = 1e-6
 _NEIGHBORS = 1000  # items beside an item that are looked at
 _KEPT = 256  # items whose neighbours stay in memory: 90 KB for one with a thousand
 _WORD = re.compile(r"\w+")
+_POINTING = re.compile(r"(?i)\b(this|that|these|those)(?: ones?\b|\W*$)")
 # the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
@@ -41,6 +42,7 @@ class ReferentFeatures(NamedTuple):
         asked: the share of the turns that were about it.
         fits: 1 if it is of the kind and the gender of the question's pronouns, -1 if it is of another one, 0 without a pronoun.
         of_class: the question has a noun for its class ("the film").
+        apart: the question names items itself, and none of them is in a fact with it.
     """
 
     pointed: float
@@ -50,6 +52,7 @@ class ReferentFeatures(NamedTuple):
     asked: float
     fits: float
     of_class: float
+    apart: float
 
 
 class NoneFeatures(NamedTuple):
@@ -128,7 +131,7 @@ class FeatureReader:
         self._near = lru_cache(maxsize=_KEPT)(lambda item: kb.neighbors(item, _NEIGHBORS))
 
     def read(
-        self, question: str, spoken: Sequence[Spoken], turns: int, pointed: Sequence[float]
+        self, question: str, spoken: Sequence[Spoken], turns: int, pointed: Sequence[float], named: Set[str]
     ) -> list[ReferentFeatures]:
         """The features of each thing.
 
@@ -137,9 +140,10 @@ class FeatureReader:
             spoken: the things.
             turns: how many there were.
             pointed: of each thing the share of the pointers.
+            named: ids of the items that the question names itself.
         """
         words = _WORD.findall(question.casefold())
-        pronouns = self._language.words.personal.intersection(words)
+        pronouns = self.pronouns(question)
         nouns = self._nouns(words)
         return [
             ReferentFeatures(
@@ -150,6 +154,7 @@ class FeatureReader:
                 len(thing.asked) / max(1, turns),
                 self._fits(thing.entity["id"], pronouns),
                 float(not nouns.isdisjoint(self._heads(thing.entity["id"]))),
+                float(bool(named) and not self._is_beside(thing.entity["id"], named)),
             )
             for thing, share in zip(spoken, pointed, strict=True)
         ]
@@ -163,9 +168,21 @@ class FeatureReader:
     def _heads(self, item: str) -> Set[str]:
         return self._language.answer_types.heads(self._kb.types(item)) if item.startswith("Q") else frozenset()
 
-    def is_beside(self, item: str, named: Set[str]) -> bool:
-        """Return True if an item is one of some items, or in a fact with one of them."""
+    def _is_beside(self, item: str, named: Set[str]) -> bool:
         return item in named or (item.startswith("Q") and not named.isdisjoint(self._near(item)))
+
+    def pronouns(self, question: str) -> list[str]:
+        """The words (lower case) of a question that need something said before: "he", "that one", "that" at its end."""
+        words = self._language.words
+        own = [word for word in _WORD.findall(question.casefold()) if word in words.personal]
+        return own + [match[1].casefold() for match in _POINTING.finditer(question)]
+
+    def has_property(self, item: str, question: str) -> bool:
+        """Return True if the question names a property that an item has values of."""
+        keywords = self._language.properties.keywords
+        wanted = keywords(question)
+        properties = self._kb.properties_of(item) if item.startswith("Q") else ()
+        return any(wanted & keywords(self._kb.label(name)) for name in properties)
 
     def _fits(self, item: str, pronouns: Iterable[str]) -> float:
         kinds = [self.may_mean(pronoun, item) for pronoun in pronouns]

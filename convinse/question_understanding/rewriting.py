@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 import numpy as np
@@ -13,14 +12,16 @@ from ..encoder.rewriter import Pointers, QuestionRewriter
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import EntityLinker
 from ..language.language import Language
+from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.rewriting import EarlierTurn, FullQuestion, Inserted, concatenated, history_text, origin, rewritten
 from .history import answer_text
 from .referents import FeatureReader, NoneFeatures, ReferentWeights, Spoken, spoken_of
 
+_HALF = 6  # words of half a sentence
 _LONGEST = 40  # tokens of a span
 _LIKELY = 0.1  # probability of what a second pronoun may mean
-_WORD = re.compile(r"(?i)(?:this|that) one\b|\w+")
+_PRONOUN = re.compile(r"(?i)\b(?:this|that|these|those)(?: ones?\b|(?=\W*$))|\w+")
 
 
 class Name(NamedTuple):
@@ -78,17 +79,33 @@ class Rewriter:
         text = history_text(earlier)
         inserted, removed = self._opening(text, earlier, pointers)
         spoken = spoken_of(history)
+        if not inserted and self._leans(question, [thing.entity["id"] for thing in spoken]):
+            inserted = [Inserted(0, earlier[-1].question, len(earlier) - 1, "question")]
         shares = pointed(spoken, list(names_in(text, history)), pointers)
         linked = self._linker.link(question, classes=True)
         named = {own.candidates[0].id for own in linked if own.is_name and own.is_certain}
-        features = self._reader.read(question, spoken, len(history), shares)
+        features = self._reader.read(question, spoken, len(history), shares, named)
         chances = weights.probabilities(features, NoneFeatures(float(bool(named)))) if spoken else np.zeros(0)
         order = sorted(range(len(spoken)), key=lambda place: -chances[place])
         if order and chances[order[0]] > 1 - chances.sum():
             about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
-            inserted, gone = self._names(question, about, inserted, named)
+            inserted, gone = self._names(question, about, inserted)
             removed += gone
         return rewritten(question, inserted, removed)
+
+    def _leans(self, question: str, spoken: Sequence[str]) -> bool:
+        """Return True of half a sentence ("and in 1965?", "When?") that asks for no property of what was spoken of."""
+        words = self._language.words
+        own = fold(question).split()
+        if len(own) > _HALF or self._reader.pronouns(question):
+            return False
+        if words.common.issuperset(own):
+            return True
+        begins = own[0] in words.fillers or own[0] in words.no_noun
+        asks = not words.stop_words.difference(words.fillers, words.articles, words.no_noun).isdisjoint(own)
+        if not begins or asks or self._language.answer_types.is_existential(question):
+            return False
+        return not any(self._reader.has_property(item, question) for item in spoken)
 
     def _opening(
         self, text: str, earlier: Sequence[EarlierTurn], pointers: Pointers
@@ -101,16 +118,13 @@ class Rewriter:
         return [words], [(first, last) for first, last in pointers.removed if first == 0]
 
     def _names(
-        self, question: str, about: Sequence[Spoken], opening: list[Inserted], named: AbstractSet[str]
+        self, question: str, about: Sequence[Spoken], opening: list[Inserted]
     ) -> tuple[list[Inserted], list[tuple[int, int]]]:
-        """The names of what a question is about: each in the place of a pronoun, the first else behind the question.
-
-        Behind a question that names something new stands nothing: it has left the topic.
-        """
+        """The names of what a question is about: each in the place of a pronoun, the first else behind the question."""
         inserted, removed = list(opening), []
         words = self._language.words
         gendered = frozenset().union(*words.genders.values())
-        pronouns = [match for match in _WORD.finditer(question) if self._points(match[0].casefold())]
+        pronouns = [match for match in _PRONOUN.finditer(question) if self._points(match, question)]
         left = list(about)
         for match in sorted(pronouns, key=lambda match: match[0].casefold() not in gendered):
             first = match[0].casefold().split()[0]
@@ -122,15 +136,16 @@ class Rewriter:
         topic = about[0].entity
         said = (question, *(own.text for own in opening))
         is_said = any(topic["label"].casefold() in text.casefold() for text in said)
-        is_new = bool(named) and not pronouns and not self._reader.is_beside(topic["id"], named)
-        if about[0] in left and not is_said and not is_new:
+        if about[0] in left and not is_said:
             inserted.append(_named(len(question.rstrip(" ?.!")), about[0]))
         return inserted, removed
 
-    def _points(self, word: str) -> bool:
-        """Return True of a pronoun that needs something named before: "he", "that one", but not "that"."""
+    def _points(self, match: re.Match[str], question: str) -> bool:
+        """Return True of a pronoun that needs something said before: "he", "that one", "that" at the end."""
         words = self._language.words
-        return word in words.personal or (" " in word and word.split()[0] in words.all_pronouns)
+        word = match[0].casefold().split()[0]
+        is_last = not question[match.end() :].strip(" ?.!")
+        return word in words.personal or (word in words.pointing and (" " in match[0] or is_last))
 
 
 def _named(place: int, thing: Spoken) -> Inserted:

@@ -62,10 +62,10 @@ def starts(text):
 def test_features_of_what_was_spoken_of(world_kb):
     told = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
     reader = FeatureReader(world_kb, english())
-    film, director = reader.read("When was he born?", spoken_of(told), 1, [0.0, 1.0])
+    film, director = reader.read("When was he born?", spoken_of(told), 1, [0.0, 1.0], set())
     assert (film.fits, director.fits, film.pointed, director.pointed) == (-1.0, 1.0, -1.0, 0.0)
     assert (film.first_asked, film.asked, film.last_answer, director.last_answer) == (1.0, 1.0, 0.0, 1.0)
-    film, director = reader.read("Who stars in the film?", spoken_of(told), 1, [0.0, 0.0])
+    film, director = reader.read("Who stars in the film?", spoken_of(told), 1, [0.0, 0.0], {"Q25188"})
     assert (film.of_class, director.of_class, film.fits) == (1.0, 0.0, 0.0)
     assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
     assert len(film) == len(ReferentFeatures._fields)
