@@ -6,6 +6,7 @@ Candidates with the same name are one. Each knows its roles: where in which evid
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,10 +14,11 @@ from typing import Literal, NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyLabel
-from ..language.text import fold
+from ..language.validity import judged_parts
 from ..records.evidence import Entity, Evidence, Mention, entities_within, normalize_source
-from ..records.facts import fact_of
+from ..records.facts import END_TIME, START_TIME, fact_of
 from ..records.literals import in_scale, is_item, is_number, number_entity
+from ..records.periods import Agreement, Boundary
 from ..records.written_values import find_literals, kind_of_value
 from .question import Question, is_known
 from .ranked_answers import AnswerCandidate, in_year
@@ -46,6 +48,7 @@ class Computed(NamedTuple):
 
     Attributes:
         read: how probably a reader marks the answer in the sentence.
+        rivals: the places of the evidences whose other values are not the answer.
     """
 
     entity: Entity
@@ -53,6 +56,7 @@ class Computed(NamedTuple):
     sentence: str
     places: tuple[int, ...]
     read: float = 0.0
+    rivals: frozenset[int] = frozenset()
 
 
 @dataclass
@@ -64,6 +68,7 @@ class Candidate:
     read: float = 0.0
     best_places: tuple[int, ...] = ()
     computed: Computed | None = None
+    agreement: Agreement = Agreement.UNKNOWN  # with the time of the question
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -99,7 +104,9 @@ def find_candidates(
         candidate = merging.candidate(answer.entity)
         candidate.read += answer.score
         candidate.best_places += answer.places
-    return _possible(list(merging.candidates.values()), question)
+    candidates = list(merging.candidates.values())
+    _agree(candidates, question)
+    return _possible(candidates, question)
 
 
 class _Merging:
@@ -148,12 +155,41 @@ def _number_in_words(text: str, language: Language) -> int | None:
     return language.literals.number_in_words(text)
 
 
+def _agree(candidates: Sequence[Candidate], question: Question) -> None:
+    """Tell of each candidate whether an evidence of it holds at the time of the question, or all contradict it.
+
+    The end of an interval contradicts a question for its start, and the other values of a property that was computed with do.
+    """
+    verdicts: dict[tuple[int, str], set[Agreement]] = defaultdict(set)
+    for place, part, verdict in judged_parts(question.in_full, question.evidences, question.language):
+        for entity in entities_within(question.evidences[place], part.start, part.end):
+            verdicts[place, entity["id"]].add(verdict)
+    boundary = question.language.times.boundary(question.in_full) if question.expected.kind == "date" else Boundary.ANY
+    ends = {Boundary.START: (START_TIME, END_TIME), Boundary.END: (END_TIME, START_TIME)}
+    asked, other = ends.get(boundary, ("", ""))
+    unknown = {Agreement.UNKNOWN}
+    rivals = frozenset().union(*(own.computed.rivals for own in candidates if own.computed))
+    for own in candidates:
+        labels = {label.id for role in own.roles for label in role.labels}
+        stated = {one for role in own.roles for one in verdicts.get((role.place, role.entity["id"]), unknown)}
+        if own.computed and own.computed.rivals:
+            own.agreement = Agreement.HOLDS
+        elif (
+            own.places and rivals.issuperset(own.places) or boundary in ends and other in labels and asked not in labels
+        ):
+            own.agreement = Agreement.CONTRADICTS
+        elif Agreement.HOLDS in stated:
+            own.agreement = Agreement.HOLDS
+        elif stated == {Agreement.CONTRADICTS}:
+            own.agreement = Agreement.CONTRADICTS
+
+
 def _possible(candidates: list[Candidate], question: Question) -> list[Candidate]:
     """The candidates that a question admits.
 
     Of a choice ("A or B?") what it offers. Of other questions an item that they are about only if they name it by another name
     ("Who is Richard Bachman?"), if it is computed, or if a property asked for has it as value. A question for a number does not
-    ask for words or for an award.
+    ask for words or for an award. If something holds at the time of the question, what contradicts it does not answer.
     """
     keywords = question.language.properties.keywords
     if question.language.operations.offers(question.text):
@@ -161,6 +197,8 @@ def _possible(candidates: list[Candidate], question: Question) -> list[Candidate
         offered = [own for own in candidates if (name := keywords(own.entity["label"])) and name <= words]
         if len(offered) > 1:
             return offered
+    if any(own.agreement is Agreement.HOLDS for own in candidates):
+        candidates = [own for own in candidates if own.computed or own.agreement is not Agreement.CONTRADICTS]
     about = {entity["id"] for entity in question.about}
     words = keywords(question.in_full) | keywords(question.text)
     names, types = question.knowledge.properties, question.language.answer_types
@@ -274,14 +312,3 @@ def _may_be_name(text: str) -> bool:
 def without_possessive(name: str) -> str:
     """A name without the possessive ending: "Tolkien" for "Tolkien's"."""
     return _POSSESSIVE.sub("", name)
-
-
-def parts_of_names(candidates: Sequence[Candidate]) -> frozenset[str]:
-    """The folded runs of words that are a part of a candidate's name."""
-    runs = set()
-    for candidate in candidates:
-        words = fold(candidate.entity["label"]).split()
-        if 1 < len(words) <= _MOST_WORDS:
-            ends = [(start, end) for start in range(len(words)) for end in range(start + 1, len(words) + 1)]
-            runs |= {" ".join(words[start:end]) for start, end in ends if end - start < len(words)}
-    return frozenset(runs)

@@ -29,7 +29,6 @@ from .yes_no import Judge, Verdict, yes_or_no
 
 _SPANS = 5  # of an evidence
 _LEAST_FIT = 0.01  # of a span: word lists know nothing of "twelve", where nothing else fits either
-_LEAST_READ = 1e-3  # share of what is read: parts of names that nothing marks have less
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
@@ -136,8 +135,8 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         def fit(entity: Entity) -> float:
             return question.fit(entity) or _LEAST_FIT
 
-        read = read_answers(own, question.evidences, shares, fit, question.language.words)
-        candidates = find_candidates(question, [own for own in read if own.score >= _LEAST_READ], confirmed)
+        read = read_answers(own, question.evidences, shares, fit)
+        candidates = find_candidates(question, read, confirmed)
         surest = max((span.probability for span in own), default=0.0)
         return measure(question, candidates, surest)
 

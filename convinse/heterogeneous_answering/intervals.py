@@ -1,4 +1,4 @@
-"""Values that hold for a time, in facts and infoboxes: who held an office in 1990, since when X holds it."""
+"""Values that hold for a time, in facts and infoboxes: who held an office in 1990, who came after X, since when X holds it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
-from ..language.validity import judged_parts
 from ..records.evidence import Entity, entities_within
 from ..records.facts import END_TIME, START_TIME, Fact, fact_of
 from ..records.literals import is_date, is_item
-from ..records.periods import Agreement, Boundary, Period, period_of_fact, timed_parts
+from ..records.periods import Boundary, Period, period_of_fact, timed_parts
 from ..records.written_values import find_literals
 from .candidates import Computed, property_label
 from .question import Question
 from .ranked_answers import in_year
 from .tables import question_keywords
-
-_LEAST_FIT = 0.3  # of the expected type: that of an unknown type
 
 
 class _DatedValue(NamedTuple):
@@ -36,33 +33,32 @@ _Groups = dict[tuple[str, ...], list[_DatedValue]]  # by subject and property
 
 
 def by_intervals(question: Question) -> list[Computed]:
-    """The values that hold at the time of the question, or the date at which one began or ended."""
+    """The date at which a value began or ended, or the value before or after another in time; nothing if evidences differ."""
     if question.expected.kind in ("yesno", "number"):
         return []
-    is_date_asked = question.expected.kind == "date"
     groups: _Groups = defaultdict(list)
-    for group, value in _dated_values(question, with_rows=is_date_asked):
+    for group, value in _dated_values(question):
         groups[group].append(value)
-    return _boundary_dates(groups, question) if is_date_asked else _holding(groups, question)
+    results = _boundary_dates(groups, question) if question.expected.kind == "date" else _beside(groups, question)
+    return results if len({own.entity["id"] for own in results}) == 1 else []
 
 
-def _dated_values(question: Question, with_rows: bool) -> Iterator[tuple[tuple[str, ...], _DatedValue]]:
+def _dated_values(question: Question) -> Iterator[tuple[tuple[str, ...], _DatedValue]]:
     for place, evidence in enumerate(question.evidences):
         fact = fact_of(evidence)
         if fact is not None:
             if (own := _of_fact(place, fact)) is not None:
                 yield (fact.subject["id"], fact.predicate["id"]), own
             continue
-        for part in timed_parts(evidence) if "attribute" in evidence or with_rows else ():
+        for part in timed_parts(evidence):
             entities = entities_within(evidence, part.start, part.end)
             items = [own for own in entities if is_item(own["id"]) and own["id"] != part.group[0]]
-            if len(items) != 1 or part.period is None or part.period.is_point:
-                continue
-            text = evidence["evidence_text"][part.start : part.end]
-            label = PropertyLabel(evidence["attribute"]["path"][-1] if "attribute" in evidence else "")
-            dates = [literal.entity for literal in find_literals(text) if is_date(literal.entity["id"])]
-            end = None if part.period.is_open else dates[-1]
-            yield part.group, _DatedValue(place, items[0], label, part.period, dates[0], end)
+            if len(items) == 1 and part.period is not None and not part.period.is_point:
+                text = evidence["evidence_text"][part.start : part.end]
+                label = PropertyLabel(evidence["attribute"]["path"][-1] if "attribute" in evidence else "")
+                dates = [literal.entity for literal in find_literals(text) if is_date(literal.entity["id"])]
+                end = None if part.period.is_open else dates[-1]
+                yield part.group, _DatedValue(place, items[0], label, part.period, dates[0], end)
 
 
 def _of_fact(place: int, fact: Fact) -> _DatedValue | None:
@@ -74,34 +70,43 @@ def _of_fact(place: int, fact: Fact) -> _DatedValue | None:
     return _DatedValue(place, fact.object, label, period, dates.get(START_TIME), dates.get(END_TIME))
 
 
-def _holding(groups: _Groups, question: Question) -> list[Computed]:
-    """The values of the property that hold at the time of the question, of several that do not all hold."""
-    parts = judged_parts(question.in_full, question.evidences, question.language)
-    verdicts = {(own.place, own.part.group, own.part.period): own.verdict for own in parts}
-    words, about = question_keywords(question), {entity["id"] for entity in question.about}
-    results: dict[str, Computed] = {}
-    for key, group in groups.items():
-        own = [verdicts.get((value.place, key, value.period), Agreement.UNKNOWN) for value in group]
-        is_asked = key[0] in about and question.knowledge.properties.asking(group[0].label, words)
-        if Agreement.CONTRADICTS in own and is_asked:
-            for value, verdict in zip(group, own, strict=True):
-                if verdict is Agreement.HOLDS and question.fit(value.value) >= _LEAST_FIT:
-                    sentence = f"{value.label.text} {value.period.in_words()} is {value.value['label']}"
-                    result = Computed(value.value, "interval", sentence, (value.place,))
-                    results.setdefault(value.value["id"], result)
-    return list(results.values())
-
-
 def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:
-    """When a value that a question names with its subject began or ended; nothing if evidences differ."""
+    """When a value that a question names with its subject began or ended."""
     boundary = question.language.times.boundary(question.in_full)
+    is_start = boundary in (Boundary.START, Boundary.SINCE)
     about = {entity["id"] for entity in question.about}
-    results: dict[str, Computed] = {}
+    results = []
     for (subject, *_), group in groups.items():
         for own in group if boundary is not Boundary.ANY else ():
-            date = own.start if boundary in (Boundary.START, Boundary.SINCE) else own.end
+            date = own.start if is_start else own.end
             if date is not None and {subject, own.value["id"]} <= about:
                 date = in_year(date) if question.asks_for_year else date
-                sentence = f"{own.label.text} {own.value['label']}: {boundary.value} {date['label']}"
-                results.setdefault(date["id"], Computed(date, "interval", sentence, (own.place,)))
-    return list(results.values()) if len(results) == 1 else []
+                words = ("has been", "since") if is_start else ("was", "until")
+                sentence = f"{own.value['label']} {words[0]} {own.label.text} {words[1]} {date['label']}."
+                results.append(Computed(date, "interval", sentence, (own.place,), rivals=_places(group)))
+    return results
+
+
+def _beside(groups: _Groups, question: Question) -> list[Computed]:
+    """The value before or after a named one, or before the current one ("the previous CEO")."""
+    is_later = question.language.times.asks_beside(question.in_full)
+    keywords, names = question.language.properties.keywords, question.knowledge.properties
+    words, told = question_keywords(question), keywords(question.in_full)
+    about = {entity["id"] for entity in question.about}
+    results = []
+    for (subject, *_), group in groups.items() if is_later is not None else ():
+        group.sort(key=lambda own: own.period)
+        named = [at for at, own in enumerate(group) if keywords(own.value["label"]) <= told]
+        if not named and subject in about and not is_later and names.asking(group[0].label, words):
+            named = [len(group) - 1]
+        at = named[0] + (1 if is_later else -1) if len(named) == 1 else -1
+        if 0 <= at < len(group):
+            own, other = group[at], group[named[0]]
+            order, beside = ("after", "next") if is_later else ("before", "previous")
+            sentence = f"The {beside} {own.label.text} {order} {other.value['label']} was {own.value['label']}."
+            results.append(Computed(own.value, "interval", sentence, (own.place, other.place), rivals=_places(group)))
+    return results
+
+
+def _places(group: list[_DatedValue]) -> frozenset[int]:
+    return frozenset(own.place for own in group)

@@ -96,19 +96,14 @@ class Question:
         """True if the answer is a year even if the evidences have days."""
         return self.expected.kind == "date" and self.language.answer_types.asks_for_year(self.in_full)
 
-    @property
-    def fit_of_name(self) -> float:
-        """How well a name fits that is not an item: it may be of any class, but is not a date, a number, yes or no."""
-        if self.likely is not None:
-            return self.likely.fit_of_name
-        return 1.0 if self.expected.kind not in ("date", "number", "yesno") else 0.0
-
     def fit(self, entity: Entity) -> float:
         """How well an entity fits the expected type, from 0 to 1."""
         name, label = entity["id"], entity["label"]
         kind = kind_of_value(name)
-        if not is_known(entity) and not kind:
-            return self.fit_of_name
+        if not is_known(entity) and not kind:  # a name may be of any class, but is not a date, a number, yes or no
+            if self.likely is not None:
+                return self.likely.fit_of_name
+            return 1.0 if self.expected.kind not in ("date", "number", "yesno") else 0.0
         if self.likely is not None:
             return self.likely.fit(name)
         if not is_item(name):  # a range of dates or numbers fits like one of them

@@ -39,12 +39,6 @@ def _order(candidate: AnswerCandidate) -> tuple[float, str, tuple[int, ...], str
     return -round(candidate.score, _DIGITS), name if is_date(name) else "", candidate.places[:1], name
 
 
-def in_shares(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Candidates whose scores are shares of all of them, best first; those of score 0 are left out."""
-    total = sum(candidate.score for candidate in candidates) or 1.0
-    return ordered(candidate._replace(score=candidate.score / total) for candidate in candidates if candidate.score > 0)
-
-
 def merged(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
     """Ordered candidates, each entity once, with the sum of its scores."""
     known: dict[str, AnswerCandidate] = {}

@@ -3,30 +3,28 @@
 | operation | question | answer |
 |---|---|---|
 | `role` | "Who played X?" | the row of X, or the fact with the qualifier X |
-| `order` | "Who produced their first album?", "her longest film" | the row, or the item, at that place of the order |
+| `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
 | `compare` | "Is X older than Y?", "Which is longer, X or Y?" | by dates or numbers of the same property of both |
-| `count` | "How many albums before 1970?", "How many children?" | the number of rows or values that are listed |
-| `interval` | "Who led Y in 1998?", "Since when has X led Y?" | facts and infobox values that hold for a time |
+| `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
 An operation gives nothing if it cannot be carried out: there are no such rows or facts, or values are equal or missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from ..language.operations import AskedOrder
-from ..language.property_names import PropertyWords
+from ..language.operations import AskedComparison, AskedOrder
+from ..language.property_names import PropertyLabel, PropertyWords
 from ..records.evidence import Entity, Row
 from ..records.facts import Fact, fact_of
 from ..records.literals import is_date, is_number
 from .candidates import Computed, property_label
-from .comparisons import compared_things
 from .intervals import by_intervals
-from .quantities import counted
-from .question import Question
+from .question import NO, YES, Question
 from .tables import (
     Column,
     Table,
@@ -42,14 +40,12 @@ from .tables import (
 )
 
 _LEAST = 0.5  # of a name that a question must have: "Giles" is Rupert Giles
-_LEAST_FIT = 0.5  # of the expected type: who made the first film is not the film
-_MOST_ITEMS = 200  # whose facts are looked at
+_PAIR = 2
 
 
 def computed_answers(question: Question) -> list[Computed]:
     """The results of all operations that can be carried out."""
-    operations = (compared_things, counted, by_intervals, ordered_things, roles)
-    return [result for operation in operations for result in operation(question)]
+    return [result for operation in OPERATIONS.values() for result in operation(question)]
 
 
 # -- role --------------------------------------------------------------------------------------------------------------
@@ -166,7 +162,7 @@ class _ListingTable(NamedTuple):
 
 
 def ordered_things(question: Question) -> list[Computed]:
-    """The answer to a superlative or an ordinal: of the rows of a table, else of the items that facts link to the question's."""
+    """The answer to a superlative or an ordinal, of the rows of a table."""
     order = question.language.operations.order(question.text) or question.language.operations.order(question.in_full)
     if order is None:
         return []
@@ -174,7 +170,7 @@ def ordered_things(question: Question) -> list[Computed]:
     for own in sorted(listing, key=lambda own: -own.score):
         if results := _at_place(own, order, question):
             return results
-    return _of_facts(order, question)
+    return []
 
 
 def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTable | None:
@@ -193,8 +189,7 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
     rows: list[int] = list(range(len(table.rows)))
     held = 0
     if time := question.language.times.time(question.in_full):
-        within = table.within(time) or []
-        rows = [row for row in rows if row in within]
+        rows = table.within(time)
         rest = frozenset(word for word in rest if not word.isdigit())
     capitals = _capitalised(question)
     for word in sorted(rest - known):
@@ -230,7 +225,7 @@ def _capitalised(question: Question) -> frozenset[str]:
 def _measures(table: Table, order: AskedOrder, question: Question) -> list[Column]:
     """The columns that order: those of dates from the left (of one year the days decide), else the one of the measure."""
     if not order.by:
-        return table.dated or [column for column in table.columns if column.counts_rows][:1]
+        return table.dated or [column for column in table.columns if column.numbers_rows][:1]
     numbers = [column for column in table.columns if column.order is not None and not column.is_dated]
     nouns = frozenset().union(*map(question.language.literals.names_of, order.noun))
     named = [column for column in numbers if column.keywords & nouns]
@@ -261,75 +256,75 @@ def _ordering(order: AskedOrder, entity: Entity) -> str:
     return f"The {' '.join(sorted(order.words))} {' '.join(order.noun)} is {entity['label']}."
 
 
-class _FactLink(NamedTuple):
-    fact: Fact
-    partner: Entity
+# -- compare -----------------------------------------------------------------------------------------------------------
 
 
-def _of_facts(order: AskedOrder, question: Question) -> list[Computed]:
-    """Of the items that facts link to the question's own: the one at a place in the order of dates or measures.
+def compared_things(question: Question) -> list[Computed]:
+    """The answer to a comparison of two items that the question names, by dates or numbers of the same property.
 
-    They are the values of a property that the noun names, or of a class that it names. If the question asks for one of the
-    properties that link them, only those count. Nothing if one of them has no value.
+    Nothing if their values are equal, missing or of different precision, or if the question does not name two.
     """
-    rest = question_keywords(question) & _capitalised(question) - noun_keywords(order.noun, question)
-    if rest or question.expected.kind in ("date", "number", "yesno") or question.language.times.time(question.in_full):
-        return []  # facts are searched for the noun alone
-    links = _links(order, question)
-    partners = list({link.partner["id"]: link.partner for link in links}.values())
-    amounts: dict[int, tuple[float, ...]] = {}
-    for link in links:
-        value = _value(link, order, question)
-        if value is None:
-            return []
-        place, amount = partners.index(link.partner), (_amount(value),)
-        if place not in amounts or (amount > amounts[place]) == (order.highest and not order.by):
-            amounts[place] = amount
-    best = _only_at(amounts, order.highest, order.place)
-    if best is None or question.fit(partners[best]) < _LEAST_FIT:
+    operations = question.language.operations
+    comparison = operations.comparison(question.in_full)
+    is_yes_no = question.expected.kind == "yesno"
+    items = sorted(question.about, key=lambda item: _start(item["label"], question.in_full))
+    if comparison is None or len(items) != _PAIR or not (is_yes_no or operations.pairs(question.text)):
         return []
-    facts = [link.fact for link in links if link.partner["id"] == partners[best]["id"]]
-    places = [place for place, evidence in enumerate(question.evidences) if fact_of(evidence) in facts]
-    winner = partners[best]
-    return [Computed(winner, "order", _ordering(order, winner), tuple(places))] if places else []
+    keywords, names = question.language.properties.keywords, question.knowledge.properties
+    values = [_values(item, comparison, question) for item in items]
+    shared = values[0].keys() & values[1].keys()
+    words = keywords(question.in_full).difference(*(keywords(item["label"]) for item in items))
+    asking = {label for label in shared if names.asking(label, words) and not comparison.by}
+    if not shared:
+        return []
+    # of several dates of both the first: when they were born, founded, published
+    label = min(asking or shared, key=lambda label: (max(own[label] for own in values), label))
+    first, second = (own[label] for own in values)
+    length = min(len(first), len(second))  # a year and a day are compared as years
+    if first[:length] == second[:length]:
+        return []
+    is_first = (first > second) == comparison.higher
+    answer = (YES if is_first else NO) if is_yes_no else items[not is_first]
+    places = tuple(
+        place
+        for place, evidence in enumerate(question.evidences)
+        if (fact := fact_of(evidence)) and fact.subject in items and property_label(fact.predicate) == label
+    )
+    sentence = f"{label.text} of {items[0]['label']} and of {items[1]['label']}: {answer['label']}"
+    return [Computed(answer, "compare", sentence, places)]
 
 
-def _links(order: AskedOrder, question: Question) -> list[_FactLink]:
-    nouns, kb = noun_keywords(order.noun, question), question.knowledge.kb
-    names, words = question.knowledge.properties, question_keywords(question)
-    linked: dict[tuple[str, bool], list[_FactLink]] = {}
-    for item in dict.fromkeys(entity["id"] for entity in question.about):
-        for fact in map(Fact.of, kb.neighborhood(item)):
-            is_subject = item == fact.subject["id"]
-            partner = fact.object if is_subject else fact.subject
-            if not partner["id"].startswith("Q") or item not in (fact.subject["id"], fact.object["id"]):
-                continue
-            is_named = is_subject and bool(names.asking(property_label(fact.predicate), nouns))
-            if is_named or question.language.answer_types.heads(kb.types(partner["id"])) & nouns:
-                linked.setdefault((fact.predicate["id"], is_subject), []).append(_FactLink(fact, partner))
-    asking = [own for own in linked.values() if names.asking(property_label(own[0].fact.predicate), words)]
-    links = [link for own in asking or linked.values() for link in own]
-    return links if len({link.partner["id"] for link in links}) <= _MOST_ITEMS else []
+def _start(name: str, text: str) -> int:
+    """The place of a name, or of one of its longer words, in a text; its end if it has none."""
+    starts = (text.casefold().find(word) for word in (name.casefold(), *name.casefold().split()) if len(word) > _PAIR)
+    return min((start for start in starts if start >= 0), default=len(text))
 
 
-def _value(link: _FactLink, order: AskedOrder, question: Question) -> Entity | None:
-    """The value that orders an item: a date of the fact, else the earliest of its own; or its number of the measure."""
-    if not order.by:
-        dates = [own.value for own in link.fact.qualifiers if is_date(own.value["id"])]
-        if dates:
-            return min(dates, key=lambda date: date["id"])
-    facts = [Fact.of(fact) for fact in question.knowledge.kb.neighborhood(link.partner["id"])]
-    own = [(property_label(fact.predicate), fact.object) for fact in facts if fact.subject["id"] == link.partner["id"]]
-    if order.by:
-        names = question.knowledge.properties
-        numbers = [value for label, value in own if is_number(value["id"]) and names.asked(label, order.by) == 1]
-        return numbers[0] if len({value["id"] for value in numbers}) == 1 else None
-    return min((value for _, value in own if is_date(value["id"])), key=lambda date: date["id"], default=None)
+def _values(item: Entity, comparison: AskedComparison, question: Question) -> dict[PropertyLabel, tuple[float, ...]]:
+    """The value of each property that orders an item: the earliest date, or the one number."""
+    values: dict[PropertyLabel, set[tuple[float, ...]]] = defaultdict(set)
+    for fact in map(Fact.of, question.knowledge.kb.neighborhood(item["id"])):
+        label, value = property_label(fact.predicate), fact.object
+        if comparison.by:
+            suited = is_number(value["id"]) and question.knowledge.properties.asked(label, comparison.by) == 1
+        else:
+            suited = is_date(value["id"])
+        if suited and fact.subject["id"] == item["id"]:
+            values[label].add(_amount(value))
+    return {label: min(own) for label, own in values.items() if len(own) == 1 or not comparison.by}
 
 
-def _amount(value: Entity) -> float:
-    """A number that grows with a number, or with the day of a date."""
+def _amount(value: Entity) -> tuple[float, ...]:
+    """A number, or year, month and day of a date as far as its label tells them."""
     if is_number(value["id"]):
-        return float(value["id"])
-    year, month, day = value["id"].removesuffix("T00:00:00Z").rsplit("-", 2)
-    return int(year) * 372.0 + int(month) * 31 + int(day)
+        return (float(value["id"]),)
+    parts = tuple(float(part) for part in value["id"].removesuffix("T00:00:00Z").rsplit("-", 2))
+    return parts[: max(1, len(value["label"].removesuffix(" BC").split()))]
+
+
+OPERATIONS: dict[str, Callable[[Question], list[Computed]]] = {
+    "compare": compared_things,
+    "interval": by_intervals,
+    "order": ordered_things,
+    "role": roles,
+}

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..language.property_names import PropertyWords
-from ..records.evidence import Entity
-from ..records.facts import fact_of
-from .candidates import Computed, property_label
+import numpy as np
+
+from ..language.validity import contradicting, judged_parts
+from .candidates import Computed
 from .features import score_shares
-from .quantities import compared_with_limit
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 
 _READ = 5  # evidences that the model reads
 _LEAST = 0.02  # of a probability, for its odds
+_SHARP = 4  # exponent of the covered share
+_LEAST_WEIGHT = 1e-6  # of an evidence: all may have score 0
 _COVERED = 0.6  # of a question's words that an evidence must have to say something about it
 
 Judge = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
@@ -28,18 +28,14 @@ class YesNoFeatures(NamedTuple):
     """What speaks for "yes"; 0 if nothing does.
 
     Attributes:
-        computed: 1 or -1, if numbers or dates decide.
-        stated: 1 if a fact holds what is asked, -1 if facts have other values.
+        computed: 1 or -1, if a comparison of numbers or dates decides.
         covered: the largest share of the question's words that an evidence has; negative if that evidence denies it.
-        read: mean of the log-odds that the model reads in the best evidences, weighted by their scores.
-        surest: the log-odds of the evidence that has most of the question's words.
+        read: mean of the log-odds that the model reads in the best evidences, weighted by what they cover and by their scores.
     """
 
     computed: float = 0.0
-    stated: float = 0.0
     covered: float = 0.0
     read: float = 0.0
-    surest: float = 0.0
 
 
 class Verdict(NamedTuple):
@@ -64,61 +60,36 @@ def yes_or_no(question: Question, computed: Sequence[Computed] = (), judge: Judg
         judge: the entailment head of a model.
     """
     covered = _covered(question)
-    order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))
-    shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
-    best = order[0] if order else None
-    read = surest = 0.0
-    if judge is not None and order:
-        texts = [question.evidences[place]["evidence_text"] for place in order[:_READ]]
-        odds = list(map(_odds, judge([(question.in_full, text) for text in texts])))
-        weights = [shares[place] + 1e-6 for place in order[:_READ]]
-        read = sum(weight * own for weight, own in zip(weights, odds, strict=True)) / sum(weights)
-        surest = odds[0]
-    decided, places = _computed(question, computed)
-    stated, stating = _stated(question)
-    denial = question.language.yes_no.denial.search
-    is_denied = best is not None and (
-        (denial(question.evidences[best]["evidence_text"]) is None) != (denial(question.in_full) is None)
-    )
-    most = covered[best] if best is not None else 0.0
-    features = YesNoFeatures(decided, stated, -most if is_denied else most, read, surest)
-    told = bool(decided or stated or most >= _COVERED)
-    return Verdict(features, tuple(dict.fromkeys((*places, *stating, *order)))[:_READ], told)
+    order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))[:_READ]
+    decided, places = _computed(computed)
+    if not order:
+        return Verdict(YesNoFeatures(computed=decided), places, bool(decided))
+    # an evidence about another time says no
+    times = question.language.times
+    is_timed = times.time(question.in_full) is not None or times.asks_about_present(question.in_full)
+    behind = contradicting(judged_parts(question.in_full, question.evidences, question.language)) if is_timed else set()
+    read = 0.0
+    if judge is not None:
+        shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
+        # an evidence that has more of the question tells more
+        weights = np.array([(shares[place] + _LEAST_WEIGHT) * (_LEAST + covered[place]) ** _SHARP for place in order])
+        texts = [(question.in_full, question.evidences[place]["evidence_text"]) for place in order]
+        yes = np.clip(judge(texts), _LEAST, 1 - _LEAST)
+        odds = np.log(yes / (1 - yes))
+        odds = np.where([place in behind for place in order], -np.abs(odds), odds)
+        read = float(weights @ odds / weights.sum())
+    denial, best = question.language.yes_no.denial.search, question.evidences[order[0]]["evidence_text"]
+    is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
+    most = covered[order[0]]
+    features = YesNoFeatures(decided, -most if is_denied else most, read)
+    return Verdict(features, tuple(dict.fromkeys((*places, *order))), bool(decided) or most >= _COVERED)
 
 
-def _computed(question: Question, computed: Sequence[Computed]) -> tuple[float, tuple[int, ...]]:
+def _computed(computed: Sequence[Computed]) -> tuple[float, tuple[int, ...]]:
     for result in computed:
         if result.entity in (YES, NO):
             return (1.0 if result.entity == YES else -1.0), result.places
-    limit = compared_with_limit(question)
-    return (0.0, ()) if limit is None else (1.0 if limit.holds else -1.0, (limit.place,))
-
-
-def _stated(question: Question) -> tuple[float, tuple[int, ...]]:
-    """Whether a fact links two things that the question names, by a property that it asks for; or links one to others instead."""
-    language = question.language.properties
-    words = language.keywords(question.in_full)
-    holding, contradicting = [], []
-    for place, evidence in enumerate(question.evidences):
-        fact = fact_of(evidence)
-        if fact is None:
-            continue
-        named = [entity for entity in fact.entities if _is_named(entity, words, language)]
-        rest = words.difference(*(language.keywords(entity["label"]) for entity in named))
-        if not question.knowledge.properties.asking(property_label(fact.predicate), rest):
-            continue
-        if len({entity["id"] for entity in named}) > 1:
-            holding.append(place)
-        elif named:
-            contradicting.append(place)
-    if holding:
-        return 1.0, tuple(holding)
-    return (-1.0 if contradicting else 0.0), tuple(contradicting)
-
-
-def _is_named(entity: Entity, words: frozenset[str], language: PropertyWords) -> bool:
-    name = language.keywords(entity["label"])
-    return bool(name) and name <= words
+    return 0.0, ()
 
 
 def _covered(question: Question) -> list[float]:
@@ -137,8 +108,3 @@ def _covered(question: Question) -> list[float]:
         name = language.keywords(evidence.get("retrieved_for_entity", {}).get("label", ""))
         shares.append(sum(weights[word] for word in present) / total if present - name else 0.0)
     return shares
-
-
-def _odds(probability: float) -> float:
-    kept = min(max(probability, _LEAST), 1 - _LEAST)
-    return math.log(kept / (1 - kept))

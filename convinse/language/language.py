@@ -32,7 +32,6 @@ class YesNoWords:
     properties: PropertyWords
     light: WordSet
     denial: re.Pattern[str]
-    comparing: WordSet
 
     @cached_property
     def light_keywords(self) -> WordSet:

@@ -26,6 +26,7 @@ from ..records.written_values import find_literals
 from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError
+from ..turn_results import keep_answers
 from .answer_ranking import train_ranking
 from .conversations import turns_with_evidences
 from .learning import Measures, shuffled_batches
@@ -156,5 +157,7 @@ def validate(
 ) -> Measures:
     """P@1, MRR and Hit@5 of the module with another reader; the turns have their evidences and are not changed."""
     turns: list[Any] = [{**turn} for turn in dev]
-    ha.with_reader(reader).inference_on_turns(turns, sources)
+    module = ha.with_reader(reader)
+    for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
+        keep_answers(module, turn, answers)
     return {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}

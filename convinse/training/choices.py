@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-_TOLERANCE = 1e-7  # of the penalised loss, relative
+_TOLERANCE = 1e-9  # of the penalised loss, relative
 
 
 class Choice(NamedTuple):

@@ -22,6 +22,7 @@ from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
 from ..records.conversation import Turn, asked_in_full
 from ..resources import model_path
 from ..support.errors import DataError
+from ..turn_results import keep_answers
 from .answering import answer_spans
 from .conversations import turns_with_evidences
 from .learning import Learning, Measures, shuffled_batches
@@ -95,7 +96,9 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
         )
     )
     own = dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model))  # a writer changes the one it is given
-    ha.with_writer(ha.build_writer(own)).inference_on_turns(turns, sources)
+    module = ha.with_writer(ha.build_writer(own))
+    for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
+        keep_answers(module, turn, answers)
     measured = {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}  # type: ignore[literal-required]
     training: dict[str, Any] = msgspec.to_builtins(config.ha_training)
     of_reader: dict[str, Any] = msgspec.to_builtins(config.ha_seq2seq)

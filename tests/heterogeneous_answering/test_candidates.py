@@ -39,13 +39,18 @@ def test_what_a_question_is_about_may_answer_it(text, about, evidences):
 
 
 def test_in_a_choice_only_what_is_offered_may_answer():
-    texts = [evidence("Ann, Ann and Bob met Carl.", "text", *((name, item_id(name)) for name in ("Ann", "Bob", "Carl")))]
+    texts = [
+        evidence("Ann, Ann and Bob met Carl.", "text", *((name, item_id(name)) for name in ("Ann", "Bob", "Carl")))
+    ]
     assert found("Was it Ann or Bob?", *texts, about=[thing("Ann")]) == ["Ann", "Bob"]
     assert found("Was it Dora or Emil?", *texts) == ["Ann", "Bob", "Carl"]  # neither is known
 
 
 def test_a_question_for_a_number_asks_for_no_words_and_no_award():
-    given = [fact("Ann", "award received", "Golden Bear"), evidence("Ann Marie Lee won 3 prizes.", "text", ("Bob", item_id("Bob")))]
+    given = [
+        fact("Ann", "award received", "Golden Bear"),
+        evidence("Ann Marie Lee won 3 prizes.", "text", ("Bob", item_id("Bob"))),
+    ]
     labels = found("How many prizes did she win?", *given, read=["three", "Some Words"], answer_type="number")
     assert "3" in labels and not {"Golden Bear", "Some Words", "Ann Marie Lee"} & set(labels)
     assert "Bob" in labels  # a type alone excludes nothing

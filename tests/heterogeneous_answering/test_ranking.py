@@ -5,7 +5,7 @@ import math
 import pytest
 from answer_models import answer_model, measured_of
 
-from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate, answers, in_shares, in_year, merged, ordered
+from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate, answers, in_year, merged, ordered
 from convinse.heterogeneous_answering.ranking import FILE, read_answer_weights
 from convinse.heterogeneous_answering.yes_no import YesNoFeatures
 from convinse.support.errors import ModelError
@@ -61,11 +61,7 @@ def test_of_equal_scores_dates_go_by_age_and_others_by_their_evidence():
     assert ids(ordered(candidates(("a", 0.3), ("b", 0.1 + 0.2)))) == ["a", "b"]  # unequal in the last digit
 
 
-def test_shares_are_of_all_and_an_entity_given_twice_has_both_scores():
-    assert [(own.entity["id"], own.score) for own in in_shares(candidates(("A", 1.0), ("B", 0.0), ("C", 3.0)))] == [
-        ("C", 0.75), ("A", 0.25),
-    ]  # fmt: skip
-    assert in_shares([]) == in_shares(candidates(("A", 0.0))) == []
+def test_an_entity_given_twice_has_both_scores():
     twice = [*candidates(("A", 0.3), ("B", 0.4)), AnswerCandidate({"id": "A", "label": "x"}, 0.2, (7,), ("written",))]
     first, second = merged(twice)
     assert first == ({"id": "A", "label": "label of A"}, pytest.approx(0.5), (1,), ("reader", "written"), False)

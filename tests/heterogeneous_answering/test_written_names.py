@@ -1,7 +1,7 @@
 """What a written text names in the evidences."""
 
 import pytest
-from asked_turns import question_of, knowledge_over
+from asked_turns import knowledge_over, question_of
 
 from convinse.heterogeneous_answering.seq2seq import NamesInEvidences
 from evidences import evidence

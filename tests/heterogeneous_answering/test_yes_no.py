@@ -1,10 +1,9 @@
-"""Yes or no from computations, facts and the entailment head of a model."""
+"""Yes or no from computations and the entailment head of a model."""
 
 import math
 
 import pytest
-from asked_turns import knowledge_over, question_of
-from literal_evidence import fact
+from asked_turns import question_of
 
 from convinse.heterogeneous_answering.candidates import Computed
 from convinse.heterogeneous_answering.question import NO, YES
@@ -12,41 +11,13 @@ from convinse.heterogeneous_answering.yes_no import yes_or_no
 from convinse.records.border import structured
 from evidences import evidence
 
-KNOWLEDGE = knowledge_over(
-    [("P57", "director", ["directed by"]), ("P58", "screenwriter", ["writer"]), ("P2130", "cost", ["budget"])]
-)
-DIRECTED = fact("Titanic", "director", "James Cameron")
-WROTE = fact("Titanic", "screenwriter", "James Cameron")
-
 
 def text(sentence, source="text", score=1.0):
     return {**structured(evidence(sentence, source)), "score": score}
 
 
 def verdict(question, *evidences, judge=None, computed=()):
-    return yes_or_no(question_of(question, *evidences, knowledge=KNOWLEDGE), computed, judge)
-
-
-@pytest.mark.parametrize(
-    ("question", "stated"),
-    [
-        ("Did James Cameron direct Titanic?", 1.0),
-        ("Was Titanic directed by Steven Spielberg?", -1.0),
-        ("Was James Cameron the writer of Titanic?", 1.0),
-        ("Did James Cameron sing?", 0.0),
-    ],
-)
-def test_facts_that_hold_or_exclude_what_is_asked(question, stated):
-    own = verdict(question, WROTE, DIRECTED)
-    assert own.features.stated == stated and (own.is_told or not stated)
-    if stated:
-        assert own.places[0] == ("direct" in question)
-
-
-@pytest.mark.parametrize(("limit", "value"), [("100", 1.0), ("300", -1.0)])
-def test_a_limit_decides(limit, value):
-    own = verdict(f"Did Titanic cost more than {limit} million dollars?", fact("Titanic", "cost", "200000000"))
-    assert own.features.computed == value and own.is_told
+    return yes_or_no(question_of(question, *evidences), computed, judge)
 
 
 @pytest.mark.parametrize(("answer", "value"), [(YES, 1.0), (NO, -1.0)])
@@ -83,13 +54,13 @@ def test_the_head_reads_the_question_with_each_of_the_best_evidences_of_any_sour
     others = [text(f"Other {number}.", "table", 0.2) for number in range(6)]
     own = verdict(ELEANOR, *others, text("Eleanor Roosevelt believed the story.", "info"), judge=judge)
     assert len(pairs) == 5 and pairs[0] == (ELEANOR, "Eleanor Roosevelt believed the story.")
-    assert own.features.surest == pytest.approx(math.log(9)) and own.features.surest > own.features.read > 0
+    assert math.log(9) > own.features.read > 0
     assert own.places[0] == 6
 
 
 def test_odds_of_a_certain_head_are_bounded():
     own = verdict(ELEANOR, text("x"), judge=lambda pairs: [1.0] * len(pairs))
-    assert own.features.surest == pytest.approx(math.log(0.98 / 0.02))
+    assert own.features.read == pytest.approx(math.log(0.98 / 0.02))
 
 
 def test_without_evidences_nothing_is_told_and_nothing_read():
