@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
+from ..records.evidence import normalize_source
 from ..records.literals import is_item
 from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
@@ -76,6 +77,7 @@ class QuestionFeatures(NamedTuple):
         fit, covered, subjects: the best of all candidates.
         linked: an item that the question is about is known.
         unknown: the number of capitalised words of the question that its evidences do not have.
+        pages: there are evidences of pages, not of facts alone.
     """
 
     candidates: float
@@ -86,6 +88,7 @@ class QuestionFeatures(NamedTuple):
     subjects: float
     linked: float
     unknown: float
+    pages: float
 
 
 class Measured(NamedTuple):
@@ -115,6 +118,7 @@ def measure(question: Question, candidates: Sequence[Candidate], surest: float =
         subjects=best("subjects"),
         linked=float(bool(question.about)),
         unknown=float(sum(name.casefold() not in texts for name in names)),
+        pages=float(any(normalize_source(evidence["source"]) != "kb" for evidence in question.evidences)),
     )
     return Measured(candidates, rows, of_question)
 
