@@ -60,7 +60,7 @@ class Computed(NamedTuple):
 
 
 @dataclass
-class Candidate:
+class EntityCandidate:
     """A candidate: its entity, its roles, its share of what a reader marks, and the computation that gives it."""
 
     entity: Entity
@@ -84,7 +84,7 @@ class Candidate:
 
 def find_candidates(
     question: Question, read: Iterable[AnswerCandidate] = (), computed: Iterable[Computed] = ()
-) -> list[Candidate]:
+) -> list[EntityCandidate]:
     """All candidates of a question, in the order of the evidences.
 
     Args:
@@ -117,7 +117,7 @@ class _Merging:
     """
 
     def __init__(self, question: Question) -> None:
-        self.candidates: dict[str, Candidate] = {}
+        self.candidates: dict[str, EntityCandidate] = {}
         self._question = question
         self._scale = question.language.literals.asked_scale(question.text)
         self._items: dict[str, str] = {}  # by name
@@ -130,18 +130,18 @@ class _Merging:
             if " " in name:
                 self._surnames.setdefault(name.split()[-1], set()).add(name)
 
-    def candidate(self, entity: Entity) -> Candidate:
+    def candidate(self, entity: Entity) -> EntityCandidate:
         """The candidate that an entity is."""
         entity = self._canonical(entity)
         if is_known(entity):
-            return self.candidates.setdefault(entity["id"].lower(), Candidate(entity))
+            return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
         name = same_words(entity["label"], self._question.language.words)
         full = self._surnames.get(name, ())
         item = self._items.get(name) or (self._items[next(iter(full))] if len(full) == 1 else None)
         key = f"words {name}" if item is None else item.lower()
         if item is not None and key not in self.candidates:
             entity = {"id": item, "label": self._question.knowledge.kb.label(item) or entity["label"]}
-        return self.candidates.setdefault(key, Candidate(entity))
+        return self.candidates.setdefault(key, EntityCandidate(entity))
 
     def _canonical(self, entity: Entity) -> Entity:
         if self._question.asks_for_year:
@@ -155,7 +155,7 @@ def _number_in_words(text: str, language: Language) -> int | None:
     return language.literals.number_in_words(text)
 
 
-def _agree(candidates: Sequence[Candidate], question: Question) -> None:
+def _agree(candidates: Sequence[EntityCandidate], question: Question) -> None:
     """Tell of each candidate whether an evidence of it holds at the time of the question, or all contradict it.
 
     The end of an interval contradicts a question for its start, and the other values of a property that was computed with do.
@@ -166,16 +166,20 @@ def _agree(candidates: Sequence[Candidate], question: Question) -> None:
             verdicts[place, entity["id"]].add(verdict)
     boundary = question.language.times.boundary(question.in_full) if question.expected.kind == "date" else Boundary.ANY
     ends = {Boundary.START: (START_TIME, END_TIME), Boundary.END: (END_TIME, START_TIME)}
-    asked, other = ends.get(boundary, ("", ""))
+    asked, opposite = ends.get(boundary, ("", ""))
     unknown = {Agreement.UNKNOWN}
     rivals = frozenset().union(*(own.computed.rivals for own in candidates if own.computed))
     for own in candidates:
         labels = {label.id for role in own.roles for label in role.labels}
-        stated = {one for role in own.roles for one in verdicts.get((role.place, role.entity["id"]), unknown)}
+        stated = {verdict for role in own.roles for verdict in verdicts.get((role.place, role.entity["id"]), unknown)}
         if own.computed and own.computed.rivals:
             own.agreement = Agreement.HOLDS
         elif (
-            own.places and rivals.issuperset(own.places) or boundary in ends and other in labels and asked not in labels
+            own.places
+            and rivals.issuperset(own.places)
+            or boundary in ends
+            and opposite in labels
+            and asked not in labels
         ):
             own.agreement = Agreement.CONTRADICTS
         elif Agreement.HOLDS in stated:
@@ -184,7 +188,7 @@ def _agree(candidates: Sequence[Candidate], question: Question) -> None:
             own.agreement = Agreement.CONTRADICTS
 
 
-def _possible(candidates: list[Candidate], question: Question) -> list[Candidate]:
+def _possible(candidates: list[EntityCandidate], question: Question) -> list[EntityCandidate]:
     """The candidates that a question admits.
 
     Of a choice ("A or B?") what it offers. Of other questions an item that they are about only if they name it by another name

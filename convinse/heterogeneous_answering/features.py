@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
+from ..records.evidence import normalize_source
 from ..records.literals import is_item
 from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
-from .candidates import Candidate, without_possessive
+from .candidates import EntityCandidate, without_possessive
 from .question import Question, is_known
 
 _LEAST = 1e-4  # of a share, for its logarithm
@@ -76,6 +77,7 @@ class QuestionFeatures(NamedTuple):
         fit, covered, subjects: the best of all candidates.
         linked: an item that the question is about is known.
         unknown: the number of capitalised words of the question that its evidences do not have.
+        pages: there are evidences of pages, not of facts alone.
     """
 
     candidates: float
@@ -86,17 +88,18 @@ class QuestionFeatures(NamedTuple):
     subjects: float
     linked: float
     unknown: float
+    pages: float
 
 
 class Measured(NamedTuple):
     """The candidates of a question with their features, and those of the question."""
 
-    candidates: Sequence[Candidate]
+    candidates: Sequence[EntityCandidate]
     features: list[Features]
     question: QuestionFeatures
 
 
-def measure(question: Question, candidates: Sequence[Candidate], surest: float = 0.0) -> Measured:
+def measure(question: Question, candidates: Sequence[EntityCandidate], surest: float = 0.0) -> Measured:
     """Measure the candidates of a question; `surest` is the probability of the reader's surest span."""
     measuring = _Measuring(question, candidates)
     rows = [measuring.features(candidate) for candidate in candidates]
@@ -115,6 +118,7 @@ def measure(question: Question, candidates: Sequence[Candidate], surest: float =
         subjects=best("subjects"),
         linked=float(bool(question.about)),
         unknown=float(sum(name.casefold() not in texts for name in names)),
+        pages=float(any(normalize_source(evidence["source"]) != "kb" for evidence in question.evidences)),
     )
     return Measured(candidates, rows, of_question)
 
@@ -128,7 +132,7 @@ def score_shares(scores: Sequence[float]) -> list[float]:
 class _Measuring:
     """Measures the candidates of one question, with what they have in common."""
 
-    def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, question: Question, candidates: Sequence[EntityCandidate]) -> None:
         self._question = question
         self._keywords = question.language.properties.keywords
         self._candidates = candidates
@@ -171,7 +175,7 @@ class _Measuring:
         event = question.knowledge.lifetimes.common(entity["id"] for entity in question.about)
         return None if event is None else times.clause(question.in_full, event)
 
-    def features(self, candidate: Candidate) -> Features:
+    def features(self, candidate: EntityCandidate) -> Features:
         """The features of a candidate."""
         entity, roles = candidate.entity, candidate.roles
         name, label = entity["id"], entity["label"]
@@ -213,7 +217,7 @@ class _Measuring:
             prior=math.log10(1 + facts) / 5,
         )
 
-    def _timeliness(self, candidate: Candidate) -> float:
+    def _timeliness(self, candidate: EntityCandidate) -> float:
         if candidate.agreement is not Agreement.UNKNOWN:
             return float(candidate.agreement.value)
         lifetime = self._question.knowledge.lifetimes.of(candidate.entity["id"])

@@ -101,10 +101,12 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
             named = [len(group) - 1]
         at = named[0] + (1 if is_later else -1) if len(named) == 1 else -1
         if 0 <= at < len(group):
-            own, other = group[at], group[named[0]]
+            own, neighbour = group[at], group[named[0]]
             order, beside = ("after", "next") if is_later else ("before", "previous")
-            sentence = f"The {beside} {own.label.text} {order} {other.value['label']} was {own.value['label']}."
-            results.append(Computed(own.value, "interval", sentence, (own.place, other.place), rivals=_places(group)))
+            sentence = f"The {beside} {own.label.text} {order} {neighbour.value['label']} was {own.value['label']}."
+            results.append(
+                Computed(own.value, "interval", sentence, (own.place, neighbour.place), rivals=_places(group))
+            )
     return results
 
 

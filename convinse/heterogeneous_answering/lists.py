@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..records.facts import fact_of
-from .candidates import Candidate
+from .candidates import EntityCandidate
 from .question import Question
 from .ranked_answers import AnswerCandidate
 
@@ -14,7 +14,7 @@ _Group = tuple[str, ...]
 
 
 def with_list(
-    question: Question, candidates: Sequence[Candidate], ranked: Sequence[AnswerCandidate]
+    question: Question, candidates: Sequence[EntityCandidate], ranked: Sequence[AnswerCandidate]
 ) -> list[AnswerCandidate]:
     """Ranked answers, of which the listed ones are marked and come first if the question asks for several.
 
@@ -22,7 +22,7 @@ def with_list(
     question asks for others than were said before, these are left out.
     """
     words = question.language.operations
-    if words.others.search(question.text):
+    if words.excluding.search(question.text):
         said = {entity["id"] for entity in question.said}
         ranked = [own for own in ranked if own.entity["id"] not in said]
     if not ranked or not words.several.search(question.in_full):
@@ -37,15 +37,15 @@ def with_list(
     return [own._replace(is_listed=True) for own in members] + [own for own in ranked if own not in members]
 
 
-def _groups(question: Question, candidate: Candidate) -> Iterator[_Group]:
+def _groups(question: Question, candidate: EntityCandidate) -> Iterator[_Group]:
     """The groups of values that a candidate belongs to."""
     for role in candidate.roles:
         evidence = question.evidences[role.place]
         page = evidence.get("retrieved_for_entity", {}).get("id", "")
         label = role.labels[0].text if role.labels else ""
         if fact := fact_of(evidence):
-            other = fact.object if role.kind == "subject" else fact.subject
-            yield "fact", role.kind, other["id"], label
+            partner = fact.object if role.kind == "subject" else fact.subject
+            yield "fact", role.kind, partner["id"], label
         elif "row" in evidence and label:
             row = evidence["row"]
             yield "row", row.get("page", page), row["caption"], row["section"], label

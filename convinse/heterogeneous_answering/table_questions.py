@@ -118,8 +118,8 @@ def _of_row(place: int, row: Row, meant: AbstractSet[str], question: Question) -
         name = name_keywords(cell, words)
         if _matching(name, meant)[1] >= _LEAST:
             above = words.keywords(f"{row['caption']} {row['section']} {row.get('part', '')} {cell['header']}")
-            others = (other for other in row["cells"] if other is not cell)
-            beside = tuple((other["header"], tuple(cell_answers(other, question))) for other in others)
+            rest = (neighbour for neighbour in row["cells"] if neighbour is not cell)
+            beside = tuple((neighbour["header"], tuple(cell_answers(neighbour, question))) for neighbour in rest)
             yield _NamedCell(place, name, beside, above)
 
 

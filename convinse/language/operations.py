@@ -62,7 +62,7 @@ class OperationWords:
     offering: WordSet
     pairing: WordSet
     several: re.Pattern[str]
-    others: re.Pattern[str]
+    excluding: re.Pattern[str]
 
     def order(self, question: str) -> AskedOrder | None:
         """The first order that a question asks for; None if it asks for none."""

@@ -228,8 +228,8 @@ def cross_validated(sets: Sequence[Sequence[Choice]], l2: float, rising: Sequenc
     """
     likely: list[list[np.ndarray]] = [[np.empty(0)] * len(own) for own in sets]
     for part in range(_PARTS):
-        others = [[choice for choice in own if _part(choice.group) != part] for own in sets]
-        fitted = fit(weighted([own for own in others if own]), l2, rising) if any(others) else None
+        kept = [[choice for choice in own if _part(choice.group) != part] for own in sets]
+        fitted = fit(weighted([own for own in kept if own]), l2, rising) if any(kept) else None
         for own, chances in zip(sets, likely, strict=True):
             for place, choice in enumerate(own):
                 if _part(choice.group) == part:

@@ -1,9 +1,9 @@
 """The shipped rankings of answers anew, after a change of the embedded model, of what finds answers, or of the data.
 
-    PYTHONPATH=scripts python -m recipes.answers [--work cache/answers] [--ablations]
+    PYTHONPATH=scripts python -m recipes.answers [--data ../shared/data] [--work cache/answers] [--ablations]
 
 Learns from the embedded conversations to train and to choose by (all sources), also with answers that are not items: the ranking of
-`ha: extractive` (`snapshot/answers`), and without a reader that of `ha: entity_voting` (`snapshot/voting`). With `--ablations` it
+`ha: extractive` (`snapshot/answers`; also from single questions of TIQ, RuBQ and LC-QuAD 2.0 over wikidata-27k), and without a reader that of `ha: entity_voting` (`snapshot/voting`). With `--ablations` it
 writes `docs/figures/ablations.json`: what each feature and each operation is worth, cross-validated by whole conversations.
 The turns with their evidences are kept in the folder `work`; delete it after a change of what finds them.
 """
@@ -14,23 +14,29 @@ import argparse
 import dataclasses
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
+from bench.candidates import build_sources
 from bench.conversations.turns import is_right
 from convinse.config import Config, load_config, project_root, resolve
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.experiment import read_part
+from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.heterogeneous_answering.entity_voting import SHIPPED as VOTING
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.features import Features
 from convinse.heterogeneous_answering.ranking import SHIPPED
 from convinse.heterogeneous_answering.table_questions import OPERATIONS
-from convinse.records.conversation import Turn
-from convinse.records.evidence import SOURCES
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.records.conversation import Conversation, Turn
+from convinse.records.evidence import SOURCES, Entity
+from convinse.records.literals import is_item
 from convinse.resources import Resources
 from convinse.scoring.significance import p_value
 from convinse.support.files import replacing
@@ -45,15 +51,23 @@ from convinse.training.answer_ranking import (
 )
 from convinse.training.choices import Choice
 from convinse.training.conversations import grouped_turns
+from recipes.sources import json_lines, needed, shared_data
+from recipes.temporal import answer_entity
 
 _PARTS = ("train", "dev", "natural-dev")
 _NAMES = ", names"  # sets whose answers are not items
+_MOST = 200  # questions of a set of single questions
+_QUESTIONS = ("hybrid", "wikidata-questions.jsonl.gz")  # of TIQ (train) and RuBQ
+_LCQUAD = ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
 _CARD = {
     "Data": """
 | set | what | licence |
 |---|---|---|
 | train, dev, natural-dev | the embedded conversations to train and to choose by, all sources | MIT, the project's own |
 | train, names; dev, names | the same, as if the answers were not items | as above |
+| tiq | questions of TIQ (train), as found in zhenjia2017/FAITH, over wikidata-27k | MIT |
+| rubq2 | questions of RuBQ 2.0 (dev), vladislavneon/RuBQ, over wikidata-27k | CC BY-SA 4.0 |
+| lcquad2 | questions of LC-QuAD 2.0 (dev, CLOCQ's selection), over wikidata-27k | CC BY 4.0 |
 
 `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts,
 and the questions for yes or no. It holds numbers only, no text of the data. The parts to report on had no part in it.""",
@@ -86,22 +100,46 @@ class RememberingReader:
                 yield dataclasses.replace(span, context=place)
 
 
-def kept_turns(base: str, part: str, work: Path) -> _Turns:
-    """The turns of a part, each with its group and evidences, from the folder `work` if they are there."""
-    path = work / f"{Path(base).stem}-{part}.jsonl"
+def kept_turns(
+    name: str, base: str, settings: Mapping[str, str | None], conversations: Sequence[Conversation],
+    sources: Sequence[str], work: Path,
+) -> _Turns:  # fmt: skip
+    """The turns of conversations, each with its group and evidences, from the folder `work` if they are there."""
+    path = work / f"{Path(base).stem}-{name}.jsonl"
     if not path.is_file():
-        source = work / f"{part}.json"
-        source.write_text(json.dumps(read_part(load_config(base), part)), encoding="utf-8")
-        config = load_config(base, train_input_path=str(source.resolve()), benchmark="convmix", benchmark_path=".",
+        source = work / f"{name}.json"
+        source.write_text(json.dumps(conversations), encoding="utf-8")
+        config = load_config(base, **settings, train_input_path=str(source.resolve()), benchmark="convmix", benchmark_path=".",
                              ers_cache_path=str(work / "cache"))  # fmt: skip
         with (
             Resources(config) as resources,
             replacing(path) as temporary,
             temporary.open("w", encoding="utf-8") as file,
         ):
-            for own in grouped_turns(config, "train", SOURCES, resources):
+            for own in grouped_turns(config, "train", sources, resources):
                 file.write(f"{json.dumps(own)}\n")
     return [(group, turn) for group, turn in map(json.loads, path.read_text(encoding="utf-8").splitlines())]
+
+
+def single_questions(data: Path, kb: KnowledgeBase) -> dict[str, list[Conversation]]:
+    """By data set some questions of one turn with an answer that the knowledge base knows, each once."""
+    known: dict[str, dict[str, Conversation]] = defaultdict(dict)
+
+    def add(name: str, question: str, answers: Iterable[Entity]) -> None:
+        given = [answer for answer in answers if not is_item(answer["id"]) or kb.has(answer["id"])]
+        if given and "{" not in question:
+            turn: Turn = {"turn": 0, "question": question, "answers": given}
+            known[name].setdefault(question, {"conv_id": f"{name} {len(known[name])}", "questions": [turn]})
+
+    for row in json_lines(needed(data, *_QUESTIONS)):
+        if row["set"].endswith("test"):
+            continue
+        written = (answer["id"] or str(answer["value"]) for answer in row["answers"])
+        add(row["set"].split("-")[0], row["question"], filter(None, (answer_entity(own, kb.label) for own in written)))
+    for conversation in read_benchmark(needed(data, *_LCQUAD), "lcquad2"):
+        turn = conversation["questions"][0]
+        add("lcquad2", turn["question"], turn["answers"])
+    return {name: list(own.values())[:: -(-len(own) // _MOST)] for name, own in known.items()}
 
 
 def learned_sets(module: ExtractiveAnswering | EntityVoting, turns: Mapping[str, _Turns]) -> list[ChoiceSet]:
@@ -110,13 +148,25 @@ def learned_sets(module: ExtractiveAnswering | EntityVoting, turns: Mapping[str,
 
 
 def turns_of(base: str, work: Path) -> dict[str, _Turns]:
-    """The turns of each set that a configuration learns from."""
-    turns = {part: kept_turns(base, part, work) for part in _PARTS}
+    """The turns of each embedded set that a configuration learns from."""
+    parts = {part: read_part(load_config(base), part) for part in _PARTS}
+    turns = {part: kept_turns(part, base, {}, own, SOURCES, work) for part, own in parts.items()}
     if base == "config.yml":
         for part in _PARTS[:2]:
             nameless = ((group, unlinked(turn)) for group, turn in turns[part])
             turns[part + _NAMES] = [(group, own) for group, own in nameless if own is not None]
     return turns
+
+
+def single_sets(data: Path, work: Path) -> list[ChoiceSet]:
+    """What single questions over wikidata-27k teach, as one set; those for yes or no do not count."""
+    settings = {"kb_path": build_sources(data, work)["kb_path"], "ers_wikipedia_dump": None}
+    with closing(KnowledgeBase(Path(settings["kb_path"] or ""))) as kb:
+        questions = single_questions(data, kb)
+    turns = {name: kept_turns(name, "config.yml", settings, own, ("kb",), work) for name, own in questions.items()}
+    with Resources(load_config("config.yml", **settings, ers_cache_path=str(work / "cache"))) as resources:
+        sets = learned_sets(ExtractiveAnswering(resources.config, resources), turns)
+    return [ChoiceSet(", ".join(turns), [choice for own in sets for choice in own.choices], [])]
 
 
 def module_of(config: Config, resources: Resources) -> ExtractiveAnswering | EntityVoting:
@@ -180,6 +230,7 @@ def ablations(module: ExtractiveAnswering | EntityVoting, turns: Mapping[str, _T
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, default=shared_data(), help="the shared data")
     parser.add_argument("--work", type=Path, default=Path("cache/answers"), metavar="FOLDER")
     parser.add_argument("--ablations", action="store_true", help="write docs/figures/ablations.json, too")
     options = parser.parse_args()
@@ -191,7 +242,8 @@ def main() -> None:
         turns = turns_of(base, options.work)
         with Resources(load_config(base, ers_cache_path=str(options.work / "cache"))) as resources:
             module = module_of(resources.config, resources)
-            write_ranking(learned_sets(module, turns), resources.config, resolve(output), _CARD)
+            sets = learned_sets(module, turns) + (single_sets(options.data, options.work) if output == SHIPPED else [])
+            write_ranking(sets, resources.config, resolve(output), _CARD)
             if options.ablations:
                 figures[Path(base).stem] = ablations(module, turns)
     if options.ablations:

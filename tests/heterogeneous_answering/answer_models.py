@@ -1,6 +1,6 @@
 """Rankings of answers whose weights are set by hand, and features of which only some are not 0."""
 
-from convinse.heterogeneous_answering.candidates import Candidate
+from convinse.heterogeneous_answering.candidates import EntityCandidate
 from convinse.heterogeneous_answering.features import Features, Measured, QuestionFeatures
 from convinse.heterogeneous_answering.ranking import FORMAT, AnswerWeights, TrainingSet
 from convinse.support.weights import FeatureWeight
@@ -26,6 +26,6 @@ def features_of(kind, **values):
 
 def measured_of(*values, **of_question):
     """Candidates with these features each, of a question with those."""
-    candidates = [Candidate({"id": f"Q{n}", "label": str(n)}) for n in range(len(values))]
+    candidates = [EntityCandidate({"id": f"Q{n}", "label": str(n)}) for n in range(len(values))]
     rows = [features_of(Features, **own) for own in values]
     return Measured(candidates, rows, features_of(QuestionFeatures, **of_question))

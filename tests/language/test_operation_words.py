@@ -76,4 +76,4 @@ def test_a_choice_offers_things(question, offers, pairs):
 )
 def test_a_question_for_several_answers_and_for_others(question, several, others):
     assert bool(OPERATIONS.several.search(question)) is several
-    assert bool(OPERATIONS.others.search(question)) is others
+    assert bool(OPERATIONS.excluding.search(question)) is others

@@ -8,7 +8,7 @@ import pytest
 
 from convinse.config import parse_config
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.candidates import Candidate
+from convinse.heterogeneous_answering.candidates import EntityCandidate
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.features import Features, Measured, QuestionFeatures
 from convinse.heterogeneous_answering.ranking import FILE, read_answer_weights
@@ -317,7 +317,7 @@ def test_a_written_ranking_ranks_as_the_learned_one():
     weights = train_weights(sets, 3.0, "")
     fitted = fit(weighted([own.choices for own in sets]), 3.0, RISING)
     for own in sets[1].choices:
-        candidates = [Candidate({"id": f"Q{n}", "label": ""}) for n in range(len(own.candidates))]
+        candidates = [EntityCandidate({"id": f"Q{n}", "label": ""}) for n in range(len(own.candidates))]
         measured = Measured(candidates, [Features(*row) for row in own.candidates], QuestionFeatures(*own.question))
         scores = {ranked.entity["id"]: ranked.score for ranked in weights.ranked(measured)}
         likely = fitted.probabilities(own)[:-1].tolist()
