@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from convinse.answer_typing import AnswerTyping, ClassesOfEntities, LikelyClasses, asked_together
+from convinse.answer_typing import AnswerTyping, ClassesOfEntities, LikelyClasses
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
 from convinse.language.language import english
 
@@ -112,17 +112,3 @@ def work(*questions, result):
     for question in questions:
         told.append((yield question))
     return result, told
-
-
-def test_works_side_by_side_ask_together():
-    asked = []
-
-    class Typing:
-        def likely(self, questions):
-            asked.append(questions)
-            return [" in ".join(question) for question in questions]
-
-    works = [work(("When?", "b"), ("Who?", "c"), result=1), work(result=2), work(("What?", "d"), result=3)]
-    assert asked_together(Typing(), works) == [(1, ["When? in b", "Who? in c"]), (2, []), (3, ["What? in d"])]
-    assert [own for own in asked if own] == [[("When?", "b"), ("What?", "d")], [("Who?", "c")]]
-    assert asked_together(None, [work(result=1)]) == [(1, [])] and asked_together(None, []) == []

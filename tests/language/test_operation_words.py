@@ -55,7 +55,11 @@ def test_a_comparison_has_its_measure_and_its_direction(question, by, higher):
 
 @pytest.mark.parametrize(
     ("question", "offers", "pairs"),
-    [("Is it Alien or Aliens?", True, True), ("Which of the two is longer?", False, True), ("Who made it?", False, False)],
+    [
+        ("Is it Alien or Aliens?", True, True),
+        ("Which of the two is longer?", False, True),
+        ("Who made it?", False, False),
+    ],
 )
 def test_a_choice_offers_things(question, offers, pairs):
     assert (OPERATIONS.offers(question), OPERATIONS.pairs(question)) == (offers, pairs)
