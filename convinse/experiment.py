@@ -176,7 +176,7 @@ def run_experiment(
             Batch(waiting[place : place + step], sources, use_gold_answers, done_by, until)
             for place in range(0, len(waiting), step)
         ]
-        taken = dict.fromkeys(STAGE_NAMES, 0.0)
+        taken: dict[str, float] = dict.fromkeys(STAGE_NAMES, 0.0)
         requests: dict[str, Counter[str]] = {}
         advance = opened.enter_context(progress("_".join(sources), len(waiting), "conversations", quiet))
         for done in (

@@ -1,11 +1,10 @@
-"""What every stage of the pipeline has, whatever it does."""
+"""The base class of the three stages."""
 
 from __future__ import annotations
 
 import logging
-from abc import ABC
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from .config import Config
 from .language.language import Language
@@ -14,25 +13,25 @@ from .support.errors import ModuleError
 from .support.registry import find_trainer
 
 
-class Stage(ABC):
+class Stage:
     """A module of a stage; see the three classes that modules of one's own inherit.
 
-    A module returns what it makes; the pipeline checks, stores and measures it (`convinse.turn_results`). The pipeline calls
-    `inference_on_turns`; the base class of each stage has one that calls `inference_on_turn` for each turn. A class that
-    defines `inference_on_turn` alone is called turn by turn, also if it inherits from one that computes turns together.
+    A module returns its results; the pipeline checks, stores and measures them (`convinse.turn_results`). It calls
+    `inference_on_turns`. A class defines this method or `inference_on_turn`; the other one is made of it, whatever the class
+    inherits. So a class that defines `inference_on_turn` is called turn by turn, also below one that computes turns together.
 
     Args:
         config: the checked configuration; keys of a module's own stand below `config.custom`.
-        resources: what the stages of a pipeline share. A module whose constructor takes the configuration alone is given
-            those of its pipeline all the same; used alone, it opens its own.
+        resources: what the stages of a pipeline share. A module whose constructor takes the configuration alone has those
+            of its pipeline all the same; used alone, it opens its own.
 
     Attributes:
         stage: `qu`, `ers` or `ha`: the configuration key that names the module.
         language: the words of the language that questions and evidences are in.
         logger: writes to the log of the run.
         conversations_at_once: how many conversations the pipeline hands to the stages together. A module that computes
-            in batches raises it and overrides `inference_on_turns`.
-        requests_per_turn: to a language model at most; the command `pipeline --dry-run` tells it.
+            in batches raises it and defines `inference_on_turns`.
+        requests_per_turn: the most requests to a language model; shown by the command `pipeline --dry-run`.
         trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
@@ -44,19 +43,29 @@ class Stage(ABC):
     conversations_at_once = 1
     requests_per_turn = 0
     trainer: str | None = None
-    handed: Resources | None = None  # by the pipeline, before the constructor is called
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "inference_on_turn" in vars(cls) and "inference_on_turns" not in vars(cls):
-            base: Any = next(kind for kind in cls.__mro__ if Stage in kind.__bases__)
-            cls.inference_on_turns = base.inference_on_turns  # type: ignore[attr-defined]
+        kinds, module = cls.__mro__, cast("Any", cls)
+        base: Any = next(kind for kind in kinds if Stage in kind.__bases__)
+        turn, turns = (
+            next(place for place, kind in enumerate(kinds) if name in vars(kind))
+            for name in ("inference_on_turn", "inference_on_turns")
+        )
+        if turn < turns:  # the method of a turn was defined later
+            module.inference_on_turns = base.inference_on_turns
+        elif turns < turn and module.inference_on_turn is base.inference_on_turn:
+            module._batch = module.inference_on_turns
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         self.config = config
-        self.resources = resources or self.handed or Resources(config)
+        self.resources = resources or vars(self).get("resources") or Resources(config)
         self.language = self.resources.language
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
+
+    def _batch(self, *arguments: Any) -> list[Any]:
+        """The `inference_on_turns` that the `inference_on_turn` of the base class calls."""
+        raise ModuleError(f"{type(self).__name__}: the class must implement inference_on_turn")
 
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
@@ -77,8 +86,8 @@ class Stage(ABC):
 
 
 def build(kind: type, config: Config, resources: Resources) -> Any:
-    """A module of a class, made from the configuration alone, and given what the stages share."""
+    """A module of a class; its constructor takes the configuration, and finds the shared resources already set."""
     module: Any = object.__new__(kind)
-    module.handed = resources
+    module.resources = resources
     module.__init__(config)
     return module

@@ -3,7 +3,7 @@
 import pytest
 
 from convinse.support.errors import DataError, ModuleError
-from convinse.turn_results import results_of, keep_answers, keep_evidences, keep_understanding
+from convinse.turn_results import keep_answers, keep_evidences, keep_understanding, results_of
 from evidences import evidence
 from refusals import refused
 

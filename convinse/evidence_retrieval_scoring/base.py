@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import Evidence
-from ..scoring.convqa import add_answer_presence
 from ..stage import Stage
+from ..turn_results import keep_evidences, results_of
 
 
 class EvidenceRetrievalScoring(Stage):
@@ -20,7 +19,6 @@ class EvidenceRetrievalScoring(Stage):
 
     stage = "ers"
 
-    @abstractmethod
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
         """The top-e evidences of one turn, best first.
 
@@ -32,22 +30,21 @@ class EvidenceRetrievalScoring(Stage):
         Returns:
             At most `config.evs_max_evidences` evidences of these sources.
         """
+        return self._batch([turn], sources)[0]  # type: ignore[no-any-return]
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """The evidences of several turns, which it stores in `turn["top_evidences"]`; by default one turn after the other.
-
-        It adds `answer_presence` and `answer_presence_per_src` if a turn has gold answers.
-        """
-        return [kept_evidences(turn, self.inference_on_turn(turn, sources), sources) for turn in turns]
+        """The evidences of several turns. They are stored in the turns, too, for those who use a module without a pipeline."""
+        return [keep_evidences(self, turn, self.inference_on_turn(turn, sources), sources) for turn in turns]
 
     def inference_on_data(self, conversations: Iterable[Conversation], sources: Sequence[str]) -> None:
         """All turns of the conversations, in place."""
         self.inference_on_turns([turn for conversation in conversations for turn in conversation["questions"]], sources)
 
 
-def kept_evidences(turn: Turn, returned: list[Evidence] | None, sources: Sequence[str]) -> list[Evidence]:
-    """Store the evidences of a turn, unless the module has stored them (and returned nothing), and measure them."""
-    if returned is not None:
-        turn["top_evidences"] = returned
-    add_answer_presence(turn, sources)
-    return turn.get("top_evidences", [])
+def retrieve(
+    module: EvidenceRetrievalScoring, turns: Sequence[Turn], sources: Sequence[str], most: int | None = None
+) -> None:
+    """Let a module retrieve the evidences of turns; see `keep_evidences`."""
+    returned = results_of(module, module.inference_on_turns(turns, sources), turns)
+    for turn, evidences in zip(turns, returned, strict=True):
+        keep_evidences(module, turn, evidences, sources, most)

@@ -14,8 +14,9 @@ from ..records.evidence import Evidence, merge_duplicates, with_score
 from ..records.representation import certain, question_entities
 from ..resources import Resources
 from ..support.errors import NothingToTrainError
+from ..turn_results import keep_evidences
 from ..wikipedia.dump import FoundEvidence
-from .base import EvidenceRetrievalScoring, kept_evidences
+from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
 from .clocq_retriever import ClocqRetriever
 from .neural import build_scorer, scoring_method
@@ -90,14 +91,10 @@ class NativeERS(EvidenceRetrievalScoring):
         expansion = QueryExpansion(self.retriever.kb.properties(), self.language)
         return BM25Scorer(expansion, language=self.language)
 
-    def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
-        """Retrieve and score; see the base class."""
-        return NativeERS.inference_on_turns(self, [turn], sources)[0]
-
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
         """Retrieve and score, all turns together; see the base class."""
         ranked = self._ranked(turns, sources)
-        return [kept_evidences(turn, evidences, sources) for turn, evidences in zip(turns, ranked, strict=True)]
+        return [keep_evidences(self, turn, own, sources) for turn, own in zip(turns, ranked, strict=True)]
 
     def _ranked(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
         """Rank what agrees with the time of each question; what contradicts it follows, with score 0, where there is room."""

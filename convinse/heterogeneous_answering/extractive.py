@@ -93,10 +93,6 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         module.reader = reader
         return module
 
-    def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Read and rank; see the base class."""
-        return ExtractiveAnswering.inference_on_turns(self, [turn], sources)[0]
-
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
         """Read and rank, all turns together. A turn that is better left without an answer says why (`abstained`)."""
         questions = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))

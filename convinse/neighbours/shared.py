@@ -10,6 +10,7 @@ from typing import Any
 from ..config import load_config, parse_config
 from ..evidence_retrieval_scoring.native import NativeERS
 from ..pipeline import Pipeline
+from ..question_understanding.base import history_turn
 from ..records.conversation import Conversation, RankedAnswer, Turn, asked_in_full, check_conversations
 from ..records.evidence import DEFAULT_SOURCES, Evidence, check_evidence, normalize_source, parse_sources
 from ..scoring.trec import document_id
@@ -100,7 +101,8 @@ class SharedPipeline:
         ]
         check_conversations(asked, "questions")
         turns = [conversation["questions"][-1] for conversation in asked]
-        self._pipeline.answer_turns(turns, before, sources or self.sources, use_gold_answers=True, until=until)
+        histories = [[history_turn(turn, use_gold_answers=True) for turn in own] for own in before]
+        self._pipeline.answer_turns(turns, histories, sources or self.sources, use_gold_answers=True, until=until)
         return turns
 
 

@@ -85,10 +85,6 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
         """The language model."""
         return self.resources.chat_model("qu_llm")
 
-    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
-        """Ask about one turn; see the base class."""
-        return LanguageModelUnderstanding.inference_on_turns(self, [turn], [history_turns])[0]
-
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Ask about all turns at once; see the base class."""
         prompts = [self._prompt(turn, history) for turn, history in zip(turns, histories, strict=True)]

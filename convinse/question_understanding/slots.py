@@ -61,10 +61,6 @@ class Slots(QuestionUnderstanding):
         """The knowledge base that questions are linked to."""
         return self.resources.kb
 
-    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
-        """Fill the slots; see the base class."""
-        return Slots.inference_on_turns(self, [turn], [history_turns])[0]
-
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Fill the slots of all turns, whose models read them together; see the base class."""
         questions = [turn["question"] for turn in turns]

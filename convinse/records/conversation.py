@@ -11,8 +11,9 @@ from typing import Any, Literal, TypedDict
 import msgspec
 
 from ..support.errors import DataError, nearest, one_line
+from ..support.jsonlines import JSON_ERRORS
 from ..support.limits import LONGEST_QUESTION
-from .evidence import SOURCES, Entity, Evidence, normalize_source
+from .evidence import SOURCES, Entity, Evidence, check_evidence, normalize_source
 from .representation import QuestionEntity, Representation
 
 
@@ -162,6 +163,11 @@ class _MeasurableTurn(msgspec.Struct):
     top_evidences: list[_Retrieved]
 
 
+class _AnsweredTurn(msgspec.Struct):
+    structured_representation: str
+    pred_answers: list[RankedAnswer]
+
+
 def asked_in_full(turn: Turn) -> str:
     """What models read as the question: in full where question understanding wrote it so, else the representation."""
     return turn.get("resolved_question") or turn.get("structured_representation") or turn["question"]
@@ -205,6 +211,38 @@ def check_conversations(data: Any, where: str) -> list[Conversation]:
                 answer.setdefault("label", answer["id"])
                 _require(answer, "label", (str,), f"{spot}, answers")
     return data
+
+
+def check_question(question: object) -> str:
+    """Raise `DataError` unless this can be asked; return it."""
+    if not isinstance(question, str):
+        raise DataError(f"a question is {type(question).__name__}, not text")
+    if not question.strip():
+        raise DataError("the question is empty")
+    if len(question) > LONGEST_QUESTION:
+        raise DataError(f"a question of {len(question)} characters; {LONGEST_QUESTION} are the most")
+    try:
+        question.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"character {error.start + 1} of the question is half of one") from None
+    return question
+
+
+def check_answered(conversation: Any) -> Conversation:
+    """Return a copy of a conversation that can be continued: each turn was understood and answered. Raise `DataError` for any other."""
+    where, needed = "the conversation", "; a session takes up what a session gave as its conversation"
+    try:
+        copy = msgspec.json.decode(msgspec.json.encode(conversation))
+    except (TypeError, *JSON_ERRORS) as error:
+        raise DataError(f"{where} is no JSON: {one_line(error)}") from None
+    (checked,) = check_finished([copy], where)
+    for turn, place in _places([checked], where):
+        check_question(turn["question"])
+        for evidence in turn.get("top_evidences", []):
+            check_evidence(evidence, place)
+        _check_shape(turn, _AnsweredTurn, place, needed)
+        _check_shape(turn, Turn, place, needed)
+    return checked
 
 
 def check_finished(data: Any, where: str) -> list[Conversation]:
@@ -267,7 +305,7 @@ def _places(conversations: list[Conversation], where: str) -> Iterator[tuple[Tur
             yield turn, f"{where}: conversation '{conversation['conv_id']}', turn {turn.get('turn', index)}"
 
 
-def _check_shape(turn: Turn, shape: type[msgspec.Struct], place: str, needed: str) -> None:
+def _check_shape(turn: Turn, shape: type, place: str, needed: str) -> None:
     try:
         msgspec.convert(turn, shape)
     except msgspec.ValidationError as error:

@@ -21,7 +21,7 @@ import msgspec
 
 from convinse.config import Config, load_config
 from convinse.experiment import read_part
-from convinse.heterogeneous_answering.citations import cited
+from convinse.heterogeneous_answering.llm import cited
 from convinse.heterogeneous_answering.question import Knowledge, questions_of
 from convinse.language_models.spending import spending
 from convinse.pipeline import Pipeline

@@ -9,8 +9,7 @@ from asked_turns import question_of
 
 from convinse.config import parse_config
 from convinse.formats.convmix import read_conversations
-from convinse.heterogeneous_answering.citations import cited
-from convinse.heterogeneous_answering.llm import LanguageModelAnswering
+from convinse.heterogeneous_answering.llm import LanguageModelAnswering, cited
 from convinse.language_models.calibration import Calibration, read_calibration, write_calibration
 from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import HeterogeneousAnsweringContract

@@ -3,7 +3,7 @@
 import pytest
 from asked_turns import knowledge_over, question_of
 
-from convinse.heterogeneous_answering.written_names import NamesInEvidences
+from convinse.heterogeneous_answering.seq2seq import NamesInEvidences
 from evidences import evidence
 
 CAMERON, CAMEROON, TITANIC = ("James Cameron", "Q42574"), ("Cameroon", "Q1009"), ("Titanic", "Q44578")

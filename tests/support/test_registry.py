@@ -129,6 +129,20 @@ def test_what_is_no_module_of_the_stage(module, name, words):
     not_found("ha", f"{module(GOOD)}:MyERS", "must inherit convinse.Het", base=HeterogeneousAnswering)
 
 
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("__init__(self, config, use_gold_answers)", "__init__: missing a required argument: 'use_gold_answers'"),
+        ("inference_on_turn(self, turn)", "inference_on_turn: too many positional arguments"),
+        ("inference_on_turns(self, turns)", "inference_on_turns: too many positional arguments"),
+        ("train(self)", "train: too many positional arguments"),
+    ],
+)
+def test_a_method_with_other_parameters_is_named(module, method, words):
+    name = module(f"{GOOD}\nclass Older(MyERS):\n    def {method}:\n        pass\n")
+    not_found("ers", f"{name}:Older", words, "docs/your-own-module.md")
+
+
 def test_an_installed_plug_in_is_a_name(module, monkeypatch):
     point = EntryPoint("plugged", f"{module(GOOD)}:MyERS", "convinse.ers")
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] if group == "convinse.ers" else [])

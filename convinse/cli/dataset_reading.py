@@ -1,33 +1,19 @@
-"""Reading of whole files: the questions of any data set that `convert` reads, a chunk at a time."""
+"""The questions of data set files, read a chunk at a time: any format that `convert` reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
-from ..encoder.extractive_reader import ExtractiveReader
+from ..encoder.extractive_reader import ExtractiveReader, Prediction, best_answers
 from ..formats.converters import Record, find_converter, flatten, guess_format, question_id
 from ..support.errors import DataError
 from ..support.progress import progress
 
 _CHUNK = 512  # questions read together
-
-
-class Prediction(NamedTuple):
-    """The best answer in a text (empty: the text has no words), and the probability that there is none."""
-
-    text: str
-    no_answer: float
-
-
-def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
-    """The best answer to each question in its text; pairs of question and text, computed together."""
-    answers = reader.read_all([question for question, _ in pairs], [[text] for _, text in pairs], top_k=1)
-    return [Prediction(spans[0].text, spans[0].no_answer) if spans else Prediction("", 1.0) for spans in answers]
 
 
 def read_file(
