@@ -93,7 +93,7 @@ class TimeWords:
         "Who replaced X" asks for what came after, "who was replaced by X" for what came before.
         """
         words = fold(question).split()
-        for word, following in zip(words, [*words[1:], ""], strict=True):
+        for word, following in zip(words, [*words[1:], ""], strict=False):  # of no words, too
             if word in self.after or word in self.succeeding:
                 return word in self.after or following != "by"
             if word in self.before or word in self.preceding:
