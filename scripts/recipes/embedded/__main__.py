@@ -31,6 +31,7 @@ from convinse.encoder.yes_no_head import YesNoHead
 from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.support.files import remove, replacing
+from convinse.support.manifest import MANIFEST, seal
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import TypedQuestions, typed_questions
@@ -217,8 +218,10 @@ def only_heads(options: argparse.Namespace, recipe: Recipe) -> None:
     heads = Heads.trained(checkpoint, recipe, given, options)
     with replacing(options.output) as temporary:
         shutil.copytree(checkpoint.folder, temporary)
+        (temporary / MANIFEST).unlink(missing_ok=True)  # that of the heads before
         heads.save(temporary)
         write_graphs(temporary)
+        seal(temporary, "model")
     heads.forget(options.output)
     for name, fitted in heads.record().items():
         if fitted is not None:
