@@ -106,7 +106,11 @@ def find_candidates(
         candidate.best_places += answer.places
     candidates = list(merging.candidates.values())
     _agree(candidates, question)
-    return _possible(candidates, question)
+    possible = _possible(candidates, question)
+    total = sum(own.read for own in possible) or 1.0  # what the reader marks of others says nothing about these
+    for own in possible:
+        own.read /= total
+    return possible
 
 
 class _Merging:

@@ -3,7 +3,7 @@
     PYTHONPATH=scripts python -m recipes.answers [--data ../shared/data] [--work cache/answers] [--ablations]
 
 Learns from the embedded conversations to train and to choose by (all sources), also with answers that are not items: the ranking of
-`ha: extractive` (`snapshot/answers`; also from single questions of TIQ, RuBQ and LC-QuAD 2.0 over wikidata-27k), and without a reader that of `ha: entity_voting` (`snapshot/voting`). With `--ablations` it
+`ha: extractive` (`snapshot/answers`), and without a reader that of `ha: entity_voting` (`snapshot/voting`). With `--ablations` it
 writes `docs/figures/ablations.json`: what each feature and each operation is worth, cross-validated by whole conversations.
 The turns with their evidences are kept in the folder `work`; delete it after a change of what finds them.
 """
@@ -14,10 +14,9 @@ import argparse
 import dataclasses
 import json
 import logging
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +32,8 @@ from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.features import Features
 from convinse.heterogeneous_answering.ranking import SHIPPED
 from convinse.heterogeneous_answering.table_questions import OPERATIONS
-from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.conversation import Conversation, Turn
-from convinse.records.evidence import SOURCES, Entity
-from convinse.records.literals import is_item
+from convinse.records.evidence import SOURCES
 from convinse.resources import Resources
 from convinse.scoring.significance import p_value
 from convinse.support.files import replacing
@@ -51,23 +48,19 @@ from convinse.training.answer_ranking import (
 )
 from convinse.training.choices import Choice
 from convinse.training.conversations import grouped_turns
-from recipes.sources import json_lines, needed, shared_data
-from recipes.temporal import answer_entity
+from recipes.sources import needed, shared_data
 
 _PARTS = ("train", "dev", "natural-dev")
 _NAMES = ", names"  # sets whose answers are not items
-_MOST = 200  # questions of a set of single questions
-_QUESTIONS = ("hybrid", "wikidata-questions.jsonl.gz")  # of TIQ (train) and RuBQ
-_LCQUAD = ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
+_MOST = 50  # conversations over facts alone
+_CONVMIX = ("convmix", "dev_wd27k.json.gz")
 _CARD = {
     "Data": """
 | set | what | licence |
 |---|---|---|
 | train, dev, natural-dev | the embedded conversations to train and to choose by, all sources | MIT, the project's own |
 | train, names; dev, names | the same, as if the answers were not items | as above |
-| tiq | questions of TIQ (train), as found in zhenjia2017/FAITH, over wikidata-27k | MIT |
-| rubq2 | questions of RuBQ 2.0 (dev), vladislavneon/RuBQ, over wikidata-27k | CC BY-SA 4.0 |
-| lcquad2 | questions of LC-QuAD 2.0 (dev, CLOCQ's selection), over wikidata-27k | CC BY 4.0 |
+| ConvMix | 50 conversations of its dev part, over the facts of wikidata-27k: only how probable "none of these" is over facts alone | CC BY 4.0 |
 
 `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts,
 and the questions for yes or no. It holds numbers only, no text of the data. The parts to report on had no part in it.""",
@@ -121,27 +114,6 @@ def kept_turns(
     return [(group, turn) for group, turn in map(json.loads, path.read_text(encoding="utf-8").splitlines())]
 
 
-def single_questions(data: Path, kb: KnowledgeBase) -> dict[str, list[Conversation]]:
-    """By data set some questions of one turn with an answer that the knowledge base knows, each once."""
-    known: dict[str, dict[str, Conversation]] = defaultdict(dict)
-
-    def add(name: str, question: str, answers: Iterable[Entity]) -> None:
-        given = [answer for answer in answers if not is_item(answer["id"]) or kb.has(answer["id"])]
-        if given and "{" not in question:
-            turn: Turn = {"turn": 0, "question": question, "answers": given}
-            known[name].setdefault(question, {"conv_id": f"{name} {len(known[name])}", "questions": [turn]})
-
-    for row in json_lines(needed(data, *_QUESTIONS)):
-        if row["set"].endswith("test"):
-            continue
-        written = (answer["id"] or str(answer["value"]) for answer in row["answers"])
-        add(row["set"].split("-")[0], row["question"], filter(None, (answer_entity(own, kb.label) for own in written)))
-    for conversation in read_benchmark(needed(data, *_LCQUAD), "lcquad2"):
-        turn = conversation["questions"][0]
-        add("lcquad2", turn["question"], turn["answers"])
-    return {name: list(own.values())[:: -(-len(own) // _MOST)] for name, own in known.items()}
-
-
 def learned_sets(module: ExtractiveAnswering | EntityVoting, turns: Mapping[str, _Turns]) -> list[ChoiceSet]:
     """The choices of each set of turns."""
     return [choices_of(name, module, own, is_right) for name, own in turns.items()]
@@ -158,15 +130,16 @@ def turns_of(base: str, work: Path) -> dict[str, _Turns]:
     return turns
 
 
-def single_sets(data: Path, work: Path) -> list[ChoiceSet]:
-    """What single questions over wikidata-27k teach, as one set; those for yes or no do not count."""
+def facts_alone(data: Path, work: Path) -> list[Choice]:
+    """The choices of some conversations of ConvMix (dev) over the facts of wikidata-27k."""
     settings = {"kb_path": build_sources(data, work)["kb_path"], "ers_wikipedia_dump": None}
-    with closing(KnowledgeBase(Path(settings["kb_path"] or ""))) as kb:
-        questions = single_questions(data, kb)
-    turns = {name: kept_turns(name, "config.yml", settings, own, ("kb",), work) for name, own in questions.items()}
+    groups: dict[Any, Conversation] = {}
+    for conversation in read_benchmark(needed(data, *_CONVMIX), "convmix"):
+        groups.setdefault(conversation.get("group", conversation["conv_id"]), conversation)
+    some = list(groups.values())[:: max(1, len(groups) // _MOST)][:_MOST]
+    turns = kept_turns("convmix", "config.yml", settings, some, ("kb",), work)
     with Resources(load_config("config.yml", **settings, ers_cache_path=str(work / "cache"))) as resources:
-        sets = learned_sets(ExtractiveAnswering(resources.config, resources), turns)
-    return [ChoiceSet(", ".join(turns), [choice for own in sets for choice in own.choices], [])]
+        return choices_of("convmix", ExtractiveAnswering(resources.config, resources), turns, is_right).choices
 
 
 def module_of(config: Config, resources: Resources) -> ExtractiveAnswering | EntityVoting:
@@ -242,8 +215,8 @@ def main() -> None:
         turns = turns_of(base, options.work)
         with Resources(load_config(base, ers_cache_path=str(options.work / "cache"))) as resources:
             module = module_of(resources.config, resources)
-            sets = learned_sets(module, turns) + (single_sets(options.data, options.work) if output == SHIPPED else [])
-            write_ranking(sets, resources.config, resolve(output), _CARD)
+            facts = facts_alone(options.data, options.work) if output == SHIPPED else []
+            write_ranking(learned_sets(module, turns), resources.config, resolve(output), _CARD, facts)
             if options.ablations:
                 figures[Path(base).stem] = ablations(module, turns)
     if options.ablations:

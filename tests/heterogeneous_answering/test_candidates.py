@@ -81,7 +81,7 @@ def test_what_is_read_and_computed_adds_to_a_candidate():
     computed = Computed(scott, "role", "The director is Ridley Scott.", (0,))
     read = [AnswerCandidate(scott, 0.7, (0,), ("reader",))]
     own = next(own for own in find_candidates(question, read, [computed]) if own.entity == scott)
-    assert (own.read, own.computed, own.places, own.reasons) == (0.7, computed, (0,), ("role", "reader"))
+    assert (own.read, own.computed, own.places, own.reasons) == (1.0, computed, (0,), ("role", "reader"))
 
 
 def roles(given):
