@@ -31,7 +31,6 @@ _SUBSETS = {
     "natural-dev": ("natural", "dev"),
     "natural": ("natural", "measured"),
     "natural-fresh": ("natural", "fresh"),
-    "natural-third": ("natural", "third"),
 }
 _BATCHES_PER_WORKER = 4  # so that the last ones end at about the same time
 
@@ -136,7 +135,7 @@ def run_experiment(
         restart: run finished conversations again.
         quiet: show no progress.
         part: `train`, `dev`, `test`, or of the natural questions `natural-dev`, to choose by,
-            `natural`, `natural-fresh` or `natural-third`, to report.
+            `natural` or `natural-fresh`, to report.
         until: the last stage to run; the results of `qu` and `ers` go to a folder of that name.
         stage_file: conversations that the first stages have worked on, in place of a part; see `formats.stage_files`.
         resources: what several runs of a configuration share; its owner closes it.

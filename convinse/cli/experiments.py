@@ -61,8 +61,8 @@ def add(commands: Commands) -> None:
     add_cluster(sub)
     sub.add_argument(
         "--part",
-        choices=("train", "dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third"),
-        help="the conversations to run (default test); natural, natural-fresh, natural-third: questions as people type them, natural-dev to choose by",
+        choices=("train", "dev", "test", "natural-dev", "natural", "natural-fresh"),
+        help="the conversations to run (default test); natural, natural-fresh: questions as people type them, natural-dev to choose by",
     )
 
     kept = "finished epochs are kept, run the command again to go on"
