@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -43,6 +43,7 @@ class ReferentFeatures(NamedTuple):
         fits: 1 if it is of the kind and the gender of the question's pronouns, -1 if it is of another one, 0 without a pronoun.
         of_class: the question has a noun for its class ("the film").
         apart: the question names items itself, and none of them is in a fact with it.
+        pointing: it answered the turn before, and the question has "that one", "this", "those ...".
     """
 
     pointed: float
@@ -53,12 +54,19 @@ class ReferentFeatures(NamedTuple):
     fits: float
     of_class: float
     apart: float
+    pointing: float
 
 
 class NoneFeatures(NamedTuple):
-    """What speaks for "nothing of it": the question names an item itself."""
+    """What speaks for "nothing of it".
+
+    Attributes:
+        named: the question names an item itself.
+        fits: it names one before its pronoun that the pronoun may stand for.
+    """
 
     named: float
+    fits: float
 
 
 class ReferentWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -131,7 +139,7 @@ class FeatureReader:
         self._near = lru_cache(maxsize=_KEPT)(lambda item: kb.neighbors(item, _NEIGHBORS))
 
     def read(
-        self, question: str, spoken: Sequence[Spoken], turns: int, pointed: Sequence[float], named: Set[str]
+        self, question: str, spoken: Sequence[Spoken], turns: int, pointed: Sequence[float], named: Mapping[str, int]
     ) -> list[ReferentFeatures]:
         """The features of each thing.
 
@@ -140,10 +148,11 @@ class FeatureReader:
             spoken: the things.
             turns: how many there were.
             pointed: of each thing the share of the pointers.
-            named: ids of the items that the question names itself.
+            named: where the question names items itself, by their ids.
         """
         words = _WORD.findall(question.casefold())
         pronouns = self.pronouns(question)
+        is_pointing = _POINTING.search(question) is not None
         nouns = self._nouns(words)
         return [
             ReferentFeatures(
@@ -154,10 +163,22 @@ class FeatureReader:
                 len(thing.asked) / max(1, turns),
                 self._fits(thing.entity["id"], pronouns),
                 float(not nouns.isdisjoint(self._heads(thing.entity["id"]))),
-                float(bool(named) and not self._is_beside(thing.entity["id"], named)),
+                float(bool(named) and not self._is_beside(thing.entity["id"], named.keys())),
+                float(is_pointing and turns - 1 in thing.answered),
             )
             for thing, share in zip(spoken, pointed, strict=True)
         ]
+
+    def read_nothing(self, question: str, named: Mapping[str, int]) -> NoneFeatures:
+        """The features of "nothing of it"; `named` as of `read`."""
+        words = self._language.words.personal
+        pronouns = [match for match in _WORD.finditer(question) if match[0].casefold() in words]
+        fits = any(
+            place < pronoun.start() and self.may_mean(pronoun[0].casefold(), item)
+            for item, place in named.items()
+            for pronoun in pronouns
+        )
+        return NoneFeatures(float(bool(named)), float(fits))
 
     def _nouns(self, words: Sequence[str]) -> Set[str]:
         """The classes that the nouns behind "the", "that" and the like name."""

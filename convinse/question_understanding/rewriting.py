@@ -10,13 +10,13 @@ import numpy as np
 
 from ..encoder.rewriter import Pointers, QuestionRewriter
 from ..knowledge_base.index import KnowledgeBase
-from ..knowledge_base.linking import EntityLinker
+from ..knowledge_base.linking import EntityLinker, LinkedMention
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.rewriting import EarlierTurn, FullQuestion, Inserted, Insertion, concatenated, history_text, rewritten
 from .history import answer_text
-from .referents import FeatureReader, NoneFeatures, ReferentWeights, Spoken, spoken_of
+from .referents import FeatureReader, ReferentWeights, Spoken, spoken_of
 
 _LIKELY = 0.1  # probability of what a second pronoun may mean
 _PRONOUN = re.compile(r"(?i)\b(?:this|that|these|those)(?: ones?\b|(?=\W*$))|\w+")
@@ -78,10 +78,10 @@ class Rewriter:
             return changed
         spoken = spoken_of(history)
         shares = pointed(spoken, list(names_in(history_text(earlier), history)), pointers)
-        linked = self._linker.link(question, classes=True)
-        named = {own.candidates[0].id for own in linked if own.is_name and own.is_certain}
+        named = named_items(self._linker.link(question, classes=True))
         features = self._reader.read(question, spoken, len(history), shares, named)
-        chances = weights.probabilities(features, NoneFeatures(float(bool(named)))) if spoken else np.zeros(0)
+        nothing = self._reader.read_nothing(question, named)
+        chances = weights.probabilities(features, nothing) if spoken else np.zeros(0)
         order = sorted(range(len(spoken)), key=lambda place: -chances[place])
         if order and chances[order[0]] > 1 - chances.sum():
             about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
@@ -153,6 +153,11 @@ def _named(place: int, thing: Spoken) -> Inserted:
 def earlier_turn(turn: Turn) -> EarlierTurn:
     """An earlier turn as it is read by who rewrites a later question."""
     return EarlierTurn(turn.get("resolved_question") or turn["question"], answer_text(turn))
+
+
+def named_items(linked: Iterable[LinkedMention]) -> dict[str, int]:
+    """Where a question surely names items, by their ids."""
+    return {mention.candidates[0].id: mention.start for mention in linked if mention.is_name and mention.is_certain}
 
 
 def names_in(text: str, history: Iterable[Turn]) -> Iterator[Name]:

@@ -109,5 +109,5 @@ def concatenated(question: str, history: Sequence[EarlierTurn]) -> FullQuestion:
 def _owns(question: str, start: int, end: int) -> bool:
     word, following = question[start:end].casefold(), question[end:].split()[:1]
     if word == "her":  # "her father", but "who directed her in 1990"
-        return bool(following) and following[0].casefold().strip("?.!,") not in _BEHIND_OBJECT
+        return bool(following) and following[0].casefold().strip("?.!,") not in _BEHIND_OBJECT | {""}
     return word in _OWNING

@@ -30,7 +30,7 @@ from convinse.question_understanding.referents import (
     ReferentWeights,
     spoken_of,
 )
-from convinse.question_understanding.rewriting import earlier_turn, names_in, pointed
+from convinse.question_understanding.rewriting import earlier_turn, named_items, names_in, pointed
 from convinse.records.conversation import Conversation, Turn
 from convinse.records.rewriting import history_text
 from convinse.resources import Resources
@@ -67,14 +67,13 @@ def choices(config: Config, conversations: Sequence[Conversation]) -> Iterator[C
                 pointers = rewriter.pointers([turn["question"]], [text])[0]
                 if spoken and pointers is not None:
                     shares = pointed(spoken, list(names_in(text, history)), pointers)
-                    linked = resources.linker.link(turn["question"], classes=True)
-                    named = {own.candidates[0].id for own in linked if own.is_name and own.is_certain}
+                    named = named_items(resources.linker.link(turn["question"], classes=True))
                     features = reader.read(turn["question"], spoken, len(history), shares, named)
                     ids = {entity["id"] for entity in entities}
                     yield Choice(
                         str(conversation.get("group", conversation["conv_id"])),
                         np.array(features, np.float64),
-                        np.array(NoneFeatures(float(bool(named))), np.float64),
+                        np.array(reader.read_nothing(turn["question"], named), np.float64),
                         np.array([thing.entity["id"] in ids for thing in spoken]),
                     )
                 history.append(_in_full(turn))

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from convinse.language.language import english
 from convinse.records.rewriting import EarlierTurn, history_text
+from recipes.embedded.halves import half_sentences
 from recipes.sources import json_lines, needed, wikidata_27k
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*|[^\w\s]")
@@ -27,6 +28,8 @@ _FEMALE, _HUMAN = "Q6581072", "Q5"
 _PLACES = {"Q515", "Q6256", "Q486972", "Q35657", "Q3624078", "Q1549591", "Q5119"}
 _GROUPS = {"Q215380", "Q476028", "Q5741069", "Q4438121", "Q43229", "Q4830453", "Q7278", "Q847017", "Q12973014"}
 _ASKING = {"what", "how", "about"}  # "what about ...?"
+_QUESTION_WORDS = {"who", "whose", "whom", "what", "which", "when", "where", "why", "how"}
+_PREPOSITIONS = {"in", "of", "by", "for", "from", "with", "on", "at", "to", "against"}
 _LONGEST_REPLACED = 8  # words
 _LATER_ANSWERS = 8  # words of an answer that are kept in a history
 _REWRITES = ("cast-2019", "cast-2020", "cast-2021", "cast-2022", "ikat-2023", "ikat-2024", "ikat-2025", "mt-rag")
@@ -123,13 +126,24 @@ def _replaced(question: str, before: str, rewrite: str) -> tuple[int, int] | Non
     while last < min(len(old), len(new)) - first and old[-1 - last].text == new[-1 - last].text:
         last += 1
     gone, put = old[first : len(old) - last], new[first : len(new) - last]
-    said = {span.text for span in _spans(question) if span.is_word}
+    half = [span.text for span in _spans(question) if span.is_word]
     words = english().words
-    if not gone or not put or len(gone) > _LONGEST_REPLACED or first + last < 2:
+    if not gone or not put or len(gone) > _LONGEST_REPLACED or first + last < 2 or not words.personal.isdisjoint(half):
         return None
-    if not said - words.fillers - _ASKING <= {span.text for span in put} <= said or said & words.personal:
-        return None
-    return gone[0].start, gone[-1].end
+    while half and half[0] in words.fillers | _ASKING and half[0] != put[0].text:
+        half.pop(0)
+    if len(half) > 2 and not _QUESTION_WORDS.isdisjoint(half):
+        return None  # "who is the producer?" only leaves out a name
+    # "and in 1998?" says the word before its place again, and "the second one" that behind it
+    before, behind = ([span.text for span in part] for part in (new[:first], new[len(new) - last :]))
+    own = [span.text for span in put if span.is_word]
+    around = ((left, right) for left in range(len(half)) for right in range(len(half) - left))
+    for left, right in around:
+        if half[left : len(half) - right] == own:
+            light = set(half[:left] + half[len(half) - right :]) <= words.stop_words
+            if light or (before[-left:] == half[:left] and behind[:right] == half[len(half) - right :]):
+                return gone[0].start, gone[-1].end
+    return None
 
 
 class _RunFinder:
@@ -310,13 +324,17 @@ class SyntheticConversations:
     def _conversation(self, group: str) -> Iterator[Rewrite]:
         chance = self._random
         drawn = chance.random()
-        if drawn < 0.12 and self._films:
+        if drawn < 0.2:
+            name = self._labels.get(chance.choice(self._subjects), "")
+            yield from self._of_halves(name, group)
+            return
+        if drawn < 0.3 and self._films:
             film = chance.choice(self._films)
             wording = chance.choice(("who played {} in {}?", "Who was {} in {}?", "which actor plays {} in {}?"))
             names = [(wording.format(role, self._labels[film]), role, actor) for role, actor in self._roles[film]]
             yield from self._changing(chance.sample(names, min(4, len(names))), group)
             return
-        if drawn < 0.24:
+        if drawn < 0.4:
             about = chance.choice(self._subjects)
             facts = {fact.property_id: fact.answer for fact in self._facts[about] if not fact.is_inverse}
             wording = chance.choice(
@@ -348,6 +366,9 @@ class SyntheticConversations:
                     continue
                 name = self._labels[other]
                 question = chance.choice(("and {}?", "what about {}?", "And {}?", "{}?", "how about {}", "and for {}?"))
+                before = template.left.split()[-1:]
+                if before and before[0] in _PREPOSITIONS and chance.random() < 0.5:
+                    question = chance.choice(("and {} {}?", "And {} {}", "{} {}?")).format(before[0], "{}")
                 in_full = _worded(template, name)
                 yield Rewrite(question.format(name), tuple(history), in_full, "synthetic", group)
                 same = [own for own in self._facts[other] if own[:2] == fact[:2]]
@@ -380,12 +401,23 @@ class SyntheticConversations:
             history.append(EarlierTurn(in_full, answer))
             previous = fact, template, about
 
+    def _of_halves(self, name: str, group: str) -> Iterator[Rewrite]:
+        history: list[EarlierTurn] = []
+        is_lower = self._random.random() < 0.3
+        for turn in half_sentences(self._random, name, self._random.randint(2, 4)):
+            half, in_full = map(str.lower, turn) if is_lower else turn
+            answer = self._labels.get(self._random.choice(self._subjects), "")
+            yield Rewrite(half, tuple(history), in_full, "synthetic", group)
+            history.append(EarlierTurn(in_full, answer))
+
     def _changing(self, asked: Sequence[tuple[str, str, str]], group: str) -> Iterator[Rewrite]:
         """A conversation of which each turn changes one name of the question before: questions in full, names and answers."""
         chance = self._random
         history: list[EarlierTurn] = []
+        is_lower = chance.random() < 0.3
         for in_full, name, answer in asked:
             half = chance.choice(("and {}?", "and {}", "What about {}?", "{}?", "And {}?")).format(name)
+            in_full, half = (in_full.lower(), half.lower()) if is_lower else (in_full, half)
             yield Rewrite(half if history else in_full, tuple(history), in_full, "synthetic", group)
             history.append(EarlierTurn(in_full, answer))
 
