@@ -47,7 +47,7 @@ class EntityVoting(HeterogeneousAnswering):
 
     def decide(self, question: Question) -> Verdict:
         """What the evidences say to a question for yes or no."""
-        return yes_or_no(question, computed_answers(question))
+        return yes_or_no(question)
 
     def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
         """The candidates of questions with their features."""

@@ -106,7 +106,7 @@ class ExtractiveAnswering(HeterogeneousAnswering):
 
     def decide(self, question: Question) -> Verdict:
         """What the evidences say to a question for yes or no."""
-        return yes_or_no(question, computed_answers(question), self.judge)
+        return yes_or_no(question, self.judge)
 
     def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
         """The candidates of questions with their features; the evidences are read together."""

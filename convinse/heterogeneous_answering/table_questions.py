@@ -4,7 +4,6 @@
 |---|---|---|
 | `role` | "Who played X?" | the row of X, or the fact with the qualifier X |
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
-| `compare` | "Is X older than Y?", "Which is longer, X or Y?" | by dates or numbers of the same property of both |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
 An operation gives nothing if it cannot be carried out: there are no such rows or facts, or values are equal or missing.
@@ -12,19 +11,18 @@ An operation gives nothing if it cannot be carried out: there are no such rows o
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from ..language.operations import AskedComparison, AskedOrder
-from ..language.property_names import PropertyLabel, PropertyWords
+from ..language.operations import AskedOrder
+from ..language.property_names import PropertyWords
 from ..records.evidence import Entity, Row
 from ..records.facts import Fact, fact_of
-from ..records.literals import is_date, is_number
-from .candidates import Computed, property_label
+from ..records.literals import is_date
+from .candidates import Computed
 from .intervals import by_intervals
-from .question import NO, YES, Question
+from .question import Question
 from .tables import (
     Column,
     Table,
@@ -40,7 +38,6 @@ from .tables import (
 )
 
 _LEAST = 0.5  # of a name that a question must have: "Giles" is Rupert Giles
-_PAIR = 2
 
 
 def computed_answers(question: Question) -> list[Computed]:
@@ -256,74 +253,7 @@ def _ordering(order: AskedOrder, entity: Entity) -> str:
     return f"The {' '.join(sorted(order.words))} {' '.join(order.noun)} is {entity['label']}."
 
 
-# -- compare -----------------------------------------------------------------------------------------------------------
-
-
-def compared_things(question: Question) -> list[Computed]:
-    """The answer to a comparison of two items that the question names, by dates or numbers of the same property.
-
-    Nothing if their values are equal, missing or of different precision, or if the question does not name two.
-    """
-    operations = question.language.operations
-    comparison = operations.comparison(question.in_full)
-    is_yes_no = question.expected.kind == "yesno"
-    items = sorted(question.about, key=lambda item: _start(item["label"], question.in_full))
-    if comparison is None or len(items) != _PAIR or not (is_yes_no or operations.pairs(question.text)):
-        return []
-    keywords, names = question.language.properties.keywords, question.knowledge.properties
-    values = [_values(item, comparison, question) for item in items]
-    shared = values[0].keys() & values[1].keys()
-    words = keywords(question.in_full).difference(*(keywords(item["label"]) for item in items))
-    asking = {label for label in shared if names.asking(label, words) and not comparison.by}
-    if not shared:
-        return []
-    # of several dates of both the first: when they were born, founded, published
-    label = min(asking or shared, key=lambda label: (max(own[label] for own in values), label))
-    first, second = (own[label] for own in values)
-    length = min(len(first), len(second))  # a year and a day are compared as years
-    if first[:length] == second[:length]:
-        return []
-    is_first = (first > second) == comparison.higher
-    answer = (YES if is_first else NO) if is_yes_no else items[not is_first]
-    places = tuple(
-        place
-        for place, evidence in enumerate(question.evidences)
-        if (fact := fact_of(evidence)) and fact.subject in items and property_label(fact.predicate) == label
-    )
-    sentence = f"{label.text} of {items[0]['label']} and of {items[1]['label']}: {answer['label']}"
-    return [Computed(answer, "compare", sentence, places)]
-
-
-def _start(name: str, text: str) -> int:
-    """The place of a name, or of one of its longer words, in a text; its end if it has none."""
-    starts = (text.casefold().find(word) for word in (name.casefold(), *name.casefold().split()) if len(word) > _PAIR)
-    return min((start for start in starts if start >= 0), default=len(text))
-
-
-def _values(item: Entity, comparison: AskedComparison, question: Question) -> dict[PropertyLabel, tuple[float, ...]]:
-    """The value of each property that orders an item: the earliest date, or the one number."""
-    values: dict[PropertyLabel, set[tuple[float, ...]]] = defaultdict(set)
-    for fact in map(Fact.of, question.knowledge.kb.neighborhood(item["id"])):
-        label, value = property_label(fact.predicate), fact.object
-        if comparison.by:
-            suited = is_number(value["id"]) and question.knowledge.properties.asked(label, comparison.by) == 1
-        else:
-            suited = is_date(value["id"])
-        if suited and fact.subject["id"] == item["id"]:
-            values[label].add(_amount(value))
-    return {label: min(own) for label, own in values.items() if len(own) == 1 or not comparison.by}
-
-
-def _amount(value: Entity) -> tuple[float, ...]:
-    """A number, or year, month and day of a date as far as its label tells them."""
-    if is_number(value["id"]):
-        return (float(value["id"]),)
-    parts = tuple(float(part) for part in value["id"].removesuffix("T00:00:00Z").rsplit("-", 2))
-    return parts[: max(1, len(value["label"].removesuffix(" BC").split()))]
-
-
 OPERATIONS: dict[str, Callable[[Question], list[Computed]]] = {
-    "compare": compared_things,
     "interval": by_intervals,
     "order": ordered_things,
     "role": roles,
