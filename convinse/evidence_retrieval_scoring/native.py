@@ -15,7 +15,6 @@ from ..records.representation import certain, question_entities
 from ..resources import Resources
 from ..support.errors import NothingToTrainError
 from ..turn_results import keep_evidences
-from ..wikipedia.dump import FoundEvidence
 from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
 from .clocq_retriever import ClocqRetriever
@@ -99,56 +98,55 @@ class NativeERS(EvidenceRetrievalScoring):
     def _ranked(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
         """Rank what agrees with the time of each question; what contradicts it follows, with score 0, where there is room."""
         questions = [asked_in_full(turn) for turn in turns]
-        found = self._found(questions)
+        if self.search is not None:
+            self.search.prepare(questions)
         agreeing: list[list[Evidence]] = []
         contradicted: list[list[Evidence]] = []
-        for turn, question, everywhere in zip(turns, questions, found, strict=True):
-            evidences = self._retrieved(turn, sources, everywhere)
+        for turn, question in zip(turns, questions, strict=True):
+            evidences = self.retrieve(turn, sources)
             behind = contradicting(judged_parts(question, evidences, self.language))
             agreeing.append([own for place, own in enumerate(evidences) if place not in behind])
             contradicted.append([evidences[place] for place in sorted(behind)])
         most = self.config.evs_max_evidences
-        queries = [turn["structured_representation"] for turn in turns]
-        ranked = self.scorer.rank_all(queries, agreeing, most, questions)
-        ranked = [_items_first(turn, evidences) for turn, evidences in zip(turns, ranked, strict=True)]
         return [
             [*best, *(with_score(own, 0.0) for own in behind[: most - len(best)])]
-            for best, behind in zip(ranked, contradicted, strict=True)
+            for best, behind in zip(self.rank(turns, agreeing, most), contradicted, strict=True)
         ]
 
+    def rank(self, turns: Sequence[Turn], evidences: Sequence[Sequence[Evidence]], most: int) -> list[list[Evidence]]:
+        """The best `most` evidences of each turn, scored, best first; those of pages that it does not name count for less."""
+        queries = [turn["structured_representation"] for turn in turns]
+        questions, whole = [asked_in_full(turn) for turn in turns], max(map(len, evidences), default=0)
+        ranked = self.scorer.rank_all(queries, evidences, whole, questions)
+        return [sorted(map(_weighted, best), key=lambda own: -own["score"])[:most] for best in ranked]
+
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
-        """The candidate evidences of a turn, not scored; adds `question_entities` to it."""
-        return self._retrieved(turn, sources, self._found([asked_in_full(turn)])[0])
-
-    def _found(self, questions: Sequence[str]) -> list[list[FoundEvidence]]:
-        return [[] for _ in questions] if self.search is None else self.search.find(questions)
-
-    def _retrieved(self, turn: Turn, sources: Sequence[str], found: Sequence[FoundEvidence]) -> list[Evidence]:
-        """The evidences of the items that a turn is about, and those found everywhere."""
+        """The candidate evidences of a turn, not scored: those of its items, and those found everywhere. Adds `question_entities` to it."""
+        everywhere = [] if self.search is None else self.search.find(asked_in_full(turn))
         representation = turn.get("representation")
         known = None if representation is None else question_entities(representation)
         if known == []:  # it names nothing that is known: the pages that tell of it are looked at
-            pages = list(dict.fromkeys(evidence.item_id for evidence in found))[:_PAGES]
+            pages = list(dict.fromkeys(evidence.item_id for evidence in everywhere))[:_PAGES]
             known = certain(*map(self.retriever.kb.entity, pages))
         text = turn["structured_representation"]
         evidences, turn["question_entities"] = self.retriever.retrieve_evidences(text, sources, known)
-        if not found:
-            return evidences
         ids = {entity["item"]["id"] for entity in turn["question_entities"]}
         places: dict[str, list[int]] = {}
-        for evidence in found:
+        for evidence in everywhere:
             places.setdefault(evidence.item_id, []).append(evidence.place)
         for item, own in places.items():
             if item not in ids:
                 evidences += self._on_page(item, own, sources)
-        return merge_duplicates(evidences)
+        return merge_duplicates(evidences) if everywhere else evidences
 
     def _on_page(self, item: str, places: Sequence[int], sources: Sequence[str]) -> list[Evidence]:
         assert self.resources.wikipedia is not None  # where they were found
-        page = self.resources.wikipedia.get(item) or []
+        page, entity = self.resources.wikipedia.get(item) or [], self.retriever.kb.entity(item)
         texts = {page[place]["evidence_text"] for place in places}
         evidences = self.retriever.wikipedia.retrieve_wp_evidences(item)
-        return [own for own in evidences if own["source"] in sources and own["evidence_text"] in texts]
+        return [
+            {**own, "page": entity} for own in evidences if own["source"] in sources and own["evidence_text"] in texts
+        ]
 
     def store_cache(self) -> None:
         """Close the caches."""
@@ -156,12 +154,9 @@ class NativeERS(EvidenceRetrievalScoring):
         self.resources.close_caches()
 
 
-def _items_first(turn: Turn, evidences: list[Evidence]) -> list[Evidence]:
-    """Ranked evidences of a question that names items: those of other pages count for less."""
-    if not any(entity["rank"] == 0 for entity in turn["question_entities"]):
-        return evidences
-    scored = [own if "retrieved_for_entity" in own else with_score(own, _ELSEWHERE * own["score"]) for own in evidences]
-    return sorted(scored, key=lambda own: -own["score"])
+def _weighted(evidence: Evidence) -> Evidence:
+    score = evidence["score"]
+    return with_score(evidence, min(score, _ELSEWHERE * score)) if "page" in evidence else evidence
 
 
 class ClocqBM25(NativeERS):

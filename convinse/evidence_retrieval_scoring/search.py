@@ -17,23 +17,24 @@ class EvidenceSearch:
 
     Args:
         dump: the pages.
-        embed: makes vectors [n, dimension] of questions, by the model of the dump's vectors; None: words alone count.
+        embed: makes vectors [n, dimension] of questions, by the model of the dump's vectors, and keeps them; None: words alone count.
     """
 
     def __init__(self, dump: WikipediaDump, embed: Callable[[Sequence[str]], np.ndarray] | None) -> None:
         self._dump, self._embed = dump, embed
 
-    def find(self, questions: Sequence[str], most: int = MOST) -> list[list[FoundEvidence]]:
-        """The evidences of each question, by reciprocal rank fusion of both searches; twice `most` of them at most."""
-        vectors = None if self._embed is None else self._embed(questions)
-        found = []
-        for place, question in enumerate(questions):
-            lists = [self._dump.search(search_words(question), most)]
-            if vectors is not None:
-                lists.append(self._dump.nearest(vectors[place], most))
-            scores: dict[FoundEvidence, float] = {}
-            for ranked in lists:
-                for rank, evidence in enumerate(ranked, 1):
-                    scores[evidence] = scores.get(evidence, 0.0) + 1 / (_RRF_K + rank)
-            found.append(sorted(scores, key=lambda evidence: (-scores[evidence], evidence)))
-        return found
+    def prepare(self, questions: Sequence[str]) -> None:
+        """Embed together the questions that are searched for next."""
+        if self._embed is not None:
+            self._embed(questions)
+
+    def find(self, question: str, most: int = MOST) -> list[FoundEvidence]:
+        """The evidences of a question, by reciprocal rank fusion of both searches; twice `most` of them at most."""
+        lists = [self._dump.search(search_words(question), most)]
+        if self._embed is not None:
+            lists.append(self._dump.nearest(self._embed([question])[0], most))
+        scores: dict[FoundEvidence, float] = {}
+        for ranked in lists:
+            for rank, evidence in enumerate(ranked, 1):
+                scores[evidence] = scores.get(evidence, 0.0) + 1 / (_RRF_K + rank)
+        return sorted(scores, key=lambda evidence: (-scores[evidence], evidence))

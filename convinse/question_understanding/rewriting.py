@@ -85,7 +85,7 @@ class Rewriter:
         order = sorted(range(len(spoken)), key=lambda place: -chances[place])
         if order and chances[order[0]] > 1 - chances.sum():
             about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
-            return rewritten(question, *self._names(question, about))
+            return rewritten(question, *self._names(question, about), self._language.words.owns)
         return FullQuestion(question)
 
     def _changed(self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers) -> FullQuestion | None:

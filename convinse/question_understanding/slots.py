@@ -93,7 +93,7 @@ class Slots(QuestionUnderstanding):
         }
 
 
-class Mention(NamedTuple):
+class QuestionMention(NamedTuple):
     """A name in a question in full, `text[start:end]`, and the items that it may mean, best first."""
 
     start: int
@@ -118,7 +118,7 @@ def known_items(history: Iterable[Turn]) -> dict[str, Entity]:
 
 def link(
     in_full: FullQuestion, known: Mapping[str, Entity], linked: Sequence[LinkedMention], kb: KnowledgeBase
-) -> list[Mention]:
+) -> list[QuestionMention]:
     """The names of a question and their items.
 
     What the rewrite put in keeps its item. A name means an item that the conversation spoke of before if it may; a doubtful
@@ -129,7 +129,7 @@ def link(
         if span.entity is not None and span.entity["id"].startswith("Q"):
             name = in_full.text[span.start : span.end]
             meaning = QuestionEntity(item=span.entity, question_word=name, score=1.0, rank=0)
-            mentions.append(Mention(span.start, span.end, (meaning,), False))
+            mentions.append(QuestionMention(span.start, span.end, (meaning,), False))
     taken = list(mentions)
     ids = {item["id"] for item in known.values()}
     sure = [mention for mention in linked if mention.is_name and mention.is_certain]
@@ -151,7 +151,7 @@ def link(
             meanings = [meaning for meaning in meanings if meaning["item"]["id"] in near]
         if meanings:
             is_own = not any(span.start <= mention.start < span.end for span in in_full.insertions)
-            mentions.append(Mention(mention.start, mention.end, tuple(meanings), is_own))
+            mentions.append(QuestionMention(mention.start, mention.end, tuple(meanings), is_own))
     return sorted(mentions)
 
 
@@ -170,7 +170,7 @@ def spoken_of(history: Sequence[Turn], candidates: Sequence[QuestionEntity]) -> 
 
 
 def represent(
-    in_full: FullQuestion, mentions: Sequence[Mention], answer_type: str, stop_words: frozenset[str]
+    in_full: FullQuestion, mentions: Sequence[QuestionMention], answer_type: str, stop_words: frozenset[str]
 ) -> Representation:
     """The slots of a question, and all items that its names may mean."""
     own = unique_entities(mention.meanings[0]["item"] for mention in mentions if mention.is_own)
@@ -194,7 +194,7 @@ def represent(
 
 
 def unlinked_names(
-    question: str, in_full: FullQuestion, mentions: Sequence[Mention], not_names: frozenset[str]
+    question: str, in_full: FullQuestion, mentions: Sequence[QuestionMention], not_names: frozenset[str]
 ) -> list[str]:
     """The names of a question, written with a capital behind its first word, that no item has."""
     linked = " ".join(fold(in_full.text[mention.start : mention.end]) for mention in mentions).split()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from .evidence import Entity
 
 _TURNS = 4  # of a history that are read
-_OWNING = frozenset({"his", "its", "their"})
-_BEHIND_OBJECT = frozenset(
-    {"in", "on", "at", "to", "for", "from", "with", "by", "and", "or", "as", "when", "before", "after"}
-)
 
 
 class EarlierTurn(NamedTuple):
@@ -59,7 +55,9 @@ def _read(turns: int) -> list[int]:
     return latest if not turns or 0 in latest else [*latest, 0]
 
 
-def rewritten(question: str, inserted: Sequence[Inserted], removed: Sequence[tuple[int, int]]) -> FullQuestion:
+def rewritten(
+    question: str, inserted: Sequence[Inserted], removed: Sequence[tuple[int, int]], owns: Callable[[str, str], bool]
+) -> FullQuestion:
     """The question in full.
 
     Words behind the last word stand in brackets: they say what the question is about, not what it asks. Words in the place of one that owns what follows ("her father") become an owner.
@@ -68,6 +66,7 @@ def rewritten(question: str, inserted: Sequence[Inserted], removed: Sequence[tup
         question: as typed.
         inserted: words by their places.
         removed: (start, end) of the words of the question that go.
+        owns: whether a word owns the one behind it, "" at the end.
     """
     end = len(question.rstrip(" ?.!"))
     gone = dict(removed)
@@ -83,7 +82,9 @@ def rewritten(question: str, inserted: Sequence[Inserted], removed: Sequence[tup
             insertions.append(Insertion(len(text), len(text) + len(words.text), *words[2:]))
             text += words.text + ")" * is_last
             if following > place:
-                text += "'s" * _owns(question, place, following)
+                behind = question[following:].casefold().split()[:1]
+                owned = behind[0].strip("?.!,") if behind else ""
+                text += "'s" * owns(question[place:following].casefold(), owned)
             elif not is_last:
                 text += " "
         elif following > place:
@@ -104,10 +105,3 @@ def concatenated(question: str, history: Sequence[EarlierTurn]) -> FullQuestion:
     if before.answer:
         insertions.append(Insertion(len(before.question) + 1, len(told), number, "answer"))
     return FullQuestion(f"{told} {question}", tuple(insertions))
-
-
-def _owns(question: str, start: int, end: int) -> bool:
-    word, following = question[start:end].casefold(), question[end:].split()[:1]
-    if word == "her":  # "her father", but "who directed her in 1990"
-        return bool(following) and following[0].casefold().strip("?.!,") not in _BEHIND_OBJECT | {""}
-    return word in _OWNING

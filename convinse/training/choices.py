@@ -113,7 +113,7 @@ def fit(choices: Sequence[Choice], l2: float, rising: Sequence[int] = ()) -> Fit
         return value, penalty * own + (weights[question_of] * slopes) @ design
 
     bounds = [(0.0 if place in rising else None, None) for place in range(width + more + 1)]
-    found = minimize(
+    learnt = minimize(
         loss, np.zeros(width + more + 1), jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": _TOLERANCE}
     ).x
-    return Fitted(found[:width], found[width:-1], float(found[-1]), scale, question_scale)
+    return Fitted(learnt[:width], learnt[width:-1], float(learnt[-1]), scale, question_scale)

@@ -89,7 +89,7 @@ def test_a_scorer_that_ranks_several_is_called_once():
         [{**turn(), "resolved_question": "Who wrote it?"}, {**turn(), "structured_representation": "other"}],
         Together(),
     )
-    found = NativeERS(parse_config({}), retriever=Retriever(), scorer=scorer).inference_on_turns(iter(turns), ("kb",))
+    found = NativeERS(parse_config({}), retriever=Retriever(), scorer=scorer).inference_on_turns(turns, ("kb",))
     assert scorer.calls == [(["|| The Hobbit || wrote || person", "other"], ["Who wrote it?", "other"])]
     ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
     assert found == [one["top_evidences"] for one in turns] == [ranked] * 2

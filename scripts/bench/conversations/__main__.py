@@ -28,7 +28,7 @@ from ..candidates import build_sources
 from ..harness import Bench, Figures, Spec, note, run
 from .turns import SUBSETS, figures, read_conversations, turns_of
 
-MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots", "history")
+MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots")
 HISTORIES = {"gold": True, "predicted": False}  # history -> whether earlier turns count with their gold answers
 COLUMNS = {
     "turns": ("turns", "{}"), "presence": ("answer_presence", "{:.1%}"), "P@1": ("p_at_1", "{:.1%}"),

@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> None:
     sizes = {name: len(examples) for name, examples in data.train.items()}
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
-    card = embedded_card(recipe, sizes, results[-1], origin, minutes, heads.decided, heads.answer_type)
+    card = embedded_card(recipe, sizes, results[-1], origin, minutes, heads.decided, heads.answer_type, heads.rewritten)
     record = {
         "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
