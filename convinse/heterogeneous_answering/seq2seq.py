@@ -13,7 +13,7 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Evidence
 from ..resources import Resources, model_path
 from ..support.errors import ConfigError
-from .abstention import reason_to_abstain
+from .abstention import note_abstention
 from .base import HeterogeneousAnswering
 from .question import NO, YES, Knowledge, Question, questions_of
 from .ranked_answers import AnswerCandidate, answers, in_year, merged
@@ -83,9 +83,7 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
         evidences = question.evidences[: self.config.ha_seq2seq.evidences]
         written = self.writer.write([model_input(question.spoken, evidence) for evidence in evidences])
         ranked = _decided(question, written) if question.expected.kind == "yesno" else _named(question, written)
-        reason = reason_to_abstain(question, ranked, self.config.ha_abstain_below)
-        if reason is not None:
-            turn["abstained"] = {"reason": reason}
+        note_abstention(turn, question, ranked, self.config.ha_abstain_below)
         return answers(ranked, self.config.ha_max_answers)
 
 
