@@ -27,7 +27,6 @@ _LEAST_SHARE = 1e-6
 _NEIGHBORS = 1000  # items beside an item that are looked at
 _KEPT = 256  # items whose neighbours stay in memory: 90 KB for one with a thousand
 _WORD = re.compile(r"\w+")
-_POINTING = re.compile(r"(?i)\b(this|that|these|those)(?: ones?\b|\W*$)")
 # the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
@@ -193,7 +192,7 @@ class FeatureReader:
         """The words (lower case) of a question that need something said before: "he", "that one", "that" at its end."""
         words = self._language.words
         own = [word for word in _WORD.findall(question.casefold()) if word in words.personal]
-        return own + [match[1].casefold() for match in _POINTING.finditer(question)]
+        return own + [match[1].casefold() for match in words.pointing_phrase.finditer(question)]
 
     def _fits(self, item: str, pronouns: Iterable[str]) -> float:
         kinds = [self.may_mean(pronoun, item) for pronoun in pronouns]

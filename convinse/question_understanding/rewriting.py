@@ -19,7 +19,7 @@ from .history import answer_text
 from .referents import FeatureReader, ReferentWeights, Spoken, spoken_of
 
 _LIKELY = 0.1  # probability of what a second pronoun may mean
-_PRONOUN = re.compile(r"(?i)\b(?:this|that|these|those)(?: ones?\b|(?=\W*$))|\w+")
+_WORD = re.compile(r"\w+")
 
 
 class Name(NamedTuple):
@@ -141,9 +141,10 @@ class Rewriter:
         removed: list[tuple[int, int]] = []
         words = self._language.words
         gendered = frozenset().union(*words.genders.values())
-        pronouns = [match for match in _PRONOUN.finditer(question) if self._points(match, question)]
+        pronouns = [match for match in _WORD.finditer(question) if match[0].casefold() in words.personal]
+        pronouns += words.pointing_phrase.finditer(question)
         left = list(about)
-        for match in sorted(pronouns, key=lambda match: match[0].casefold() not in gendered):
+        for match in sorted(pronouns, key=lambda match: (match[0].casefold() not in gendered, match.start())):
             first = match[0].casefold().split()[0]
             meant = next((thing for thing in left if self._reader.may_mean(first, thing.entity["id"])), None)
             if meant is not None:
@@ -154,13 +155,6 @@ class Rewriter:
         if about[0] in left and topic["label"].casefold() not in question.casefold():
             inserted.append(_named(len(question.rstrip(" ?.!")), about[0]))
         return inserted, removed
-
-    def _points(self, match: re.Match[str], question: str) -> bool:
-        """Return True of a pronoun that needs something said before: "he", "that one", "that" at the end."""
-        words = self._language.words
-        word = match[0].casefold().split()[0]
-        is_last = not question[match.end() :].strip(" ?.!")
-        return word in words.personal or (word in words.pointing and (" " in match[0] or is_last))
 
 
 def _named(place: int, thing: Spoken) -> Inserted:
