@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..language.language import stop_words
 from ..language.text import fold
+from ..records.conversation import Turn
 from .question import Question
 from .ranked_answers import AnswerCandidate
 
@@ -33,6 +34,13 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         first, second = (answer.entity["label"] for answer in ranked[:2])
         return f"the evidences disagree: {first} or {second}"
     return "the evidences do not say"
+
+
+def note_abstention(turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], least: float) -> None:
+    """Write into a turn why it is better left without an answer, if it is."""
+    reason = reason_to_abstain(question, ranked, least)
+    if reason is not None:
+        turn["abstained"] = {"reason": reason}
 
 
 def unknown_names(question: Question) -> list[str]:

@@ -13,7 +13,7 @@ from .candidates import find_candidates
 from .features import Measured, measure
 from .lists import with_list
 from .question import Knowledge, Question, questions_of
-from .ranked_answers import answers
+from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
 from .table_questions import computed_answers
 from .yes_no import Verdict, yes_or_no
@@ -34,20 +34,31 @@ class EntityVoting(HeterogeneousAnswering):
         """The shipped ranking. Raises `ModelError`: it is missing or damaged."""
         return read_answer_weights(Path(model_path(SHIPPED)), "ha: entity_voting")
 
-    def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Rank; see the base class."""
-        (question,) = questions_of([turn], self.config.sr_delimiter, Knowledge.of(self.resources))
-        if question.expected.kind == "yesno":
-            verdict = self.decide(question)
-            ranked = verdict.candidates(self.ranker.yes(verdict.features))
-        else:
-            (measured,) = self.measure([question])
-            ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+        """Rank the answers of all turns, measured together."""
+        questions = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
+        measured = iter(self.measure([question for question in questions if question.expected.kind != "yesno"]))
+        results = []
+        for turn, question in zip(turns, questions, strict=True):
+            if question.expected.kind == "yesno":
+                verdict = self.decide(question)
+                ranked = verdict.candidates(self.ranker.yes(verdict.features))
+                results.append(self.finish(turn, question, ranked, verdict.is_told))
+            else:
+                own = next(measured)
+                ranked = with_list(question, own.candidates, self.ranker.ranked(own))
+                results.append(self.finish(turn, question, ranked, is_told=True))
+        return results
+
+    def finish(
+        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_told: bool
+    ) -> list[RankedAnswer]:
+        """The answers of a turn; `is_told`: the evidences say something to its question."""
         return answers(ranked, self.config.ha_max_answers)
 
     def decide(self, question: Question) -> Verdict:
         """What the evidences say to a question for yes or no."""
-        return yes_or_no(question, computed_answers(question))
+        return yes_or_no(question)
 
     def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
         """The candidates of questions with their features."""

@@ -15,12 +15,11 @@ from ..records.evidence import Entity
 from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
 from ..support.errors import ConfigError
-from .abstention import reason_to_abstain
-from .base import HeterogeneousAnswering
+from .abstention import note_abstention
 from .candidates import Computed, find_candidates
+from .entity_voting import EntityVoting
 from .features import Measured, measure, score_shares
-from .lists import with_list
-from .question import Knowledge, Question, questions_of
+from .question import Question
 from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
 from .reader import in_evidences, read_answers
@@ -32,8 +31,8 @@ _LEAST_FIT = 0.01  # of a span: word lists know nothing of "twelve", where nothi
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
-class ExtractiveAnswering(HeterogeneousAnswering):
-    """Answers with an extractive reader (`ha_model`), the evidences of all turns read together.
+class ExtractiveAnswering(EntityVoting):
+    """Ranks answers with an extractive reader (`ha_model`), the evidences of all turns read together.
 
     Candidates are the entities and names of the evidences, the spans that the reader marks, and the results of computations over
     tables and facts (`table_questions`). A trained ranking (`ha_ranker`) gives each a probability; what is missing to 1 is the
@@ -93,20 +92,9 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         module.reader = reader
         return module
 
-    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
-        """Read and rank, all turns together. A turn that is better left without an answer says why (`abstained`)."""
-        questions = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
-        measured = self.measure([question for question in questions if question.expected.kind != "yesno"])
-        return [
-            self._decided(turn, question)
-            if question.expected.kind == "yesno"
-            else self._ranked(turn, question, next(measured))
-            for turn, question in zip(turns, questions, strict=True)
-        ]
-
     def decide(self, question: Question) -> Verdict:
         """What the evidences say to a question for yes or no."""
-        return yes_or_no(question, computed_answers(question), self.judge)
+        return yes_or_no(question, self.judge)
 
     def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
         """The candidates of questions with their features; the evidences are read together."""
@@ -140,21 +128,11 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         surest = max((span.probability for span in own), default=0.0)
         return measure(question, candidates, surest)
 
-    def _decided(self, turn: Turn, question: Question) -> list[RankedAnswer]:
-        verdict = self.decide(question)
-        ranked = verdict.candidates(self.ranker.yes(verdict.features))
-        return self._answered(turn, question, ranked, self.config.ha_abstain_below if verdict.is_told else 1.0)
-
-    def _ranked(self, turn: Turn, question: Question, measured: Measured) -> list[RankedAnswer]:
-        ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
-        return self._answered(turn, question, ranked, self.config.ha_abstain_below)
-
-    def _answered(
-        self, turn: Turn, question: Question, ranked: list[AnswerCandidate], least: float
+    def finish(
+        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_told: bool
     ) -> list[RankedAnswer]:
-        reason = reason_to_abstain(question, ranked, least)
-        if reason is not None:
-            turn["abstained"] = {"reason": reason}
+        """The answers of a turn. One that is better left without an answer says why (`abstained`)."""
+        note_abstention(turn, question, ranked, self.config.ha_abstain_below if is_told else 1.0)
         return answers(ranked, self.config.ha_max_answers, question.evidences)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,18 +16,19 @@ from ..language_models.chat_model import ChatModel, Reply
 from ..language_models.completion import read_strictly
 from ..language_models.prompts import Prompt, estimated_tokens, fenced
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity, Evidence, normalize_source
-from ..records.literals import is_date, year_of
-from ..records.written_values import find_literals, value_at
+from ..records.evidence import Entity, normalize_source
+from ..records.written_values import value_at
 from ..resources import Resources
 from .abstention import reason_to_abstain
 from .base import HeterogeneousAnswering
-from .question import NO, YES, Knowledge, Question, is_known, questions_of
+from .question import NO, YES, Knowledge, Question, questions_of
 from .ranked_answers import AnswerCandidate, answers, in_year, ordered
-from .reader import as_words, meaning, names_in
+from .reader import as_words
+from .written_names import NamesInEvidences
 
 _LONGEST = 200  # characters of an answer
 _MOST = 20  # answers of one completion
+_NEAR = 0.88  # least likeness of an answer and the name of an item that it is
 _SOURCES = {"kb": "Wikidata", "text": "Wikipedia", "table": "table", "info": "infobox"}
 _INSTRUCTIONS = """\
 You answer questions from numbered evidences, and from nothing else that you know.
@@ -208,10 +208,7 @@ def _of_sample(
 
 
 def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[int]) -> CitedAnswer:
-    """An answer in words, named as a reader's answers are, by the evidences that it cites.
-
-    An evidence contains an answer by its item, by its name or words, or as a date or a number. Yes and no, if they are asked
-    for, need not be in the evidence.
+    """An answer in words, named by the evidences that it cites. Yes and no, if they are asked for, need not be in the evidence.
 
     Args:
         text: the answer.
@@ -219,37 +216,17 @@ def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[
         question: the question with its evidences.
         shown: the places of those that the model has seen: if none that is cited contains the answer, they name it.
     """
-    text = " ".join(text.split())
     own = [place for place in dict.fromkeys(places) if place in shown]
     if question.expected.kind == "yesno":
         for verdict in (YES, NO):
             if fold(text) == fold(verdict["label"]):
                 return CitedAnswer(verdict, tuple(own))
-    holding = _holding(text, own, question)
-    named = holding or _holding(text, shown, question)
-    known = [entity for entity in named.values() if is_known(entity)]
-    entity = next(iter(known or named.values()), None) or value_at(text, 0, len(text)) or as_words(text)
-    return CitedAnswer(in_year(entity) if question.asks_for_year else entity, tuple(holding))
-
-
-def _holding(text: str, places: Iterable[int], question: Question) -> dict[int, Entity]:
-    """The evidences that contain an answer, each with the entity that it means there."""
-    held = {place: _held(text, question.evidences[place], question) for place in places}
-    return {place: entity for place, entity in held.items() if entity is not None}
-
-
-def _held(text: str, evidence: Evidence, question: Question) -> Entity | None:
-    words = r"\s+".join(map(re.escape, text.split()))
-    match = re.search(rf"(?<!\w){words}(?!\w)", evidence["evidence_text"], re.IGNORECASE) if words else None
-    entity = meaning(text, evidence, question.fit, names_in(evidence), match.span() if match else None)
-    if match is not None:
-        return entity or as_words(text)
-    if entity is None:
-        return None
-    stated = {own["id"] for own in evidence["wikidata_entities"]}
-    stated |= {literal.entity["id"] for literal in find_literals(evidence["evidence_text"])}
-    stated |= {year_of(own)["id"] for own in stated if is_date(own)}
-    return entity if entity["id"] in stated else None
+    for seen in (own, shown):
+        named = NamesInEvidences(question, seen).named(text)
+        if named is not None and named.likeness >= _NEAR:
+            entity = in_year(named.entity) if question.asks_for_year else named.entity
+            return CitedAnswer(entity, named.places if seen is own else ())
+    return CitedAnswer(value_at(text, 0, len(text)) or as_words(text), ())
 
 
 def _content(question: Question, places: Sequence[int]) -> str:

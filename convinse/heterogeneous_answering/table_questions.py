@@ -2,9 +2,7 @@
 
 | operation | question | answer |
 |---|---|---|
-| `role` | "Who played X?" | the row of X, or the fact with the qualifier X |
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
-| `compare` | "Is X older than Y?", "Which is longer, X or Y?" | by dates or numbers of the same property of both |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
 An operation gives nothing if it cannot be carried out: there are no such rows or facts, or values are equal or missing.
@@ -12,132 +10,21 @@ An operation gives nothing if it cannot be carried out: there are no such rows o
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from ..language.operations import AskedComparison, AskedOrder
-from ..language.property_names import PropertyLabel, PropertyWords
-from ..records.evidence import Entity, Row
-from ..records.facts import Fact, fact_of
-from ..records.literals import is_date, is_number
-from .candidates import Computed, property_label
+from ..language.operations import AskedOrder
+from ..records.evidence import Entity
+from .candidates import Computed
 from .intervals import by_intervals
-from .question import NO, YES, Question
-from .tables import (
-    Column,
-    Table,
-    answer_in_row,
-    asking_forms,
-    asking_keywords,
-    cell_answers,
-    name_keywords,
-    noun_keywords,
-    question_keywords,
-    suits,
-    whole_tables,
-)
-
-_LEAST = 0.5  # of a name that a question must have: "Giles" is Rupert Giles
-_PAIR = 2
+from .question import Question
+from .tables import Column, Table, answer_in_row, asking_keywords, noun_keywords, whole_tables
 
 
 def computed_answers(question: Question) -> list[Computed]:
     """The results of all operations that can be carried out."""
     return [result for operation in OPERATIONS.values() for result in operation(question)]
-
-
-# -- role --------------------------------------------------------------------------------------------------------------
-
-
-class _NamedCell(NamedTuple):
-    """A name in the evidence at a place, the values beside it by header, and the keywords of what the row is about."""
-
-    place: int
-    name: frozenset[str]
-    beside: tuple[tuple[str, tuple[Entity, ...]], ...]
-    about: frozenset[str]
-
-
-def roles(question: Question) -> list[Computed]:
-    """The values beside the name that a question asks about, in rows of tables and in facts with qualifiers.
-
-    The name is in a cell, or is the value of a qualifier (a character role): the one name that has most of the question's words.
-    The answer is in the cell whose header is asked for and whose content fits the expected type; of a fact it is the object.
-    If nothing else of the question is left, no header need be asked for ("And who's Zelda?").
-    """
-    if question.expected.kind in ("yesno", "number", "date"):
-        return []
-    types, words = question.language.answer_types, question.language.properties
-    # a name has neither the type that is asked for nor words that ask for a header or property ("directed")
-    wanted = question_keywords(question).difference(*map(types.noun_types, question.expected.words))
-    labels = {
-        cell["header"] for evidence in question.evidences if "row" in evidence for cell in evidence["row"]["cells"]
-    }
-    labels |= {fact.predicate["label"] for evidence in question.evidences if (fact := fact_of(evidence))}
-    called = words.keywords(" ".join(labels))
-    meant = wanted - frozenset(word for word in wanted if asking_forms([word], words) & called)
-    names = list(_named_cells(meant, question)) if meant else []
-    best = max((_matching(named.name, meant) for named in names), default=None)
-    first = [named for named in names if _matching(named.name, meant) == best]
-    if len({named.name for named in first}) > 1:
-        return []
-    # of several rows with that name the one that has most of the question: the final of that year
-    told = words.keywords(question.in_full)
-    held = [len(words.keywords(question.evidences[named.place]["evidence_text"]) & told) for named in first]
-    first = [named for named, count in zip(first, held, strict=True) if count == max(held)]
-    results: dict[str, Computed] = {}
-    for named in first:
-        for entity in _values_beside(named, wanted, question):
-            sentence = question.evidences[named.place]["evidence_text"]
-            known = results.setdefault(entity["id"], Computed(entity, "role", sentence, ()))
-            results[entity["id"]] = known._replace(places=(*known.places, named.place))
-    return list(results.values())
-
-
-def _named_cells(meant: AbstractSet[str], question: Question) -> Iterator[_NamedCell]:
-    for place, evidence in enumerate(question.evidences):
-        if fact := fact_of(evidence):
-            yield from _of_fact(place, fact, meant, question.language.properties)
-        elif "row" in evidence:
-            yield from _of_row(place, evidence["row"], meant, question)
-
-
-def _of_fact(place: int, fact: Fact, meant: AbstractSet[str], words: PropertyWords) -> Iterator[_NamedCell]:
-    for qualifier in fact.qualifiers:
-        name = words.keywords(qualifier.value["label"])
-        if not is_date(qualifier.value["id"]) and _matching(name, meant)[1] >= _LEAST:
-            called = words.keywords(f"{qualifier.predicate['label']} {fact.subject['label']}")
-            yield _NamedCell(place, name, ((fact.predicate["label"], (fact.object,)),), called)
-
-
-def _of_row(place: int, row: Row, meant: AbstractSet[str], question: Question) -> Iterator[_NamedCell]:
-    words = question.language.properties
-    for cell in row["cells"]:
-        name = name_keywords(cell, words)
-        if _matching(name, meant)[1] >= _LEAST:
-            above = words.keywords(f"{row['caption']} {row['section']} {row.get('part', '')} {cell['header']}")
-            rest = (neighbour for neighbour in row["cells"] if neighbour is not cell)
-            beside = tuple((neighbour["header"], tuple(cell_answers(neighbour, question))) for neighbour in rest)
-            yield _NamedCell(place, name, beside, above)
-
-
-def _matching(name: AbstractSet[str], meant: AbstractSet[str]) -> tuple[int, float]:
-    """The number of words of a name that a question has, and their share of the name; digits alone are not a name."""
-    held = name & meant
-    return (len(held), len(held) / len(name)) if any(map(str.isalpha, held)) else (0, 0.0)
-
-
-def _values_beside(named: _NamedCell, wanted: AbstractSet[str], question: Question) -> Sequence[Entity]:
-    asking = asking_keywords(question)
-    suited = [(suits(header, entities, asking, question), entities) for header, entities in named.beside]
-    score, entities = max(suited, key=lambda own: own[0], default=(0.0, ()))
-    is_alone = not wanted - named.name - named.about
-    return entities if score > 1 or (score and is_alone) else ()
-
-
-# -- order -------------------------------------------------------------------------------------------------------------
 
 
 class _ListingTable(NamedTuple):
@@ -256,75 +143,4 @@ def _ordering(order: AskedOrder, entity: Entity) -> str:
     return f"The {' '.join(sorted(order.words))} {' '.join(order.noun)} is {entity['label']}."
 
 
-# -- compare -----------------------------------------------------------------------------------------------------------
-
-
-def compared_things(question: Question) -> list[Computed]:
-    """The answer to a comparison of two items that the question names, by dates or numbers of the same property.
-
-    Nothing if their values are equal, missing or of different precision, or if the question does not name two.
-    """
-    operations = question.language.operations
-    comparison = operations.comparison(question.in_full)
-    is_yes_no = question.expected.kind == "yesno"
-    items = sorted(question.about, key=lambda item: _start(item["label"], question.in_full))
-    if comparison is None or len(items) != _PAIR or not (is_yes_no or operations.pairs(question.text)):
-        return []
-    keywords, names = question.language.properties.keywords, question.knowledge.properties
-    values = [_values(item, comparison, question) for item in items]
-    shared = values[0].keys() & values[1].keys()
-    words = keywords(question.in_full).difference(*(keywords(item["label"]) for item in items))
-    asking = {label for label in shared if names.asking(label, words) and not comparison.by}
-    if not shared:
-        return []
-    # of several dates of both the first: when they were born, founded, published
-    label = min(asking or shared, key=lambda label: (max(own[label] for own in values), label))
-    first, second = (own[label] for own in values)
-    length = min(len(first), len(second))  # a year and a day are compared as years
-    if first[:length] == second[:length]:
-        return []
-    is_first = (first > second) == comparison.higher
-    answer = (YES if is_first else NO) if is_yes_no else items[not is_first]
-    places = tuple(
-        place
-        for place, evidence in enumerate(question.evidences)
-        if (fact := fact_of(evidence)) and fact.subject in items and property_label(fact.predicate) == label
-    )
-    sentence = f"{label.text} of {items[0]['label']} and of {items[1]['label']}: {answer['label']}"
-    return [Computed(answer, "compare", sentence, places)]
-
-
-def _start(name: str, text: str) -> int:
-    """The place of a name, or of one of its longer words, in a text; its end if it has none."""
-    starts = (text.casefold().find(word) for word in (name.casefold(), *name.casefold().split()) if len(word) > _PAIR)
-    return min((start for start in starts if start >= 0), default=len(text))
-
-
-def _values(item: Entity, comparison: AskedComparison, question: Question) -> dict[PropertyLabel, tuple[float, ...]]:
-    """The value of each property that orders an item: the earliest date, or the one number."""
-    values: dict[PropertyLabel, set[tuple[float, ...]]] = defaultdict(set)
-    for fact in map(Fact.of, question.knowledge.kb.neighborhood(item["id"])):
-        label, value = property_label(fact.predicate), fact.object
-        if comparison.by:
-            suited = is_number(value["id"]) and question.knowledge.properties.asked(label, comparison.by) == 1
-        else:
-            suited = is_date(value["id"])
-        if suited and fact.subject["id"] == item["id"]:
-            values[label].add(_amount(value))
-    return {label: min(own) for label, own in values.items() if len(own) == 1 or not comparison.by}
-
-
-def _amount(value: Entity) -> tuple[float, ...]:
-    """A number, or year, month and day of a date as far as its label tells them."""
-    if is_number(value["id"]):
-        return (float(value["id"]),)
-    parts = tuple(float(part) for part in value["id"].removesuffix("T00:00:00Z").rsplit("-", 2))
-    return parts[: max(1, len(value["label"].removesuffix(" BC").split()))]
-
-
-OPERATIONS: dict[str, Callable[[Question], list[Computed]]] = {
-    "compare": compared_things,
-    "interval": by_intervals,
-    "order": ordered_things,
-    "role": roles,
-}
+OPERATIONS: dict[str, Callable[[Question], list[Computed]]] = {"interval": by_intervals, "order": ordered_things}

@@ -132,16 +132,11 @@ def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:
     return frozenset(nouns).union(*(words.keyword_set(types.noun_types(word)) for word in nouns))
 
 
-def asking_forms(stems: Iterable[str], words: PropertyWords) -> frozenset[str]:
-    """Stems of a question, and the keywords that evidences say them with: actor, role, character for "play"."""
-    stems = frozenset(stems)
-    return stems.union(*(words.keyword_set(words.expansions.get(word, frozenset())) for word in stems))
-
-
 def asking_keywords(question: Question) -> frozenset[str]:
-    """The keywords of a question, and those that evidences say them with."""
+    """The keywords of a question, and those that evidences say them with: actor, role, character for "play"."""
     words = question.language.properties
-    return asking_forms(words.keywords(question.in_full), words)
+    stems = words.keywords(question.in_full)
+    return stems.union(*(words.keyword_set(words.expansions.get(word, frozenset())) for word in stems))
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Yes or no: what the model's entailment head reads in the best evidences, what is computed, how much of the question they hold."""
+"""Yes or no: what the model's entailment head reads in the best evidences, and how much of the question they hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..language.validity import contradicting, judged_parts
-from .candidates import Computed
 from .features import score_shares
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
@@ -28,12 +27,10 @@ class YesNoFeatures(NamedTuple):
     """What speaks for "yes"; 0 if nothing does.
 
     Attributes:
-        computed: 1 or -1, if a comparison of numbers or dates decides.
         covered: the largest share of the question's words that an evidence has; negative if that evidence denies it.
         read: mean of the log-odds that the model reads in the best evidences, weighted by what they cover and by their scores.
     """
 
-    computed: float = 0.0
     covered: float = 0.0
     read: float = 0.0
 
@@ -51,19 +48,17 @@ class Verdict(NamedTuple):
         return ordered(AnswerCandidate(entity, score, self.places, ("yes_no",)) for entity, score in both)
 
 
-def yes_or_no(question: Question, computed: Sequence[Computed] = (), judge: Judge | None = None) -> Verdict:
+def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
     """What the evidences say to a question for yes or no.
 
     Args:
         question: with its evidences.
-        computed: the results of computations.
         judge: the entailment head of a model.
     """
     covered = _covered(question)
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))[:_READ]
-    decided, places = _computed(computed)
     if not order:
-        return Verdict(YesNoFeatures(computed=decided), places, bool(decided))
+        return Verdict(YesNoFeatures(), (), is_told=False)
     # an evidence about another time says no
     times = question.language.times
     is_timed = times.time(question.in_full) is not None or times.asks_about_present(question.in_full)
@@ -81,15 +76,7 @@ def yes_or_no(question: Question, computed: Sequence[Computed] = (), judge: Judg
     denial, best = question.language.yes_no.denial.search, question.evidences[order[0]]["evidence_text"]
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
     most = covered[order[0]]
-    features = YesNoFeatures(decided, -most if is_denied else most, read)
-    return Verdict(features, tuple(dict.fromkeys((*places, *order))), bool(decided) or most >= _COVERED)
-
-
-def _computed(computed: Sequence[Computed]) -> tuple[float, tuple[int, ...]]:
-    for result in computed:
-        if result.entity in (YES, NO):
-            return (1.0 if result.entity == YES else -1.0), result.places
-    return 0.0, ()
+    return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
 
 
 def _covered(question: Question) -> list[float]:

@@ -1,4 +1,4 @@
-"""By which words a question orders, compares or offers things."""
+"""By which words a question orders or offers things."""
 
 from __future__ import annotations
 
@@ -35,32 +35,20 @@ class AskedOrder(NamedTuple):
     words: frozenset[str]
 
 
-class AskedComparison(NamedTuple):
-    """How a question compares two things: by dates if `by` is empty, else by the measures of these keywords."""
-
-    by: frozenset[str]
-    higher: bool
-
-
 @dataclass(frozen=True, eq=False)
 class OperationWords:
-    """Words of questions that order or compare; `operations.txt` says what each list is for."""
+    """Words of questions that order; `operations.txt` says what each list is for."""
 
     literals: LiteralWords
     earliest: WordSet
     latest: WordSet
-    earlier: WordSet
-    later: WordSet
     degrees: Table
     lower_degrees: Table
     most: WordSet
     least: WordSet
-    more: WordSet
-    less: WordSet
     ordinals: Numbers
     ranks: WordSet
     offering: WordSet
-    pairing: WordSet
     several: re.Pattern[str]
     excluding: re.Pattern[str]
 
@@ -79,29 +67,9 @@ class OperationWords:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
 
-    def comparison(self, question: str) -> AskedComparison | None:
-        """The first comparison of two things that a question makes; None if it makes none."""
-        words = fold(question).split()
-        for place, word in enumerate(words):
-            if word in self.earlier or word in self.later:
-                return AskedComparison(frozenset(), word in self.later)
-            if word in self.more or word in self.less:
-                behind = words[place + 1 :]
-                degree = self._adjectives.get(behind[0]) if behind else None
-                by, upward = degree or (frozenset(map(self.literals.keyword, self._noun(behind))), True)
-                if by:
-                    return AskedComparison(by, upward == (word in self.more))
-            if (degree := self._comparatives.get(word)) is not None:
-                return AskedComparison(*degree)
-        return None
-
     def offers(self, question: str) -> bool:
         """True if a question names the things to choose from ("X or Y")."""
         return not self.offering.isdisjoint(fold(question).split())
-
-    def pairs(self, question: str) -> bool:
-        """True if a question asks for one of two things ("which of the two")."""
-        return not (self.offering | self.pairing).isdisjoint(fold(question).split())
 
     def is_ranking(self, keywords: frozenset[str]) -> bool:
         """True if a column has the name of ranks, of which the lowest is the best."""
@@ -143,20 +111,13 @@ class OperationWords:
 
     @cached_property
     def _superlatives(self) -> Mapping[str, tuple[frozenset[str], bool]]:
-        return self._graded("est")
-
-    @cached_property
-    def _comparatives(self) -> Mapping[str, tuple[frozenset[str], bool]]:
-        return self._graded("er")
-
-    def _graded(self, ending: str) -> Mapping[str, tuple[frozenset[str], bool]]:
         return MappingProxyType(
-            {f"{stem}{ending}": degree for word, degree in self._adjectives.items() for stem in _stems(word)}
+            {f"{stem}est": degree for word, degree in self._adjectives.items() for stem in _stems(word)}
         )
 
 
 def _stems(adjective: str) -> Iterator[str]:
-    """What an adjective becomes before "er" and "est": long, larg(e), bigg, heavi."""
+    """What an adjective becomes before "est": long, larg(e), bigg, heavi."""
     if adjective.endswith("e"):
         yield adjective[:-1]
     elif adjective.endswith("y"):

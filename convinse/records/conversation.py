@@ -39,7 +39,7 @@ class RankedAnswer(_AnswerAtRank, _ListedAnswer, total=False):
     """One answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places in `top_evidences` of those that support it most, `reasons` its origins: `reader`, `yes_no`, a computation
-    (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it), `llm`; `unsupported`: no evidence contains it that the
+    (`order`, `interval`), `evidences` (they have it, and nothing else gave it), `llm`; `unsupported`: no evidence contains it that the
     language model cites. `spans` are the places where these evidences say it. `time` is when it holds, in words ("since 2019"), if the
     first of them says so. `list`: it is one of several answers that the question asks for.
     """

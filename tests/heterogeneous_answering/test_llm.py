@@ -76,9 +76,9 @@ class TestContract(HeterogeneousAnsweringContract):
         ("James Cameron", [1], "Q42574", (0,)),
         ("james  CAMERON", [1, 1, 2], "Q42574", (0,)),
         ("Cameron", [1], "Q42574", (0,)),
-        ("James Camerron", [1], "Q42574", (0,)),  # as a reader's spans are named
+        ("James Camerron", [1], "Q42574", (0,)),
         ("November 18, 1997", [3], PREMIERE[1], (2,)),
-        ("1997", [3], PREMIERE[1], (2,)),
+        ("1997", [3], "1997-01-01T00:00:00Z", (2,)),
         ("200,000,000", [4], "200000000", (3,)),
         ("Tokyo", [3], "Tokyo", (2,)),
         ("Jon Landau", [4], "Jon Landau", (3,)),

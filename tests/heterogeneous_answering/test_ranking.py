@@ -39,7 +39,7 @@ def test_odds_are_the_exponential_of_weighted_features_and_none_has_its_own():
 
 def test_yes_is_a_logistic_of_its_features():
     model = answer_model(yes_no={"read": 2.0}, yes_bias=0.3)
-    assert model.yes(YesNoFeatures(read=0.5, computed=9.0)) == pytest.approx(1 / (1 + math.exp(-1.3)))
+    assert model.yes(YesNoFeatures(read=0.5, covered=9.0)) == pytest.approx(1 / (1 + math.exp(-1.3)))
 
 
 def test_a_written_model_is_read_again_and_a_damaged_or_foreign_one_is_an_error(tmp_path):

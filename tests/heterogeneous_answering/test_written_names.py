@@ -3,7 +3,7 @@
 import pytest
 from asked_turns import knowledge_over, question_of
 
-from convinse.heterogeneous_answering.seq2seq import NamesInEvidences
+from convinse.heterogeneous_answering.written_names import NamesInEvidences
 from evidences import evidence
 
 CAMERON, CAMEROON, TITANIC = ("James Cameron", "Q42574"), ("Cameroon", "Q1009"), ("Titanic", "Q44578")
@@ -16,7 +16,8 @@ EVIDENCES = [
 
 
 def named(text, *evidences, question="Who?", **more):
-    return NamesInEvidences(question_of(question, *(evidences or EVIDENCES), **more)).named(text)
+    evidences = evidences or EVIDENCES
+    return NamesInEvidences(question_of(question, *evidences, **more), range(len(evidences))).named(text)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_without_names_only_words_of_the_evidences_count():
     plain = evidence("Jack Dawson drew her", "text")
     assert named("Jack Dawson", plain).entity == {"id": "Jack Dawson", "label": "Jack Dawson"}
     assert named("Rose", plain) is None
-    assert NamesInEvidences(question_of("Who?")).named("Jack") is None
+    assert NamesInEvidences(question_of("Who?"), []).named("Jack") is None
 
 
 def test_of_two_things_of_one_name_the_fitting_one_is_meant():

@@ -1,11 +1,10 @@
-"""Yes or no from computations and the entailment head of a model."""
+"""Yes or no from the words of evidences and the entailment head of a model."""
 
 import math
 
 import pytest
 from asked_turns import question_of
 
-from convinse.heterogeneous_answering.candidates import Computed
 from convinse.heterogeneous_answering.question import NO, YES
 from convinse.heterogeneous_answering.yes_no import yes_or_no
 from convinse.records.border import structured
@@ -16,14 +15,8 @@ def text(sentence, source="text", score=1.0):
     return {**structured(evidence(sentence, source)), "score": score}
 
 
-def verdict(question, *evidences, judge=None, computed=()):
-    return yes_or_no(question_of(question, *evidences), computed, judge)
-
-
-@pytest.mark.parametrize(("answer", "value"), [(YES, 1.0), (NO, -1.0)])
-def test_a_comparison_decides(answer, value):
-    own = verdict("Is it older?", text("x"), computed=[Computed(answer, "compare", "", (0,))])
-    assert (own.features.computed, own.places[0]) == (value, 0)
+def verdict(question, *evidences, judge=None):
+    return yes_or_no(question_of(question, *evidences), judge)
 
 
 ELEANOR = "Did Eleanor Roosevelt believe the story?"

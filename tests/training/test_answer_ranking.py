@@ -329,7 +329,7 @@ def test_a_written_ranking_ranks_as_the_learned_one():
 @pytest.mark.parametrize("decisions", [[], [decision(False, 1.0)]])
 def test_without_both_answers_each_feature_counts_as_it_is(decisions):
     weights = train_weights([ChoiceSet("own", drawn(20, 4), decisions)], 3.0, "")
-    assert weights.yes(YesNoFeatures(computed=1.0, read=-3.0)) == pytest.approx(1 / (1 + np.exp(2.0)))
+    assert weights.yes(YesNoFeatures(covered=1.0, read=-3.0)) == pytest.approx(1 / (1 + np.exp(2.0)))
 
 
 @pytest.mark.parametrize("decisions", [[], [decision(True, 1.0)], DECISIONS])
