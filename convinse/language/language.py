@@ -67,7 +67,12 @@ class NameWords:
 class CommonWords:
     """What texts write small; see `common_words.txt`."""
 
-    small: WordSet
+    words: Words
+    stems: WordSet
+
+    def has(self, word: str) -> bool:
+        """True for a folded word that texts write small."""
+        return self.words.stem(word) in self.stems
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +126,7 @@ def load(folder: Path) -> Language:
         read_lists(TimeWords, folder / "times.txt"),
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
         read_lists(NameWords, folder / "names.txt"),
-        read_lists(CommonWords, folder / "common_words.txt"),
+        read_lists(CommonWords, folder / "common_words.txt", words=words),
         read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
     )
