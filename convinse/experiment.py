@@ -31,7 +31,6 @@ _SUBSETS = {
     "natural-dev": ("natural", "dev"),
     "natural": ("natural", "measured"),
     "natural-fresh": ("natural", "fresh"),
-    "natural-third": ("natural", "third"),
 }
 _BATCHES_PER_WORKER = 4  # so that the last ones end at about the same time
 
@@ -215,10 +214,11 @@ def _step(at_once: int, waiting: int, workers: Workers | None) -> int:
 
 def read_part(config: Config, part: str) -> list[Conversation]:
     """The conversations of a part; see `run_experiment`. Raises `DataError`: there is no such file, or it is damaged."""
-    path, subset = _file_of(config, part)
+    data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
+    path = config.input_path(data)
     if not path.is_file():
-        raise DataError(f"{path}: no such file; check {_SUBSETS.get(part, (part,))[0]}_input_path and benchmark_path")
-    conversations = read_benchmark(path, config.benchmark, _SUBSETS.get(part, (part,))[0])
+        raise DataError(f"{path}: no such file; check {data}_input_path and benchmark_path")
+    conversations = read_benchmark(path, config.benchmark, data)
     if not subset:
         return conversations
     chosen = [conversation for conversation in conversations if conversation.get("part") == subset]

@@ -34,6 +34,7 @@ from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
 from .language_models.model_server import ModelServer
+from .records.evidence import Row
 from .records.ranked_rows import RowForm
 from .support.cache import Cache
 from .support.files import recover
@@ -113,6 +114,10 @@ class Resources:
         """The dump of `ers_wikipedia_dump`; None where none is named. Raises `IndexFileError` as `kb` does."""
         path = self.config.ers_wikipedia_dump
         return None if path is None else self._opened("wikipedia", lambda: WikipediaDump(resolve(path)))
+
+    def rows(self, page: str, table: int) -> list[Row]:
+        """All rows of a table of the dump, see `WikipediaDump.table`; empty without a dump."""
+        return [] if self.wikipedia is None else self.wikipedia.table(page, table)
 
     @property
     def passages(self) -> PassageIndex | None:

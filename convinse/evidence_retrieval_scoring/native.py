@@ -11,7 +11,7 @@ from ..encoder.bi_encoder import KeptEmbeddings
 from ..language.validity import contradicting, judged_parts
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Evidence, merge_duplicates, with_score
-from ..records.representation import certain, question_entities
+from ..records.representation import QuestionEntity, certain, question_entities
 from ..resources import Resources
 from ..support.errors import NothingToTrainError
 from ..turn_results import keep_evidences
@@ -24,6 +24,7 @@ from .scorer import Scorer
 from .search import EvidenceSearch
 
 _ELSEWHERE = 0.1  # of the score of an evidence that is of none of a question's items
+_OF_PAGES = frozenset({"text", "table", "info"})
 _PAGES = 3  # of what is found everywhere, whose items a question without items is about
 _CONVERSATIONS = 32  # scored together by a neural scorer
 
@@ -98,8 +99,9 @@ class NativeERS(EvidenceRetrievalScoring):
     def _ranked(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
         """Rank what agrees with the time of each question; what contradicts it follows, with score 0, where there is room."""
         questions = [asked_in_full(turn) for turn in turns]
-        if self.search is not None:
-            self.search.prepare(questions)
+        wanted = [question for turn, question in zip(turns, questions, strict=True) if _is_searched(turn, sources)]
+        if wanted and self.search is not None:
+            self.search.prepare(wanted)
         agreeing: list[list[Evidence]] = []
         contradicted: list[list[Evidence]] = []
         for turn, question in zip(turns, questions, strict=True):
@@ -122,9 +124,9 @@ class NativeERS(EvidenceRetrievalScoring):
 
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
         """The candidate evidences of a turn, not scored: those of its items, and those found everywhere. Adds `question_entities` to it."""
-        everywhere = [] if self.search is None else self.search.find(asked_in_full(turn))
-        representation = turn.get("representation")
-        known = None if representation is None else question_entities(representation)
+        known = _known(turn)
+        search = self.search if _is_searched(turn, sources) else None
+        everywhere = [] if search is None else search.find(asked_in_full(turn))
         if known == []:  # it names nothing that is known: the pages that tell of it are looked at
             pages = list(dict.fromkeys(evidence.item_id for evidence in everywhere))[:_PAGES]
             known = certain(*map(self.retriever.kb.entity, pages))
@@ -152,6 +154,16 @@ class NativeERS(EvidenceRetrievalScoring):
         """Close the caches."""
         self.retriever.store_cache()
         self.resources.close_caches()
+
+
+def _known(turn: Turn) -> list[QuestionEntity] | None:
+    """The items that a representation names; None of a representation that is a text alone."""
+    representation = turn.get("representation")
+    return None if representation is None else question_entities(representation)
+
+
+def _is_searched(turn: Turn, sources: Sequence[str]) -> bool:
+    return _known(turn) == [] or not _OF_PAGES.isdisjoint(sources)
 
 
 def _weighted(evidence: Evidence) -> Evidence:

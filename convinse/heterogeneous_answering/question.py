@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,12 +14,11 @@ from ..language.language import Language
 from ..language.property_names import PropertyNames
 from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Entity, Evidence, question_items
+from ..records.evidence import Entity, Evidence, Row, question_items
 from ..records.literals import is_date, is_item, is_number
 from ..records.representation import answer_type_of, read_slots
 from ..records.written_values import kind_of_value
 from ..resources import Resources
-from ..wikipedia.dump import WikipediaDump
 
 YES: Entity = {"id": "Yes", "label": "Yes"}
 NO: Entity = {"id": "No", "label": "No"}
@@ -34,7 +33,7 @@ class Knowledge(NamedTuple):
         kb: the knowledge base.
         properties: the names of its properties.
         lifetimes: when its items existed.
-        dump: the whole tables of pages; None without one.
+        rows: all rows of a page's table, by the item of the page and the number of the table; none without a dump.
         typing: the model's answer type head; None without one.
     """
 
@@ -42,7 +41,7 @@ class Knowledge(NamedTuple):
     kb: KnowledgeBase
     properties: PropertyNames
     lifetimes: Lifetimes
-    dump: WikipediaDump | None
+    rows: Callable[[str, int], Sequence[Row]]
     typing: AnswerTyping | None
 
     @classmethod
@@ -53,7 +52,7 @@ class Knowledge(NamedTuple):
             resources.kb,
             resources.property_names,
             resources.lifetimes,
-            resources.wikipedia,
+            resources.rows,
             resources.answer_typing,
         )
 

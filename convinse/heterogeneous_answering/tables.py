@@ -105,15 +105,12 @@ class Table:
 
 def whole_tables(question: Question) -> list[Table]:
     """The tables of the dump that the evidences show rows of, in the order of their best evidences."""
-    dump = question.knowledge.dump
     shown: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)
     for place, evidence in enumerate(question.evidences):
         row = evidence.get("row")
         if row is not None and "page" in row and "table" in row and "number" in row:
             shown[row["page"], row["table"]].setdefault(row["number"], place)
-    if dump is None:
-        return []
-    tables = ((dump.table(*own), places) for own, places in shown.items())
+    tables = ((question.knowledge.rows(*own), places) for own, places in shown.items())
     return [Table(rows, places, question.language.properties) for rows, places in tables if rows]
 
 

@@ -46,7 +46,14 @@ class NameWords:
     literals: LiteralWords
     suffixes: WordSet
     particles: WordSet
+    joining: WordSet
     before_years: WordSet
+
+    @cached_property
+    def written(self) -> re.Pattern[str]:
+        """A name as it is written: words with capitals, and small ones between them."""
+        small = "|".join(sorted(self.joining | self.particles))
+        return re.compile(rf"\b[A-Z][\w'’.-]*(?: (?:(?:{small}) )*[A-Z0-9][\w'’.-]*)*")
 
     def spoken(self, year: str) -> str:
         """The words of a year of four digits, as they are spoken ("nineteen eighty four"); empty of other texts."""

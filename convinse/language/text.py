@@ -133,6 +133,11 @@ class Words:
         return self.all_pronouns - self.pointing
 
     @cached_property
+    def pointing_phrase(self) -> re.Pattern[str]:
+        """Pointing pronouns that need something named before: "that one", "that" at the end; the group is the pronoun."""
+        return re.compile(rf"(?i)\b({'|'.join(sorted(self.pointing))})(?: ones?\b|(?=\W*$))")
+
+    @cached_property
     def not_names(self) -> WordSet:
         """Words that name nothing by themselves."""
         return self.common | self.all_pronouns

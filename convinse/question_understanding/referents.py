@@ -27,7 +27,6 @@ _LEAST_SHARE = 1e-6
 _NEIGHBORS = 1000  # items beside an item that are looked at
 _KEPT = 256  # items whose neighbours stay in memory: 90 KB for one with a thousand
 _WORD = re.compile(r"\w+")
-_POINTING = re.compile(r"(?i)\b(this|that|these|those)(?: ones?\b|\W*$)")
 # the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
@@ -43,7 +42,6 @@ class ReferentFeatures(NamedTuple):
         fits: 1 if it is of the kind and the gender of the question's pronouns, -1 if it is of another one, 0 without a pronoun.
         of_class: the question has a noun for its class ("the film").
         apart: the question names items itself, and none of them is in a fact with it.
-        pointing: it answered the turn before, and the question has "that one", "this", "those ...".
     """
 
     pointed: float
@@ -54,18 +52,17 @@ class ReferentFeatures(NamedTuple):
     fits: float
     of_class: float
     apart: float
-    pointing: float
 
 
 class NoneFeatures(NamedTuple):
     """What speaks for "nothing of it".
 
     Attributes:
-        named: the question names an item itself.
+        alone: the question names an item itself, and has no pronoun.
         fits: it names one before its pronoun that the pronoun may stand for.
     """
 
-    named: float
+    alone: float
     fits: float
 
 
@@ -152,7 +149,6 @@ class FeatureReader:
         """
         words = _WORD.findall(question.casefold())
         pronouns = self.pronouns(question)
-        is_pointing = _POINTING.search(question) is not None
         nouns = self._nouns(words)
         return [
             ReferentFeatures(
@@ -164,7 +160,6 @@ class FeatureReader:
                 self._fits(thing.entity["id"], pronouns),
                 float(not nouns.isdisjoint(self._heads(thing.entity["id"]))),
                 float(bool(named) and not self._is_beside(thing.entity["id"], named.keys())),
-                float(is_pointing and turns - 1 in thing.answered),
             )
             for thing, share in zip(spoken, pointed, strict=True)
         ]
@@ -178,7 +173,8 @@ class FeatureReader:
             for item, place in named.items()
             for pronoun in pronouns
         )
-        return NoneFeatures(float(bool(named)), float(fits))
+        alone = bool(named) and not self.pronouns(question)
+        return NoneFeatures(float(alone), float(fits))
 
     def _nouns(self, words: Sequence[str]) -> Set[str]:
         """The classes that the nouns behind "the", "that" and the like name."""
@@ -196,7 +192,7 @@ class FeatureReader:
         """The words (lower case) of a question that need something said before: "he", "that one", "that" at its end."""
         words = self._language.words
         own = [word for word in _WORD.findall(question.casefold()) if word in words.personal]
-        return own + [match[1].casefold() for match in _POINTING.finditer(question)]
+        return own + [match[1].casefold() for match in words.pointing_phrase.finditer(question)]
 
     def _fits(self, item: str, pronouns: Iterable[str]) -> float:
         kinds = [self.may_mean(pronoun, item) for pronoun in pronouns]

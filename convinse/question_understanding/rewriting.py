@@ -19,7 +19,7 @@ from .history import answer_text
 from .referents import FeatureReader, ReferentWeights, Spoken, spoken_of
 
 _LIKELY = 0.1  # probability of what a second pronoun may mean
-_PRONOUN = re.compile(r"(?i)\b(?:this|that|these|those)(?: ones?\b|(?=\W*$))|\w+")
+_WORD = re.compile(r"\w+")
 
 
 class Name(NamedTuple):
@@ -74,19 +74,29 @@ class Rewriter:
         pointers: Pointers,
         weights: ReferentWeights,
     ) -> FullQuestion:
-        if changed := self._changed(question, earlier, pointers):
-            return changed
         spoken = spoken_of(history)
+        changed = self._changed(question, earlier, pointers)
+        if changed and (not spoken or self._names_anything(changed.text, spoken)):
+            return changed
         shares = pointed(spoken, list(names_in(history_text(earlier), history)), pointers)
         named = named_items(self._linker.link(question, classes=True))
         features = self._reader.read(question, spoken, len(history), shares, named)
         nothing = self._reader.read_nothing(question, named)
         chances = weights.probabilities(features, nothing) if spoken else np.zeros(0)
         order = sorted(range(len(spoken)), key=lambda place: -chances[place])
-        if order and chances[order[0]] > 1 - chances.sum():
-            about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
-            return rewritten(question, *self._names(question, about), self._language.words.owns)
-        return FullQuestion(question)
+        if not order or chances[order[0]] <= 1 - chances.sum():
+            return changed or FullQuestion(question)
+        about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
+        if changed:
+            return _about(changed, about[0])
+        return rewritten(question, *self._names(question, about), self._language.words.owns)
+
+    def _names_anything(self, question: str, spoken: Sequence[Spoken]) -> bool:
+        """Return True if a question names an item, or a thing that was spoken of."""
+        folded = question.casefold()
+        return bool(named_items(self._linker.link(question, classes=True))) or any(
+            thing.entity["label"].casefold() in folded for thing in spoken
+        )
 
     def _changed(self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers) -> FullQuestion | None:
         """The question before with half a sentence in the place of a part of it ("and in 1998?"); None of another question."""
@@ -98,16 +108,25 @@ class Rewriter:
         first = int(starts[1 + within].argmax())
         last = first + int(ends[1 + first : 1 + len(within)].argmax())
         start, end = int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1])
-        half = self._half(question, before[:start])
+        half = self._half(question, before[:start], before[start:end])
         turn = len(earlier) - 1
         insertions = [Insertion(0, start, turn, "question")] if start else []
         if rest := before[end:].strip(" ?.!"):
             insertions.append(Insertion(start + len(half) + 1, start + len(half) + 1 + len(rest), turn, "question"))
         return FullQuestion(f"{before[:start]}{half} {rest}".rstrip() + "?", tuple(insertions))
 
-    def _half(self, question: str, before: str) -> str:
-        """The words of half a sentence, without "and" or "what about", and without those that stand before its place already."""
+    def _half(self, question: str, before: str, replaced: str) -> str:
+        """The words of half a sentence, without "and" or "what about", and without those that stand before its place already.
+
+        Args:
+            question: half a sentence.
+            before: what stands before its place.
+            replaced: what stands in its place; of a number only numbers take the place ("and the one from 2008?").
+        """
         words = question.strip(" ?.!").split()
+        numbers = [place for place, word in enumerate(words) if word[0].isdigit()]
+        if replaced[0].isdigit() and numbers:
+            return " ".join(words[numbers[0] : numbers[-1] + 1])
         leaving = self._language.words.fillers | {"what", "how", "about"}
         while len(words) > 1 and fold(words[0]) in leaving:
             words.pop(0)
@@ -122,9 +141,10 @@ class Rewriter:
         removed: list[tuple[int, int]] = []
         words = self._language.words
         gendered = frozenset().union(*words.genders.values())
-        pronouns = [match for match in _PRONOUN.finditer(question) if self._points(match, question)]
+        pronouns = [match for match in _WORD.finditer(question) if match[0].casefold() in words.personal]
+        pronouns += words.pointing_phrase.finditer(question)
         left = list(about)
-        for match in sorted(pronouns, key=lambda match: match[0].casefold() not in gendered):
+        for match in sorted(pronouns, key=lambda match: (match[0].casefold() not in gendered, match.start())):
             first = match[0].casefold().split()[0]
             meant = next((thing for thing in left if self._reader.may_mean(first, thing.entity["id"])), None)
             if meant is not None:
@@ -136,18 +156,19 @@ class Rewriter:
             inserted.append(_named(len(question.rstrip(" ?.!")), about[0]))
         return inserted, removed
 
-    def _points(self, match: re.Match[str], question: str) -> bool:
-        """Return True of a pronoun that needs something said before: "he", "that one", "that" at the end."""
-        words = self._language.words
-        word = match[0].casefold().split()[0]
-        is_last = not question[match.end() :].strip(" ?.!")
-        return word in words.personal or (word in words.pointing and (" " in match[0] or is_last))
-
 
 def _named(place: int, thing: Spoken) -> Inserted:
     is_answer = not thing.asked or (thing.answered and thing.answered[-1] > thing.asked[-1])
     turn = thing.answered[-1] if is_answer else thing.asked[-1]
     return Inserted(place, thing.entity["label"], turn, "answer" if is_answer else "question", thing.entity)
+
+
+def _about(changed: FullQuestion, thing: Spoken) -> FullQuestion:
+    """A changed question with the name of the thing that it is about behind it."""
+    text, inserted = changed.text.rstrip(" ?"), _named(0, thing)
+    start = len(text) + 2
+    name = Insertion(start, start + len(inserted.text), *inserted[2:])
+    return FullQuestion(f"{text} ({inserted.text})?", (*changed.insertions, name))
 
 
 def earlier_turn(turn: Turn) -> EarlierTurn:

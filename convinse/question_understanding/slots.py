@@ -12,6 +12,7 @@ from ..config import Config
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import LinkedMention
 from ..language.answer_types import AnswerType
+from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import HistoryPart, Turn, Understanding
 from ..records.evidence import Entity, unique_entities
@@ -24,8 +25,9 @@ from .rewriting import Rewriter
 
 _SPOKEN = 0.1  # score of what a conversation was about before
 _NEIGHBORS = 1000  # items beside an item that are looked at
-_NAME = re.compile(r"\b[A-Z][\w'’.-]*(?: (?:of |the |and |de |van )*[A-Z0-9][\w'’.-]*)*")
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
+_BESIDE = 60  # characters before a name in which its noun is looked for
+_BEFORE = re.compile(r"(\w+)\s+(\w+)\s+$")
 _OWNER = re.compile(r"['’]s?$")
 
 
@@ -80,9 +82,9 @@ class Slots(QuestionUnderstanding):
     ) -> Understanding:
         known = known_items(history)
         mentions = link(in_full, known, self.resources.linker.link(in_full.text, classes=True), self.kb)
-        representation = represent(in_full, mentions, answer_type.label, self.language.words.stop_words)
+        representation = represent(in_full, mentions, answer_type.label, self.language)
         representation["candidates"] += spoken_of(history, representation["candidates"])
-        names = unlinked_names(question, in_full, mentions, self.language.words.not_names | self.language.words.fillers)
+        names = unlinked_names(question, in_full, mentions, self.language)
         if names:
             representation["unlinked"] = [{"name": name} for name in names]
         return {
@@ -170,7 +172,7 @@ def spoken_of(history: Sequence[Turn], candidates: Sequence[QuestionEntity]) -> 
 
 
 def represent(
-    in_full: FullQuestion, mentions: Sequence[QuestionMention], answer_type: str, stop_words: frozenset[str]
+    in_full: FullQuestion, mentions: Sequence[QuestionMention], answer_type: str, language: Language
 ) -> Representation:
     """The slots of a question, and all items that its names may mean."""
     own = unique_entities(mention.meanings[0]["item"] for mention in mentions if mention.is_own)
@@ -178,8 +180,9 @@ def represent(
     told = [item for item in told if item not in own]
     rest = list(in_full.text)
     for mention in mentions:
-        rest[mention.start : mention.end] = " " * (mention.end - mention.start)
-    words = [word for word in _WORD.findall("".join(rest)) if fold(word) not in stop_words]
+        start = start_with_class(in_full.text, mention, language) if mention.is_own else mention.start
+        rest[start : mention.end] = " " * (mention.end - start)
+    words = [word for word in _WORD.findall("".join(rest)) if fold(word) not in language.words.stop_words]
     candidates: dict[str, QuestionEntity] = {}
     meanings = (meaning for mention in mentions for meaning in mention.meanings)
     for meaning in sorted(meanings, key=lambda meaning: meaning["rank"]):
@@ -193,13 +196,22 @@ def represent(
     }
 
 
+def start_with_class(text: str, mention: QuestionMention, language: Language) -> int:
+    """Where a name begins, with the noun before it that says what is named, not what is asked: "the film Titanic"."""
+    before = _BEFORE.search(text, max(0, mention.start - _BESIDE), mention.start)
+    if before and fold(before[1]) in language.words.definite and language.answer_types.names_class(before[2].lower()):
+        return before.start(2)
+    return mention.start
+
+
 def unlinked_names(
-    question: str, in_full: FullQuestion, mentions: Sequence[QuestionMention], not_names: frozenset[str]
+    question: str, in_full: FullQuestion, mentions: Sequence[QuestionMention], language: Language
 ) -> list[str]:
     """The names of a question, written with a capital behind its first word, that no item has."""
     linked = " ".join(fold(in_full.text[mention.start : mention.end]) for mention in mentions).split()
+    not_names = language.words.not_names | language.words.fillers
     names = []
-    for match in _NAME.finditer(question):
+    for match in language.names.written.finditer(question):
         words = fold(match[0]).split()
         if match.start() and not_names.isdisjoint(words) and not set(words) & set(linked):
             names.append(_OWNER.sub("", match[0]))

@@ -152,7 +152,8 @@ def main() -> int:
     sets = {part: list(choices(embedded, read_part(embedded, part))) for part in ("train", "dev", "natural-dev")}
     sets["convmix"] = list(choices(real, convmix))
     rows = {"all": by_folds(sets)}
-    rows |= {f"without {name}": by_folds(sets, place) for place, name in enumerate(ReferentFeatures._fields)}
+    names = (*ReferentFeatures._fields, *(f"nothing {name}" for name in NoneFeatures._fields))
+    rows |= {f"without {name}": by_folds(sets, place) for place, name in enumerate(names)}
     for name, row in rows.items():
         print(f"{name:20}", *(f"{part} {share:.3f}" for part, share in row.items()))
     weights = fit([(_WEIGHTS[name], own) for name, part in sets.items() for own in part])

@@ -22,7 +22,7 @@ def meant(*entities, context=(), unlinked=()):
 def knowledge_over(properties=(), classes=None, frequency=None, typing=None):
     """Knowledge of these properties (id, label, aliases), classes of items and numbers of facts."""
     kb = Known(classes or {}, list(properties), frequency)
-    return Knowledge.of(Resources(parse_config({}), kb=kb))._replace(typing=typing, dump=None)
+    return Knowledge.of(Resources(parse_config({}), kb=kb))._replace(typing=typing, rows=lambda *_: [])
 
 
 def question_of(text, *evidences, knowledge=None, **more):

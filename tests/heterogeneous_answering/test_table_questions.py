@@ -14,19 +14,24 @@ UNITED, X_FILES, TITANIC, BREAKING_BAD, BRAZIL = "Q18656", "Q2744", "Q44578", "Q
 
 
 @pytest.fixture(scope="module")
-def knowledge():
+def resources():
     with Resources(load_config("lexical.yml")) as opened:
-        yield Knowledge.of(opened)
+        yield opened
 
 
 @pytest.fixture(scope="module")
-def evidences(knowledge):
+def knowledge(resources):
+    return Knowledge.of(resources)
+
+
+@pytest.fixture(scope="module")
+def evidences(knowledge, resources):
     """A function that gives all rows, attributes and facts of some items of the snapshot."""
     known = {}
 
     def of(item):
         own = knowledge.kb.entity(item)
-        page = [each | {"retrieved_for_entity": own} for each in knowledge.dump.get(item) or ()]
+        page = [each | {"retrieved_for_entity": own} for each in resources.wikipedia.get(item) or ()]
         structured = [each for each in page if each["source"] != "text"]
         return [*structured, *(fact_evidence(fact, own) for fact in knowledge.kb.neighborhood(item))]
 

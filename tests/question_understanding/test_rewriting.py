@@ -23,7 +23,7 @@ TITANIC, CAMERON = {"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["question"])
 def test_words_go_in_and_out(case):
     inserted = [Inserted(place, text, 0, "question") for place, text in case["inserted"]]
-    full = rewritten(case["question"], inserted, [tuple(span) for span in case["removed"]])
+    full = rewritten(case["question"], inserted, [tuple(span) for span in case["removed"]], english().words.owns)
     assert full.text == case["full"]
     assert [full.text[span.start : span.end] for span in full.insertions] == [text for _, text in case["inserted"]]
 
@@ -61,10 +61,10 @@ def starts(text):
 def test_features_of_what_was_spoken_of(world_kb):
     told = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
     reader = FeatureReader(world_kb, english())
-    film, director = reader.read("When was he born?", spoken_of(told), 1, [0.0, 1.0], set())
+    film, director = reader.read("When was he born?", spoken_of(told), 1, [0.0, 1.0], {})
     assert (film.fits, director.fits, film.pointed, director.pointed) == (-1.0, 1.0, -1.0, 0.0)
     assert (film.first_asked, film.asked, film.last_answer, director.last_answer) == (1.0, 1.0, 0.0, 1.0)
-    film, director = reader.read("Who stars in the film?", spoken_of(told), 1, [0.0, 0.0], {"Q25188"})
+    film, director = reader.read("Who stars in the film?", spoken_of(told), 1, [0.0, 0.0], {"Q25188": 0})
     assert (film.of_class, director.of_class, film.fits) == (1.0, 0.0, 0.0)
     assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
     assert len(film) == len(ReferentFeatures._fields)
@@ -78,7 +78,8 @@ CONVERSATIONS = [
     ),
     (["Who directed The Godfather?", "When was he born?"], "Francis Ford Coppola born", "Q56094"),
     (["Who directed The Godfather?", "How long is the film?"], "The Godfather", "Q47703"),
-    (["How tall is Shakira?", "Who directed Jaws?"], "Who directed Jaws?", "Q189505"),
+    (["Who stars in the film Titanic?", "Who directed the film?"], "the film (Titanic)", "Q44578"),
+    (["How tall is Shakira?", "Who directed Jaws?"], "Who directed Jaws", "Q189505"),
 ]
 
 
@@ -95,4 +96,11 @@ def test_follow_ups_of_the_embedded_model(slots, questions, words, item):
     first["answers"] = [{"id": "Q56094", "label": "Francis Ford Coppola"}] if "Godfather" in questions[0] else []
     second = slots.inference_on_turn({"question": questions[1]}, [first])
     assert words in second["resolved_question"]
-    assert item in [entity["id"] for entity in second["representation"]["entities"]]
+    assert [entity["id"] for entity in second["representation"]["entities"]] == [item]
+
+
+@pytest.mark.parametrize(
+    ("question", "predicate"), [("Who directed the film Titanic?", "directed"), ("Is Titanic a film?", "film")]
+)
+def test_a_noun_that_says_what_is_named_is_not_what_is_asked(slots, question, predicate):
+    assert slots.inference_on_turn({"question": question}, [])["representation"]["predicate"] == predicate
