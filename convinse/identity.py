@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from .config import Config, to_dict
-from .encoder.checkpoint import HEADS, folder_id
+from .encoder.checkpoint import HEADS, RANKINGS, folder_id
 from .encoder.exported import MANIFEST
 from .resources import Resources, model_path
 from .stage import Stage
@@ -45,7 +45,7 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
         "knowledge base": _build_id(lambda: resources.kb.build_id),
         "Wikipedia dump": _build_id(lambda: _dump_id(resources)),
         "passages": _build_id(lambda: resources.passages.build_id if resources.passages is not None else ""),
-        "models": fingerprint([folder_id(folder, (*HEADS, MANIFEST)) for folder in _model_folders(config)]),
+        "models": fingerprint([folder_id(folder, (*HEADS, *RANKINGS, MANIFEST)) for folder in _model_folders(config)]),
         "files below custom": fingerprint([sha256(path) for path in _files([config.custom, config.path_to_stopwords])]),
         "calibration": fingerprint([sha256(path) for path in _files(config.ha_llm.calibration)]),
         "modules of your own": fingerprint([sha256(path) for path in sorted(_code(stages))]),

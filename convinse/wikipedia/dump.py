@@ -295,7 +295,7 @@ def _write_pages(
                 if has_words:
                     places = ((row * _PLACES + place, text) for place, text in enumerate(page.words))
                     connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", places)
-                if embedding is not None:
+                if embedding is not None and page.texts:
                     packed = _packed_vectors(embedding.embed(page.texts))
                     connection.execute("INSERT INTO vectors VALUES (?, ?)", (row, packed))
                 total += page.digest

@@ -69,12 +69,13 @@ def _read(bench: Bench, name: str) -> tuple[Config, list[Conversation]]:
         config = load_config("config.yml", ers_use_cache=False)
         return config, read_part(config, "natural-third")
     pages, titles = bench.data(*_PAGES[name]), bench.data("wikipedia-pages", "title2qid.tsv.gz")
-    dump = bench.kept / f"third-{name}.db"
+    encoder = BiEncoder(model_path("snapshot:model"))
+    dump = bench.kept / f"third-{name}-{encoder.weights_id[:12]}.db"
     note(f"knowledge base and pages of {name} in {bench.kept} ...")
     with closing(knowledge_base(bench.folder, bench.kept)) as kb:
         keys = {"kb_path": str(kb.path), "ers_wikipedia_dump": str(dump), "ers_use_cache": False}
-    encoder = BiEncoder(model_path("snapshot:model"))
-    build(pages, dump, titles, embedding=Embedding(encoder.weights_id, encoder.dimension, encoder.embed))
+    if not dump.is_file():
+        build(pages, dump, titles, embedding=Embedding(encoder.weights_id, encoder.dimension, encoder.embed))
     conversations = read_benchmark(Path(__file__).with_name("third.json"), "convmix")
     return load_config("wikidata-27k.yml", **keys), [own for own in conversations if f"-{name}-" in own["conv_id"]]
 

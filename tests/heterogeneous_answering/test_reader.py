@@ -104,16 +104,6 @@ def test_what_does_not_fit_the_expected_type_stands_for_nothing():
     assert read([span("The Hobbit")], [holding(HOBBIT)], fit=lambda entity: float(entity["id"] != "Q74287")) == []
 
 
-def test_a_part_of_a_mention_is_the_item_of_its_place():
-    text = "Tyrion, he is played by Dinklage the actor, and Tyrion stays"
-    places = [{"start": 0, "end": 6, "id": "Q1"}, {"start": 24, "end": 42, "id": "Q310937"}]
-    tyrion = {"id": "Q1", "label": "Tyrion Lannister"}
-    given = {**holding(tyrion, DINKLAGE, own=tyrion), "evidence_text": text, "mentions": places}
-    assert labels(read([span("the actor", start=33)], [given])) == ["Peter Dinklage"]
-    assert labels(read([span("actor, and", start=37)], [given])) == ["actor, and"]  # not within it
-    assert find_entity("the actor", given, anything)["label"] == "the actor"  # where its place is not known
-
-
 def test_a_part_of_a_date_is_the_date_of_its_place():
     given = holding() | {"evidence_text": "born on 11 June 1969 and married in June 1970"}
     spans = [span("June 1969", start=11), span("11 June", start=8), span("June 1970", start=36)]
@@ -155,18 +145,21 @@ BUTLER, TROUBLE = {"id": "Q219368", "label": "Judith Butler"}, {"id": "Q1", "lab
         ("by Judith", "by Judith"),  # more than the mention
         ("Tina", "Tina"),  # the evidence's own item, which is no answer by a part of its mention
         ("Berkeley", "Berkeley"),  # mentioned, but not among its entities
+        ("the poet", DINKLAGE),  # by another name
+        ("poet by", "poet by"),  # not within it
     ],
 )
 def test_a_part_of_a_mention_stands_for_its_item(marked, expected):
-    text = "Tina Turner read Gender Trouble, Judith Butler wrote it in Berkeley Hall by Judith"
+    text = "Tina Turner read Gender Trouble, Judith Butler wrote it in Berkeley Hall with Dinklage the poet by Judith"
     own = {"id": "Q131814", "label": "Tina Turner"}
     mentions = [
         {"start": text.index(name), "end": text.index(name) + len(name), "id": item}
         for name, item in (
             ("Tina Turner", own["id"]), ("Gender Trouble", "Q1"), ("Judith Butler", "Q219368"), ("Berkeley Hall", "Q7"),
+            ("Dinklage the poet", DINKLAGE["id"]),
         )
     ]  # fmt: skip
-    given = {**holding(BUTLER, TROUBLE, own, own=own), "evidence_text": text, "mentions": mentions}
+    given = {**holding(BUTLER, TROUBLE, DINKLAGE, own, own=own), "evidence_text": text, "mentions": mentions}
     spans = [span(marked, start=text.index(marked))]
     (answer,) = read(spans, [given], fit=lambda entity: 0.4 if entity == own else 1.0)
     assert answer.entity == ({"id": expected, "label": expected} if isinstance(expected, str) else expected)

@@ -67,6 +67,7 @@ def test_the_knowledge_base_is_built_from_the_entity_documents(kb, workdir):
     assert counts[0] == counts[1]
 
 
+@pytest.mark.timeout(600)  # the vectors of all evidences are computed
 def test_the_script_builds_what_ships(kb, dump, workdir, monkeypatch, capsys):
     source = workdir / "snapshot"
     built = shutil.ignore_patterns("kb", "wikipedia.db", "conversations", "__pycache__")
@@ -87,8 +88,8 @@ def test_it_is_as_large_as_promised_and_a_few_megabytes_at_most(kb, dump):
     assert len(dump) >= 80
     assert len(list((SNAPSHOT / "pages").glob("*.html"))) == len(dump)
     files = [file for file in SNAPSHOT.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
-    assert sum(file.stat().st_size for file in files if "model" not in file.parts) < 6_000_000
-    assert 20_000_000 < sum(file.stat().st_size for file in files if "model" in file.parts) < 27_000_000
+    assert sum(file.stat().st_size for file in files if "model" not in file.parts) < 7_000_000
+    assert 20_000_000 < sum(file.stat().st_size for file in files if "model" in file.parts) < 33_000_000
 
 
 def documents():
@@ -192,5 +193,5 @@ def test_the_wording_is_that_of_a_conversation(turns):
 
 def test_what_ships_is_what_its_checksums_say():
     checked = list(faults(SNAPSHOT))
-    assert {path.parent.name for path, _ in checked} >= {"kb", "model", "history", "answers", "snapshot"}
+    assert {path.parent.name for path, _ in checked} >= {"kb", "model", "answers", "voting", "snapshot"}
     assert [fault for _, fault in checked if fault != ""] == [], "for a file that was changed by hand: manifest.seal"
