@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
 from ..records.evidence import Entity, entities_within
-from ..records.facts import END_TIME, START_TIME, Fact, fact_of
+from ..records.facts import END_TIME, START_TIME, fact_of
 from ..records.literals import is_date, is_item
-from ..records.periods import Boundary, Period, period_of_fact, timed_parts
+from ..records.periods import Boundary, Period, timed_parts
 from ..records.written_values import find_literals
 from .candidates import Computed, property_label
 from .question import Question
@@ -45,29 +45,22 @@ def by_intervals(question: Question) -> list[Computed]:
 
 def _dated_values(question: Question) -> Iterator[tuple[tuple[str, ...], _DatedValue]]:
     for place, evidence in enumerate(question.evidences):
-        fact = fact_of(evidence)
-        if fact is not None:
-            if (own := _of_fact(place, fact)) is not None:
-                yield (fact.subject["id"], fact.predicate["id"]), own
-            continue
         for part in timed_parts(evidence):
-            entities = entities_within(evidence, part.start, part.end)
-            items = [own for own in entities if is_item(own["id"]) and own["id"] != part.group[0]]
-            if len(items) == 1 and part.period is not None and not part.period.is_point:
-                text = evidence["evidence_text"][part.start : part.end]
+            if part.period is None or part.period.is_point:
+                continue
+            if fact := fact_of(evidence):
+                dates = {qualifier.predicate["id"]: qualifier.value for qualifier in fact.qualifiers}
+                start, end = dates.get(START_TIME), dates.get(END_TIME)
+                values, label = [fact.object], property_label(fact.predicate)
+            else:
+                values = [own for own in entities_within(evidence, part.start, part.end) if is_item(own["id"])]
                 label = PropertyLabel(evidence["attribute"]["path"][-1] if "attribute" in evidence else "")
-                dates = [literal.entity for literal in find_literals(text) if is_date(literal.entity["id"])]
-                end = None if part.period.is_open else dates[-1]
-                yield part.group, _DatedValue(place, items[0], label, part.period, dates[0], end)
-
-
-def _of_fact(place: int, fact: Fact) -> _DatedValue | None:
-    period = period_of_fact(fact)
-    if period is None or period.is_point:
-        return None
-    dates = {qualifier.predicate["id"]: qualifier.value for qualifier in fact.qualifiers}
-    label = property_label(fact.predicate)
-    return _DatedValue(place, fact.object, label, period, dates.get(START_TIME), dates.get(END_TIME))
+                literals = find_literals(evidence["evidence_text"][part.start : part.end])
+                stated = [literal.entity for literal in literals if is_date(literal.entity["id"])]
+                start, end = stated[0], None if part.period.is_open else stated[-1]
+            values = [own for own in values if own["id"] != part.group[0]]
+            if len(values) == 1:
+                yield part.group, _DatedValue(place, values[0], label, part.period, start, end)
 
 
 def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:

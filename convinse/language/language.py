@@ -19,7 +19,7 @@ from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
 from .text import Words
-from .word_lists import Numbers, Phrases, WordSet, read_lists
+from .word_lists import Phrases, WordSet, read_lists
 
 _TEN = 10  # "1905" and "1900" have other words than these
 _FOLDER = Path(__file__).parent
@@ -43,10 +43,10 @@ class YesNoWords:
 class NameWords:
     """Words in names of people; see `names.txt`."""
 
+    literals: LiteralWords
     suffixes: WordSet
     particles: WordSet
     joining: WordSet
-    numerals: Numbers
     before_years: WordSet
 
     @cached_property
@@ -63,7 +63,7 @@ class NameWords:
         return f"{first} {last}" if first and last else ""
 
     def _two_digits(self, number: int) -> str:
-        words = {value: word for word, value in self.numerals.items()}
+        words = {value: word for word, value in self.literals.numbers.items()}
         if number >= _TEN and number in words:
             return words[number]
         tens, digit = number // 10 * 10, number % 10
@@ -74,7 +74,12 @@ class NameWords:
 class CommonWords:
     """What texts write small; see `common_words.txt`."""
 
-    small: WordSet
+    words: Words
+    stems: WordSet
+
+    def has(self, word: str) -> bool:
+        """True for a folded word that texts write small."""
+        return self.words.stem(word) in self.stems
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +132,8 @@ def load(folder: Path) -> Language:
         read_lists(OperationWords, folder / "operations.txt", literals=literals),
         read_lists(TimeWords, folder / "times.txt"),
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
-        read_lists(NameWords, folder / "names.txt"),
-        read_lists(CommonWords, folder / "common_words.txt"),
+        read_lists(NameWords, folder / "names.txt", literals=literals),
+        read_lists(CommonWords, folder / "common_words.txt", words=words),
         read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
     )

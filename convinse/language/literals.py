@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from .property_names import PropertyWords
 from .text import fold
-from .word_lists import Numbers, Phrases, Renamed, Table, WordSet
+from .word_lists import Numbers, Ordered, Phrases, Renamed, Table, WordSet
 
 _TEN, _THOUSAND = 10, 1000
 
@@ -20,13 +20,22 @@ class LiteralWords:
     """Words of numbers, amounts and dates; `literals.txt` says what each list is for."""
 
     properties: PropertyWords
-    number_words: Numbers
+    small_numbers: Ordered
+    tens: Ordered
     scales: Numbers
     joining: WordSet
     currencies: Renamed
     counted: re.Pattern[str]
     measures: Table
     inclusive: Phrases
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The values of number words and of indefinite articles."""
+        words = self.properties.words
+        numbers = dict.fromkeys(sorted(words.articles - words.definite), 1)
+        numbers |= {word: value for value, word in enumerate(self.small_numbers, 1)}
+        return MappingProxyType(numbers | {word: _TEN * value for value, word in enumerate(self.tens, 2)})
 
     def asked_scale(self, question: str) -> int:
         """What a question counts in: 1000000 in "how many million copies"; else 1."""
@@ -43,7 +52,7 @@ class LiteralWords:
         scale = room = math.inf  # the words that may follow are below these
         words = fold(text).split()
         for place, word in enumerate(words):
-            times, number = self.scales.get(word, 0), self.number_words.get(word, 0)
+            times, number = self.scales.get(word, 0), self.numbers.get(word, 0)
             if part < times < scale and (part or not whole):
                 part, room = max(part, 1) * times, times
                 if times >= _THOUSAND:

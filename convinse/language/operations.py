@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .literals import LiteralWords
 from .text import fold
-from .word_lists import Numbers, Table, WordSet
+from .word_lists import Ordered, Table, WordSet
 
 _MOST_WORDS = 3  # behind "first" or "longest" that say of what
 _VOWELS = frozenset("aeiou")
@@ -46,7 +46,7 @@ class OperationWords:
     lower_degrees: Table
     most: WordSet
     least: WordSet
-    ordinals: Numbers
+    ordinals: Ordered
     ranks: WordSet
     offering: WordSet
     several: re.Pattern[str]
@@ -56,7 +56,7 @@ class OperationWords:
         """The first order that a question asks for; None if it asks for none."""
         words = fold(question).split()
         for place, word in enumerate(words):
-            nth = self.ordinals.get(word, 1)
+            nth = self.ordinals.index(word) + 2 if word in self.ordinals else 1
             at = place + (nth > 1)
             end = self._end(words, at)
             if end is None and nth == 1:

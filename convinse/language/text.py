@@ -82,7 +82,6 @@ class Words:
     possessive: WordSet
     no_noun: WordSet
     fillers: WordSet
-    greetings: WordSet
 
     @cached_property
     def stem(self) -> Callable[[str], str]:

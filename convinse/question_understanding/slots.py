@@ -92,6 +92,7 @@ class Slots(QuestionUnderstanding):
             "representation": representation,
             "resolved_question": in_full.text,
             "history_used": notes(in_full, history),
+            "history_answers": unique_entities(answer for turn in history for answer in turn.get("answers", ())),
         }
 
 
