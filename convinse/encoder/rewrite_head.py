@@ -22,6 +22,7 @@ from .checkpoint import REWRITE
 from .joint import Storage, restored, stored
 
 _FORMAT = "convinse rewrite head 1"
+_LEVELS = 63  # of weights in int8: they point at the same, and the wheel is 0.7 MB smaller than with 127
 POINTER = 64  # numbers of a query and of a key
 
 
@@ -99,7 +100,7 @@ class RewriteHead(nn.Module):
         """Write the head into a model folder."""
         weights = {name: tensor.detach().cpu() for name, tensor in self.state_dict().items()}
         metadata = {"format": _FORMAT, "layer": str(self.layer), "layers": str(len(self.layers))}
-        save_file(stored(weights, storage), folder / REWRITE, metadata=metadata)
+        save_file(stored(weights, storage, _LEVELS), folder / REWRITE, metadata=metadata)
 
 
 def load_rewrite(folder: Path, config: BertConfig) -> RewriteHead:
