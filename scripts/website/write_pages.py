@@ -45,7 +45,7 @@ def written(text: str) -> str:
 
 
 def _figures(words: list[str]) -> str:
-    """The tables of a bench, with the command, commit and machine of each part."""
+    """The tables of a bench, with the command, commit and, of a bench, machine of each part."""
     name, *parts = words
     path = DOCS / "figures" / f"{name}.json"
     measured = json.loads(path.read_text(encoding="utf-8"))
@@ -66,6 +66,8 @@ def _table(shown: Mapping[str, Any]) -> str:
 
 
 def _origin(name: str, part: Mapping[str, Any]) -> str:
+    if "command" in part:  # of a recipe, whose figures no machine changes
+        return f"`{part['command']}`; commit `{part['commit']}`.\n"
     machine = part["machine"]
     cores = int(machine["cores"])
     busy = " The machine was busy with other work." if float(machine["load"]) > _BUSY * cores else ""
