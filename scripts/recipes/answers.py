@@ -210,7 +210,10 @@ def ablation_rows(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> I
         row = [f"`{word}`" if kind == "feature" else f"operation `{word}`" if word else "nothing"]
         for own in figures.values():
             right = " / ".join(f"{own[name][part]:.3f}" for part in _PARTS)
-            row += [right, *([f"{own[name]['lost']}, {own[name]['won']}", f"{own[name]['p']:.2f}"] if word else ["", ""])]
+            row += [
+                right,
+                *([f"{own[name]['lost']}, {own[name]['won']}", f"{own[name]['p']:.2f}"] if word else ["", ""]),
+            ]
         yield row
 
 
