@@ -22,7 +22,7 @@ import numpy as np
 
 from bench.candidates import build_sources
 from bench.conversations.turns import is_right
-from convinse.config import Config, load_config, project_root, resolve
+from convinse.config import Config, load_config, resolve
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
@@ -48,8 +48,10 @@ from convinse.training.answer_ranking import (
 )
 from convinse.training.choices import Choice
 from convinse.training.conversations import grouped_turns
+from recipes.figures import write_table
 from recipes.sources import needed, shared_data
 
+_COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.answers"
 _PARTS = ("train", "dev", "natural-dev")
 _NAMES = ", names"  # sets whose answers are not items
 _MOST = 50  # conversations over facts alone
@@ -201,6 +203,20 @@ def ablations(module: ExtractiveAnswering | EntityVoting, turns: Mapping[str, _T
     return rows
 
 
+def ablation_rows(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[list[str]]:
+    """The rows of the table of ablations: what is left out, then the cells of each ranking."""
+    for name in next(iter(figures.values())):
+        kind, _, word = name.partition(" ")
+        row = [f"`{word}`" if kind == "feature" else f"operation `{word}`" if word else "nothing"]
+        for own in figures.values():
+            right = " / ".join(f"{own[name][part]:.3f}" for part in _PARTS)
+            row += [
+                right,
+                *([f"{own[name]['lost']}, {own[name]['won']}", f"{own[name]['p']:.2f}"] if word else ["", ""]),
+            ]
+        yield row
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=shared_data(), help="the shared data")
@@ -218,10 +234,11 @@ def main() -> None:
             facts = facts_alone(options.data, options.work) if output == SHIPPED else []
             write_ranking(learned_sets(module, turns), resources.config, resolve(output), _CARD, facts)
             if options.ablations:
-                figures[Path(base).stem] = ablations(module, turns)
+                figures[resources.config.ha] = ablations(module, turns)
     if options.ablations:
-        path = project_root() / "docs" / "figures" / "ablations.json"
-        path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        columns = ("without", *(cell for name in figures for cell in (name, "lost, won", "p")))
+        title = f"P@1 on {' / '.join(_PARTS)}"
+        write_table("ablations", f"{_COMMAND} --ablations", columns, list(ablation_rows(figures)), title=title)
 
 
 if __name__ == "__main__":

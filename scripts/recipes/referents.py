@@ -3,7 +3,7 @@
     python -m recipes.referents --kb FOLDER --dump FILE
 
 Learned from are the embedded conversations (train, dev, natural-dev) and ConvMix's development part over wikidata-27k; the
-history of each question is right. Five folds by conversation tell what each feature brings.
+history of each question is right. Five folds by conversation tell what each feature brings (`docs/figures/referents.json`).
 """
 
 from __future__ import annotations
@@ -37,11 +37,21 @@ from convinse.resources import Resources
 from convinse.support import manifest
 from convinse.support.files import replacing
 from convinse.support.weights import FeatureWeight, model_bytes
+from recipes.embedded.rewrites import is_held_out
+from recipes.figures import write_table
 from recipes.sources import needed, shared_data
 
+_COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.referents --kb KB --dump DUMP"
 _FOLDS = 5
 _L2 = 1.0
-_WEIGHTS = {"train": 1.0, "dev": 1.0, "natural-dev": 1.0, "convmix": 0.4}  # of a question; ConvMix comes twice
+_UNSEEN = "convmix, unseen by the head"
+_WEIGHTS = {
+    "train": 1.0,
+    "dev": 1.0,
+    "natural-dev": 1.0,
+    "convmix": 0.4,
+    _UNSEEN: 0.4,
+}  # of a question; ConvMix comes twice
 
 
 class Choice(NamedTuple):
@@ -150,12 +160,16 @@ def main() -> int:
     real = load_config("wikidata-27k.yml", kb_path=options.kb, ers_wikipedia_dump=options.dump)
     convmix = read_benchmark(needed(shared_data(), "convmix", "dev_wd27k.json.gz"), "convmix", "dev")
     sets = {part: list(choices(embedded, read_part(embedded, part))) for part in ("train", "dev", "natural-dev")}
-    sets["convmix"] = list(choices(real, convmix))
-    rows = {"all": by_folds(sets)}
+    of_convmix = list(choices(real, convmix))
+    sets["convmix"] = [own for own in of_convmix if not is_held_out(f"convmix {own.group}")]
+    sets[_UNSEEN] = [own for own in of_convmix if is_held_out(f"convmix {own.group}")]
+    rows = {"all of them": by_folds(sets)}
     names = (*ReferentFeatures._fields, *(f"nothing {name}" for name in NoneFeatures._fields))
     rows |= {f"without {name}": by_folds(sets, place) for place, name in enumerate(names)}
-    for name, row in rows.items():
-        print(f"{name:20}", *(f"{part} {share:.3f}" for part, share in row.items()))
+    cells = [[name, *(f"{share:.3f}" for share in row.values())] for name, row in rows.items()]
+    counts = [f"{part} ({len(own)})" for part, own in sets.items()]
+    title = "follow-ups whose topic is right, by five folds of conversations"
+    write_table("referents", _COMMAND, ["features", *counts], cells, title=title)
     weights = fit([(_WEIGHTS[name], own) for name, part in sets.items() for own in part])
     names = (*ReferentFeatures._fields, *NoneFeatures._fields)
     named = [FeatureWeight(name, 0.0, 1.0, round(float(own), 4)) for name, own in zip(names, weights[:-1], strict=True)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -21,11 +20,10 @@ from convinse.records.rewriting import history_text
 from convinse.training.learning import FitResult
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
-from recipes.embedded.rewrites import Rewrite, SyntheticConversations, conversations, edits, published
+from recipes.embedded.rewrites import Rewrite, SyntheticConversations, conversations, edits, is_held_out, published
 from recipes.sources import needed
 
 _REPEATED = 2  # times that what people wrote is learned from beside the synthetic conversations
-_HELD_OUT = 5  # one group of so many of ConvMix's conversations chooses the epoch
 
 
 class RewriteExamples(NamedTuple):
@@ -46,11 +44,6 @@ def rewrite_examples(data: Path, snapshot: Path, synthetic: int, seed: int) -> R
         people * _REPEATED + random.Random(seed).sample(drawn, min(len(drawn), synthetic)),
         [turn for turn in choosing if turn.history],
     )
-
-
-def is_held_out(group: str) -> bool:
-    """Return True if a group of conversations is not learned from."""
-    return zlib.crc32(group.encode()) % _HELD_OUT == 0
 
 
 class _Targets(NamedTuple):

@@ -10,6 +10,7 @@ import gzip
 import json
 import random
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -31,6 +32,7 @@ _ASKING = {"what", "how", "about"}  # "what about ...?"
 _QUESTION_WORDS = {"who", "whose", "whom", "what", "which", "when", "where", "why", "how"}
 _PREPOSITIONS = {"in", "of", "by", "for", "from", "with", "on", "at", "to", "against"}
 _LONGEST_REPLACED = 8  # words
+_HELD_OUT = 5  # one group of so many of ConvMix's conversations chooses the epoch
 _LATER_ANSWERS = 8  # words of an answer that are kept in a history
 _REWRITES = ("cast-2019", "cast-2020", "cast-2021", "cast-2022", "ikat-2023", "ikat-2024", "ikat-2025", "mt-rag")
 
@@ -231,6 +233,11 @@ def conversations(path: Path, source: str) -> Iterator[Rewrite]:
             yield Rewrite(turn["question"], tuple(history), in_full, source, group)
             answers = ", ".join(answer["label"] for answer in turn["answers"][:3])
             history.append(EarlierTurn(in_full, _short(answers)))
+
+
+def is_held_out(group: str) -> bool:
+    """Return True if a group of conversations is not learned from."""
+    return zlib.crc32(group.encode()) % _HELD_OUT == 0
 
 
 # -- synthetic conversations -------------------------------------------------------------------------------------------
