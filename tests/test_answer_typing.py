@@ -104,11 +104,3 @@ def test_a_question_that_asks_who_does_not_ask_for_yes_or_no(reader, question, c
     (likely,) = AnswerTyping(reader, Facts(), TYPES).likely([(question, question)])
     assert likely.chances[list(NAMES).index(YES_NO)] == chance
     assert likely.chances.sum() == pytest.approx(1)
-
-
-def work(*questions, result):
-    """Asks one after another, and returns what it was told."""
-    told = []
-    for question in questions:
-        told.append((yield question))
-    return result, told

@@ -112,9 +112,7 @@ def test_the_wheel_has_the_licences_of_the_program_and_of_the_models_base(instal
 
 
 def test_the_wheel_holds_the_package_and_the_configurations(installed):
-    # what the snapshot is built from is for a checkout, and for the source distribution
-    built_from = ("snapshot/pages/", "snapshot/entities.json.gz")
-    expected = {f"convinse/{name}" for name in files(ROOT / "convinse") if not name.startswith(built_from)}
+    expected = {f"convinse/{name}" for name in files(ROOT / "convinse")}
     expected |= {f"convinse/configurations/{name}" for name in CONFIGURATIONS}
     assert {name for name in files(installed) if ".dist-info/" not in name} == expected
     assert {"convinse/py.typed", "convinse/snapshot/wikipedia.db"} < expected

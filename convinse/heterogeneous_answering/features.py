@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
@@ -14,12 +13,11 @@ from ..records.evidence import normalize_source
 from ..records.literals import is_item
 from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
-from .candidates import EntityCandidate, without_possessive
+from .candidates import EntityCandidate
 from .question import Question, is_known
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
-_CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
 
 
 class Features(NamedTuple):
@@ -31,7 +29,6 @@ class Features(NamedTuple):
         confirmed: how probably the reader marks it in the sentence of that computation.
         fit: logarithm of how well it fits the expected type.
         score: the best score of its evidences, as a share of the best score of all.
-        first: 1 divided by the rank of its best evidence.
         covered: the largest share of the question's words that an evidence with it has.
         subjects: the share of the items that the question is about that an evidence with it names, the most of its evidences.
         best: the product of how much of the name of its property, header or unit the question has, the share of the question's
@@ -50,7 +47,6 @@ class Features(NamedTuple):
     confirmed: float
     fit: float
     score: float
-    first: float
     covered: float
     subjects: float
     best: float
@@ -74,20 +70,16 @@ class QuestionFeatures(NamedTuple):
         candidates: logarithm of their number, plus one.
         score: the score of the best evidence.
         surest: the probability of the surest span of the reader.
-        fit, covered, subjects: the best of all candidates.
+        covered: the largest of all candidates.
         linked: an item that the question is about is known.
-        unknown: the number of capitalised words of the question that its evidences do not have.
         pages: there are evidences of pages, not of facts alone.
     """
 
     candidates: float
     score: float
     surest: float
-    fit: float
     covered: float
-    subjects: float
     linked: float
-    unknown: float
     pages: float
 
 
@@ -103,21 +95,12 @@ def measure(question: Question, candidates: Sequence[EntityCandidate], surest: f
     """Measure the candidates of a question; `surest` is the probability of the reader's surest span."""
     measuring = _Measuring(question, candidates)
     rows = [measuring.features(candidate) for candidate in candidates]
-    texts = " ".join(evidence["evidence_text"] for evidence in question.evidences).casefold()
-    names = map(without_possessive, _CAPITAL.findall(question.text))
-
-    def best(name: str, least: float = 0.0) -> float:
-        return max((getattr(row, name) for row in rows), default=least)
-
     of_question = QuestionFeatures(
         candidates=math.log(1 + len(rows)),
         score=max((evidence.get("score", 0.0) for evidence in question.evidences), default=0.0),
         surest=surest,
-        fit=best("fit", math.log(_LEAST_FIT)),
-        covered=best("covered"),
-        subjects=best("subjects"),
+        covered=max((row.covered for row in rows), default=0.0),
         linked=float(bool(question.about)),
-        unknown=float(sum(name.casefold() not in texts for name in names)),
         pages=float(any(normalize_source(evidence["source"]) != "kb" for evidence in question.evidences)),
     )
     return Measured(candidates, rows, of_question)
@@ -200,7 +183,6 @@ class _Measuring:
             confirmed=candidate.computed.read if candidate.computed else 0.0,
             fit=math.log(max(fit, _LEAST_FIT)),
             score=max((self._shares[place] for place in places), default=0.0),
-            first=max((1 / (1 + place) for place in places), default=0.0),
             covered=covered,
             subjects=max((self._subjects[place] for place in places), default=0.0),
             best=best,

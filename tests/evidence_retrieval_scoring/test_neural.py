@@ -71,12 +71,6 @@ def test_retrieve_of_a_subclass_is_called(turns):
     assert [len(best) for best in found] == [2, 2]
 
 
-def test_what_an_earlier_run_left_is_not_used(turns):
-    turn = {**copy.deepcopy(turns[0]), "top_evidences": [{"evidence_text": "old"}]}
-    (found,) = ers(**METHODS["cascade"]).inference_on_turns([turn], SOURCES)
-    assert "old" not in {one["evidence_text"] for one in turn["top_evidences"]} and turn["top_evidences"] == found
-
-
 def test_the_scorer_is_the_configured_one():
     assert ers(**METHODS["cascade"]).conversations_at_once > 1 == ers().conversations_at_once
     module = ers(**METHODS["cross_encoder"], evs_max_length=77, token_budget=99, precision="bf16")

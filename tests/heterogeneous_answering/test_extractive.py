@@ -186,10 +186,6 @@ VOTED = asked(
 )
 
 
-def scores_by_id(answers):
-    return {answer["answer"]["id"]: answer["score"] for answer in answers}
-
-
 def test_scores_are_probabilities_and_what_is_missing_is_that_of_none(turns):
     for answers in module(ha_max_answers=10**6).inference_on_turns(copy.deepcopy(turns), SOURCES):
         total = sum(answer["score"] for answer in answers)

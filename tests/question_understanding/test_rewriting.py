@@ -14,6 +14,7 @@ from convinse.question_understanding.rewriting import names_in, pointed
 from convinse.question_understanding.slots import Slots
 from convinse.records.rewriting import EarlierTurn, Inserted, concatenated, history_text, rewritten
 from convinse.resources import Resources
+from convinse.testing import QuestionUnderstandingContract
 
 CASES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "rewrites.yml").read_text(encoding="utf-8"))
 HISTORY = [EarlierTurn(f"Q{number}?", f"a{number}") for number in range(7)]
@@ -88,6 +89,14 @@ def slots():
     config = load_config("config.yml", ers_use_cache=False)
     with Resources(config) as resources:
         yield Slots(config, resources)
+
+
+class TestContract(QuestionUnderstandingContract):
+    def config(self, **overrides):
+        return load_config("config.yml", ers_use_cache=False, **overrides)
+
+    def make(self, config):
+        return Slots(config)
 
 
 @pytest.mark.parametrize(("questions", "words", "item"), CONVERSATIONS, ids=[case[0][1] for case in CONVERSATIONS])
