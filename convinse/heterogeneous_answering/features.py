@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
-from ..records.evidence import normalize_source
 from ..records.literals import is_item
 from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
@@ -72,7 +71,6 @@ class QuestionFeatures(NamedTuple):
         surest: the probability of the surest span of the reader.
         covered: the largest of all candidates.
         linked: an item that the question is about is known.
-        pages: there are evidences of pages, not of facts alone.
     """
 
     candidates: float
@@ -80,7 +78,6 @@ class QuestionFeatures(NamedTuple):
     surest: float
     covered: float
     linked: float
-    pages: float
 
 
 class Measured(NamedTuple):
@@ -101,7 +98,6 @@ def measure(question: Question, candidates: Sequence[EntityCandidate], surest: f
         surest=surest,
         covered=max((row.covered for row in rows), default=0.0),
         linked=float(bool(question.about)),
-        pages=float(any(normalize_source(evidence["source"]) != "kb" for evidence in question.evidences)),
     )
     return Measured(candidates, rows, of_question)
 

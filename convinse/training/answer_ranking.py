@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from ..config import Config
 from ..encoder.checkpoint import HEADS, folder_id
@@ -95,24 +94,19 @@ def train_ranking(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
 
 
 def write_ranking(
-    sets: Sequence[ChoiceSet],
-    config: Config,
-    output: Path,
-    sections: Mapping[str, str] = MappingProxyType({}),
-    over_facts: Sequence[Choice] = (),
+    sets: Sequence[ChoiceSet], config: Config, output: Path, sections: Mapping[str, str] = MappingProxyType({})
 ) -> Path:
     """Learn a ranking from sets and write it, with a card and a record of its cross-validated figures.
 
     Args:
-        sets: of questions with evidences of pages.
+        sets: of questions.
         config: names the reader.
         output: the folder.
         sections: more of the card.
-        over_facts: questions over facts alone; they teach only how probable "none of these" is there.
     """
     l2, rows = best_strength(sets)
     model = folder_id(Path(model_path(config.ha_model)).expanduser(), HEADS) if config.ha_model else ""
-    weights = train_weights(sets, l2, model, over_facts)
+    weights = train_weights(sets, l2, model)
     strongest = sorted(weights.features, key=lambda feature: -abs(feature.weight))
     table = _table(("part", *next(iter(rows.values()))), rows)
     effects = _table(("feature", "weight"), {own.name: {"weight": own.weight} for own in strongest})
@@ -275,12 +269,10 @@ def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
     }
 
 
-def train_weights(sets: Sequence[ChoiceSet], l2: float, model: str, over_facts: Sequence[Choice] = ()) -> AnswerWeights:
+def train_weights(sets: Sequence[ChoiceSet], l2: float, model: str) -> AnswerWeights:
     """The ranking that these sets teach, with this strength of regularisation; see `write_ranking`."""
     choices = [own.choices for own in sets]
     fitted = fit(weighted(choices), l2, RISING)
-    if over_facts:
-        fitted = _with_pages(fitted, over_facts)
     yes_no = _yes_no([own.yes_no for own in sets if own.yes_no], l2)
     return AnswerWeights(
         format=FORMAT,
@@ -302,22 +294,6 @@ def train_weights(sets: Sequence[ChoiceSet], l2: float, model: str, over_facts: 
             for own, weight in zip(sets, _set_weights(choices), strict=True)
         ],
     )
-
-
-def _with_pages(fitted: Fitted, over_facts: Sequence[Choice]) -> Fitted:
-    """Weights whose `pages` makes "none of these" as probable as it is right if all evidences are facts."""
-    place = QuestionFeatures._fields.index("pages")
-
-    def with_weight(weight: float) -> Fitted:
-        question = fitted.question.copy()
-        question[place] = weight
-        return fitted._replace(question=question)
-
-    def loss(weight: float) -> float:
-        own = with_weight(weight)
-        return judged(over_facts, [own.probabilities(choice) for choice in over_facts])["log_loss"]
-
-    return with_weight(float(minimize_scalar(loss, bounds=(-10.0, 10.0), method="bounded").x))
 
 
 def _yes_no(sets: Sequence[Sequence[Choice]], l2: float) -> Fitted:

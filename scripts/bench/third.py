@@ -12,26 +12,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from convinse.cli.arguments import positive
 from convinse.config import Config, load_config
-from convinse.encoder.bi_encoder import BiEncoder
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Conversation
-from convinse.resources import model_path
 from convinse.scoring.convqa import evaluate
-from convinse.wikipedia.build import build
-from convinse.wikipedia.dump import Embedding
-from recipes.embedded.wikidata import knowledge_base
 
+from .candidates import INTRODUCTIONS, SAVED, build_sources
 from .harness import Bench, Figures, Spec, note, run
 
-_PAGES = {"w27k": ("wikipedia-intros", "pages_wd27k.jsonl.gz"), "pages": ("wikipedia-pages", "pages_with_qid.jsonl.gz")}
+_PAGES = {"w27k": INTRODUCTIONS, "pages": SAVED}
 _COLUMNS = {
     "conversations": ("conversations", "{}"),
     "right": ("right", "{}"),
@@ -68,16 +63,12 @@ def _read(bench: Bench, name: str) -> tuple[Config, list[Conversation]]:
     if name == "embedded":
         config = load_config("config.yml", ers_use_cache=False)
         return config, read_part(config, "natural-third")
-    pages, titles = bench.data(*_PAGES[name]), bench.data("wikipedia-pages", "title2qid.tsv.gz")
-    encoder = BiEncoder(model_path("snapshot:model"))
-    dump = bench.kept / f"third-{name}-{encoder.weights_id[:12]}.db"
     note(f"knowledge base and pages of {name} in {bench.kept} ...")
-    with closing(knowledge_base(bench.folder, bench.kept)) as kb:
-        keys = {"kb_path": str(kb.path), "ers_wikipedia_dump": str(dump), "ers_use_cache": False}
-    if not dump.is_file():
-        build(pages, dump, titles, embedding=Embedding(encoder.weights_id, encoder.dimension, encoder.embed))
+    keys = build_sources(bench.folder, bench.kept, _PAGES[name], "snapshot:model")
     conversations = read_benchmark(Path(__file__).with_name("third.json"), "convmix")
-    return load_config("wikidata-27k.yml", **keys), [own for own in conversations if f"-{name}-" in own["conv_id"]]
+    return load_config("wikidata-27k.yml", **keys, ers_use_cache=False), [
+        own for own in conversations if f"-{name}-" in own["conv_id"]
+    ]
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

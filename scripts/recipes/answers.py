@@ -3,7 +3,8 @@
     PYTHONPATH=scripts python -m recipes.answers [--data ../shared/data] [--work cache/answers] [--ablations]
 
 Learns from the embedded conversations to train and to choose by (all sources), also with answers that are not items: the ranking of
-`ha: extractive` (`snapshot/answers`), and without a reader that of `ha: entity_voting` (`snapshot/voting`). With `--ablations` it
+`ha: extractive` (`snapshot/answers`), and without a reader that of `ha: entity_voting` (`snapshot/voting`). The former also learns
+from ConvMix over wikidata-27k, where most questions have no answer. With `--ablations` it
 writes `docs/figures/ablations.json`: what each feature and each operation is worth, cross-validated by whole conversations.
 The turns with their evidences are kept in the folder `work`; delete it after a change of what finds them.
 """
@@ -15,14 +16,15 @@ import dataclasses
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.candidates import build_sources
+from bench.candidates import INTRODUCTIONS, build_sources
 from bench.conversations.turns import is_right
-from convinse.config import Config, load_config, resolve
+from convinse.config import load_config, resolve
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
@@ -54,7 +56,6 @@ from recipes.sources import needed, shared_data
 _COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.answers"
 _PARTS = ("train", "dev", "natural-dev")
 _NAMES = ", names"  # sets whose answers are not items
-_MOST = 50  # conversations over facts alone
 _CONVMIX = ("convmix", "dev_wd27k.json.gz")
 _CARD = {
     "Data": """
@@ -62,7 +63,7 @@ _CARD = {
 |---|---|---|
 | train, dev, natural-dev | the embedded conversations to train and to choose by, all sources | MIT, the project's own |
 | train, names; dev, names | the same, as if the answers were not items | as above |
-| ConvMix | 50 conversations of its dev part, over the facts of wikidata-27k: only how probable "none of these" is over facts alone | CC BY 4.0 |
+| convmix | ConvMix (dev), over the facts of wikidata-27k and the introductions of its items; each conversation once | CC BY 4.0 |
 
 `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts,
 and the questions for yes or no. It holds numbers only, no text of the data. The parts to report on had no part in it.""",
@@ -96,7 +97,7 @@ class RememberingReader:
 
 
 def kept_turns(
-    name: str, base: str, settings: Mapping[str, str | None], conversations: Sequence[Conversation],
+    name: str, base: str, settings: Mapping[str, str], conversations: Sequence[Conversation],
     sources: Sequence[str], work: Path,
 ) -> _Turns:  # fmt: skip
     """The turns of conversations, each with its group and evidences, from the folder `work` if they are there."""
@@ -116,9 +117,16 @@ def kept_turns(
     return [(group, turn) for group, turn in map(json.loads, path.read_text(encoding="utf-8").splitlines())]
 
 
-def learned_sets(module: ExtractiveAnswering | EntityVoting, turns: Mapping[str, _Turns]) -> list[ChoiceSet]:
+class World(NamedTuple):
+    """An answering module over its knowledge base, and the sets of turns that it answers."""
+
+    module: ExtractiveAnswering | EntityVoting
+    turns: dict[str, _Turns]
+
+
+def learned_sets(worlds: Sequence[World]) -> list[ChoiceSet]:
     """The choices of each set of turns."""
-    return [choices_of(name, module, own, is_right) for name, own in turns.items()]
+    return [choices_of(name, module, own, is_right) for module, turns in worlds for name, own in turns.items()]
 
 
 def turns_of(base: str, work: Path) -> dict[str, _Turns]:
@@ -132,25 +140,23 @@ def turns_of(base: str, work: Path) -> dict[str, _Turns]:
     return turns
 
 
-def facts_alone(data: Path, work: Path) -> list[Choice]:
-    """The choices of some conversations of ConvMix (dev) over the facts of wikidata-27k."""
-    settings = {"kb_path": build_sources(data, work)["kb_path"], "ers_wikipedia_dump": None}
+def convmix_turns(settings: Mapping[str, str], data: Path, work: Path) -> dict[str, _Turns]:
+    """The turns of ConvMix (dev) over wikidata-27k; of the two wordings of a conversation the first."""
     groups: dict[Any, Conversation] = {}
     for conversation in read_benchmark(needed(data, *_CONVMIX), "convmix"):
         groups.setdefault(conversation.get("group", conversation["conv_id"]), conversation)
-    some = list(groups.values())[:: max(1, len(groups) // _MOST)][:_MOST]
-    turns = kept_turns("convmix", "config.yml", settings, some, ("kb",), work)
-    with Resources(load_config("config.yml", **settings, ers_cache_path=str(work / "cache"))) as resources:
-        return choices_of("convmix", ExtractiveAnswering(resources.config, resources), turns, is_right).choices
+    return {"convmix": kept_turns("convmix", "wikidata-27k.yml", settings, list(groups.values()), SOURCES, work)}
 
 
-def module_of(config: Config, resources: Resources) -> ExtractiveAnswering | EntityVoting:
-    """The answering module of a configuration, which reads each text once."""
+def world_of(base: str, turns: dict[str, _Turns], settings: Mapping[str, str], work: Path, stack: ExitStack) -> World:
+    """The answering module of a configuration, which reads each text once; its resources are closed with `stack`."""
+    config = load_config(base, **settings, ers_cache_path=str(work / "cache"))
+    resources = stack.enter_context(Resources(config))
     if config.ha == "entity_voting":
-        return EntityVoting(config, resources)
+        return World(EntityVoting(config, resources), turns)
     module = ExtractiveAnswering(config, resources)
     module.reader = RememberingReader(module.reader)  # type: ignore[assignment] # only `read_all` is called
-    return module
+    return World(module, turns)
 
 
 # -- ablations ---------------------------------------------------------------------------------------------------------
@@ -174,21 +180,21 @@ def compared(
     sets: Sequence[ChoiceSet], all_right: Mapping[str, np.ndarray], right: Mapping[str, np.ndarray]
 ) -> dict[str, float]:
     """P@1 of each part without something, the questions that it loses and wins, and the p-value by conversations."""
-    row: dict[str, float] = {name: round(float(right[name].mean()), 4) for name in _PARTS}
+    judging = [own for own in sets if not own.name.endswith(_NAMES)]
+    row: dict[str, float] = {own.name: round(float(right[own.name].mean()), 4) for own in judging}
     groups: dict[str, float] = {}
     lost = won = 0
-    for own in sets:
-        if own.name in _PARTS:
-            gaps = right[own.name] - all_right[own.name]
-            lost, won = lost + int((gaps < 0).sum()), won + int((gaps > 0).sum())
-            for choice, gap in zip(own.choices, gaps, strict=True):
-                groups[f"{own.name} {choice.group}"] = groups.get(f"{own.name} {choice.group}", 0.0) + gap
+    for own in judging:
+        gaps = right[own.name] - all_right[own.name]
+        lost, won = lost + int((gaps < 0).sum()), won + int((gaps > 0).sum())
+        for choice, gap in zip(own.choices, gaps, strict=True):
+            groups[f"{own.name} {choice.group}"] = groups.get(f"{own.name} {choice.group}", 0.0) + gap
     return {**row, "lost": lost, "won": won, "p": round(p_value(groups.values()), 4)}
 
 
-def ablations(module: ExtractiveAnswering | EntityVoting, turns: Mapping[str, _Turns]) -> dict[str, dict[str, float]]:
+def ablations(worlds: Sequence[World]) -> dict[str, dict[str, float]]:
     """What each feature and each operation is worth: the figures without it."""
-    sets = learned_sets(module, turns)
+    sets = learned_sets(worlds)
     l2, _ = best_strength(sets)
     every = list(range(len(Features._fields)))
     whole = rights(sets, l2, every)
@@ -197,7 +203,7 @@ def ablations(module: ExtractiveAnswering | EntityVoting, turns: Mapping[str, _T
         rows[f"feature {name}"] = compared(sets, whole, rights(sets, l2, [own for own in every if own != place]))
     for name, operation in list(OPERATIONS.items()):
         del OPERATIONS[name]
-        without = learned_sets(module, turns)
+        without = learned_sets(worlds)
         rows[f"operation {name}"] = compared(without, whole, rights(without, l2, every))
         OPERATIONS[name] = operation
     return rows
@@ -209,7 +215,7 @@ def ablation_rows(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> I
         kind, _, word = name.partition(" ")
         row = [f"`{word}`" if kind == "feature" else f"operation `{word}`" if word else "nothing"]
         for own in figures.values():
-            right = " / ".join(f"{own[name][part]:.3f}" for part in _PARTS)
+            right = " / ".join(f"{value:.3f}" for part, value in own[name].items() if part not in ("lost", "won", "p"))
             row += [
                 right,
                 *([f"{own[name]['lost']}, {own[name]['won']}", f"{own[name]['p']:.2f}"] if word else ["", ""]),
@@ -228,16 +234,19 @@ def main() -> None:
     logging.getLogger("convinse").setLevel(logging.INFO)
     figures = {}
     for base, output in (("config.yml", SHIPPED), ("lexical.yml", VOTING)):
-        turns = turns_of(base, options.work)
-        with Resources(load_config(base, ers_cache_path=str(options.work / "cache"))) as resources:
-            module = module_of(resources.config, resources)
-            facts = facts_alone(options.data, options.work) if output == SHIPPED else []
-            write_ranking(learned_sets(module, turns), resources.config, resolve(output), _CARD, facts)
+        with ExitStack() as stack:
+            worlds = [world_of(base, turns_of(base, options.work), {}, options.work, stack)]
+            if output == SHIPPED:
+                settings = build_sources(options.data, options.work, INTRODUCTIONS, "snapshot:model")
+                turns = convmix_turns(settings, options.data, options.work)
+                worlds.append(world_of("wikidata-27k.yml", turns, settings, options.work, stack))
+            module = worlds[0].module
+            write_ranking(learned_sets(worlds), module.config, resolve(output), _CARD)
             if options.ablations:
-                figures[resources.config.ha] = ablations(module, turns)
+                figures[module.config.ha] = ablations(worlds)
     if options.ablations:
         columns = ("without", *(cell for name in figures for cell in (name, "lost, won", "p")))
-        title = f"P@1 on {' / '.join(_PARTS)}"
+        title = f"P@1 on {' / '.join(_PARTS)} (/ convmix)"
         write_table("ablations", f"{_COMMAND} --ablations", columns, list(ablation_rows(figures)), title=title)
 
 
