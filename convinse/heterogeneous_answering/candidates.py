@@ -16,16 +16,15 @@ from ..language.language import Language
 from ..language.property_names import PropertyLabel
 from ..language.validity import judged_parts
 from ..records.evidence import Entity, Evidence, Mention, entities_within, normalize_source
-from ..records.facts import END_TIME, START_TIME, fact_of
+from ..records.facts import fact_of
 from ..records.literals import in_scale, is_item, is_number, number_entity
-from ..records.periods import Agreement, Boundary
+from ..records.periods import Agreement
 from ..records.written_values import find_literals, kind_of_value
 from .question import Question, is_known
-from .ranked_answers import AnswerCandidate, in_year
+from .ranked_answers import AnswerCandidate
 from .reader import same_words
 
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
-_TITLE = re.compile(r"(?:[A-Z][a-z]{2,}[:,]? )+")  # before a number, in a title: "Space Pilot 3000", not "5 March"
 _QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, with whatever numbers: "Space Pilot 3000"
 _POSSESSIVE = re.compile("['’]s?$")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
@@ -116,8 +115,8 @@ def find_candidates(
 class _Merging:
     """Candidates by what they name.
 
-    Dates are years if a year is asked for, numbers are in the scale that is asked for, and words that are the name, or the
-    surname, of an item in the evidences are that item.
+    Dates are years if a year is asked for, numbers are in the scale that is asked for, and words that are the name of an item
+    in the evidences are that item.
     """
 
     def __init__(self, question: Question) -> None:
@@ -129,10 +128,6 @@ class _Merging:
             for entity in evidence["wikidata_entities"]:
                 if is_item(entity["id"]):
                     self._items.setdefault(same_words(entity["label"], question.language.words), entity["id"])
-        self._surnames: dict[str, set[str]] = {}
-        for name in self._items:
-            if " " in name:
-                self._surnames.setdefault(name.split()[-1], set()).add(name)
 
     def candidate(self, entity: Entity) -> EntityCandidate:
         """The candidate that an entity is."""
@@ -140,18 +135,17 @@ class _Merging:
         if is_known(entity):
             return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
         name = same_words(entity["label"], self._question.language.words)
-        full = self._surnames.get(name, ())
-        item = self._items.get(name) or (self._items[next(iter(full))] if len(full) == 1 else None)
+        item = self._items.get(name)
         key = f"words {name}" if item is None else item.lower()
         if item is not None and key not in self.candidates:
             entity = {"id": item, "label": self._question.knowledge.kb.label(item) or entity["label"]}
         return self.candidates.setdefault(key, EntityCandidate(entity))
 
     def _canonical(self, entity: Entity) -> Entity:
-        if self._question.asks_for_year:
-            return in_year(entity)
-        number = None if is_known(entity) else _number_in_words(entity["label"], self._question.language)
-        return in_scale(entity if number is None else number_entity(str(number)), self._scale)
+        if is_known(entity):
+            return in_scale(self._question.in_year(entity), self._scale)
+        number = _number_in_words(entity["label"], self._question.language)
+        return entity if number is None else in_scale(number_entity(str(number)), self._scale)
 
 
 @lru_cache(maxsize=4096)
@@ -162,29 +156,19 @@ def _number_in_words(text: str, language: Language) -> int | None:
 def _agree(candidates: Sequence[EntityCandidate], question: Question) -> None:
     """Tell of each candidate whether an evidence of it holds at the time of the question, or all contradict it.
 
-    The end of an interval contradicts a question for its start, and the other values of a property that was computed with do.
+    The other values of a property that was computed with contradict it.
     """
     verdicts: dict[tuple[int, str], set[Agreement]] = defaultdict(set)
     for place, part, verdict in judged_parts(question.in_full, question.evidences, question.language):
         for entity in entities_within(question.evidences[place], part.start, part.end):
             verdicts[place, entity["id"]].add(verdict)
-    boundary = question.language.times.boundary(question.in_full) if question.expected.kind == "date" else Boundary.ANY
-    ends = {Boundary.START: (START_TIME, END_TIME), Boundary.END: (END_TIME, START_TIME)}
-    asked, opposite = ends.get(boundary, ("", ""))
     unknown = {Agreement.UNKNOWN}
     rivals = frozenset().union(*(own.computed.rivals for own in candidates if own.computed))
     for own in candidates:
-        labels = {label.id for role in own.roles for label in role.labels}
         stated = {verdict for role in own.roles for verdict in verdicts.get((role.place, role.entity["id"]), unknown)}
         if own.computed and own.computed.rivals:
             own.agreement = Agreement.HOLDS
-        elif (
-            own.places
-            and rivals.issuperset(own.places)
-            or boundary in ends
-            and opposite in labels
-            and asked not in labels
-        ):
+        elif own.places and rivals.issuperset(own.places):
             own.agreement = Agreement.CONTRADICTS
         elif Agreement.HOLDS in stated:
             own.agreement = Agreement.HOLDS
@@ -236,11 +220,11 @@ def _possible(candidates: list[EntityCandidate], question: Question) -> list[Ent
 def entity_roles(place: int, evidence: Evidence, language: Language) -> Iterator[EntityRole]:
     """The entities of an evidence, and the names in it that are not items, with the role that each plays."""
     if fact := fact_of(evidence):
-        predicate = property_label(fact.predicate)
+        predicate = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
         yield EntityRole(place, "subject", fact.subject, (predicate,))
         yield EntityRole(place, "object", fact.object, (predicate,))
         for qualifier in fact.qualifiers:
-            own = property_label(qualifier.predicate)
+            own = PropertyLabel(qualifier.predicate["label"], qualifier.predicate["id"])
             yield EntityRole(place, "qualifier", qualifier.value, (own, predicate))
         return
     kinds: dict[str, RoleKind] = {"table": "row", "info": "box"}
@@ -260,11 +244,6 @@ def entity_roles(place: int, evidence: Evidence, language: Language) -> Iterator
             yield EntityRole(place, kind, entity)
     for text, start in unlinked_names(evidence):
         yield EntityRole(place, kind, {"id": text, "label": text}, tuple(labels_at(evidence, start)))
-
-
-def property_label(predicate: Entity) -> PropertyLabel:
-    """The label of a fact's property."""
-    return PropertyLabel(predicate["label"], predicate["id"])
 
 
 def labels_at(evidence: Evidence, start: int) -> Iterator[PropertyLabel]:
@@ -311,10 +290,7 @@ def _may_be_name(text: str) -> bool:
         return False
     if _QUOTED.fullmatch(text.strip()):
         return True
-    literals = list(find_literals(text))
-    if not literals:
-        return any(map(str.isalpha, text))
-    return _TITLE.fullmatch(text[: literals[0].start]) is not None
+    return any(map(str.isalpha, text)) and not any(find_literals(text))
 
 
 def without_possessive(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -85,12 +84,6 @@ class ExtractiveAnswering(EntityVoting):
     def build_reader(self, model: str | Checkpoint) -> ExtractiveReader:
         """A reader with the configured settings."""
         return self.resources.reader(model, best=_SPANS)
-
-    def with_reader(self, reader: ExtractiveReader) -> ExtractiveAnswering:
-        """The same module with another reader."""
-        module = copy.copy(self)
-        module.reader = reader
-        return module
 
     def decide(self, question: Question) -> Verdict:
         """What the evidences say to a question for yes or no."""

@@ -12,10 +12,8 @@ from ..records.facts import END_TIME, START_TIME, fact_of
 from ..records.literals import is_date, is_item
 from ..records.periods import Boundary, Period, timed_parts
 from ..records.written_values import find_literals
-from .candidates import Computed, property_label
+from .candidates import Computed
 from .question import Question
-from .ranked_answers import in_year
-from .tables import question_keywords
 
 
 class _DatedValue(NamedTuple):
@@ -51,7 +49,7 @@ def _dated_values(question: Question) -> Iterator[tuple[tuple[str, ...], _DatedV
             if fact := fact_of(evidence):
                 dates = {qualifier.predicate["id"]: qualifier.value for qualifier in fact.qualifiers}
                 start, end = dates.get(START_TIME), dates.get(END_TIME)
-                values, label = [fact.object], property_label(fact.predicate)
+                values, label = [fact.object], PropertyLabel(fact.predicate["label"], fact.predicate["id"])
             else:
                 values = [own for own in entities_within(evidence, part.start, part.end) if is_item(own["id"])]
                 label = PropertyLabel(evidence["attribute"]["path"][-1] if "attribute" in evidence else "")
@@ -70,13 +68,14 @@ def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:
     about = {entity["id"] for entity in question.about}
     results = []
     for (subject, *_), group in groups.items():
+        places = frozenset(own.place for own in group)
         for own in group if boundary is not Boundary.ANY else ():
             date = own.start if is_start else own.end
             if date is not None and {subject, own.value["id"]} <= about:
-                date = in_year(date) if question.asks_for_year else date
+                date = question.in_year(date)
                 words = ("has been", "since") if is_start else ("was", "until")
                 sentence = f"{own.value['label']} {words[0]} {own.label.text} {words[1]} {date['label']}."
-                results.append(Computed(date, "interval", sentence, (own.place,), rivals=_places(group)))
+                results.append(Computed(date, "interval", sentence, (own.place,), rivals=places))
     return results
 
 
@@ -84,7 +83,8 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
     """The value before or after a named one, or before the current one ("the previous CEO")."""
     is_later = question.language.times.asks_beside(question.in_full)
     keywords, names = question.language.properties.keywords, question.knowledge.properties
-    words, told = question_keywords(question), keywords(question.in_full)
+    told = keywords(question.in_full)
+    words = told.difference(*(keywords(item["label"]) for item in question.about))
     about = {entity["id"] for entity in question.about}
     results = []
     for (subject, *_), group in groups.items() if is_later is not None else ():
@@ -97,11 +97,6 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
             own, neighbour = group[at], group[named[0]]
             order, beside = ("after", "next") if is_later else ("before", "previous")
             sentence = f"The {beside} {own.label.text} {order} {neighbour.value['label']} was {own.value['label']}."
-            results.append(
-                Computed(own.value, "interval", sentence, (own.place, neighbour.place), rivals=_places(group))
-            )
+            places = frozenset(each.place for each in group)
+            results.append(Computed(own.value, "interval", sentence, (own.place, neighbour.place), rivals=places))
     return results
-
-
-def _places(group: list[_DatedValue]) -> frozenset[int]:
-    return frozenset(own.place for own in group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import msgspec
 
@@ -14,17 +14,17 @@ from ..language.text import fold
 from ..language_models.calibration import Calibration, read_calibration
 from ..language_models.chat_model import ChatModel, Reply
 from ..language_models.completion import read_strictly
-from ..language_models.prompts import Prompt, estimated_tokens, fenced
+from ..language_models.prompts import Prompt, closed_object, estimated_tokens, fenced
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity, normalize_source
+from ..records.evidence import normalize_source
 from ..records.written_values import value_at
 from ..resources import Resources
 from .abstention import reason_to_abstain
 from .base import HeterogeneousAnswering
 from .question import NO, YES, Knowledge, Question, questions_of
-from .ranked_answers import AnswerCandidate, answers, in_year, ordered
+from .ranked_answers import AnswerCandidate, answers, ordered
 from .reader import as_words
-from .written_names import NamesInEvidences
+from .written_names import NamedText, NamesInEvidences
 
 _LONGEST = 200  # characters of an answer
 _MOST = 20  # answers of one completion
@@ -40,25 +40,9 @@ Answer with one JSON object and nothing else, such as
 - "evidences": the numbers of the evidences that state this answer.
 - Several answers only where several things are asked for, the surest first.
 - Where the evidences do not tell the answer: {"answers": []}"""
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "answers": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "answer": {"type": "string"},
-                    "evidences": {"type": "array", "items": {"type": "integer"}},
-                },
-                "required": ["answer", "evidences"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["answers"],
-    "additionalProperties": False,
-}
+_NUMBERS = {"type": "array", "items": {"type": "integer"}}
+_ANSWER = closed_object(answer={"type": "string"}, evidences=_NUMBERS)
+_SCHEMA = closed_object(answers={"type": "array", "items": _ANSWER})
 
 
 class SaidAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,13 +56,6 @@ class SaidAnswers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The answers of the model to a question."""
 
     answers: Annotated[list[SaidAnswer], msgspec.Meta(max_length=_MOST)]
-
-
-class CitedAnswer(NamedTuple):
-    """The entity that an answer in words means, and the places of the cited evidences that contain it; none: it is unsupported."""
-
-    entity: Entity
-    places: tuple[int, ...]
 
 
 class LanguageModelAnswering(HeterogeneousAnswering):
@@ -155,7 +132,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         self, turn: Turn, question: Question, shown: Sequence[int], replies: Sequence[Reply[SaidAnswers]]
     ) -> list[RankedAnswer]:
         sure: dict[str, float] = {}  # id -> the mean over the samples of how sure the model is
-        best: dict[str, CitedAnswer] = {}
+        best: dict[str, NamedText] = {}
         for reply in replies:
             for name, (answer, confidence) in _of_sample(reply, question, shown).items():
                 sure[name] = sure.get(name, 0.0) + confidence / len(replies)
@@ -190,9 +167,9 @@ class LanguageModelAnswering(HeterogeneousAnswering):
 
 def _of_sample(
     reply: Reply[SaidAnswers], question: Question, shown: Sequence[int]
-) -> dict[str, tuple[CitedAnswer, float]]:
+) -> dict[str, tuple[NamedText, float]]:
     """The answers of a sample by their ids, each with how sure the model is: never surer than of one before it."""
-    said: dict[str, tuple[CitedAnswer, float]] = {}
+    said: dict[str, tuple[NamedText, float]] = {}
     surest = 1.0
     for own in reply.said.answers if reply.said is not None else ():
         if not own.answer.strip():
@@ -207,8 +184,10 @@ def _of_sample(
     return said
 
 
-def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[int]) -> CitedAnswer:
-    """An answer in words, named by the evidences that it cites. Yes and no, if they are asked for, need not be in the evidence.
+def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[int]) -> NamedText:
+    """An answer in words, named by the evidences that it cites; without places it is unsupported.
+
+    Yes and no, if they are asked for, need not be in the evidence.
 
     Args:
         text: the answer.
@@ -220,27 +199,22 @@ def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[
     if question.expected.kind == "yesno":
         for verdict in (YES, NO):
             if fold(text) == fold(verdict["label"]):
-                return CitedAnswer(verdict, tuple(own))
+                return NamedText(verdict, 1.0, tuple(own))
     for seen in (own, shown):
         named = NamesInEvidences(question, seen).named(text)
         if named is not None and named.likeness >= _NEAR:
-            entity = in_year(named.entity) if question.asks_for_year else named.entity
-            return CitedAnswer(entity, named.places if seen is own else ())
-    return CitedAnswer(value_at(text, 0, len(text)) or as_words(text), ())
+            return named if seen is own else named._replace(places=())
+    return NamedText(value_at(text, 0, len(text)) or as_words(text), 1.0, ())
 
 
 def _content(question: Question, places: Sequence[int]) -> str:
-    parts = [fenced("evidences", [_line(question, place) for place in places]), f"Question: {_one_line(question.text)}"]
-    if (in_full := _one_line(question.in_full)) != _one_line(question.text):
+    text, in_full = (" ".join(own.split()) for own in (question.text, question.in_full))
+    parts = [fenced("evidences", [_line(question, place) for place in places]), f"Question: {text}"]
+    if in_full != text:
         parts.append(f"The question in the light of the conversation: {in_full}")
     return "\n\n".join(parts)
 
 
 def _line(question: Question, place: int) -> str:
     evidence = question.evidences[place]
-    source = _SOURCES[normalize_source(evidence["source"])]
-    return f"[{place + 1}] ({source}) {_one_line(evidence['evidence_text'])}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return f"[{place + 1}] ({_SOURCES[normalize_source(evidence['source'])]}) {evidence['evidence_text']}"

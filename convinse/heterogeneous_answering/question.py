@@ -15,7 +15,7 @@ from ..language.property_names import PropertyNames
 from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, Row, question_items
-from ..records.literals import is_date, is_item, is_number
+from ..records.literals import is_date, is_item, is_number, year_of, years_of
 from ..records.representation import answer_type_of, read_slots
 from ..records.written_values import kind_of_value
 from ..resources import Resources
@@ -90,10 +90,10 @@ class Question:
         """The words of its language."""
         return self.knowledge.language
 
-    @property
-    def asks_for_year(self) -> bool:
-        """True if the answer is a year even if the evidences have days."""
-        return self.expected.kind == "date" and self.language.answer_types.asks_for_year(self.in_full)
+    def in_year(self, entity: Entity) -> Entity:
+        """The year of a date if a year is asked for; else the entity as it is."""
+        is_year = self.expected.kind == "date" and self.language.answer_types.asks_for_year(self.in_full)
+        return year_of(entity["id"]) if is_year and is_date(entity["id"]) and years_of(entity) == 1 else entity
 
     def fit(self, entity: Entity) -> float:
         """How well an entity fits the expected type, from 0 to 1."""

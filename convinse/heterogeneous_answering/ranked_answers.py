@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
-from ..records.literals import is_date, is_number, year_of, years_of
+from ..records.literals import is_date, is_number
 from ..records.periods import stated_time
 from ..records.written_values import value_at
 
@@ -47,11 +47,6 @@ def merged(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
         reasons = tuple(dict.fromkeys(first.reasons + candidate.reasons))
         known[candidate.entity["id"]] = first._replace(score=first.score + candidate.score, reasons=reasons)
     return ordered(own for own in known.values() if round(own.score, _DIGITS) > 0)
-
-
-def in_year(entity: Entity) -> Entity:
-    """The year of a date; another entity as it is."""
-    return year_of(entity["id"]) if is_date(entity["id"]) and years_of(entity) == 1 else entity
 
 
 def answers(

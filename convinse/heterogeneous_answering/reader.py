@@ -24,7 +24,6 @@ _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
 _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
 _LEAST = 1e-3  # share of a span: parts of names that nothing marks have less
 _SHORTEST = 4  # characters of a span that may match a name nearly
-_FITS = 0.5  # of the expected type, for an item to stand for a span that names none
 
 
 def read_answers(
@@ -39,7 +38,7 @@ def read_answers(
     for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
         text, start, end = _whole_words(span, evidences[place]["evidence_text"])
-        entity = meaning(text, evidences[place], fit, names[place], (start, end))
+        entity = meaning(text, evidences[place], names[place], (start, end))
         if entity is None:
             article = text[:1].isupper() and _TITLED.search(evidences[place]["evidence_text"], 0, start)
             entity = as_words(f"{article[0]}{text}" if article else text)
@@ -60,19 +59,12 @@ def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], for
     return own
 
 
-def meaning(
-    text: str,
-    evidence: Evidence,
-    fit: Callable[[Entity], float],
-    names: dict[str, Entity],
-    place: tuple[int, int] | None,
-) -> Entity | None:
+def meaning(text: str, evidence: Evidence, names: dict[str, Entity], place: tuple[int, int] | None) -> Entity | None:
     """What a span of an evidence stands for; None: the words themselves.
 
     In this order: an item whose name in the evidence is the span, but for case, accents and punctuation; the whole value of
     which the span, at `place`, is all or a part; a date or a number that the evidence names so; the item of whose
-    mention the span is a part; an item whose name is nearly the span, or stands in it; the evidence's own item, where the span is
-    a part of its name and it fits the expected type.
+    mention the span is a part; an item whose name is nearly the span, or stands in it.
     """
     folded = fold(text)
     exact = names.get(folded)
@@ -93,9 +85,6 @@ def meaning(
         held = [name for name in names if len(name) >= _SHORTEST and f" {name} " in f" {folded} "]
         if held:
             return names[max(held, key=len)]
-    own = evidence.get("retrieved_for_entity")
-    if own is not None and folded and f" {folded} " in f" {fold(own['label'])} " and fit(own) >= _FITS:
-        return own
     return None
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint, load_checkpoint
@@ -16,20 +15,13 @@ from ..support.errors import ConfigError
 from .abstention import note_abstention
 from .base import HeterogeneousAnswering
 from .question import NO, YES, Knowledge, Question, questions_of
-from .ranked_answers import AnswerCandidate, answers, in_year, merged
+from .ranked_answers import AnswerCandidate, answers, merged
 from .written_names import NamesInEvidences
 
 if TYPE_CHECKING:
-    from ..encoder.fusion_in_decoder import WrittenText
+    from ..encoder.fusion_in_decoder import FusionInDecoder, WrittenText
 
 _NO_MODEL = "ha: seq2seq needs ha_model: a folder of a trained BART or T5 (see train ha), or a hub name"
-
-
-class AnswerWriter(Protocol):
-    """Writes answers to texts that it reads together; see `encoder.fusion_in_decoder.FusionInDecoder`."""
-
-    def write(self, texts: Sequence[str]) -> Sequence[WrittenText]:
-        """The answers, the most probable first."""
 
 
 class Seq2SeqAnswering(HeterogeneousAnswering):
@@ -49,7 +41,9 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
 
     trainer = "convinse.training.fusion:train_fusion"
 
-    def __init__(self, config: Config, resources: Resources | None = None, writer: AnswerWriter | None = None) -> None:
+    def __init__(
+        self, config: Config, resources: Resources | None = None, writer: FusionInDecoder | None = None
+    ) -> None:
         super().__init__(config, resources)
         if writer is not None:
             self.writer = writer
@@ -57,25 +51,19 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
             raise ConfigError(_NO_MODEL)
 
     @cached_property
-    def writer(self) -> AnswerWriter:
+    def writer(self) -> FusionInDecoder:
         """The model that `ha_model` names, loaded on first use. Raises `ConfigError` (none is named) or `ModelError`."""
         name = self.config.ha_model
         if not name:  # named for training only
             raise ConfigError(_NO_MODEL)
         return self.build_writer(load_checkpoint(model_path(name), "sequence-to-sequence", "ha_model"))
 
-    def build_writer(self, checkpoint: Checkpoint) -> AnswerWriter:
+    def build_writer(self, checkpoint: Checkpoint) -> FusionInDecoder:
         """A writer with the configured settings; it takes the checkpoint for itself."""
         from ..encoder.fusion_in_decoder import FusionInDecoder
 
         config = self.config
         return FusionInDecoder(checkpoint, config.ha_seq2seq, config.device, config.precision, config.token_budget)
-
-    def with_writer(self, writer: AnswerWriter) -> Seq2SeqAnswering:
-        """The same module with another writer."""
-        module = copy.copy(self)
-        module.writer = writer
-        return module
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Read and write; see the base class. A turn that is better left without an answer says why (`abstained`)."""
@@ -109,6 +97,6 @@ def _named(question: Question, written: Sequence[WrittenText]) -> list[AnswerCan
     candidates = []
     for own in written:
         if (named := names.named(own.text)) is not None:
-            entity = in_year(named.entity) if question.asks_for_year else named.entity
-            candidates.append(AnswerCandidate(entity, own.probability * named.likeness, named.places, ("written",)))
+            score = own.probability * named.likeness
+            candidates.append(AnswerCandidate(named.entity, score, named.places, ("written",)))
     return merged(candidates)

@@ -19,7 +19,7 @@ from ..records.evidence import Entity
 from .candidates import Computed
 from .intervals import by_intervals
 from .question import Question
-from .tables import Column, Table, answer_in_row, asking_keywords, noun_keywords, whole_tables
+from .tables import Column, Table, answer_in_row, noun_keywords, whole_tables
 
 
 def computed_answers(question: Question) -> list[Computed]:
@@ -75,20 +75,14 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
     rest = words.keywords(question.in_full) - page - (nouns & known) - words.keyword_set(order.words)
     rows: list[int] = list(range(len(table.rows)))
     held = 0
-    if time := question.language.times.time(question.in_full):
-        rows = table.within(time)
-        rest = frozenset(word for word in rest if not word.isdigit())
-    capitals = _capitalised(question)
     for word in sorted(rest - known):
         having = [row for row in rows if word in table.held[row]]
         if having and len(having) < len(rows):
             rows = having
         held += bool(having)
-        if not having and word in capitals:
-            return None  # the table says nothing about it
     is_thing = _asks_for(wanted if is_measure else nouns, wanted, question)
     score = bool(thing and thing.keywords & nouns) + held + len(rest & known)
-    return _ListingTable(score, table, rows, measures, thing, is_thing, asking_keywords(question) - nouns)
+    return _ListingTable(score, table, rows, measures, thing, is_thing, words.keywords(question.in_full) - nouns)
 
 
 def _thing_column(table: Table, nouns: AbstractSet[str]) -> Column | None:
@@ -102,11 +96,6 @@ def _asks_for(nouns: AbstractSet[str], wanted: AbstractSet[str], question: Quest
         return bool(wanted & nouns)
     kinds = (question.language.answer_types.expected_type(noun).kind for noun in nouns)
     return question.expected.kind == "any" or question.expected.kind in kinds
-
-
-def _capitalised(question: Question) -> frozenset[str]:
-    words = (word for word in question.in_full.split()[1:] if word[:1].isupper())
-    return question.language.properties.keywords(" ".join(words))
 
 
 def _measures(table: Table, order: AskedOrder, question: Question) -> list[Column]:

@@ -12,7 +12,6 @@ from functools import cached_property
 from ..language.property_names import PropertyWords
 from ..records.evidence import Cell, Entity, Row
 from ..records.literals import is_date, is_number
-from ..records.periods import AskedTime, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
 from ..records.written_values import find_literals
 from .question import Question
@@ -88,14 +87,6 @@ class Table:
         """The columns of dates, from the left."""
         return [column for column in self.columns if column.is_dated]
 
-    def within(self, time: AskedTime) -> list[int]:
-        """The rows whose dates lie within some years, or go on through them."""
-        periods = [
-            period_of_cells(cell["text"] for column in self.dated if (cell := column.cells[row]) is not None)
-            for row in range(len(self.rows))
-        ]
-        return [row for row, own in enumerate(periods) if own is not None and time.admits(own)]
-
     def shown(self, rows: Sequence[int]) -> tuple[int, ...]:
         """The places of the evidences that show these rows; of all rows that are shown if none of these is."""
         numbers = [self.rows[row]["number"] for row in rows]
@@ -114,17 +105,6 @@ def whole_tables(question: Question) -> list[Table]:
     return [Table(rows, places, question.language.properties) for rows, places in tables if rows]
 
 
-def name_keywords(cell: Cell, words: PropertyWords) -> frozenset[str]:
-    """The keywords of the name in a cell, without what stands in brackets."""
-    return words.keywords(_BRACKETED.sub(" ", cell["text"]))
-
-
-def question_keywords(question: Question) -> frozenset[str]:
-    """The keywords of a question, without the names of the items that it is about."""
-    keywords = question.language.properties.keywords
-    return keywords(question.in_full).difference(*(keywords(item["label"]) for item in question.about))
-
-
 def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:
     """The keywords of nouns and of the classes that they stand for: film for "movie"."""
     types, words = question.language.answer_types, question.language.properties
@@ -132,28 +112,18 @@ def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:
     return frozenset(nouns).union(*(words.keyword_set(types.noun_types(word)) for word in nouns))
 
 
-def asking_keywords(question: Question) -> frozenset[str]:
-    """The keywords of a question, and those that evidences say them with: actor, role, character for "play"."""
-    words = question.language.properties
-    stems = words.keywords(question.in_full)
-    return stems.union(*(words.keyword_set(words.expansions.get(word, frozenset())) for word in stems))
-
-
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 
 def cell_answers(cell: Cell, question: Question) -> list[Entity]:
     """The answers in a cell: of its entities those that fit the expected type best, else its words."""
-    kind, words = question.expected.kind, question.language.properties
+    kind = question.expected.kind
     if kind in ("date", "number"):
         is_wanted = is_date if kind == "date" else is_number
         literals = (literal.entity for literal in find_literals(cell["text"]))
         return [entity for entity in (*cell["entities"], *literals) if is_wanted(entity["id"])][:1]
     entities = [entity for entity in cell["entities"] if not is_date(entity["id"]) and not is_number(entity["id"])]
-    # a cell may name more than its entities: a book whose title begins with the name of its hero
-    name = name_keywords(cell, words)
-    is_part = "," not in cell["text"] and all(words.keywords(entity["label"]) < name for entity in entities)
-    if entities and not is_part:
+    if entities:
         best = max(map(question.fit, entities))
         return [entity for entity in entities if question.fit(entity) >= _FITTING * best]
     text = " ".join(_BRACKETED.sub(" ", cell["text"]).split()).strip(_QUOTES) or cell["text"]

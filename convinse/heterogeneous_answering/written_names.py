@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rapidfuzz import process
@@ -41,7 +41,7 @@ class NamesInEvidences:
     """
 
     def __init__(self, question: Question, places: Iterable[int]) -> None:
-        self._fit = question.fit
+        self._question = question
         self._entities: dict[str, dict[str, Entity]] = {}  # folded name -> by id, those of the best evidences first
         self._places: dict[str, list[int]] = {}  # id -> of the evidences that name it
         self._texts: dict[int, str] = {}
@@ -74,27 +74,22 @@ class NamesInEvidences:
             return self._of_name(max(within, key=len))
         around = [own for own in self._entities if f" {name} " in f" {own} "]
         if around:
-            return self._of_name(_nearest(name, around)[0])
+            return self._of_name(min(around, key=len))
         holding = tuple(place for place, own in self._texts.items() if f" {name} " in own)
         if holding:
             return NamedText(as_words(text), 1.0, holding)
-        nearest, likeness = _nearest(name, list(self._entities)) if self._entities else ("", 0.0)
-        return self._of_name(nearest, likeness) if likeness >= _LEAST_LIKE else None
+        near = process.extractOne(
+            name, self._entities.keys(), scorer=Levenshtein.normalized_similarity, score_cutoff=_LEAST_LIKE
+        )
+        return None if near is None else self._of_name(near[0], near[1])
 
     def _of_name(self, name: str, likeness: float = 1.0) -> NamedText:
-        entity = max(self._entities[name].values(), key=self._fit)  # the first of equal ones
-        return NamedText(entity, likeness, tuple(self._places[entity["id"]]))
+        entity = max(self._entities[name].values(), key=self._question.fit)  # the first of equal ones
+        return NamedText(self._question.in_year(entity), likeness, tuple(self._places[entity["id"]]))
 
     def _of_value(self, value: Entity) -> NamedText | None:
         places = self._places.get(value["id"], [])
         if not places and is_date(value["id"]) and year_of(value["id"]) == value:
             years = {own: at for own, at in self._places.items() if is_date(own) and year_of(own) == value}
             places = sorted({place for at in years.values() for place in at})
-        return NamedText(value, 1.0, tuple(places)) if places else None
-
-
-def _nearest(name: str, names: Sequence[str]) -> tuple[str, float]:
-    """The nearest name with its likeness; of equally near ones the longest, then that of the better evidence."""
-    near = process.extract(name, names, scorer=Levenshtein.normalized_similarity, limit=None)
-    best, likeness, _ = max(near, key=lambda own: (own[1], len(own[0]), -own[2]))
-    return best, likeness
+        return NamedText(self._question.in_year(value), 1.0, tuple(places)) if places else None

@@ -13,7 +13,7 @@ from ..knowledge_base.linking import LinkedMention
 from ..language.text import fold
 from ..language_models.chat_model import ChatModel, Reply
 from ..language_models.completion import read_strictly
-from ..language_models.prompts import Prompt, estimated_tokens, fenced
+from ..language_models.prompts import Prompt, closed_object, estimated_tokens, fenced
 from ..records.conversation import TokenCount, Turn, Understanding
 from ..records.evidence import Entity, unique_entities
 from ..records.literals import is_item
@@ -36,19 +36,9 @@ Write one JSON object and nothing else, such as
 - "context": further names of the conversation that tell which of several things of a name is meant; often none.
 - "predicate": the words for what is asked of the entities, without names.
 - "answer_type": what kind of answer is expected, in one or two words: person, place, date, number, film, band, yes or no ..."""
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "question": {"type": "string"},
-        "context": _TEXTS,
-        "entities": _TEXTS,
-        "predicate": {"type": "string"},
-        "answer_type": {"type": "string"},
-    },
-    "required": ["question", "context", "entities", "predicate", "answer_type"],
-    "additionalProperties": False,
-}
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_SCHEMA = closed_object(question=_TEXT, context=_TEXTS, entities=_TEXTS, predicate=_TEXT, answer_type=_TEXT)
 _Names = Annotated[list[Annotated[str, msgspec.Meta(max_length=_NAME)]], msgspec.Meta(max_length=_MOST)]
 
 

@@ -157,7 +157,7 @@ def validate(
 ) -> Measures:
     """P@1, MRR and Hit@5 of the module with another reader; the turns have their evidences and are not changed."""
     turns: list[Any] = [{**turn} for turn in dev]
-    module = ha.with_reader(reader)
+    module = type(ha)(ha.config, ha.resources, reader)
     for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
         keep_answers(module, turn, answers)
     return {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}

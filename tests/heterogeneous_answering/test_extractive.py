@@ -195,7 +195,7 @@ def test_scores_are_probabilities_and_what_is_missing_is_that_of_none(turns):
 
 def test_another_reader_is_one_of_another_module():
     first = ExtractiveAnswering(parse_config({}), Resources(parse_config({}), kb=KB), Fixed("Kate Winslet"))
-    second = first.with_reader(Fixed("James Cameron"))
+    second = ExtractiveAnswering(first.config, first.resources, Fixed("James Cameron"))
     for made, label in ((first, "Kate Winslet"), (second, "James Cameron"), (first, "Kate Winslet")):
         (answers,) = made.inference_on_turns([copy.deepcopy(VOTED)], SOURCES)
         assert {own["answer"]["label"]: own["reasons"] for own in answers}[label] == ["reader"]

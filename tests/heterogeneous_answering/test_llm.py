@@ -104,8 +104,8 @@ def test_what_was_not_shown_cannot_be_cited():
 
 def test_yes_and_no_stand_in_no_evidence_but_need_one():
     asked = question_of("Did James Cameron direct Titanic?", *EVIDENCES)
-    assert cited("yes", [0], asked, range(4)) == ({"id": "Yes", "label": "Yes"}, (0,))
-    assert cited("No", [], asked, range(4)) == ({"id": "No", "label": "No"}, ())
+    assert cited("yes", [0], asked, range(4)) == ({"id": "Yes", "label": "Yes"}, 1.0, (0,))
+    assert cited("No", [], asked, range(4)) == ({"id": "No", "label": "No"}, 1.0, ())
 
 
 # -- the module --------------------------------------------------------------------------------------------------------

@@ -91,7 +91,10 @@ def test_how_well_an_entity_fits_without_a_model(text, label, name, fit):
 )
 def test_a_year_is_asked_for(text, full, is_year):
     more = {"structured_representation": SLOTS, "resolved_question": full} if full else {}
-    assert question_of(text, **more).asks_for_year is is_year
+    day, year = "1997-12-19T00:00:00Z", "1997-01-01T00:00:00Z"
+    shortened = question_of(text, **more).in_year
+    for name, expected in ((day, year if is_year else day), (year, year), ("7", "7"), ("Q7", "Q7")):
+        assert shortened({"id": name, "label": name})["id"] == expected
 
 
 def test_a_question_is_about_the_items_of_its_representation_else_of_its_evidences():

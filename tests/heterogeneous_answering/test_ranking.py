@@ -5,7 +5,7 @@ import math
 import pytest
 from answer_models import answer_model, measured_of
 
-from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate, answers, in_year, merged, ordered
+from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate, answers, merged, ordered
 from convinse.heterogeneous_answering.ranking import FILE, read_answer_weights
 from convinse.heterogeneous_answering.yes_no import YesNoFeatures
 from convinse.support.errors import ModelError
@@ -66,11 +66,6 @@ def test_an_entity_given_twice_has_both_scores():
     first, second = merged(twice)
     assert first == ({"id": "A", "label": "label of A"}, pytest.approx(0.5), (1,), ("reader", "written"), False)
     assert second.entity["id"] == "B"
-
-
-@pytest.mark.parametrize(("name", "year"), [(DAY, YEAR), (YEAR, YEAR), ("7", "7"), ("Q7", "Q7")])
-def test_the_year_of_a_date(name, year):
-    assert in_year({"id": name, "label": name})["id"] == year
 
 
 def test_answers_have_ranks_and_at_most_three_evidences():
