@@ -190,7 +190,7 @@ def _possible(candidates: list[EntityCandidate], question: Question) -> list[Ent
         if len(offered) > 1:
             return offered
     if any(own.agreement is Agreement.HOLDS for own in candidates):
-        candidates = [own for own in candidates if own.computed or own.agreement is not Agreement.CONTRADICTS]
+        candidates = _in_time(candidates, question)
     about = {entity["id"] for entity in question.about}
     words = keywords(question.in_full) | keywords(question.text)
     names, types = question.knowledge.properties, question.language.answer_types
@@ -212,6 +212,26 @@ def _possible(candidates: list[EntityCandidate], question: Question) -> list[Ent
         or kind_of_value(own.entity["id"])
         or (is_known(own.entity) and types.heads(question.knowledge.kb.types(own.entity["id"])).isdisjoint(award))
     ]
+
+
+def _in_time(candidates: Sequence[EntityCandidate], question: Question) -> list[EntityCandidate]:
+    """The candidates that the time of the question does not contradict, or that are computed.
+
+    What the reader marks of the others counts, by how well they fit, for those that hold in the same evidence: of all who held
+    an office it marks one, and the time tells which.
+    """
+    dropped = [own for own in candidates if own.agreement is Agreement.CONTRADICTS and not own.computed]
+    kept = [own for own in candidates if own not in dropped]
+    for other in dropped:
+        holding = [
+            (own, question.fit(own.entity))
+            for own in kept
+            if own.agreement is Agreement.HOLDS and not set(own.places).isdisjoint(other.best_places)
+        ]
+        total = sum(fit for _, fit in holding) or 1.0
+        for own, fit in holding:
+            own.read += other.read * fit / total
+    return kept
 
 
 # -- roles -------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 
 KNOWLEDGE = knowledge_over(
     [("P57", "director", ["directed by"]), ("P735", "given name", ["first name"])],
-    {item_id("Golden Bear"): ("award",), item_id("Ann"): ("human",)},
+    {item_id("Golden Bear"): ("award",), **{item_id(name): ("human",) for name in ("Ann", "Ida Roth", "Per Lund")}},
 )
 
 
@@ -79,6 +79,15 @@ def test_what_is_read_and_computed_adds_to_a_candidate():
     read = [AnswerCandidate(scott, 0.7, (0,), ("reader",))]
     own = next(own for own in find_candidates(question, read, [computed]) if own.entity == scott)
     assert (own.read, own.computed, own.places, own.reasons) == (1.0, computed, (0,), ("role", "reader"))
+
+
+def test_what_is_read_of_those_who_held_an_office_counts_for_who_held_it_then():
+    text = "Harbour Trust, Chairperson, Ida Roth (1980–1986), Per Lund (1986–2001)"
+    held = evidence(text, "info", *((name, item_id(name)) for name in ("Ida Roth", "Per Lund")))
+    question = question_of("Who was the chairperson of the Harbour Trust in 1990?", held, knowledge=KNOWLEDGE)
+    read = AnswerCandidate(thing("Ida Roth"), 0.6, (0,), ("reader",))
+    shares = {own.entity["label"]: own.read for own in find_candidates(question, [read])}
+    assert shares == {"Per Lund": 1.0, "1986": 0.0, "2001": 0.0}
 
 
 def roles(given):
