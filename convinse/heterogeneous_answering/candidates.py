@@ -115,8 +115,8 @@ def find_candidates(
 class _Merging:
     """Candidates by what they name.
 
-    Dates are years if a year is asked for, numbers are in the scale that is asked for, and words that are the name of an item
-    in the evidences are that item.
+    Dates are years if a year is asked for, numbers are in the scale that is asked for, and words that are the name, or the
+    surname, of an item in the evidences are that item.
     """
 
     def __init__(self, question: Question) -> None:
@@ -128,6 +128,9 @@ class _Merging:
             for entity in evidence["wikidata_entities"]:
                 if is_item(entity["id"]):
                     self._items.setdefault(same_words(entity["label"], question.language.words), entity["id"])
+        self._surnames: dict[str, set[str]] = {}
+        for name, item in self._items.items():
+            self._surnames.setdefault(name.split()[-1], set()).add(item)
 
     def candidate(self, entity: Entity) -> EntityCandidate:
         """The candidate that an entity is."""
@@ -135,7 +138,8 @@ class _Merging:
         if is_known(entity):
             return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
         name = same_words(entity["label"], self._question.language.words)
-        item = self._items.get(name)
+        same = {self._items[name]} if name in self._items else self._surnames.get(name, set())
+        item = next(iter(same)) if len(same) == 1 else None
         key = f"words {name}" if item is None else item.lower()
         if item is not None and key not in self.candidates:
             entity = {"id": item, "label": self._question.knowledge.kb.label(item) or entity["label"]}

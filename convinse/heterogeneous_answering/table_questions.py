@@ -75,6 +75,9 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
     rest = words.keywords(question.in_full) - page - (nouns & known) - words.keyword_set(order.words)
     rows: list[int] = list(range(len(table.rows)))
     held = 0
+    if time := question.language.times.time(question.in_full):
+        rows = table.within(time)
+        rest = frozenset(word for word in rest if not word.isdigit())
     for word in sorted(rest - known):
         having = [row for row in rows if word in table.held[row]]
         if having and len(having) < len(rows):

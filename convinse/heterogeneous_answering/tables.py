@@ -12,6 +12,7 @@ from functools import cached_property
 from ..language.property_names import PropertyWords
 from ..records.evidence import Cell, Entity, Row
 from ..records.literals import is_date, is_number
+from ..records.periods import AskedTime, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
 from ..records.written_values import find_literals
 from .question import Question
@@ -87,6 +88,14 @@ class Table:
         """The columns of dates, from the left."""
         return [column for column in self.columns if column.is_dated]
 
+    def within(self, time: AskedTime) -> list[int]:
+        """The rows whose dates lie within some years, or go on through them."""
+        periods = [
+            period_of_cells(cell["text"] for column in self.dated if (cell := column.cells[row]) is not None)
+            for row in range(len(self.rows))
+        ]
+        return [row for row, own in enumerate(periods) if own is not None and time.admits(own)]
+
     def shown(self, rows: Sequence[int]) -> tuple[int, ...]:
         """The places of the evidences that show these rows; of all rows that are shown if none of these is."""
         numbers = [self.rows[row]["number"] for row in rows]
@@ -123,7 +132,10 @@ def cell_answers(cell: Cell, question: Question) -> list[Entity]:
         literals = (literal.entity for literal in find_literals(cell["text"]))
         return [entity for entity in (*cell["entities"], *literals) if is_wanted(entity["id"])][:1]
     entities = [entity for entity in cell["entities"] if not is_date(entity["id"]) and not is_number(entity["id"])]
-    if entities:
+    # a cell may name more than its entities: a book whose title begins with the name of its hero
+    keywords, name = question.language.properties.keywords, _BRACKETED.sub(" ", cell["text"])
+    is_part = "," not in name and all(keywords(entity["label"]) < keywords(name) for entity in entities)
+    if entities and not is_part:
         best = max(map(question.fit, entities))
         return [entity for entity in entities if question.fit(entity) >= _FITTING * best]
     text = " ".join(_BRACKETED.sub(" ", cell["text"]).split()).strip(_QUOTES) or cell["text"]

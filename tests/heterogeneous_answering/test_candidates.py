@@ -56,8 +56,11 @@ def test_a_question_for_a_number_asks_for_no_words_and_no_award():
     assert "Bob" in labels  # a type alone excludes nothing
 
 
-@pytest.mark.parametrize(("words", "label"), [("the hobbit", "The Hobbit"), ("Kubrick", "Kubrick")])
-def test_words_that_are_a_name_of_an_item_are_that_item(words, label):
+@pytest.mark.parametrize(
+    ("words", "label"),
+    [("the hobbit", "The Hobbit"), ("Tolkien", "J. R. R. Tolkien"), ("Kubrick", "Kubrick"), ("Lee", "Lee")],
+)
+def test_words_that_are_a_name_or_a_surname_of_an_item_are_that_item(words, label):
     names = ("The Hobbit", "J. R. R. Tolkien", "Ann Lee", "Bob Lee")
     text = evidence("It was said.", "text", *((name, item_id(name)) for name in names))
     assert label in found("Who?", text, read=[words])

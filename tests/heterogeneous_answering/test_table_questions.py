@@ -9,7 +9,7 @@ from convinse.records.facts import fact_evidence
 from convinse.resources import Resources
 
 BEATLES, METALLICA, FLOYD, BOWIE, SHAKIRA, COPPOLA = "Q1299", "Q15920", "Q2306", "Q5383", "Q34424", "Q193628"
-RINGS, MESSI, ZIDANE, PEAKS, TOLKIEN = "Q15228", "Q615", "Q1835", "Q2085", "Q892"
+RINGS, ROWLING, MESSI, ZIDANE, PEAKS, TOLKIEN = "Q15228", "Q34660", "Q615", "Q1835", "Q2085", "Q892"
 UNITED, X_FILES, TITANIC, BREAKING_BAD, BRAZIL = "Q18656", "Q2744", "Q44578", "Q1079", "Q83459"
 
 
@@ -57,6 +57,7 @@ ORDERED = [
     ("What is Shakira's most recent album?", SHAKIRA, "Las Mujeres Ya No Lloran"),
     ("What was Shakira's first English album?", SHAKIRA, "Laundry Service"),
     ("What is Pink Floyd's earliest album?", FLOYD, "The Piper at the Gates of Dawn"),
+    ("What was the last album of Pink Floyd before 1980?", FLOYD, "The Wall"),
     ("What was Sofia Coppola's first film?", COPPOLA, "The Virgin Suicides"),
     ("What is Sofia Coppola's newest movie?", COPPOLA, "Priscilla"),
     ("What was David Bowie's first film?", BOWIE, "The Man Who Fell to Earth"),
@@ -64,6 +65,7 @@ ORDERED = [
     ("What was the first book by Tolkien?", TOLKIEN, "The Hobbit"),
     ("What is the longest volume of The Lord of the Rings?", RINGS, "The Fellowship of the Ring"),
     ("What is the shortest volume of The Lord of the Rings?", RINGS, "The Two Towers"),
+    ("Which Harry Potter novel has the most pages?", ROWLING, "Harry Potter and the Order of the Phoenix"),
     ("In which season did Messi score the most goals?", MESSI, "2011–12"),
     ("Which club did Zidane play the most games for?", ZIDANE, "Real Madrid FC"),
     ("Who directed the most episodes of Twin Peaks?", PEAKS, "David Lynch"),
