@@ -226,15 +226,15 @@ def _in_time(candidates: Sequence[EntityCandidate], question: Question) -> list[
     """
     dropped = [own for own in candidates if own.agreement is Agreement.CONTRADICTS and not own.computed]
     kept = [own for own in candidates if own not in dropped]
-    for other in dropped:
+    for excluded in dropped:
         holding = [
             (own, question.fit(own.entity))
             for own in kept
-            if own.agreement is Agreement.HOLDS and not set(own.places).isdisjoint(other.best_places)
+            if own.agreement is Agreement.HOLDS and not set(own.places).isdisjoint(excluded.best_places)
         ]
         total = sum(fit for _, fit in holding) or 1.0
         for own, fit in holding:
-            own.read += other.read * fit / total
+            own.read += excluded.read * fit / total
     return kept
 
 

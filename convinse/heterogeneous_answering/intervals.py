@@ -97,6 +97,6 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
             own, neighbour = group[at], group[named[0]]
             order, beside = ("after", "next") if is_later else ("before", "previous")
             sentence = f"The {beside} {own.label.text} {order} {neighbour.value['label']} was {own.value['label']}."
-            places = frozenset(each.place for each in group)
+            places = frozenset(value.place for value in group)
             results.append(Computed(own.value, "interval", sentence, (own.place, neighbour.place), rivals=places))
     return results
