@@ -53,22 +53,24 @@ def answers(
     candidates: Sequence[AnswerCandidate], most: int | None, evidences: Sequence[Evidence] = ()
 ) -> list[RankedAnswer]:
     """Ordered candidates as the answers of a turn, at most so many, with the time that their evidences say of them."""
-    ranked: list[RankedAnswer] = [
-        {
+    ranked = []
+    for rank, candidate in enumerate(candidates[:most], 1):
+        answer: RankedAnswer = {
             "answer": _as_written(candidate, evidences),
             "score": round(candidate.score, _DIGITS),
             "rank": rank,
             "evidences": list(candidate.places[:_SUPPORT]),
             "reasons": list(candidate.reasons),
         }
-        for rank, candidate in enumerate(candidates[:most], 1)
-    ]
-    for answer, candidate in zip(ranked, candidates, strict=False):
         if candidate.is_listed:
             answer["list"] = True
-    for answer in ranked if evidences else ():
-        if answer["evidences"] and (time := stated_time(evidences[answer["evidences"][0]], answer["answer"]["id"])):
+        if (
+            evidences
+            and candidate.places
+            and (time := stated_time(evidences[candidate.places[0]], answer["answer"]["id"]))
+        ):
             answer["time"] = time
+        ranked.append(answer)
     return ranked
 
 
