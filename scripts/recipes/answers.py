@@ -4,7 +4,7 @@
 
 Learns from the embedded conversations to train and to choose by (all sources), also with answers that are not items: the ranking of
 `ha: extractive` (`snapshot/answers`), and without a reader that of `ha: entity_voting` (`snapshot/voting`). The former also learns
-from ConvMix over wikidata-27k, where most questions have no answer. With `--ablations` it
+from ConvMix over wikidata-27k, another knowledge base. With `--ablations` it
 writes `docs/figures/ablations.json`: what each feature and each operation is worth, cross-validated by whole conversations.
 The turns with their evidences are kept in the folder `work`; delete it after a change of what finds them.
 """
@@ -56,6 +56,7 @@ from recipes.sources import needed, shared_data
 _COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.answers"
 _PARTS = ("train", "dev", "natural-dev")
 _NAMES = ", names"  # sets whose answers are not items
+_FOREIGN = "convmix"
 _CONVMIX = ("convmix", "dev_wd27k.json.gz")
 _CARD = {
     "Data": """
@@ -63,7 +64,7 @@ _CARD = {
 |---|---|---|
 | train, dev, natural-dev | the embedded conversations to train and to choose by, all sources | MIT, the project's own |
 | train, names; dev, names | the same, as if the answers were not items | as above |
-| convmix | ConvMix (dev), over the facts of wikidata-27k and the introductions of its items; each conversation once | CC BY 4.0 |
+| convmix | ConvMix (dev), over the facts of wikidata-27k and the introductions of its items: the questions with a right candidate | CC BY 4.0 |
 
 `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts,
 and the questions for yes or no. It holds numbers only, no text of the data. The parts to report on had no part in it.""",
@@ -125,8 +126,11 @@ class World(NamedTuple):
 
 
 def learned_sets(worlds: Sequence[World]) -> list[ChoiceSet]:
-    """The choices of each set of turns."""
-    return [choices_of(name, module, own, is_right) for module, turns in worlds for name, own in turns.items()]
+    """The choices of each set of turns; of ConvMix those with a right candidate: wikidata-27k lacks most of its answers."""
+    sets = [choices_of(name, module, own, is_right) for module, turns in worlds for name, own in turns.items()]
+    return [
+        own._replace(choices=[c for c in own.choices if c.right.any()]) if own.name == _FOREIGN else own for own in sets
+    ]
 
 
 def turns_of(base: str, work: Path) -> dict[str, _Turns]:
@@ -145,7 +149,7 @@ def convmix_turns(settings: Mapping[str, str], data: Path, work: Path) -> dict[s
     groups: dict[Any, Conversation] = {}
     for conversation in read_benchmark(needed(data, *_CONVMIX), "convmix"):
         groups.setdefault(conversation.get("group", conversation["conv_id"]), conversation)
-    return {"convmix": kept_turns("convmix", "wikidata-27k.yml", settings, list(groups.values()), SOURCES, work)}
+    return {_FOREIGN: kept_turns(_FOREIGN, "wikidata-27k.yml", settings, list(groups.values()), SOURCES, work)}
 
 
 def world_of(base: str, turns: dict[str, _Turns], settings: Mapping[str, str], work: Path, stack: ExitStack) -> World:
