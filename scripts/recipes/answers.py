@@ -126,10 +126,16 @@ class World(NamedTuple):
 
 
 def learned_sets(worlds: Sequence[World]) -> list[ChoiceSet]:
-    """The choices of each set of turns; of ConvMix those with a right candidate: wikidata-27k lacks most of its answers."""
+    """The choices of each set of turns.
+
+    Of ConvMix only those with a right candidate: wikidata-27k lacks most of its answers. For yes or no that is not known.
+    """
     sets = [choices_of(name, module, own, is_right) for module, turns in worlds for name, own in turns.items()]
     return [
-        own._replace(choices=[c for c in own.choices if c.right.any()]) if own.name == _FOREIGN else own for own in sets
+        ChoiceSet(own.name, [choice for choice in own.choices if choice.right.any()], [])
+        if own.name == _FOREIGN
+        else own
+        for own in sets
     ]
 
 
