@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeVar
 
 import numpy as np
 
@@ -23,7 +22,6 @@ _KINDS = {DATE: "date", NUMBER: "number", YES_NO: "yesno", TEXT: "any", OTHER: "
 _SURE = 0.5  # a class that is less likely is not told
 _KEPT = 2_000  # questions whose answer types stay in memory, 1 MB
 
-R = TypeVar("R")
 Question = tuple[str, str]
 """As asked, and in full, as far as that is known."""
 _Typed = tuple[str, bool, bool]  # text of a question, whether it begins with a verb, whether it asks "what"
@@ -126,31 +124,6 @@ class AnswerTyping:
         chances = self._reader.probabilities(texts, verb_first)
         chances = without_yes_no(chances, asks_what, self._entities.classes)
         return (LikelyClasses(own.copy(), self._entities, self._types) for own in chances)
-
-
-Asking = Generator[Question, LikelyClasses, R]
-"""Work that yields a question where it needs to know what its answer is expected to be, and is sent that; it returns a result."""
-
-
-def asked_together(typing: AnswerTyping | None, work: Sequence[Asking[R]]) -> list[R]:
-    """The results of works that go on side by side, so that the model is asked the questions of all of them together.
-
-    Args:
-        typing: answers them; None: no work asks anything.
-        work: does not depend on what other works do.
-    """
-    results: dict[int, R] = {}
-    answers: dict[int, LikelyClasses | None] = dict.fromkeys(range(len(work)))
-    while answers:
-        questions: dict[int, Question] = {}
-        for place, answer in answers.items():
-            try:
-                questions[place] = work[place].send(answer)  # type: ignore[arg-type] # a generator is started with None
-            except StopIteration as end:
-                results[place] = end.value
-        likely = [] if typing is None else typing.likely(list(questions.values()))
-        answers = dict(zip(questions, likely, strict=True))
-    return [results[place] for place in range(len(work))]
 
 
 def without_yes_no(chances: np.ndarray, asks_what: Sequence[bool], classes: AnswerClasses) -> np.ndarray:

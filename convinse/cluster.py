@@ -270,11 +270,11 @@ class _TurnReplica:
         self._pipeline = Pipeline(config)
 
     def answer(
-        self, turns: list[Turn], earlier: Sequence[Sequence[Turn]], sources: Sequence[str]
+        self, turns: list[Turn], histories: Sequence[Sequence[Turn]], sources: Sequence[str]
     ) -> tuple[list[Turn], dict[str, float]] | ConvinseError:
         before = dict(self._pipeline.seconds)
         try:
-            self._pipeline.answer_turns(turns, earlier, sources)
+            self._pipeline.answer_turns(turns, histories, sources)
         except ConvinseError as error:
             return error
         return turns, {stage: total - before[stage] for stage, total in self._pipeline.seconds.items()}
@@ -290,7 +290,7 @@ class _RemotePipeline(Pipeline):
     def answer_turns(
         self,
         turns: Sequence[Turn],
-        earlier: Sequence[Sequence[Turn]],
+        histories: Sequence[Sequence[Turn]],
         sources: Sequence[str],
         report: StageReport | None = None,
         *,
@@ -300,7 +300,7 @@ class _RemotePipeline(Pipeline):
         """See `Pipeline.answer_turns`; the stages are reported when all of them are done."""
         size = -(-len(turns) // self._replicas)
         parts = [slice(start, start + size) for start in range(0, len(turns), size)]
-        responses = [self._handle.answer.remote(list(turns[part]), earlier[part], sources) for part in parts]
+        responses = [self._handle.answer.remote(list(turns[part]), histories[part], sources) for part in parts]
         for part, response in zip(parts, responses, strict=True):
             answered = response.result()
             if isinstance(answered, ConvinseError):

@@ -135,7 +135,7 @@ def run_experiment(
         restart: run finished conversations again.
         quiet: show no progress.
         part: `train`, `dev`, `test`, or of the natural questions `natural-dev`, to choose by,
-            `natural` or `natural-fresh`, to report.
+            `natural`, `natural-fresh` or `natural-third`, to report.
         until: the last stage to run; the results of `qu` and `ers` go to a folder of that name.
         stage_file: conversations that the first stages have worked on, in place of a part; see `formats.stage_files`.
         resources: what several runs of a configuration share; its owner closes it.
@@ -175,7 +175,7 @@ def run_experiment(
             Batch(waiting[place : place + step], sources, use_gold_answers, done_by, until)
             for place in range(0, len(waiting), step)
         ]
-        taken = dict.fromkeys(STAGE_NAMES, 0.0)
+        taken: dict[str, float] = dict.fromkeys(STAGE_NAMES, 0.0)
         requests: dict[str, Counter[str]] = {}
         advance = opened.enter_context(progress("_".join(sources), len(waiting), "conversations", quiet))
         for done in (
@@ -214,10 +214,11 @@ def _step(at_once: int, waiting: int, workers: Workers | None) -> int:
 
 def read_part(config: Config, part: str) -> list[Conversation]:
     """The conversations of a part; see `run_experiment`. Raises `DataError`: there is no such file, or it is damaged."""
-    path, subset = _file_of(config, part)
+    data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
+    path = config.input_path(data)
     if not path.is_file():
-        raise DataError(f"{path}: no such file; check {_SUBSETS.get(part, (part,))[0]}_input_path and benchmark_path")
-    conversations = read_benchmark(path, config.benchmark, _SUBSETS.get(part, (part,))[0])
+        raise DataError(f"{path}: no such file; check {data}_input_path and benchmark_path")
+    conversations = read_benchmark(path, config.benchmark, data)
     if not subset:
         return conversations
     chosen = [conversation for conversation in conversations if conversation.get("part") == subset]

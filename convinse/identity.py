@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from .config import Config, to_dict
-from .encoder.checkpoint import HEADS, folder_id
+from .encoder.checkpoint import HEADS, RANKINGS, folder_id
 from .encoder.exported import MANIFEST
 from .resources import Resources, model_path
 from .stage import Stage
@@ -25,7 +25,6 @@ _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "er
               "device", "backend", "token_budget", "evs_training", "qu_training")  # fmt: skip
 _SERVERS = ("qu_llm", "evs_server", "ha_llm")
 _HOW_ASKED = ("api_key_env", "timeout", "parallel", "batch", "prices")  # of a server
-_WITHOUT_ENCODER = ("slots", "sr", "naive_concat", "nc_all", "nc_init", "nc_init_prev", "nc_prev")  # of `qu`
 
 
 def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> dict[str, str]:
@@ -46,7 +45,7 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
         "knowledge base": _build_id(lambda: resources.kb.build_id),
         "Wikipedia dump": _build_id(lambda: _dump_id(resources)),
         "passages": _build_id(lambda: resources.passages.build_id if resources.passages is not None else ""),
-        "models": fingerprint([folder_id(folder, (*HEADS, MANIFEST)) for folder in _model_folders(config)]),
+        "models": fingerprint([folder_id(folder, (*HEADS, *RANKINGS, MANIFEST)) for folder in _model_folders(config)]),
         "files below custom": fingerprint([sha256(path) for path in _files([config.custom, config.path_to_stopwords])]),
         "calibration": fingerprint([sha256(path) for path in _files(config.ha_llm.calibration)]),
         "modules of your own": fingerprint([sha256(path) for path in sorted(_code(stages))]),
@@ -70,13 +69,13 @@ def _dump_id(resources: Resources) -> str:
     dump = resources.wikipedia
     if dump is None:
         return ""
-    return dump.build_id if dump.has_words else f"{dump.build_id}, without words"  # a name is not found in it
+    return dump.build_id if dump.has_words else f"{dump.build_id}, without words"  # nothing is found by its words
 
 
 def _model_folders(config: Config) -> list[Path]:
     names = (
         config.qu_model,
-        None if config.qu in _WITHOUT_ENCODER else config.qu_history.encoder,
+        config.qu_rewriter,
         config.evs_model,
         config.evs_bi_encoder,
         config.ha_model,

@@ -1,4 +1,4 @@
-"""QU -> ERS -> HA over conversations. Knows the three base classes only."""
+"""QU -> ERS -> HA over conversations, by the base classes of the three stages."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ import copy
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from types import TracebackType
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from .config import Config
-from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
-from .heterogeneous_answering.base import HeterogeneousAnswering
-from .question_understanding.base import QuestionUnderstanding, history_turn, understand_turns
+from .heterogeneous_answering.base import HeterogeneousAnswering, answer
+from .question_understanding.base import QuestionUnderstanding, turns_in_step, understand
 from .records.conversation import Conversation, Turn, check_conversations
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
 from .scoring.convqa import MEASURES, evaluate
 from .session import Session, StageReport
-from .stage import build, call
+from .stage import Stage, build
 from .support.errors import DataError
 from .support.registry import find_module
-from .turn_results import ADDED, all_returned, keep_all_evidences, keep_answers, keep_evidences, without_results
+from .turn_results import keep_evidences, remove_results
 
 LOGGER = logging.getLogger(__name__)
 StageName = Literal["qu", "ers", "ha"]
-STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}
-STAGE_NAMES = list(STAGES)
+STAGES: dict[StageName, type[Stage]] = {
+    "qu": QuestionUnderstanding,
+    "ers": EvidenceRetrievalScoring,
+    "ha": HeterogeneousAnswering,
+}
+STAGE_NAMES: list[StageName] = list(STAGES)
 
 
 class Pipeline:
@@ -39,7 +41,7 @@ class Pipeline:
 
     Args:
         config: names the modules; each is built from it.
-        use_gold_answers: whether earlier turns count with their gold answers where `run` is not told.
+        use_gold_answers: whether earlier turns count with their gold answers; `run` may say otherwise.
         qu, ers, ha: modules to use instead of the named ones; they keep what they have opened.
         resources: what the modules share; its owner closes it. By default the pipeline has its own, and `close`, or the end
             of a `with` block, closes it.
@@ -62,7 +64,7 @@ class Pipeline:
         self.qu: QuestionUnderstanding = qu or build_stage("qu", config, self.resources)
         self.ers: EvidenceRetrievalScoring = ers or build_stage("ers", config, self.resources)
         self.ha: HeterogeneousAnswering = ha or build_stage("ha", config, self.resources)
-        self.seconds = {"qu": 0.0, "ers": 0.0, "ha": 0.0}
+        self.seconds: dict[str, float] = dict.fromkeys(STAGE_NAMES, 0.0)
 
     @property
     def conversations_at_once(self) -> int:
@@ -86,35 +88,26 @@ class Pipeline:
             use_gold_answers: whether earlier turns count with their gold answers (where they have any) or with the
                 predicted one.
             done_by: the stage whose results the turns have already, such as those of `formats.stage_files`; they stay.
-            until: the last stage to run. Where nothing is answered, an earlier turn without gold answers has none.
+            until: the last stage to run. If it is not `ha`, earlier turns without gold answers have no answers.
         """
         wanted = parse_sources(sources)
         gold = self.use_gold_answers if use_gold_answers is None else use_gold_answers
         done = list(map(_copied, check_conversations(list(conversations), "conversations")))
         turns = [turn for conversation in done for turn in conversation["questions"]]
-        first, last = 0 if done_by is None else STAGE_NAMES.index(done_by) + 1, STAGE_NAMES.index(until)
+        first = 0 if done_by is None else STAGE_NAMES.index(done_by) + 1
+        stages = STAGE_NAMES[first : STAGE_NAMES.index(until) + 1]
         for turn in turns:
-            without_results(turn, *chain.from_iterable(ADDED[stage] for stage in STAGE_NAMES[first:]))
-        if first == 0:
-            # with gold answers nothing of a turn waits for the evidences of those before it
-            waits = until == "ha" and not (gold and all(turn.get("answers") for turn in turns))
-            for number in range(max((len(conversation["questions"]) for conversation in done), default=0)):
-                going_on = [c["questions"] for c in done if number < len(c["questions"])]
-                asked = [questions[number] for questions in going_on]
-                self._understand(asked, [questions[:number] for questions in going_on], gold)
-                if waits:
-                    self._retrieve(asked, wanted)
-                    self._answer(asked, wanted)
-            if waits:
-                return done
-        for turn in turns if done_by == "ers" else []:
-            for key in ("answer_presence", "answer_presence_per_src"):
-                turn.pop(key, None)  # type: ignore[misc]
-            keep_evidences(self.ers, turn, None, wanted, self.config.evs_max_evidences)
-        if first < 2 and last > 0:
-            self._retrieve(turns, wanted)
-        if last > 1:
-            self._answer(turns, wanted)
+            remove_results(turn, STAGE_NAMES[first:])
+            if done_by == "ers":
+                keep_evidences(self.ers, turn, None, wanted, self.config.evs_max_evidences)
+        if "qu" in stages:
+            # with gold answers no question waits until those before it are answered
+            needs_answers = "ha" in stages and not (gold and all(turn.get("answers") for turn in turns))
+            in_step: list[StageName] = stages if needs_answers else ["qu"]
+            for reached, histories in turns_in_step(done, gold):
+                self._run_stages(in_step, reached, histories, wanted, gold)
+            stages = [stage for stage in stages if stage not in in_step]
+        self._run_stages(stages, turns, (), wanted, gold)
         return done
 
     def run_with_gold_answers(
@@ -162,12 +155,9 @@ class Pipeline:
 
     def turns(self, questions: Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Iterator[Turn]:
         """As `ask`: the turns, each as soon as it is answered and before the next is begun."""
-        wanted = parse_sources(sources)
-        turns: list[Turn] = [{"turn": number, "question": question} for number, question in enumerate(questions)]
-        asked = check_conversations([{"conv_id": "ask", "questions": turns}], "conversations")
-        for number, turn in enumerate(asked[0]["questions"]):
-            self.answer_turns([turn], [turns[:number]], wanted)
-            yield turn
+        session = self.session(sources)
+        for question in questions:
+            yield session.ask(question)
 
     def session(
         self, sources: str | Sequence[str] = DEFAULT_SOURCES, conversation: Conversation | None = None
@@ -176,18 +166,18 @@ class Pipeline:
 
         Args:
             sources: a combination such as `kb_text`, or a list.
-            conversation: what the `conversation` of an earlier session gave, to be taken up; it is checked.
+            conversation: the `conversation` of an earlier session, to continue it.
 
         Raises:
-            ConfigError: no such source.
-            DataError: no such conversation; the text names the turn and the key.
+            ConfigError: a source is unknown.
+            DataError: the conversation is not one of a session; the text names the turn and the key.
         """
-        return Session(self, sources, conversation)
+        return Session(self.answer_turns, sources, conversation)
 
     def answer_turns(
         self,
         turns: Sequence[Turn],
-        earlier: Sequence[Sequence[Turn]],
+        histories: Sequence[Sequence[Turn]],
         sources: Sequence[str],
         report: StageReport | None = None,
         *,
@@ -198,48 +188,36 @@ class Pipeline:
 
         Args:
             turns: they have a `question`.
-            earlier: of each, the turns before it, or what `history_turn` gives of them.
+            histories: of each, the turns before it, as `history_turn` gives them.
             sources: as `parse_sources` gives them.
             report: called with `qu`, `ers` and `ha`, as soon as the turns have what the stage gives.
             use_gold_answers: whether earlier turns count with their gold answers.
             until: the last stage.
         """
-        self._understand(turns, earlier, use_gold_answers)
-        _tell(report, "qu")
-        if until == "qu":
-            return
-        self._retrieve(turns, sources)
-        _tell(report, "ers")
-        if until == "ers":
-            return
-        self._answer(turns, sources)
-        _tell(report, "ha")
+        stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
+        self._run_stages(stages, turns, histories, sources, use_gold_answers, report)
 
-    def _understand(
-        self, turns: Sequence[Turn], earlier: Sequence[Sequence[Turn]], use_gold_answers: bool = False
+    def _run_stages(
+        self,
+        stages: Sequence[StageName],
+        turns: Sequence[Turn],
+        histories: Sequence[Sequence[Turn]],
+        sources: Sequence[str],
+        use_gold_answers: bool,
+        report: StageReport | None = None,
     ) -> None:
-        start = time.perf_counter()
-        histories = [[history_turn(turn, use_gold_answers) for turn in before] for before in earlier]
-        understand_turns(self.qu, turns, histories, use_gold_answers)
-        self.seconds["qu"] += time.perf_counter() - start
-
-    def _retrieve(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
-        self.resources.models.forget()  # what was read for other turns
-        start = time.perf_counter()
-        retrieved = call(self.ers.inference_on_turns, turns, sources)
-        keep_all_evidences(self.ers, turns, retrieved, sources, self.config.evs_max_evidences)
-        self.seconds["ers"] += time.perf_counter() - start
-
-    def _answer(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
-        start = time.perf_counter()
-        before = [cast("dict[str, Any]", turn).copy() for turn in turns]
-        answered = all_returned(self.ha, call(self.ha.inference_on_turns, turns, sources), turns)
-        for turn, answers in zip(turns, answered, strict=True):
-            keep_answers(self.ha, turn, answers, self.config.ha_max_answers)
-        # CONVINSE's own module deletes the evidences that it has read
-        for turn, known in zip(turns, before, strict=True):
-            cast("dict[str, Any]", turn).update({key: known[key] for key in known.keys() - turn.keys()})
-        self.seconds["ha"] += time.perf_counter() - start
+        for stage in stages:
+            start = time.perf_counter()
+            if stage == "qu":
+                understand(self.qu, turns, histories, use_gold_answers)
+            elif stage == "ers":
+                self.resources.models.forget()  # the texts of other turns
+                retrieve(self.ers, turns, sources, self.config.evs_max_evidences)
+            else:
+                answer(self.ha, turns, sources, self.config.ha_max_answers)
+            self.seconds[stage] += time.perf_counter() - start
+            if report is not None:
+                report(stage)
 
     def store_cache(self) -> None:
         """Let the stages store what they keep between runs."""
@@ -255,20 +233,13 @@ class Pipeline:
     def __enter__(self) -> Pipeline:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def build_stage(stage: str, config: Config, resources: Resources | None = None) -> Any:
+def build_stage(stage: StageName, config: Config, resources: Resources | None = None) -> Any:
     """The module of a stage (`qu`, `ers`, `ha`) that the configuration names; it inherits the stage's base class."""
     return build(find_module(stage, getattr(config, stage), STAGES[stage]), config, resources or Resources(config))
-
-
-def _tell(report: StageReport | None, stage: StageName) -> None:
-    if report is not None:
-        report(stage)
 
 
 def _copied(conversation: Conversation) -> Conversation:

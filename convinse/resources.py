@@ -23,6 +23,7 @@ from .encoder.checkpoint import Checkpoint, row_form_of
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
 from .encoder.reranker import BertReranker
+from .encoder.rewriter import QuestionRewriter
 from .encoder.settings import DEFAULTS, ModelSettings
 from .encoder.yes_no_reader import YesNoReader, has_yes_no
 from .knowledge_base.index import KnowledgeBase
@@ -33,6 +34,7 @@ from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
 from .language_models.model_server import ModelServer
+from .records.evidence import Row
 from .records.ranked_rows import RowForm
 from .support.cache import Cache
 from .support.files import recover
@@ -112,6 +114,10 @@ class Resources:
         """The dump of `ers_wikipedia_dump`; None where none is named. Raises `IndexFileError` as `kb` does."""
         path = self.config.ers_wikipedia_dump
         return None if path is None else self._opened("wikipedia", lambda: WikipediaDump(resolve(path)))
+
+    def rows(self, page: str, table: int) -> list[Row]:
+        """All rows of a table of the dump, see `WikipediaDump.table`; empty without a dump."""
+        return [] if self.wikipedia is None else self.wikipedia.table(page, table)
 
     @property
     def passages(self) -> PassageIndex | None:
@@ -198,6 +204,13 @@ class Resources:
         reader = YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
         reader.keep_in(self._vectors(reader.model_id, 1, "float32"))
         return reader
+
+    def rewriter(self) -> QuestionRewriter | None:
+        """What puts questions in full: the rewrite head of `qu_rewriter`; None where none is named."""
+        name = self.config.qu_rewriter
+        if name is None:
+            return None
+        return QuestionRewriter(model_path(name), settings=self._computing("qu_rewriter"), models=self.models)
 
     @property
     def answer_typing(self) -> AnswerTyping | None:

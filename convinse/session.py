@@ -1,62 +1,34 @@
 """One conversation that goes on: a turn costs one turn, however many there were before it.
 
-A session keeps its turns as packed JSON, a tenth of what they take as records, and of each, unpacked, the little that question
-understanding may know of it. Nothing that a caller does with a turn that he was given changes the session.
+A session keeps each turn as packed JSON, which takes a tenth of the record, and unpacked what later turns may know of it. Changes
+that a caller makes to a turn do not reach the session.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import zstandard
 
 from .question_understanding.base import history_turn
-from .records.conversation import Abstention, Conversation, HistoryPart, RankedAnswer, Turn, check_finished
-from .records.evidence import DEFAULT_SOURCES, Evidence, check_evidence, parse_sources
-from .records.representation import Representation
+from .records.conversation import Conversation, Turn, check_answered, check_question
+from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .support.errors import DataError, ModuleError, one_line
-from .support.jsonlines import JSON_ERRORS
-from .support.limits import LONGEST_QUESTION
 
 StageReport = Callable[[str], None]  # called with the name of the stage that is done
 Progress = Callable[[str, Turn], None]
+# `Pipeline.answer_turns`: turns, their histories, sources, report
+AnswerTurns = Callable[[Sequence[Turn], Sequence[Sequence[Turn]], Sequence[str], StageReport], None]
 
 _LEVEL = 3  # of Zstandard: a turn of 100 evidences is packed in a millisecond; higher levels save a tenth and take thrice as long
 _NEW_ID = "ask"
 
 
-class AnswersTurns(Protocol):
-    """What a session needs of a pipeline."""
-
-    def answer_turns(
-        self,
-        turns: Sequence[Turn],
-        earlier: Sequence[Sequence[Turn]],
-        sources: Sequence[str],
-        report: StageReport | None = None,
-    ) -> None:
-        """See `Pipeline.answer_turns`."""
-
-
 class _StoredTurn(NamedTuple):
     packed: bytes  # the turn, JSON and Zstandard
-    known: bytes  # JSON of what later turns may know of it
-    number: int
-
-
-class _AnsweredTurn(msgspec.Struct):
-    """What question understanding and the web page read of an earlier turn."""
-
-    structured_representation: str
-    pred_answers: list[RankedAnswer]
-    turn: int | msgspec.UnsetType = msgspec.UNSET
-    representation: Representation | msgspec.UnsetType = msgspec.UNSET
-    resolved_question: str | msgspec.UnsetType = msgspec.UNSET
-    history_used: list[HistoryPart] = []
-    abstained: Abstention | msgspec.UnsetType = msgspec.UNSET
-    top_evidences: list[Evidence] = []
+    known: bytes  # JSON of its `history_turn`
 
 
 class Session:
@@ -66,32 +38,32 @@ class Session:
     one thread at a time, or together by `ask_together`.
 
     Args:
-        pipeline: answers the turns.
+        answer_turns: the method of the pipeline.
         sources: a combination such as `kb_text`, or a list.
-        conversation: what is taken up; see `Pipeline.session`.
+        conversation: the one to continue; see `Pipeline.session`.
     """
 
-    __slots__ = ("_frame", "_pipeline", "_sources", "_turns")
+    __slots__ = ("_answer_turns", "_frame", "_sources", "_turns")
 
     def __init__(
         self,
-        pipeline: AnswersTurns,
+        answer_turns: AnswerTurns,
         sources: str | Sequence[str] = DEFAULT_SOURCES,
         conversation: Conversation | None = None,
     ) -> None:
-        self._pipeline = pipeline
+        self._answer_turns = answer_turns
         self._sources = parse_sources(sources)
-        taken = {"conv_id": _NEW_ID, "questions": []} if conversation is None else _checked(conversation)
-        self._turns = [_stored(turn, turn.get("turn", place)) for place, turn in enumerate(taken["questions"])]
-        self._frame = _packed({key: value for key, value in taken.items() if key != "questions"})
+        begun = {"conv_id": _NEW_ID, "questions": []} if conversation is None else check_answered(conversation)
+        self._turns = [_stored(turn) for turn in begun["questions"]]
+        self._frame = _packed({key: value for key, value in begun.items() if key != "questions"})
 
     def __len__(self) -> int:
-        """How many turns there are."""
+        """The number of turns."""
         return len(self._turns)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """What the next turn is answered from. Setting it takes what `parse_sources` does."""
+        """The sources of the next turn. They can be set to a combination or a list."""
         return self._sources
 
     @sources.setter
@@ -100,12 +72,12 @@ class Session:
 
     @property
     def stored_bytes(self) -> int:
-        """The memory of its turns."""
+        """The memory that its turns take."""
         return len(self._frame) + sum(len(stored.packed) + len(stored.known) for stored in self._turns)
 
     @property
     def conversation(self) -> Conversation:
-        """All turns, in the ConvMix structure; it can be written as JSON, and taken up by `Pipeline.session`."""
+        """All turns, in the ConvMix structure; it can be written as JSON, and continued by `Pipeline.session`."""
         conversation: Conversation = _unpacked(self._frame)
         conversation["questions"] = [_unpacked(stored.packed) for stored in self._turns]
         return conversation
@@ -119,43 +91,29 @@ class Session:
                 raises ends the turn.
 
         Raises:
-            DataError: no such question. Whatever is raised, the session is as it was before.
+            DataError: the question cannot be asked. Whatever is raised, the session is as it was before.
         """
-        turn = self._next_turn(question)
-        report = None if progress is None else lambda stage: progress(stage, turn)
-        self._pipeline.answer_turns([turn], [self._history()], self._sources, report)
-        self._keep(turn)
-        return turn
+        (result,) = ask_together([NextQuestion(self, question, progress)])
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     def back(self) -> Turn:
-        """Take the last turn back, and return it. Raises `DataError` where there is none."""
+        """Remove the last turn and return it. Raises `DataError` if there is none."""
         if not self._turns:
             raise DataError("there is no turn to take back")
         return cast("Turn", _unpacked(self._turns.pop().packed))
 
     def copy(self) -> Session:
-        """A session of its own that goes on from the same turns; it takes no memory of theirs."""
+        """A copy that continues from the same turns; stored turns are shared, not copied."""
         copy = object.__new__(Session)
-        copy._pipeline, copy._sources, copy._frame = self._pipeline, self._sources, self._frame
+        copy._answer_turns, copy._sources, copy._frame = self._answer_turns, self._sources, self._frame
         copy._turns = self._turns.copy()
         return copy
 
-    def _next_turn(self, question: str) -> Turn:
-        number = self._turns[-1].number + 1 if self._turns else 0
-        return {"turn": number, "question": check_question(question)}
-
-    def _history(self) -> list[Turn]:
-        return [msgspec.json.decode(stored.known) for stored in self._turns]
-
-    def _keep(self, turn: Turn) -> None:
-        try:
-            self._turns.append(_stored(turn, turn["turn"]))
-        except (TypeError, ValueError, RecursionError) as error:
-            raise ModuleError(f"turn {turn['turn']} cannot be kept as JSON: {one_line(error)}") from None
-
 
 class NextQuestion(NamedTuple):
-    """What a session is asked, for `ask_together`."""
+    """The next question of a session, for `ask_together`."""
 
     session: Session
     question: str
@@ -166,8 +124,8 @@ def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
     """Ask several sessions their next question; those of one pipeline with the same sources are computed together.
 
     Returns:
-        For each, the turn, or what was raised: by its question, its `progress`, or a stage. Where a stage fails on turns that
-        are computed together, each is asked alone, and its stages are told of again. A session whose turn fails is as it was.
+        For each, the turn, or what was raised: by its question, its `progress`, or a stage. If a stage fails on turns that are
+        computed together, each is asked alone, and its progress is reported again. A session whose turn fails is as it was.
 
     Raises:
         DataError: a session is asked twice.
@@ -177,22 +135,28 @@ def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
         raise DataError("a session is asked twice at once; ask for its second turn when the first is answered")
     results: dict[int, Turn | Exception] = {}
     groups: dict[Any, list[int]] = {}
-    for place, question in enumerate(questions):
+    for place, (session, question, _) in enumerate(questions):
         try:
-            check_question(question.question)
+            check_question(question)
         except DataError as error:
             results[place] = error
         else:
-            groups.setdefault((id(question.session._pipeline), question.session.sources), []).append(place)
+            groups.setdefault((session._answer_turns, session.sources), []).append(place)
     for places in groups.values():
         results |= zip(places, _answered([questions[place] for place in places]), strict=True)
     return [results[place] for place in range(len(questions))]
 
 
 def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
-    """The turns of sessions of one pipeline that have the same sources."""
+    """Ask sessions of one pipeline that have the same sources."""
+    turns: list[Turn] = []
+    histories: list[list[Turn]] = []
+    for session, question, _ in asked:
+        history = [msgspec.json.decode(stored.known) for stored in session._turns]
+        number = history[-1].get("turn", len(history) - 1) + 1 if history else 0
+        turns.append({"turn": number, "question": question})
+        histories.append(history)
     failed: dict[int, Exception] = {}
-    turns = [session._next_turn(question) for session, question, _ in asked]
 
     def report(stage: str) -> None:
         for place, (_, _, progress) in enumerate(asked):
@@ -206,9 +170,9 @@ def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
 
     first = asked[0].session
     try:
-        first._pipeline.answer_turns(turns, [session._history() for session, _, _ in asked], first.sources, report)
+        first._answer_turns(turns, histories, first.sources, report)
     except _GivenUpError:
-        return [failed[place] for place in range(len(asked))]
+        pass
     except Exception as error:  # a module of one's own may raise anything on one turn; those of others are answered
         if len(asked) == 1:
             return [error]
@@ -216,9 +180,9 @@ def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
     for place, (session, _, _) in enumerate(asked):
         if place not in failed:
             try:
-                session._keep(turns[place])
-            except ModuleError as error:
-                failed[place] = error
+                session._turns.append(_stored(turns[place]))
+            except (TypeError, ValueError, RecursionError) as error:
+                failed[place] = ModuleError(f"turn {turns[place]['turn']} cannot be kept as JSON: {one_line(error)}")
     return [failed.get(place, turn) for place, turn in enumerate(turns)]
 
 
@@ -226,24 +190,8 @@ class _GivenUpError(Exception):
     """Every turn that is computed together was given up."""
 
 
-def check_question(question: object) -> str:
-    """Raise `DataError` unless this can be asked; return it."""
-    if not isinstance(question, str):
-        raise DataError(f"a question is {type(question).__name__}, not text")
-    if not question.strip():
-        raise DataError("the question is empty")
-    if len(question) > LONGEST_QUESTION:
-        raise DataError(f"a question of {len(question)} characters; {LONGEST_QUESTION} are the most")
-    try:
-        question.encode()
-    except UnicodeEncodeError as error:
-        raise DataError(f"character {error.start + 1} of the question is half of one") from None
-    return question
-
-
-def _stored(turn: Turn, number: int) -> _StoredTurn:
-    known = msgspec.json.encode(history_turn(turn, use_gold_answers=False))
-    return _StoredTurn(_packed(turn), known, number)
+def _stored(turn: Turn) -> _StoredTurn:
+    return _StoredTurn(_packed(turn), msgspec.json.encode(history_turn(turn, use_gold_answers=False)))
 
 
 def _packed(value: Any) -> bytes:
@@ -253,28 +201,3 @@ def _packed(value: Any) -> bytes:
 
 def _unpacked(packed: bytes) -> Any:
     return msgspec.json.decode(zstandard.decompress(packed))
-
-
-def _checked(conversation: Conversation) -> Conversation:
-    """A copy of a conversation that a session can go on with: every turn was understood and answered.
-
-    Raises:
-        DataError: it is none.
-    """
-    where = "the conversation"
-    try:
-        copy = msgspec.json.decode(msgspec.json.encode(conversation))
-    except (TypeError, *JSON_ERRORS) as error:
-        raise DataError(f"{where} is no JSON: {one_line(error)}") from None
-    (checked,) = check_finished([copy], where)
-    for place, turn in enumerate(checked["questions"]):
-        spot = f"{where}, turn {place}"
-        check_question(turn["question"])
-        try:
-            for evidence in turn.get("top_evidences", []):
-                check_evidence(evidence, spot)
-            msgspec.convert(turn, _AnsweredTurn)
-        except (TypeError, msgspec.ValidationError) as error:
-            hint = "a session takes up what a session gave as its conversation"
-            raise DataError(f"{spot}: {one_line(error).replace('$.', '')}; {hint}") from None
-    return checked

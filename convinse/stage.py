@@ -1,40 +1,37 @@
-"""What every stage of the pipeline has, whatever it does."""
+"""The base class of the three stages."""
 
 from __future__ import annotations
 
-import inspect
 import logging
-from abc import ABC
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from .config import Config
 from .language.language import Language
-from .records.conversation import Turn
 from .resources import Resources
 from .support.errors import ModuleError
 from .support.registry import find_trainer
 
-R = TypeVar("R")
 
-
-class Stage(ABC):
+class Stage:
     """A module of a stage; see the three classes that modules of one's own inherit.
 
-    A module returns what it makes; the pipeline checks, stores and measures it (`convinse.turn_results`).
+    A module returns its results; the pipeline checks, stores and measures them (`convinse.turn_results`). It calls
+    `inference_on_turns`. A class defines this method or `inference_on_turn`; the other one is made of it, whatever the class
+    inherits. So a class that defines `inference_on_turn` is called turn by turn, also below one that computes turns together.
 
     Args:
         config: the checked configuration; keys of a module's own stand below `config.custom`.
-        resources: what the stages of a pipeline share. A module whose constructor takes the configuration alone is given
-            those of its pipeline all the same; used alone, it opens its own.
+        resources: what the stages of a pipeline share. A module whose constructor takes the configuration alone has those
+            of its pipeline all the same; used alone, it opens its own.
 
     Attributes:
         stage: `qu`, `ers` or `ha`: the configuration key that names the module.
         language: the words of the language that questions and evidences are in.
         logger: writes to the log of the run.
         conversations_at_once: how many conversations the pipeline hands to the stages together. A module that computes
-            in batches raises it and overrides `prepare` or `inference_on_turns`.
-        requests_per_turn: to a language model at most; the command `pipeline --dry-run` tells it.
+            in batches raises it and defines `inference_on_turns`.
+        requests_per_turn: the most requests to a language model; shown by the command `pipeline --dry-run`.
         trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
@@ -46,13 +43,29 @@ class Stage(ABC):
     conversations_at_once = 1
     requests_per_turn = 0
     trainer: str | None = None
-    handed: Resources | None = None  # by the pipeline, where the constructor takes the configuration alone
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        kinds, module = cls.__mro__, cast("Any", cls)
+        base: Any = next(kind for kind in kinds if Stage in kind.__bases__)
+        turn, turns = (
+            next(place for place, kind in enumerate(kinds) if name in vars(kind))
+            for name in ("inference_on_turn", "inference_on_turns")
+        )
+        if turn < turns:  # the method of a turn was defined later
+            module.inference_on_turns = base.inference_on_turns
+        elif turns < turn and module.inference_on_turn is base.inference_on_turn:
+            module._batch = module.inference_on_turns
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         self.config = config
-        self.resources = resources or self.handed or Resources(config)
+        self.resources = resources or vars(self).get("resources") or Resources(config)
         self.language = self.resources.language
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
+
+    def _batch(self, *arguments: Any) -> list[Any]:
+        """The `inference_on_turns` that the `inference_on_turn` of the base class calls."""
+        raise ModuleError(f"{type(self).__name__}: the class must implement inference_on_turn")
 
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
@@ -73,59 +86,8 @@ class Stage(ABC):
 
 
 def build(kind: type, config: Config, resources: Resources) -> Any:
-    """A module of a class. It is given what the stages share: by its constructor, or, where that takes the configuration
-    alone, before it is called. A constructor that asks for `use_gold_answers`, as those of CONVINSE do, is given True; what
-    holds in a run is the attribute of that name, see `QuestionUnderstanding`."""
-    parameters = inspect.signature(kind).parameters
-    more = {"use_gold_answers": True} if "use_gold_answers" in parameters else {}
-    if "resources" in parameters:
-        return kind(config, resources=resources, **more)
+    """A module of a class; its constructor takes the configuration, and finds the shared resources already set."""
     module: Any = object.__new__(kind)
-    module.handed = resources
-    module.__init__(config, **more)
+    module.resources = resources
+    module.__init__(config)
     return module
-
-
-def call(method: Callable[..., R], *arguments: Any) -> R:
-    """Call a method of a module; one that takes fewer arguments, as CONVINSE's own modules do, is given the first ones."""
-    parameters = inspect.signature(method).parameters.values()
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return method(*arguments)
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return method(*arguments[: len(positional)])
-
-
-class TurnBatch(Generic[R]):
-    """Results of turns that are computed together as soon as the first of them is asked for.
-
-    So a subclass may have its own `inference_on_turn`, which asks for the result of its turn or does without.
-
-    Args:
-        compute: the results of turns for some sources, in their order; the same together as one by one.
-    """
-
-    def __init__(self, compute: Callable[[Sequence[Turn], Sequence[str]], Sequence[R]]) -> None:
-        self._compute = compute
-        self._waiting: list[Turn] = []
-        self._computed: dict[int, tuple[Turn, Any, R]] = {}  # it holds the turn, so that its id stays its own
-
-    def expect(self, turns: Sequence[Turn]) -> None:
-        """Forget what was computed, and compute these turns together."""
-        self._waiting, self._computed = list(turns), {}
-
-    def result(self, turn: Turn, sources: Sequence[str]) -> R:
-        """The result of a turn, given once; of one that was not expected, or was changed since, it is computed alone."""
-        if any(expected is turn for expected in self._waiting):
-            turns, self._waiting = self._waiting, []
-            for waiting, made in zip(turns, self._compute(turns, sources), strict=True):
-                self._computed[id(waiting)] = waiting, _state(waiting, sources), made
-        _, state, result = self._computed.pop(id(turn), (None, None, None))
-        if state != _state(turn, sources):
-            (result,) = self._compute([turn], sources)
-        return cast("R", result)
-
-
-def _state(turn: Turn, sources: Sequence[str]) -> tuple[Any, ...]:
-    evidences = turn.get("top_evidences", [])
-    words = turn.get("structured_representation"), turn.get("resolved_question")
-    return (*words, id(turn.get("representation")), id(turn.get("top_evidences")), len(evidences), *sources)

@@ -20,14 +20,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .config import Config, load_config, parse_config
-from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.convmix import read_conversations
-from .heterogeneous_answering.base import HeterogeneousAnswering
+from .heterogeneous_answering.base import HeterogeneousAnswering, answer
 from .pipeline import Pipeline
-from .question_understanding.base import QuestionUnderstanding, understand
+from .question_understanding.base import QuestionUnderstanding, turns_in_step, understand
 from .records.conversation import Conversation, RankedAnswer, Turn
 from .records.evidence import SOURCES, Evidence, check_evidence, normalize_source
-from .turn_results import all_returned, keep_answers, keep_evidences, keep_understanding
 
 _CONVERSATIONS = 2  # of the snapshot's train part: enough to show a broken contract, fast enough to run often
 _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
@@ -76,7 +75,7 @@ class EvidenceRetrievalScoringContract(_Contract):
         turns = [without(turn, "top_evidences", "pred_answers", "question_entities") for turn in self.prepared(config)]
         if not keep_answers:
             turns = [without(turn, "answers", "answer_presence", "answer_presence_per_src") for turn in turns]
-        _retrieve(self.make(config), turns, sources)
+        retrieve(self.make(config), turns, sources)
         return turns
 
     def _results(self, keep_answers: bool = True) -> list[list[Evidence]]:
@@ -104,7 +103,7 @@ class EvidenceRetrievalScoringContract(_Contract):
         module, alone = self.make(config), []
         for turn in self.prepared(config):
             turn = without(turn, "top_evidences", "pred_answers", "question_entities")
-            _retrieve(module, [turn], self.sources)
+            retrieve(module, [turn], self.sources)
             alone.append(turn["top_evidences"])
         assert self._results() == alone
 
@@ -113,7 +112,7 @@ class EvidenceRetrievalScoringContract(_Contract):
         for turn in self.prepared(config):
             turn = without(turn, "top_evidences", "answer_presence", "answer_presence_per_src")
             before = copy.deepcopy(turn)
-            _retrieve(self.make(config), [turn], self.sources)
+            retrieve(self.make(config), [turn], self.sources)
             changed = [key for key, value in before.items() if turn.get(key) != value and key != "question_entities"]
             assert not changed, f"the module changed {changed}"
 
@@ -125,33 +124,23 @@ class QuestionUnderstandingContract(_Contract):
     def make(self, config: Config) -> QuestionUnderstanding:
         """The module under test."""
 
-    def _results(self, keep_answers: bool = True) -> list[str]:
-        module, representations = self.make(self.config()), []
-        for conversation in copy.deepcopy(self.conversations()):
-            history: list[Turn] = []
-            for turn in conversation["questions"]:
-                asked = turn if keep_answers else without(turn, "answers")
-                keep_understanding(module, asked, module.inference_on_turn(asked, copy.deepcopy(history)))
-                representations.append(asked["structured_representation"])
-                history.append({**asked, "answers": turn["answers"]})
-        return representations
+    def _results(self, keep_answers: bool = True, together: bool = True) -> list[list[str]]:
+        module, conversations = self.make(self.config()), copy.deepcopy(self.conversations())
+        for group in [conversations] if together else [[conversation] for conversation in conversations]:
+            for turns, histories in turns_in_step(group, use_gold_answers=True):
+                given = turns if keep_answers else [without(turn, "answers") for turn in turns]
+                understand(module, given, histories, use_gold_answers=True)
+                for turn, understood in zip(turns, given, strict=True):
+                    turn.update(understood)
+        return [
+            [turn["structured_representation"] for turn in conversation["questions"]] for conversation in conversations
+        ]
 
     def test_every_question_gets_a_representation(self) -> None:
-        assert all(representation.strip() for representation in self._results())
+        assert all(text.strip() for representations in self._results() for text in representations)
 
     def test_batches_equal_single_turns(self) -> None:
-        together, alone = copy.deepcopy(self.conversations()), copy.deepcopy(self.conversations())
-        module, module_alone = self.make(self.config()), self.make(self.config())
-        for number in range(max(len(conversation["questions"]) for conversation in together)):
-            understand(module, together, number, use_gold_answers=True)
-            for conversation in alone:
-                understand(module_alone, [conversation], number, use_gold_answers=True)
-        for conversations in zip(together, alone, strict=True):
-            batched, single = (
-                [turn["structured_representation"] for turn in conversation["questions"]]
-                for conversation in conversations
-            )
-            assert batched == single
+        assert self._results(together=False) == self._results()
 
 
 class HeterogeneousAnsweringContract(_Contract):
@@ -165,7 +154,7 @@ class HeterogeneousAnsweringContract(_Contract):
         turns = [without(turn, "pred_answers") for turn in self.prepared(config)]
         if not keep_answers:
             turns = [without(turn, "answers", "p_at_1", "mrr", "h_at_5") for turn in turns]
-        _answer(self.make(config), turns, self.sources)
+        answer(self.make(config), turns, self.sources, config.ha_max_answers)
         return turns
 
     def _results(self, keep_answers: bool = True) -> list[list[RankedAnswer]]:
@@ -178,30 +167,16 @@ class HeterogeneousAnsweringContract(_Contract):
 
     def test_answers_are_entities(self) -> None:
         for turn in self._run(self.config()):
-            for answer in turn["pred_answers"]:
-                assert isinstance(answer["answer"]["id"], str)
-                assert isinstance(answer["answer"]["label"], str)
+            for ranked in turn["pred_answers"]:
+                assert isinstance(ranked["answer"]["id"], str)
+                assert isinstance(ranked["answer"]["label"], str)
 
     def test_without_evidences_there_is_no_crash(self) -> None:
         config = self.config()
         turns = [without(turn, "pred_answers") for turn in self.prepared(config)]
         for turn in turns:
             turn["top_evidences"] = []
-        _answer(self.make(config), turns, self.sources)
-
-
-def _retrieve(module: EvidenceRetrievalScoring, turns: list[Turn], sources: Sequence[str]) -> None:
-    """Let a module retrieve as the pipeline does."""
-    returned = all_returned(module, module.inference_on_turns(turns, sources), turns)
-    for turn, evidences in zip(turns, returned, strict=True):
-        keep_evidences(module, turn, evidences, sources)
-
-
-def _answer(module: HeterogeneousAnswering, turns: list[Turn], sources: Sequence[str]) -> None:
-    """Let a module answer as the pipeline does, which keeps the best `ha_max_answers`."""
-    returned = all_returned(module, module.inference_on_turns(turns, sources), turns)
-    for turn, answers in zip(turns, returned, strict=True):
-        keep_answers(module, turn, answers, module.config.ha_max_answers)
+        answer(self.make(config), turns, self.sources, config.ha_max_answers)
 
 
 def without(turn: Turn, *keys: str) -> Turn:

@@ -1,48 +1,41 @@
-"""What the modules of the stages return: checked, stored in the turns and measured.
+"""The results of modules: checked, stored in the turns and measured.
 
-A module returns its result. One that writes it into the turn and returns nothing, as CONVINSE's own code may, is
-understood; where it does both, what it returns counts.
+A module returns its result. CONVINSE's own modules may write it into the turn and return nothing, or the turn. What is returned
+beside that counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from .records.answer_spans import answer_spans
 from .records.border import in_own_form, structured
-from .records.conversation import RankedAnswer, Turn, answers_in_own_form, stored_answers
+from .records.conversation import RankedAnswer, Turn, Understanding, answers_in_own_form, stored_answers
 from .records.evidence import Evidence, check_evidence
 from .records.representation import Representation, render
 from .scoring.convqa import add_answer_metrics, add_answer_presence
 from .support.errors import ModuleError, one_line
 
 _DELIMITER = " || "  # of representations that a module gives as fields only
-# what each stage adds to a turn; removed before it is run again
-ADDED = {
-    "qu": ("structured_representation", "representation", "resolved_question", "history_used", "qu_tokens"),
-    "ers": ("top_evidences", "answer_presence", "answer_presence_per_src", "question_entities"),
+_PRESENCE = ("answer_presence", "answer_presence_per_src")
+_ADDED = {
+    "qu": tuple(Understanding.__annotations__),
+    "ers": ("top_evidences", "question_entities", *_PRESENCE),
     "ha": ("pred_answers", "ranked_answers", "abstained", "ha_tokens", "p_at_1", "mrr", "h_at_5"),
 }
 
 
-def without_results(turn: Turn, *keys: str) -> None:
-    """Remove what stages added to a turn: all of it, or these keys."""
-    for key in keys or chain.from_iterable(ADDED.values()):
+def remove_results(turn: Turn, stages: Iterable[str] = tuple(_ADDED)) -> None:
+    """Remove what stages added to a turn."""
+    for key in (key for stage in stages for key in _ADDED[stage]):
         turn.pop(key, None)  # type: ignore[misc]
 
 
-def all_returned(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any]:
-    """What a module returned for several turns: a result for each, or None for a module that writes into the turns.
-
-    One that returns the turns themselves, as CONVINSE's own code does, has written into them.
-
-    Raises:
-        ModuleError: it returned something else.
-    """
+def results_of(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any]:
+    """Return what a module returned for several turns: a list of results. Nothing means that it has written into the turns."""
     if returned is None:
         return [None] * len(turns)
     if not isinstance(returned, list) or len(returned) != len(turns):
@@ -50,17 +43,11 @@ def all_returned(module: object, returned: Any, turns: Sequence[Turn]) -> list[A
         raise ModuleError(
             f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} results, not {given}"
         )
-    if isinstance(returned, Kept):
-        return returned
-    return [None if result is turn else result for result, turn in zip(returned, turns, strict=True)]
-
-
-class Kept(list[Any]):
-    """Results of turns that are checked, stored and measured already."""
+    return returned
 
 
 def keep_understanding(module: object, turn: Turn, returned: Any) -> None:
-    """Store what question understanding made of a turn: a string, or an `Understanding`, which is rendered where it has fields only.
+    """Store the representation of a turn: a string, or an `Understanding`; one that has fields only is rendered.
 
     Raises:
         ModuleError: it is neither, or has no representation, or its fields have another form.
@@ -85,14 +72,7 @@ def keep_understanding(module: object, turn: Turn, returned: Any) -> None:
 def keep_evidences(
     module: object, turn: Turn, returned: Any, sources: Sequence[str], most: int | None = None
 ) -> list[Evidence]:
-    """Check the evidences of a turn, store them, with structure where they show it, and measure the answer presence.
-
-    Args:
-        module: for messages.
-        turn: the turn.
-        returned: evidences, or None where the module stored them in the turn.
-        sources: that were asked for.
-        most: evidences allowed; None for any number.
+    """Check the evidences of a turn, at most so many, store them, with structure where they show it, and measure the answer presence.
 
     Raises:
         ModuleError: the module broke its contract; the message names it, the turn and the fault.
@@ -109,19 +89,14 @@ def keep_evidences(
     for evidence in evidences:
         check_evidence(evidence, where)
     turn["top_evidences"] = [structured(evidence) for evidence in evidences]
+    for key in _PRESENCE:  # of other evidences
+        turn.pop(key, None)  # type: ignore[misc]
     add_answer_presence(turn, sources)
     return turn["top_evidences"]
 
 
-def keep_all_evidences(module: object, turns: Sequence[Turn], returned: Any, sources: Sequence[str], most: int) -> None:
-    """`keep_evidences` of several turns, for what a module's `inference_on_turns` returned."""
-    for turn, evidences in zip(turns, all_returned(module, returned, turns), strict=True):
-        if not isinstance(returned, Kept) or len(evidences) > most:
-            keep_evidences(module, turn, evidences, sources, most)
-
-
 def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = None) -> list[RankedAnswer]:
-    """Check the answers of a turn, store the best `most` and measure them; see `keep_evidences`."""
+    """Check the answers of a turn, store the best `most`, with their places in the evidences, and measure them."""
     answers = stored_answers(turn) if returned is None or returned is turn else answers_in_own_form(returned)
     where = _where(module, turn)
     if not isinstance(answers, list):

@@ -1,26 +1,7 @@
-"""What Python code holds in memory, and how many heaps its threads have."""
+"""What Python code holds in memory."""
 
-import ctypes
 import tracemalloc
 from contextlib import contextmanager
-
-import pytest
-
-# Code of a process: `heaps()` are those of glibc's allocator.
-COUNT_HEAPS = """
-import ctypes, tempfile
-from pathlib import Path
-def heaps():
-    c = ctypes.CDLL(None)
-    c.fopen.restype = ctypes.c_void_p
-    c.malloc_info.argtypes, c.fclose.argtypes = [ctypes.c_int, ctypes.c_void_p], [ctypes.c_void_p]
-    with tempfile.NamedTemporaryFile() as told:
-        file = c.fopen(told.name.encode(), b"w")
-        c.malloc_info(0, file)
-        c.fclose(file)
-        return Path(told.name).read_text().count("<heap ")
-"""
-has_heaps = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="glibc only")
 
 
 @contextmanager

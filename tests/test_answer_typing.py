@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from convinse.answer_typing import AnswerTyping, ClassesOfEntities, LikelyClasses, asked_together
+from convinse.answer_typing import AnswerTyping, ClassesOfEntities, LikelyClasses
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
 from convinse.language.language import english
 
@@ -104,25 +104,3 @@ def test_a_question_that_asks_who_does_not_ask_for_yes_or_no(reader, question, c
     (likely,) = AnswerTyping(reader, Facts(), TYPES).likely([(question, question)])
     assert likely.chances[list(NAMES).index(YES_NO)] == chance
     assert likely.chances.sum() == pytest.approx(1)
-
-
-def work(*questions, result):
-    """Asks one after another, and returns what it was told."""
-    told = []
-    for question in questions:
-        told.append((yield question))
-    return result, told
-
-
-def test_works_side_by_side_ask_together():
-    asked = []
-
-    class Typing:
-        def likely(self, questions):
-            asked.append(questions)
-            return [" in ".join(question) for question in questions]
-
-    works = [work(("When?", "b"), ("Who?", "c"), result=1), work(result=2), work(("What?", "d"), result=3)]
-    assert asked_together(Typing(), works) == [(1, ["When? in b", "Who? in c"]), (2, []), (3, ["What? in d"])]
-    assert [own for own in asked if own] == [[("When?", "b"), ("What?", "d")], [("Who?", "c")]]
-    assert asked_together(None, [work(result=1)]) == [(1, [])] and asked_together(None, []) == []

@@ -105,7 +105,7 @@ def test_results_are_byte_for_byte_those_of_a_local_run(workers, use_gold_answer
 
 def test_the_service_on_a_cluster_answers_as_the_pipeline_does(workers):
     config = load_config("lexical.yml", ha="harmful:Harmful", ers_use_cache=False)
-    write("own.yml", "qu: slots\nha: harmful:Harmful\ners_use_cache: false\n")
+    write("own.yml", "qu: slots\nqu_rewriter: snapshot:model\nha: harmful:Harmful\ners_use_cache: false\n")
     questions = ["Who directed the film Titanic?", "And how long is it?"]
     with Pipeline(config) as pipeline:
         expected = [turn["pred_answers"] for turn in pipeline.ask(questions)["questions"]]

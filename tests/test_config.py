@@ -23,7 +23,7 @@ from refusals import refused
 from written import write
 
 KEYS = """
-    name qu qu_model qu_sr qu_history qu_training qu_llm ers ha benchmark benchmark_path train_input_path dev_input_path test_input_path natural_input_path output_path
+    name qu qu_model qu_rewriter qu_sr qu_training qu_llm ers ha benchmark benchmark_path train_input_path dev_input_path test_input_path natural_input_path natural_third_input_path output_path
     source_combinations history_separator sr_delimiter clocq_use_api clocq_host clocq_port clocq_p clocq_params
     kb_path ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
     ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl ers_passage_index

@@ -40,7 +40,7 @@ def clone(workdir, cache, monkeypatch):
     """A folder that looks like a clone beside the shared data, as far as the pages need it."""
     folder = workdir / "clone"
     folder.mkdir()
-    for name in ("config", "convinse", "examples"):
+    for name in ("config", "convinse", "examples", "scripts"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "cache").symlink_to(cache)
     if DATA.is_dir():

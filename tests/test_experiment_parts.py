@@ -18,9 +18,9 @@ def config(workdir):
     return parse_config({"benchmark_path": str(workdir)})
 
 
-@pytest.mark.parametrize("part", ["train", "dev", "test"])
+@pytest.mark.parametrize("part", ["train", "dev", "test", "natural-third"])
 def test_a_part_is_all_of_its_file(config, part):
-    write(f"{part}.json", [conversation("a", part="dev"), conversation("b")])
+    write(f"{part.replace('-', '_')}.json", [conversation("a", part="dev"), conversation("b")])
     assert [own["conv_id"] for own in read_part(config, part)] == ["a", "b"]
 
 

@@ -20,7 +20,7 @@ from convinse.cli import main
 from convinse.experiment import read_part
 from convinse.records.evidence import SOURCES
 from convinse.wikipedia.dump import WikipediaDump
-from places import ROOT, SNAPSHOT
+from places import ROOT, SNAPSHOT, SNAPSHOT_SOURCES
 from written import json_lines, write
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -107,7 +107,7 @@ COMMANDS = {
     "evaluate-compare": (["evaluate", "compare", *["results/lexical/kb_info/turns.jsonl"] * 2], []),
     "evaluate-trec": (["evaluate", "trec", "results/lexical/kb_info/turns.jsonl", "--output", "trec"], ["trec/qrels.txt"]),
     "annotate": (["annotate", "--part", "dev", "lexical.yml"], []),
-    "kb-build": (["kb", "build", SNAPSHOT / "entities.json.gz", "--output", "kb"], []),
+    "kb-build": (["kb", "build", SNAPSHOT_SOURCES / "entities.json.gz", "--output", "kb"], []),
     "kb-info": (["kb", "info", "kb"], []),
     "kb-search": (["kb", "search", "kb", "Who directed Titanic?"], []),
     "wikipedia-build": (["wikipedia", "build", "pages.jsonl", "--output", "w.db"], []),
@@ -148,7 +148,7 @@ def test_outputs_of_the_commands(workdir, capsys, updating):
             "title": title,
             "url": "u",
             "qid": qid,
-            "html": (SNAPSHOT / "pages" / f"{name}.html").read_text(encoding="utf-8"),
+            "html": (SNAPSHOT_SOURCES / "pages" / f"{name}.html").read_text(encoding="utf-8"),
         }
         for title, qid, name in [("Dracula", "Q41542", "Dracula"), ("A-ha", "Q44190", "A-ha")]
     ]

@@ -42,12 +42,13 @@ def data(workdir, corpus):
     write_dump(folder / "wikipedia.db", [("Q1", [evidence("seven", "text", ("seven", "Q7"))])])
     build_index(corpus([("a", "one two")]), folder / "passages", quiet=True)
     shutil.copytree(SNAPSHOT / "answers", folder / "answers")
-    shutil.copytree(SNAPSHOT / "history", folder / "history")
+    (folder / "model").mkdir()
+    shutil.copy(SNAPSHOT / "model" / "referents.json", folder / "model")
     write(folder / "list.txt", "one")
     write("own.py", OWN)
     write("own_words.py", "WORD = 1\n")
     keys = {"kb_path": "kb", "ers_wikipedia_dump": "wikipedia.db", "ers_passage_index": "passages",
-            "qu_model": "history", "ha_ranker": "answers"}  # fmt: skip
+            "qu_rewriter": "model", "ha_ranker": "answers"}  # fmt: skip
     paths = {key: str(folder / name) for key, name in keys.items()}
     return {**paths, "ha": "own:Own", "custom": {"lists": [{"path": str(folder / "list.txt")}, "no file", "x" * 5000]}}
 
@@ -77,7 +78,7 @@ def rebuilt_passages(folder, corpus):
 
 
 def trained_anew(folder, corpus):
-    write(folder / "history" / "history.json", (folder / "history" / "history.json").read_text() + "\n")
+    write(folder / "model" / "referents.json", (folder / "model" / "referents.json").read_text() + "\n")
 
 
 def other_ranker(folder, corpus):

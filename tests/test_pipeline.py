@@ -175,3 +175,9 @@ def test_results_do_not_depend_on_the_cache(tmp_path):
     for _ in range(2):
         with Pipeline(cached) as pipeline:
             assert pipeline.run(data) == plain
+
+
+def test_a_question_without_words_has_no_answer():
+    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
+        (turn,) = pipeline.ask(["?!"])["questions"]
+    assert turn["pred_answers"] == []

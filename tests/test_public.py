@@ -10,6 +10,7 @@ import pytest
 
 import convinse
 from places import ROOT
+from written import write
 
 HERE = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
 
@@ -48,10 +49,11 @@ def test_unknown_name():
 
 
 def test_answering_without_a_model_loads_no_neural_package(run_python):
+    write("mine.yml", "qu: slots\nha: entity_voting\n")
     code = (
         "from convinse.cli import main\n"
         "asked = ['Who directed the film Titanic?', 'When was he born?']\n"
-        "assert main(['ask', *asked, '--sources', 'kb', '--config', 'lexical.yml']) == 0\n"
+        "assert main(['ask', *asked, '--sources', 'kb', '--config', 'mine.yml']) == 0\n"
         "print(*sys.modules)"
     )
     loaded = set(run_python(HERE + code).split())

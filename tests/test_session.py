@@ -10,7 +10,7 @@ from convinse.session import NextQuestion, ask_together
 from convinse.support.errors import ConfigError, DataError, ModuleError
 from memory import memory_below
 from refusals import refused
-from test_pipeline import CONFIG, Recorder, make
+from test_pipeline import CONFIG, FixedAnswer, Recorder, make
 
 QUESTIONS = ["Who directed the film Titanic?", "When was he born?", "And where?"]
 
@@ -23,7 +23,9 @@ def lexical():
 
 @pytest.fixture(scope="module")
 def answered(lexical):
-    return lexical.ask(QUESTIONS, "kb_text")
+    turns = [{"turn": number, "question": question} for number, question in enumerate(QUESTIONS)]
+    (conversation,) = lexical.run([{"conv_id": "ask", "questions": turns}], "kb_text", use_gold_answers=False)
+    return conversation
 
 
 def counting():
@@ -56,6 +58,17 @@ def test_a_turn_costs_one_turn():
     for number in range(3):
         session.ask(f"{number}?")
     assert qu.histories == [[], [("0?", ["Q9"])], [("0?", ["Q9"]), ("1?", ["Q9"])]]
+
+
+def test_an_answer_that_was_abstained_from_is_text_to_later_turns():
+    class Unsure(FixedAnswer):
+        def inference_on_turn(self, turn, sources):
+            turn["abstained"] = {"reason": "not sure"}
+            return super().inference_on_turn(turn, sources)
+
+    qu = Recorder(CONFIG)
+    make(qu, ha=Unsure(CONFIG)).ask(["a?", "b?"], "kb")
+    assert qu.histories == [[], [("a?", ["nine"])]]
 
 
 def test_a_session_is_taken_up_from_its_json(lexical, answered):
@@ -153,7 +166,7 @@ def turn_with(**keys):
         ([], "list, not an object"),
         ({"questions": []}, "conv_id"),
         (turn_with(question="x" * 2001), "2000"),
-        (turn_with(turn="first"), "turn 0.*turn"),
+        (turn_with(turn="first"), "turn first.*turn"),
         (turn_with(pred_answers=[{"answer": {"id": 9, "label": "x"}, "rank": 1}]), "id"),
         (turn_with(pred_answers=[{"answer": {"id": "Q9", "label": "x"}, "rank": 1, "evidences": ["x"]}]), "evidences"),
         (

@@ -1,4 +1,4 @@
-"""What all stages have, and what a module without it is told."""
+"""What all stages have: attributes, and a method for one turn and for several."""
 
 import copy
 import pickle
@@ -7,8 +7,9 @@ import pytest
 
 from convinse import EvidenceRetrievalScoring
 from convinse.config import parse_config
-from convinse.stage import call
+from convinse.evidence_retrieval_scoring.base import retrieve
 from convinse.support.errors import ModuleError
+from evidences import evidence
 from refusals import refused
 
 
@@ -20,20 +21,6 @@ class WithoutSuper(EvidenceRetrievalScoring):
 
     def inference_on_turn(self, turn, sources):
         return []
-
-
-class Learner(WithoutSuper):
-    learnt = None
-
-    def train(self):
-        self.learnt = ()
-
-
-class LearnerOfSources(WithoutSuper):
-    learnt = None
-
-    def train(self, sources=("kb",)):
-        self.learnt = sources
 
 
 @pytest.mark.parametrize("name", ["config", "language", "logger"])
@@ -53,8 +40,77 @@ def test_any_missing_attribute_is_an_ordinary_error():
     assert copy.copy(module).own == pickle.loads(pickle.dumps(module)).own == {"a": 1}
 
 
-@pytest.mark.parametrize(("kind", "learnt"), [(Learner, ()), (LearnerOfSources, ("kb", "text")), (WithoutSuper, None)])
-def test_train_is_called_with_sources_or_without(kind, learnt):
-    module = kind(parse_config({}))
-    call(module.train, ("kb", "text"))
-    assert getattr(module, "learnt", None) == learnt
+class Batching(EvidenceRetrievalScoring):
+    """Computes turns together."""
+
+    def inference_on_turns(self, turns, sources):
+        return [[evidence(f"one of {len(turns)}")] for _ in turns]
+
+
+class OneByOne(Batching):
+    """Adds to what its parent makes of a turn."""
+
+    def inference_on_turn(self, turn, sources):
+        return [*super().inference_on_turn(turn, sources), evidence(turn["question"])]
+
+
+class Adding:
+    """Adds to what another class makes of a turn."""
+
+    def inference_on_turn(self, turn, sources):
+        return [*super().inference_on_turn(turn, sources), evidence("more")]
+
+
+class Mixed(Adding, Batching):
+    """Has the methods of both."""
+
+
+class BatchesAgain(OneByOne):
+    """Adds to what its parents make of several turns."""
+
+    def inference_on_turns(self, turns, sources):
+        return [[*found, evidence("more")] for found in super().inference_on_turns(turns, sources)]
+
+
+class Writing(EvidenceRetrievalScoring):
+    """Writes into the turn and returns nothing."""
+
+    def inference_on_turn(self, turn, sources):
+        turn["top_evidences"] = [evidence(turn["question"])]
+
+
+class WritingTogether(Writing):
+    """Returns the turns, and calls its own method for each."""
+
+    def inference_on_turns(self, turns, sources):
+        for turn in turns:
+            self.inference_on_turn(turn, sources)
+        return turns
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        (Batching, [["one of 2"], ["one of 2"]]),
+        (OneByOne, [["one of 1", "A?"], ["one of 1", "B?"]]),
+        (Mixed, [["one of 1", "more"], ["one of 1", "more"]]),
+        (BatchesAgain, [["one of 1", "A?", "more"], ["one of 1", "B?", "more"]]),
+        (Writing, [["A?"], ["B?"]]),
+        (WritingTogether, [["A?"], ["B?"]]),
+    ],
+)
+def test_the_method_that_a_class_defines_is_called(kind, texts):
+    turns = [{"question": "A?"}, {"question": "B?"}]
+    retrieve(kind(parse_config({})), turns, ("text",))
+    assert [[found["evidence_text"] for found in turn["top_evidences"]] for turn in turns] == texts
+
+
+def test_one_turn_is_a_batch_of_one():
+    (found,) = Batching(parse_config({})).inference_on_turn({"question": "A?"}, ("text",))
+    assert found["evidence_text"] == "one of 1"
+
+
+def test_a_class_without_either_method_is_refused():
+    module = type("Neither", (EvidenceRetrievalScoring,), {})(parse_config({}))
+    for call in (module.inference_on_turns, lambda turns, sources: module.inference_on_turn(turns[0], sources)):
+        refused(ModuleError, lambda call=call: call([{"question": "A?"}], ("text",)), "Neither", "inference_on_turn")

@@ -3,7 +3,7 @@
 import pytest
 
 from convinse.support.errors import DataError, ModuleError
-from convinse.turn_results import all_returned, keep_answers, keep_evidences, keep_understanding
+from convinse.turn_results import keep_answers, keep_evidences, keep_understanding, results_of
 from evidences import evidence
 from refusals import refused
 
@@ -109,9 +109,9 @@ def test_representations_that_are_none(returned):
 
 def test_a_result_for_each_turn():
     turns = [turn(), turn()]
-    assert all_returned(Module(), None, turns) == [None, None]
-    assert all_returned(Module(), ["a", "b"], turns) == ["a", "b"]
+    assert results_of(Module(), None, turns) == [None, None]
+    assert results_of(Module(), ["a", "b"], turns) == ["a", "b"]
     for wrong, words in (([], "2 results, not 0"), ("ab", "not str"), ((1, 2), "not tuple")):
         refused(
-            ModuleError, lambda wrong=wrong: all_returned(Module(), wrong, turns), "Module: inference_on_turns", words
+            ModuleError, lambda wrong=wrong: results_of(Module(), wrong, turns), "Module: inference_on_turns", words
         )

@@ -141,10 +141,7 @@ class NothingHa(OwnHa):
 
 
 class TheirQu(QuestionUnderstanding):
-    """Asks for `use_gold_answers`, passes it on, reads the answers of the history by it, and returns the turn."""
-
-    def __init__(self, config, use_gold_answers):
-        super().__init__(config, use_gold_answers)
+    """Reads the answers of the history by `use_gold_answers`, and returns the turn."""
 
     def inference_on_turn(self, turn, history_turns):
         words = []
@@ -170,9 +167,9 @@ class TheirErs(OwnErs):
 
 
 class TheirHa(HeterogeneousAnswering):
-    """Takes no sources, stores the entity beside its rank, deletes the evidences, and returns the turn."""
+    """Stores the entity beside its rank, deletes the evidences, and returns the turn."""
 
-    def inference_on_turn(self, turn):
+    def inference_on_turn(self, turn, sources):
         entity = turn["top_evidences"][0]["wikidata_entities"][0]
         turn["pred_answers"] = [{"id": entity["id"], "label": entity["label"], "rank": 1, "score": 1.0}]
         del turn["top_evidences"]
@@ -180,11 +177,11 @@ class TheirHa(HeterogeneousAnswering):
 
 
 class TheirHaOfTurns(TheirHa):
-    """Takes several turns without sources and returns nothing."""
+    """Takes several turns and returns nothing."""
 
-    def inference_on_turns(self, input_turns):
+    def inference_on_turns(self, input_turns, sources):
         for turn in input_turns:
-            self.inference_on_turn(turn)
+            self.inference_on_turn(turn, sources)
 
 
 class TheirRankedHa(TheirHa):
@@ -192,7 +189,7 @@ class TheirRankedHa(TheirHa):
 
     def inference_on_turns(self, turns, sources=("kb",), train=False):
         for turn in turns:
-            self.inference_on_turn(turn)
+            self.inference_on_turn(turn, sources)
             turn["ranked_answers"] = turn.pop("pred_answers")
         return turns
 

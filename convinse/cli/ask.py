@@ -36,8 +36,8 @@ def add_pipeline(parser: argparse.ArgumentParser) -> None:
 def _ask(options: argparse.Namespace) -> int:
     from ..config import load_config
     from ..pipeline import Pipeline
+    from ..records.conversation import check_question
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
-    from ..session import check_question
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
     asked: Iterable[str] = [check_question(question) for question in options.questions]

@@ -61,8 +61,8 @@ def add(commands: Commands) -> None:
     add_cluster(sub)
     sub.add_argument(
         "--part",
-        choices=("train", "dev", "test", "natural-dev", "natural", "natural-fresh"),
-        help="the conversations to run (default test); natural, natural-fresh: questions as people type them, natural-dev to choose by",
+        choices=("train", "dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third"),
+        help="the conversations to run (default test); natural, natural-fresh, natural-third: questions as people type them, natural-dev to choose by",
     )
 
     kept = "finished epochs are kept, run the command again to go on"
@@ -200,7 +200,6 @@ def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]
 
 def _train(options: argparse.Namespace) -> int:
     from ..pipeline import STAGES, build_stage
-    from ..stage import call
     from ..support.errors import NothingToTrainError
 
     for name, owners in _TRAIN_OPTIONS.items():
@@ -222,7 +221,7 @@ def _train(options: argparse.Namespace) -> int:
             print(f"{stage}: '{getattr(config, stage)}' has nothing to train")
             continue
         try:
-            call(module.train, sources)
+            module.train(sources)
         except NothingToTrainError as error:
             if options.stage != "all":
                 raise

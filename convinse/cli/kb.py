@@ -112,7 +112,7 @@ def _kb_search(options: argparse.Namespace) -> int:
 
 
 def _kb_serve(options: argparse.Namespace) -> int:
-    from ..config import Config, resolve
+    from ..config import SNAPSHOT, Config, resolve
     from ..knowledge_base.index import KnowledgeBase
     from ..resources import Resources
 
@@ -120,7 +120,7 @@ def _kb_serve(options: argparse.Namespace) -> int:
     with closing(KnowledgeBase(folder)) as kb, Resources(Config(ers_use_cache=False), kb=kb) as resources:
 
         def embed(texts: Sequence[str]) -> np.ndarray:  # the model is loaded when a relation is first to be linked
-            encoder, _ = resources.bi_encoder(resources.config.qu_history.encoder, "qu_history.encoder")
+            encoder, _ = resources.bi_encoder(SNAPSHOT + "model", "the embedded model")
             return encoder.embed(texts)
 
         from ..serving.app import run

@@ -69,9 +69,9 @@ def _share(text: str) -> float:
 
 
 def _read(options: argparse.Namespace) -> int:
-    from ..heterogeneous_answering.dataset_predictions import read_file
     from ..resources import Resources
     from ..support.errors import ConfigError
+    from .dataset_reading import read_file
 
     config = reader_config(options)
     model = options.model or config.ha_model

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .arguments import Commands, positive
 from .tables import print_pairs
+
+if TYPE_CHECKING:
+    from ..wikipedia.dump import Embedding
 
 
 def add(commands: Commands) -> None:
@@ -17,6 +21,9 @@ def add(commands: Commands) -> None:
     sub.add_argument("pages", metavar="PAGES", help="JSON lines with title, url, qid and html; plain or .gz")
     sub.add_argument("--output", required=True, metavar="FILE", help="the dump; an older one there is replaced")
     sub.add_argument("--titles", metavar="TSV", help="title and item of other pages, for links; plain or .gz")
+    sub.add_argument(
+        "--vectors", metavar="MODEL", help="let evidences be found by this bi-encoder, too, such as snapshot:model"
+    )
 
     sub = commands.add("import-pickle", _wikipedia_import, "CONVINSE's pickle dump into the project's own format")
     sub.add_argument("file", metavar="FILE", help="item id -> list of evidences; plain or .gz; nothing in it is run")
@@ -37,7 +44,8 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
     from ..wikipedia.build import build
 
     output, titles = Path(options.output), Path(options.titles) if options.titles else None
-    built = build(Path(options.pages), output, titles, quiet=options.quiet)
+    embedding = None if options.vectors is None else _embedding(options.vectors)
+    built = build(Path(options.pages), output, titles, embedding=embedding, quiet=options.quiet)
     skipped = {
         "pages without an item": built.skipped,
         "bad lines": built.bad,
@@ -45,6 +53,15 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
     }
     _print_wikipedia(output, skipped, built.seconds)
     return 0
+
+
+def _embedding(model: str) -> Embedding:
+    from ..encoder.bi_encoder import BiEncoder
+    from ..resources import model_path
+    from ..wikipedia.dump import Embedding
+
+    encoder = BiEncoder(model_path(model))
+    return Embedding(encoder.weights_id, encoder.dimension, encoder.embed)
 
 
 def _wikipedia_import(options: argparse.Namespace) -> int:

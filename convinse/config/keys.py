@@ -11,7 +11,7 @@ from ..records.evidence import parse_sources
 from ..support.checksums import users_cache
 from .places import SNAPSHOT, resolve
 from .server_settings import EvsServer, HaLlm, QuLlm
-from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuHistory, QuSr
+from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuSr
 from .training_settings import EvsTraining, HaTraining, QuTraining
 from .value_types import (
     Address,
@@ -49,11 +49,12 @@ class Config(Settings, frozen=True, kw_only=True):
     benchmark_path: the folder of its files;
     train_input_path, dev_input_path, test_input_path: the file of the part, below `benchmark_path` or a path of its own;
     natural_input_path (0.2): the file of the natural questions, as the other parts;
+    natural_third_input_path (0.2): the file of `natural-third`, as the other parts;
     source_combinations: what `--all-sources` runs; eleven, as in CONVINSE;
     qu: the module that understands questions: a registered name, or `package.module:Class`;
-    qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name; of `history`, a folder that `train qu` wrote (null: the one that ships);
+    qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name;
+    qu_rewriter (0.2): of `slots`, a joint model whose rewrite head puts questions in full (null: the question before and its answer are put before the question);
     qu_sr: how `sr` writes representations;
-    qu_history: how `history` decides;
     qu_training: how `train qu` trains;
     qu_llm (0.2): the language model of `llm`;
     history_separator: between the turns that a model reads;
@@ -104,8 +105,8 @@ class Config(Settings, frozen=True, kw_only=True):
     name: str = "convinse"
     qu: str = "slots"
     qu_model: str | None = None
+    qu_rewriter: str | None = None
     qu_sr: QuSr = QuSr()
-    qu_history: QuHistory = QuHistory()
     qu_training: QuTraining = QuTraining()
     qu_llm: QuLlm = QuLlm()
     ers: str = "native"
@@ -116,6 +117,7 @@ class Config(Settings, frozen=True, kw_only=True):
     dev_input_path: str = "dev.json"
     test_input_path: str = "test.json"
     natural_input_path: str = "natural.json"
+    natural_third_input_path: str = "natural_third.json"
     output_path: str = "results"
     source_combinations: list[str | list[str]] = msgspec.field(
         default_factory=lambda: ["kb", "text", "table", "info", "kb_text", "kb_table", "kb_info", "text_table",
@@ -190,7 +192,7 @@ class Config(Settings, frozen=True, kw_only=True):
         return [parse_sources(text, "source_combinations") for text in self.source_combinations]
 
     def input_path(self, part: str = "test") -> Path:
-        """The conversations of `train`, `dev`, `test` or `natural`: below `benchmark_path` unless the path is absolute or exists."""
+        """The conversations of `train`, `dev`, `test`, `natural` or `natural_third`: below `benchmark_path` unless the path is absolute or exists."""
         given: str = getattr(self, f"{part}_input_path")
         if given.startswith(SNAPSHOT) or Path(given).is_file():
             return resolve(given)

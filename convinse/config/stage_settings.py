@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .places import SNAPSHOT
 from .value_types import NotNegative, Positive, Settings, Share, Tokens, Weight
 
 
@@ -41,17 +40,6 @@ class QuSr(Settings, frozen=True):
     max_input_length: Tokens = 512
     max_output_length: Tokens = 64
     batch_size: Positive = 10
-
-
-class QuHistory(Settings, frozen=True):
-    """How `qu: history` decides what of the history a question is about.
-
-    encoder: the model whose embeddings tell how alike questions and names of properties are; most: things of the
-    history that a question may be about.
-    """
-
-    encoder: str = SNAPSHOT + "model"
-    most: Positive = 3
 
 
 class HaSeq2Seq(Settings, frozen=True):

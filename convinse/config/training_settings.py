@@ -49,9 +49,7 @@ class StageTraining(FitSettings, frozen=True, kw_only=True):
 
 
 class QuTraining(StageTraining, frozen=True, kw_only=True):
-    """How `train qu` trains the model of `qu: sr`, or that of `qu: history`, on the files that `annotate` writes.
-
-    That of `history` needs `output` and `annotated` only: a regression over few features has nothing else to set.
+    """How `train qu` trains the model of `qu: sr` on the files that `annotate` writes.
 
     annotated: the folder of annotated_train.json and annotated_dev.json (default: `{output_path}/{name}`, where
     `annotate` puts them); batch_size: questions of one step.

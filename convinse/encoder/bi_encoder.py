@@ -37,6 +37,7 @@ class BiEncoder(ModelHead):
         super().__init__(model, device, **options)
         self.dimension = self.engine.backend.dimension
         self._name = f"{self.settings.key}: {model}"
+        self.weights_id = self.model_id  # the same however it computes
         self.model_id = f"{self.model_id}/{self.tokenizer.max_length}/{self.engine.backend.identity}"
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:

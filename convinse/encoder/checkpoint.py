@@ -37,7 +37,9 @@ _VOCABULARIES = (
 )
 YES_NO = "yes_no.safetensors"  # a joint model's yes/no head; see `encoder.yes_no_head`
 ANSWER_TYPE = "answer_type.safetensors"  # its answer type head; see `encoder.answer_type_head`
-HEADS = (YES_NO, ANSWER_TYPE)  # files that a joint model may have beside its weights
+REWRITE = "rewrite.safetensors"  # its rewrite head; see `encoder.rewrite_head`
+HEADS = (YES_NO, ANSWER_TYPE, REWRITE)  # files that a joint model may have beside its weights
+RANKINGS = ("answers.json", "referents.json")  # learned over a model: they change nothing that it computes
 _AGAIN = "train or copy it again"
 _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
 
@@ -242,14 +244,6 @@ def row_form_of(model: str | Path | Checkpoint) -> RowForm:
 
 def folder_id(folder: Path, more: Sequence[str] = ()) -> str:
     """What the files of a model folder are, and `more` of them, as one hash: other weights, another id."""
-    names = (
-        "config.json",
-        "tokenizer.json",
-        "vocab.txt",
-        "1_Pooling/config.json",
-        "history.json",
-        "answers.json",
-        *more,
-    )
+    names = ("config.json", "tokenizer.json", "vocab.txt", "1_Pooling/config.json", *more)
     files = [folder / name for name in names if (folder / name).is_file()] + sorted(folder.glob("model*.safetensors"))
     return hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()[:32]

@@ -17,7 +17,8 @@ from .batches import shared_batches, token_batches
 from .tokens import Sequences
 
 LOGGER = logging.getLogger(__name__)
-Output = Literal["relevance", "spans", "embedding", "yes_no", "answer_type"]
+Output = Literal["relevance", "spans", "embedding", "yes_no", "answer_type", "rewrite"]
+PER_TOKEN: tuple[Output, ...] = ("spans", "rewrite")  # with numbers of each token
 Arrays = tuple[np.ndarray, ...]
 # Batches on a CPU between two times that memory is given back: they have all lengths, and the next ones do not fit into the pieces that
 # they leave.
@@ -68,7 +69,7 @@ class ModelBackend(ABC):
         Returns:
             Gives when called one float32 array for each wanted output: `relevance` [b] log odds, `spans` [b, longest, 2] start
             and end logits, `embedding` [b, dimension], not yet of length 1, `yes_no` [b] log odds of "yes",
-            `answer_type` [b, classes] logits.
+            `answer_type` [b, classes] logits, `rewrite` [b, longest, 4 * 64] (see `rewrite_head`).
 
         Raises:
             DeviceMemoryError: a smaller batch may do.

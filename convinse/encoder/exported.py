@@ -29,7 +29,11 @@ OUTPUT_OF: dict[Task, Output] = {
     "question-answering": "spans",
     "embedding": "embedding",
 }
-HEADS_WITH_ROWS: tuple[Output, ...] = ("yes_no", "answer_type")  # which cost nothing where no row asks for them
+HEADS_WITH_ROWS: tuple[Output, ...] = (
+    "yes_no",
+    "answer_type",
+    "rewrite",
+)  # which cost nothing where no row asks for them
 
 
 def rows_of(head: Output) -> str:

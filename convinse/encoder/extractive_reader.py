@@ -157,6 +157,19 @@ class ExtractiveReader(ModelHead):
             yield scored._replace(texts=block.unread[scored.texts])
 
 
+class Prediction(NamedTuple):
+    """The best answer in a text (empty: the text has no words), and the probability that there is none."""
+
+    text: str
+    no_answer: float
+
+
+def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
+    """The best answer to each question in its text; pairs of question and text, computed together."""
+    answers = reader.read_all([question for question, _ in pairs], [[text] for _, text in pairs], top_k=1)
+    return [Prediction(spans[0].text, spans[0].no_answer) if spans else Prediction("", 1.0) for spans in answers]
+
+
 class _Block(NamedTuple):
     """Some pairs: offsets of their texts' tokens, what was read of them before, the places of the others, their windows."""
 

@@ -22,7 +22,7 @@ from ..support.checksums import sha256
 from ..support.errors import DependencyError, ModelError, one_line
 from ..support.files import replacing
 from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, save_checkpoint
-from .engine import ModelBackend, Output
+from .engine import PER_TOKEN, ModelBackend, Output
 from .exported import MANIFEST, ExportedModel
 from .onnx_backend import OnnxBackend
 from .pooling import hub_pooling, pools_first, write_pooling
@@ -33,7 +33,7 @@ Graph = Literal["fp32", "int8"]
 GRAPHS: dict[Graph, str] = {"fp32": "model.onnx", "int8": "model_int8.onnx"}
 _CLOSE = 1e-4  # to PyTorch's numbers; of those above 1 this part
 _ALIKE = 0.98  # correlation of int8 with PyTorch's numbers, or there is no int8 graph
-_ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no", "answer_type")
+_ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no", "answer_type", "rewrite")
 _ON_CPU = ModelSettings(device="cpu", precision="fp32", backend="torch")
 _COPIED = ("*.json", "*.md", "1_Pooling/config.json", *HEADS)  # of a folder, beside its weights
 _QUESTIONS = (
@@ -186,7 +186,7 @@ def _computed(backend: ModelBackend, samples: Sequence[Sequences], outputs: Sequ
         places = np.arange(len(sequences.ids))
         kept = sequences.padded(places)[1] > 0
         for numbers, output, array in zip(made, outputs, backend.start(sequences, places, outputs)(), strict=True):
-            numbers.append((array[kept] if output == "spans" else array).ravel())
+            numbers.append((array[kept] if output in PER_TOKEN else array).ravel())
     return [np.concatenate(numbers) for numbers in made]
 
 

@@ -20,8 +20,8 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.torch import load_file
 from torch import nn
 
-from .checkpoint import ANSWER_TYPE, YES_NO, Checkpoint
-from .engine import Output
+from .checkpoint import ANSWER_TYPE, REWRITE, YES_NO, Checkpoint
+from .engine import PER_TOKEN, Output
 from .exported import HEADS_WITH_ROWS, rows_of
 from .joint import LEVELS, SCALES, restored
 from .pooling import pools_first
@@ -101,7 +101,8 @@ def traced_model(checkpoint: Checkpoint, folder: Path, sample: Sequences, output
     axes: dict[str, dict[int, str]] = {name: {0: "batch", 1: "tokens"} for name in (*arguments, "spans")}
     axes |= {"relevance": {0: "batch"}, "embedding": {0: "batch"}}
     for name in with_rows:
-        axes |= {name: {0: f"{name}_asked"}, rows_of(name): {0: f"{name}_asked"}}
+        asked = {0: f"{name}_asked"}
+        axes |= {name: asked | ({1: "tokens"} if name in PER_TOKEN else {}), rows_of(name): asked}
         arguments[rows_of(name)] = torch.tensor([1, 0, 1])
     module = ExportedHeads(model, heads, pools_first(folder, "model"), list(arguments), outputs)
     with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings(), torch.no_grad():
@@ -164,7 +165,7 @@ def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, StoredTens
         if name not in whole or not torch.equal(whole[name], parameter):
             return None
     named = {f"model.{name}": tensor for name, tensor in stored.items()}
-    files: dict[Output, str] = {"yes_no": YES_NO, "answer_type": ANSWER_TYPE}
+    files: dict[Output, str] = {"yes_no": YES_NO, "answer_type": ANSWER_TYPE, "rewrite": REWRITE}
     for head, file in files.items():
         if (folder / file).is_file():
             named |= {f"{head}.{name}": tensor for name, tensor in _tensors(folder / file).items()}

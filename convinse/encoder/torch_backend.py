@@ -13,12 +13,13 @@ from ..support.errors import ModelError
 from .answer_classes import has_answer_type
 from .answer_type_head import load_answer_type
 from .batches import token_batches
-from .checkpoint import YES_NO, Checkpoint, Task
+from .checkpoint import REWRITE, YES_NO, Checkpoint, Task
 from .devices import find_device, find_precision
 from .engine import Arrays, DeviceMemoryError, ModelBackend, Output
 from .exported import OUTPUT_OF
 from .joint import JointModel
 from .pooling import hub_pooling, pools_first
+from .rewrite_head import load_rewrite
 from .settings import ModelSettings
 from .tokens import Sequences
 from .yes_no_head import load_yes_no, states
@@ -112,6 +113,8 @@ def heads_with_rows(folder: Path, config: BertConfig) -> dict[Output, Any]:
         heads["yes_no"] = load_yes_no(folder, config)
     if has_answer_type(folder):
         heads["answer_type"] = load_answer_type(folder, config)
+    if (folder / REWRITE).is_file():
+        heads["rewrite"] = load_rewrite(folder, config)
     return heads
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import Evidence
-from ..stage import Stage, call
-from ..turn_results import Kept, keep_evidences
+from ..stage import Stage
+from ..turn_results import keep_evidences, results_of
 
 
 class EvidenceRetrievalScoring(Stage):
@@ -20,7 +19,6 @@ class EvidenceRetrievalScoring(Stage):
 
     stage = "ers"
 
-    @abstractmethod
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
         """The top-e evidences of one turn, best first.
 
@@ -32,25 +30,21 @@ class EvidenceRetrievalScoring(Stage):
         Returns:
             At most `config.evs_max_evidences` evidences of these sources.
         """
+        return self._batch([turn], sources)[0]  # type: ignore[no-any-return]
 
-    def prepare(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
-        """Compute together what `inference_on_turn` is about to be asked for; by default nothing."""
-
-    def inference_on_turns(self, turns: Iterable[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """The evidences of several turns: prepared together, then one by one.
-
-        Stores them in `turn["top_evidences"]` and adds `answer_presence` and `answer_presence_per_src` where there are
-        gold answers, for whoever uses a module without a pipeline.
-
-        Raises:
-            ModuleError: a module broke its contract.
-        """
-        turns = list(turns)
-        for turn in turns:
-            turn.pop("top_evidences", None)
-        self.prepare(turns, sources)
-        return Kept(keep_evidences(self, turn, call(self.inference_on_turn, turn, sources), sources) for turn in turns)
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
+        """The evidences of several turns. They are stored in the turns, too, for those who use a module without a pipeline."""
+        return [keep_evidences(self, turn, self.inference_on_turn(turn, sources), sources) for turn in turns]
 
     def inference_on_data(self, conversations: Iterable[Conversation], sources: Sequence[str]) -> None:
         """All turns of the conversations, in place."""
         self.inference_on_turns([turn for conversation in conversations for turn in conversation["questions"]], sources)
+
+
+def retrieve(
+    module: EvidenceRetrievalScoring, turns: Sequence[Turn], sources: Sequence[str], most: int | None = None
+) -> None:
+    """Let a module retrieve the evidences of turns; see `keep_evidences`."""
+    returned = results_of(module, module.inference_on_turns(turns, sources), turns)
+    for turn, evidences in zip(turns, returned, strict=True):
+        keep_evidences(module, turn, evidences, sources, most)

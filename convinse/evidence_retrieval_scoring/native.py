@@ -7,20 +7,25 @@ from functools import cached_property
 from pathlib import Path
 
 from ..config import Config
+from ..encoder.bi_encoder import KeptEmbeddings
 from ..language.validity import contradicting, judged_parts
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Evidence, with_score
-from ..records.representation import question_entities
+from ..records.evidence import Evidence, merge_duplicates, with_score
+from ..records.representation import QuestionEntity, certain, question_entities
 from ..resources import Resources
-from ..stage import TurnBatch
 from ..support.errors import NothingToTrainError
+from ..turn_results import keep_evidences
 from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
 from .clocq_retriever import ClocqRetriever
 from .neural import build_scorer, scoring_method
 from .okapi import OkapiScorer, read_stop_words
 from .scorer import Scorer
+from .search import EvidenceSearch
 
+_ELSEWHERE = 0.1  # of the score of an evidence that is of none of a question's items
+_OF_PAGES = frozenset({"text", "table", "info"})
+_PAGES = 3  # of what is found everywhere, whose items a question without items is about
 _CONVERSATIONS = 32  # scored together by a neural scorer
 
 
@@ -48,18 +53,32 @@ class NativeERS(EvidenceRetrievalScoring):
     ) -> None:
         super().__init__(config, resources)
         if retriever is not None:
-            self.retriever = retriever
+            self.retriever, self.search = retriever, None
         self._method = scoring_method(config)
         if self._method != "bm25":
             self.conversations_at_once = _CONVERSATIONS
         if scorer is not None:
             self.scorer = scorer
-        self._ranked = TurnBatch(self._rank_all)
 
     @cached_property
     def retriever(self) -> ClocqRetriever:
         """Retrieves the candidates."""
         return ClocqRetriever(self.config, resources=self.resources)
+
+    @cached_property
+    def search(self) -> EvidenceSearch | None:
+        """Finds evidences on all pages of the dump; None: there is none."""
+        dump = self.resources.wikipedia
+        if dump is None:
+            return None
+        if not self.config.evs_bi_encoder:
+            return EvidenceSearch(dump, None)
+        encoder, _ = self.resources.bi_encoder(self.config.evs_bi_encoder, "evs_bi_encoder")
+        if encoder.weights_id != dump.vectors_of:
+            return EvidenceSearch(dump, None)
+        return EvidenceSearch(
+            dump, KeptEmbeddings(encoder, None, self.resources.question_vectors(encoder)).embed_questions
+        )
 
     @cached_property
     def scorer(self) -> Scorer:
@@ -72,18 +91,17 @@ class NativeERS(EvidenceRetrievalScoring):
         expansion = QueryExpansion(self.retriever.kb.properties(), self.language)
         return BM25Scorer(expansion, language=self.language)
 
-    def prepare(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
-        """Score these turns together when the first of them is asked for; see the base class."""
-        self._ranked.expect(turns)
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
+        """Retrieve and score, all turns together; see the base class."""
+        ranked = self._ranked(turns, sources)
+        return [keep_evidences(self, turn, own, sources) for turn, own in zip(turns, ranked, strict=True)]
 
-    def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
-        """Retrieve and score; also stored in `turn["top_evidences"]`. See the base class."""
-        turn["top_evidences"] = self._ranked.result(turn, sources)
-        return turn["top_evidences"]
-
-    def _rank_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
+    def _ranked(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
         """Rank what agrees with the time of each question; what contradicts it follows, with score 0, where there is room."""
         questions = [asked_in_full(turn) for turn in turns]
+        wanted = [question for turn, question in zip(turns, questions, strict=True) if _is_searched(turn, sources)]
+        if wanted and self.search is not None:
+            self.search.prepare(wanted)
         agreeing: list[list[Evidence]] = []
         contradicted: list[list[Evidence]] = []
         for turn, question in zip(turns, questions, strict=True):
@@ -92,25 +110,65 @@ class NativeERS(EvidenceRetrievalScoring):
             agreeing.append([own for place, own in enumerate(evidences) if place not in behind])
             contradicted.append([evidences[place] for place in sorted(behind)])
         most = self.config.evs_max_evidences
-        queries = [turn["structured_representation"] for turn in turns]
-        ranked = self.scorer.rank_all(queries, agreeing, most, questions)
         return [
             [*best, *(with_score(own, 0.0) for own in behind[: most - len(best)])]
-            for best, behind in zip(ranked, contradicted, strict=True)
+            for best, behind in zip(self.rank(turns, agreeing, most), contradicted, strict=True)
         ]
 
+    def rank(self, turns: Sequence[Turn], evidences: Sequence[Sequence[Evidence]], most: int) -> list[list[Evidence]]:
+        """The best `most` evidences of each turn, scored, best first; those of pages that it does not name count for less."""
+        queries = [turn["structured_representation"] for turn in turns]
+        questions, whole = [asked_in_full(turn) for turn in turns], max(map(len, evidences), default=0)
+        ranked = self.scorer.rank_all(queries, evidences, whole, questions)
+        return [sorted(map(_weighted, best), key=lambda own: -own["score"])[:most] for best in ranked]
+
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
-        """The candidate evidences of a turn, not scored; adds `question_entities` to it."""
-        representation = turn.get("representation")
-        known = None if representation is None else question_entities(representation)
+        """The candidate evidences of a turn, not scored: those of its items, and those found everywhere. Adds `question_entities` to it."""
+        known = _known(turn)
+        search = self.search if _is_searched(turn, sources) else None
+        everywhere = [] if search is None else search.find(asked_in_full(turn))
+        if known == []:  # it names nothing that is known: the pages that tell of it are looked at
+            pages = list(dict.fromkeys(evidence.item_id for evidence in everywhere))[:_PAGES]
+            known = certain(*map(self.retriever.kb.entity, pages))
         text = turn["structured_representation"]
         evidences, turn["question_entities"] = self.retriever.retrieve_evidences(text, sources, known)
-        return evidences
+        ids = {entity["item"]["id"] for entity in turn["question_entities"]}
+        places: dict[str, list[int]] = {}
+        for evidence in everywhere:
+            places.setdefault(evidence.item_id, []).append(evidence.place)
+        for item, own in places.items():
+            if item not in ids:
+                evidences += self._on_page(item, own, sources)
+        return merge_duplicates(evidences) if everywhere else evidences
+
+    def _on_page(self, item: str, places: Sequence[int], sources: Sequence[str]) -> list[Evidence]:
+        assert self.resources.wikipedia is not None  # where they were found
+        page, entity = self.resources.wikipedia.get(item) or [], self.retriever.kb.entity(item)
+        texts = {page[place]["evidence_text"] for place in places}
+        evidences = self.retriever.wikipedia.retrieve_wp_evidences(item)
+        return [
+            {**own, "page": entity} for own in evidences if own["source"] in sources and own["evidence_text"] in texts
+        ]
 
     def store_cache(self) -> None:
         """Close the caches."""
         self.retriever.store_cache()
         self.resources.close_caches()
+
+
+def _known(turn: Turn) -> list[QuestionEntity] | None:
+    """The items that a representation names; None of a representation that is a text alone."""
+    representation = turn.get("representation")
+    return None if representation is None else question_entities(representation)
+
+
+def _is_searched(turn: Turn, sources: Sequence[str]) -> bool:
+    return _known(turn) == [] or not _OF_PAGES.isdisjoint(sources)
+
+
+def _weighted(evidence: Evidence) -> Evidence:
+    score = evidence["score"]
+    return with_score(evidence, min(score, _ELSEWHERE * score)) if "page" in evidence else evidence
 
 
 class ClocqBM25(NativeERS):
@@ -122,7 +180,7 @@ class ClocqBM25(NativeERS):
         path = config.path_to_stopwords
         super().__init__(config, retriever, resources=resources)
         stop_words = self.language.words.common if path is None else read_stop_words(Path(path).expanduser())
-        self.scorer = OkapiScorer(stop_words, config.sr_delimiter)
+        self.scorer, self.search = OkapiScorer(stop_words, config.sr_delimiter), None
         self.conversations_at_once = 1
 
     def train(self, sources: Sequence[str]) -> None:

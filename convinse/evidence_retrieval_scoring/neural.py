@@ -70,7 +70,10 @@ def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) 
     if method == "bm25":
         return bm25
     config = resources.config
-    reranker: PairRanker | None = ServerReranker(resources) if config.evs_server.base_url else resources.reranker()
+    reranker: PairRanker | None = resources.reranker()
+    if config.evs_server.base_url:
+        host, counts = resources.model_server("evs_server"), resources.requests["evs_server"]
+        reranker = ServerReranker(config.evs_server, host, resources.cache, counts)
     if method == "cross_encoder":
         assert reranker is not None  # scoring_method has seen to it
         return CrossEncoder(reranker)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
+from ..config.server_settings import EvsServer
+from ..language_models.model_server import ModelServer
 from ..language_models.scoring_server import ScoringServer
 from ..records.evidence import Evidence, with_score
-from ..resources import Resources
+from ..support.cache import Cache
 
 _DIGITS = 6  # of a score
 _KEPT = "server scores"  # the kind of the cache's entries
@@ -23,13 +26,14 @@ class ServerReranker:
     Scores of `rerank` that are not all from 0 to 1 are taken for log odds; of `embeddings` the cosine counts, from 0 on.
 
     Args:
-        resources: what the stages of a pipeline share; their configuration names the server.
+        settings: of the server.
+        host: sends the requests.
+        cache: keeps the scores.
+        counts: of requests that were sent, kept, and of no use.
     """
 
-    def __init__(self, resources: Resources) -> None:
-        self._settings, self._cache = resources.config.evs_server, resources.cache
-        self._counts = resources.requests["evs_server"]
-        self._host = resources.model_server("evs_server")
+    def __init__(self, settings: EvsServer, host: ModelServer, cache: Cache, counts: Counter[str]) -> None:
+        self._settings, self._host, self._cache, self._counts = settings, host, cache, counts
         self._server = ScoringServer(self._settings, self._host, self._counts)
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:

@@ -85,7 +85,7 @@ class WikipediaRetriever:
         page, table = row.get("page"), row.get("table")
         if page is None or table is None:
             return []
-        if (dump := self.resources.wikipedia) is not None and (rows := dump.table(page, table)):
+        if rows := self.resources.rows(page, table):
             return copy.deepcopy(rows)  # the dump keeps its own
         try:
             return pages.whole_rows(self._labelled(self.cache.get(*self._key(page))), table)

@@ -6,45 +6,53 @@ from collections.abc import Iterable, Sequence
 
 from ..language.language import stop_words
 from ..language.text import fold
-from .question import AskedQuestion
-from .ranking import AnswerCandidate
+from ..records.conversation import Turn
+from .question import Question
+from .ranked_answers import AnswerCandidate
 
 _LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "pl": "Polish"}  # whose stop words are known
 _RIVAL = 0.5  # of the best answer's probability: what has as much contradicts it
 _FOREIGN = 2  # stop words of another language, and more than of the own one
 
 
-def reason_to_abstain(asked: AskedQuestion, ranked: Sequence[AnswerCandidate], least: float) -> str | None:
-    """Why a question is better left without an answer; None where the best answer is likely enough."""
-    if language := foreign(asked.question, asked.language.words.common, [entity["label"] for entity in asked.about]):
+def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], least: float) -> str | None:
+    """Why a question is better left without an answer; None if the best answer is likely enough."""
+    if language := foreign(
+        question.text, question.language.words.common, [entity["label"] for entity in question.about]
+    ):
         return f"the question seems to be {language}; only English is understood"
-    unknown = unknown_names(asked)
+    unknown = unknown_names(question)
     likely = ranked[0].score if ranked else 0.0
     if likely >= least and not unknown:
         return None
     if unknown:
         return f"nothing is known of {_listed(unknown)}"
-    if not asked.evidences:
-        names = [entity["label"] for entity in asked.about]
+    if not question.evidences:
+        names = [entity["label"] for entity in question.about]
         return f"nothing was found about {_listed(names)}" if names else "no name in the question is known"
-    if asked.unplaced:
-        return f"it is not clear what is meant by {_listed(asked.unplaced)}"
     if len(ranked) > 1 and ranked[1].score >= _RIVAL * likely and likely + ranked[1].score >= least:
         first, second = (answer.entity["label"] for answer in ranked[:2])
         return f"the evidences disagree: {first} or {second}"
     return "the evidences do not say"
 
 
-def unknown_names(asked: AskedQuestion) -> list[str]:
-    """The names in a question that no item, no page and no evidence of it has."""
-    if not asked.unknown:
+def note_abstention(turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], least: float) -> None:
+    """Write into a turn why it is better left without an answer, if it is."""
+    reason = reason_to_abstain(question, ranked, least)
+    if reason is not None:
+        turn["abstained"] = {"reason": reason}
+
+
+def unknown_names(question: Question) -> list[str]:
+    """The names in a question that mean no item and that none of its evidences has."""
+    if not question.unlinked:
         return []
-    told = " ".join(fold(evidence["evidence_text"]) for evidence in asked.evidences)
-    return [name for name in asked.unknown if f" {fold(name)} " not in f" {told} "]
+    told = " ".join(fold(evidence["evidence_text"]) for evidence in question.evidences)
+    return [name for name in question.unlinked if f" {fold(name)} " not in f" {told} "]
 
 
 def foreign(question: str, common: frozenset[str], names: Iterable[str] = ()) -> str | None:
-    """The language that a question seems to be in, by its stop words; None: the own one."""
+    """The language that a question seems to be in, by its stop words; None if it is in the own one."""
     named = {word for name in names for word in fold(name).split()}
     words = [word for word in fold(question).split() if word not in named]
     own = sum(word in common for word in words)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..records.conversation import RankedAnswer, Turn
-from ..stage import Stage, call
-from ..turn_results import keep_answers, without_results
+from ..stage import Stage
+from ..turn_results import keep_answers, results_of
 
 
 class HeterogeneousAnswering(Stage):
@@ -19,7 +18,6 @@ class HeterogeneousAnswering(Stage):
 
     stage = "ha"
 
-    @abstractmethod
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """The answers of one turn, best first.
 
@@ -27,21 +25,17 @@ class HeterogeneousAnswering(Stage):
             Answers with `answer` (its `id` and `label`), `score` and `rank`; ranks are 1, 2, 3, ... An empty list is "no answer".
             Optional are `evidences`, the places in `turn["top_evidences"]` that support the answer, and `reasons`, what gave it.
         """
+        return self._batch([turn], sources)[0]  # type: ignore[no-any-return]
 
-    def prepare(self, turns: Sequence[Turn]) -> None:
-        """Compute together what `inference_on_turn` is about to be asked for; by default nothing."""
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+        """The answers of several turns."""
+        return [self.inference_on_turn(turn, sources) for turn in turns]
 
-    def inference_on_turns(self, turns: Iterable[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
-        """The answers of several turns: prepared together, then one by one.
 
-        Stores them in `turn["pred_answers"]` and adds `p_at_1`, `mrr` and `h_at_5` where there are gold answers, for whoever
-        uses a module without a pipeline.
-
-        Raises:
-            ModuleError: a module broke its contract.
-        """
-        turns = list(turns)
-        for turn in turns:
-            without_results(turn, "pred_answers", "ranked_answers", "abstained")
-        self.prepare(turns)
-        return [keep_answers(self, turn, call(self.inference_on_turn, turn, sources)) for turn in turns]
+def answer(module: HeterogeneousAnswering, turns: Sequence[Turn], sources: Sequence[str], most: int) -> None:
+    """Let a module answer turns, and keep the best `most` answers of each; see `keep_answers`."""
+    evidences = [turn["top_evidences"] for turn in turns]
+    returned = results_of(module, module.inference_on_turns(turns, sources), turns)
+    for turn, given, answers in zip(turns, evidences, returned, strict=True):
+        turn["top_evidences"] = given  # CONVINSE's own module deletes what it has read
+        keep_answers(module, turn, answers, most)

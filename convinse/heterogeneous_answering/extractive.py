@@ -1,12 +1,10 @@
-"""Extractive answering: a reader marks answers in the top evidences, which are merged and named by items."""
+"""Extractive answering: a reader marks spans in the evidences, tables and facts are computed with, one ranking chooses."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint
@@ -15,42 +13,31 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
-from ..stage import TurnBatch
 from ..support.errors import ConfigError
-from .abstention import reason_to_abstain
-from .answer_weights import AnswerWeights, read_answer_weights
-from .base import HeterogeneousAnswering
-from .candidate_features import Candidates, Given, candidates
-from .entity_voting import votes
-from .operations import operated, with_operations
-from .quantities import numbers
-from .question import AskedQuestion, likely_classes
-from .ranking import AnswerCandidate, answers, ordered
+from .abstention import note_abstention
+from .candidates import Computed, find_candidates
+from .entity_voting import EntityVoting
+from .features import Measured, measure, score_shares
+from .question import Question
+from .ranked_answers import AnswerCandidate, answers
+from .ranking import AnswerWeights, read_answer_weights
 from .reader import in_evidences, read_answers
-from .yes_no import Judge, yes_or_no
+from .table_questions import computed_answers
+from .yes_no import Judge, Verdict, yes_or_no
 
 _SPANS = 5  # of an evidence
-_LEAST_FIT = 0.01  # of what is read: word lists know nothing of "twelve", where nothing else fits either
-_LEAST_READ = 1e-3  # share of what is read: parts of names that nothing marks have less
+_LEAST_FIT = 0.01  # of a span: word lists know nothing of "twelve", where nothing else fits either
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
-class _Answered(NamedTuple):
-    answers: list[RankedAnswer]
-    abstained: str | None
+class ExtractiveAnswering(EntityVoting):
+    """Ranks answers with an extractive reader (`ha_model`), the evidences of all turns read together.
 
-
-class ExtractiveAnswering(HeterogeneousAnswering):
-    """Answers with an extractive reader (`ha_model`), all evidences of all turns read together.
-
-    What the reader marks, the evidences vote for and state (`entity_voting.votes`, `quantities.numbers`), an operation gives
-    (`operations`), and cells and values that name no item, are candidates. A trained ranking (`ha_ranker`) says of each how
-    probable it is that it answers the question; what is missing to 1 is the probability that none does. A turn whose best
-    answer is less probable than `ha_abstain_below`, or which names what nothing is known of, is marked (`abstained`).
-    Evidences whose score is 0, which the cascade left unread, are not read here either where there are better evidences.
-    Questions for yes or no are not read: facts and words decide them, and what no fact decides is read by the yes/no head of
-    the model, where it has one. What the answer is expected to be tells the answer type head of the model, where it has one,
-    else the word lists.
+    Candidates are the entities and names of the evidences, the spans that the reader marks, and the results of computations over
+    tables and facts (`table_questions`). A trained ranking (`ha_ranker`) gives each a probability; what is missing to 1 is the
+    probability of "none of these". A turn whose best answer is less probable than `ha_abstain_below`, or which names something that
+    nothing is known of, is marked (`abstained`). Evidences with score 0, which the cascade left unread, are not read here either if
+    there are better ones. Questions for yes or no are decided by `yes_no`.
 
     Args:
         config: `ha_model`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`,
@@ -75,7 +62,6 @@ class ExtractiveAnswering(HeterogeneousAnswering):
             and model_path(config.ha_model) == model_path(config.evs_model)
         ):  # what has ranked the evidences need not read them again
             self.resources.models.share_spans()
-        self._answered = TurnBatch(self._answer_all)
 
     @cached_property
     def reader(self) -> ExtractiveReader:
@@ -86,92 +72,65 @@ class ExtractiveAnswering(HeterogeneousAnswering):
 
     @cached_property
     def ranker(self) -> AnswerWeights:
-        """The trained ranking of answers, read on first use. Raises `ModelError`: it is missing, damaged or of another version."""
+        """The trained ranking of answers. Raises `ModelError`: it is missing, damaged or of another version."""
         return read_answer_weights(Path(model_path(self.config.ha_ranker)).expanduser())
 
     @cached_property
     def judge(self) -> Judge | None:
-        """Reads whether a text says yes: the yes/no head of `ha_model`; None where it has none."""
+        """The yes/no head of `ha_model`; None if it has none."""
         reader = self.resources.yes_no_reader()
-        if reader is None:
-            return None
-        return lambda question, text: float(reader.probabilities([(question, text)])[0])
+        return None if reader is None else lambda pairs: reader.probabilities(pairs).tolist()
 
     def build_reader(self, model: str | Checkpoint) -> ExtractiveReader:
         """A reader with the configured settings."""
         return self.resources.reader(model, best=_SPANS)
 
-    def with_reader(self, reader: ExtractiveReader) -> ExtractiveAnswering:
-        """The same module with another reader."""
-        module = copy.copy(self)
-        module.reader = reader
-        module._answered = TurnBatch(module._answer_all)
-        return module
+    def decide(self, question: Question) -> Verdict:
+        """What the evidences say to a question for yes or no."""
+        return yes_or_no(question, self.judge)
 
-    def prepare(self, turns: Sequence[Turn]) -> None:
-        """Read the evidences of these turns together when the first of them is asked for; see the base class."""
-        self._answered.expect(turns)
-
-    def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Read and rank; see the base class. A turn that is better left without an answer says why (`abstained`)."""
-        given = self._answered.result(turn, sources)
-        turn.pop("abstained", None)  # of an earlier answer
-        if given.abstained is not None:
-            turn["abstained"] = {"reason": given.abstained}
-        return given.answers
-
-    def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[_Answered]:
-        delimiter = self.config.sr_delimiter
-        likely_classes(turns, delimiter, self.resources)  # asked together: each of them finds its own known
-        asked = [AskedQuestion.of(turn, delimiter, self.resources) for turn in turns]
-        candidates_of = iter(self.found([question for question in asked if question.expected.kind != "yesno"]))
-        return [
-            self._decided(question)
-            if question.expected.kind == "yesno"
-            else self._ranked(question, next(candidates_of))
-            for question in asked
-        ]
-
-    def found(self, asked: Sequence[AskedQuestion]) -> list[Candidates]:
-        """The candidates of questions, whose evidences are read together."""
+    def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
+        """The candidates of questions with their features; the evidences are read together."""
         form = self.reader.row_form
-        texts = [  # what counts for nothing is not read
-            [as_read(own, form) if share > 0 else "" for own, share in zip(q.evidences, q.shares, strict=True)]
-            for q in asked
+        shares = [score_shares([own.get("score", 1.0) for own in question.evidences]) for question in questions]
+        computed = [computed_answers(question) for question in questions]
+        texts = [  # evidences that count for nothing are not read
+            [as_read(own, form) if share > 0 else "" for own, share in zip(question.evidences, own_shares, strict=True)]
+            + [result.sentence for result in results]
+            for question, own_shares, results in zip(questions, shares, computed, strict=True)
         ]
-        spans = self.reader.read_all([question.spoken for question in asked], texts)
-        return [self._candidates(question, own) for question, own in zip(asked, spans, strict=True)]
+        spans = self.reader.read_all([question.spoken for question in questions], texts)
+        return map(self._measured, questions, shares, computed, spans)
 
-    def _candidates(self, asked: AskedQuestion, spans: Sequence[AnswerSpan]) -> Candidates:
-        own = in_evidences(spans, asked.evidences, self.reader.row_form)
+    def _measured(
+        self, question: Question, shares: Sequence[float], computed: Sequence[Computed], spans: Sequence[AnswerSpan]
+    ) -> Measured:
+        number = len(question.evidences)
+        marked = [span for span in spans if span.context < number]
+        confirmed = [
+            result._replace(read=_confirmed(result, [span for span in spans if span.context == number + place]))
+            for place, result in enumerate(computed)
+        ]
+        own = in_evidences(marked, question.evidences, self.reader.row_form)
 
         def fit(entity: Entity) -> float:
-            return asked.fit(entity) or _LEAST_FIT
+            return question.fit(entity) or _LEAST_FIT
 
-        read = read_answers(own, asked.evidences, asked.shares, fit, asked.language.words)
-        trust, ordered = operated(asked)
-        given = Given(
-            read=[answer for answer in read if answer.score >= _LEAST_READ],
-            voted=votes(asked),
-            stated=numbers(asked),
-            ordered=ordered,
-            trust=trust,
-            surest=max((span.probability for span in own), default=0.0),
-        )
-        return candidates(asked, given)
+        read = read_answers(own, question.evidences, shares, fit)
+        candidates = find_candidates(question, read, confirmed)
+        surest = max((span.probability for span in own), default=0.0)
+        return measure(question, candidates, surest)
 
-    def _decided(self, asked: AskedQuestion) -> _Answered:
-        verdict = yes_or_no(asked, self.judge)
-        ranked = with_operations(asked, verdict._replace(yes=self.ranker.yes(verdict.features)).candidates())
-        is_told = any(verdict.features) or "yes_no" not in ranked[0].reasons
-        return self._answered_with(asked, ranked, self.config.ha_abstain_below if is_told else 1.0)
+    def finish(
+        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_told: bool
+    ) -> list[RankedAnswer]:
+        """The answers of a turn. One that is better left without an answer says why (`abstained`)."""
+        note_abstention(turn, question, ranked, self.config.ha_abstain_below if is_told else 1.0)
+        return answers(ranked, self.config.ha_max_answers, question.evidences)
 
-    def _ranked(self, asked: AskedQuestion, given: Candidates) -> _Answered:
-        chances = self.ranker.probabilities(given).tolist()
-        ranked = ordered(own._replace(score=chance) for own, chance in zip(given.given, chances, strict=True))
-        return self._answered_with(asked, ranked, self.config.ha_abstain_below)
 
-    def _answered_with(self, asked: AskedQuestion, ranked: list[AnswerCandidate], least: float) -> _Answered:
-        return _Answered(
-            answers(ranked, self.config.ha_max_answers, asked.evidences), reason_to_abstain(asked, ranked, least)
-        )
+def _confirmed(result: Computed, spans: Sequence[AnswerSpan]) -> float:
+    """How probably the reader marks the answer in the sentence that states it."""
+    start = result.sentence.rfind(result.entity["label"])
+    end = start + len(result.entity["label"])
+    return max((own.probability for own in spans if start >= 0 and own.start < end and start < own.end), default=0.0)

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import msgspec
 
 from ..config import Config
+from ..language.text import fold
 from ..language_models.calibration import Calibration, read_calibration
 from ..language_models.chat_model import ChatModel, Reply
 from ..language_models.completion import read_strictly
-from ..language_models.prompts import Prompt, estimated_tokens, fenced
-from ..records.conversation import RankedAnswer, TokenCount, Turn
+from ..language_models.prompts import Prompt, closed_object, estimated_tokens, fenced
+from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import normalize_source
+from ..records.written_values import value_at
 from ..resources import Resources
-from ..stage import TurnBatch
 from .abstention import reason_to_abstain
 from .base import HeterogeneousAnswering
-from .citations import Cited, cited
-from .question import AskedQuestion
-from .ranking import AnswerCandidate, answers, ordered
+from .question import NO, YES, Knowledge, Question, questions_of
+from .ranked_answers import AnswerCandidate, answers, ordered
+from .reader import as_words
+from .written_names import NamedText, NamesInEvidences
 
 _LONGEST = 200  # characters of an answer
 _MOST = 20  # answers of one completion
+_NEAR = 0.88  # least likeness of an answer and the name of an item that it is
 _SOURCES = {"kb": "Wikidata", "text": "Wikipedia", "table": "table", "info": "infobox"}
 _INSTRUCTIONS = """\
 You answer questions from numbered evidences, and from nothing else that you know.
@@ -37,25 +40,9 @@ Answer with one JSON object and nothing else, such as
 - "evidences": the numbers of the evidences that state this answer.
 - Several answers only where several things are asked for, the surest first.
 - Where the evidences do not tell the answer: {"answers": []}"""
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "answers": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "answer": {"type": "string"},
-                    "evidences": {"type": "array", "items": {"type": "integer"}},
-                },
-                "required": ["answer", "evidences"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["answers"],
-    "additionalProperties": False,
-}
+_NUMBERS = {"type": "array", "items": {"type": "integer"}}
+_ANSWER = closed_object(answer={"type": "string"}, evidences=_NUMBERS)
+_SCHEMA = closed_object(answers={"type": "array", "items": _ANSWER})
 
 
 class SaidAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,15 +53,9 @@ class SaidAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SaidAnswers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All that the model says to a question."""
+    """The answers of the model to a question."""
 
     answers: Annotated[list[SaidAnswer], msgspec.Meta(max_length=_MOST)]
-
-
-class _JudgedTurn(NamedTuple):
-    answers: list[RankedAnswer]
-    abstained: str | None
-    tokens: TokenCount | None
 
 
 class LanguageModelAnswering(HeterogeneousAnswering):
@@ -86,7 +67,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
     `train ha` (`calibration`) makes of it how often such an answer is right.
 
     Args:
-        config: `ha_llm`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `seed` and what `AskedQuestion` asks for are used.
+        config: `ha_llm`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `seed` and what `Question` needs are used.
         resources: what the stages of a pipeline share.
     """
 
@@ -96,7 +77,6 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         super().__init__(config, resources)
         self.conversations_at_once = config.ha_llm.parallel
         self.requests_per_turn = config.ha_llm.samples
-        self._answered = TurnBatch(self._answer_all)
 
     @cached_property
     def model(self) -> ChatModel:
@@ -115,91 +95,81 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             return Calibration(model=settings.model or "", samples=settings.samples)
         return read_calibration(Path(settings.calibration).expanduser(), settings.model or "", settings.samples)
 
-    def prepare(self, turns: Sequence[Turn]) -> None:
-        """Ask about these turns together when the first of them is asked for; see the base class."""
-        self._answered.expect(turns)
-
-    def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Ask, check and rank; see the base class. A turn that is better left without an answer says why (`abstained`)."""
-        given = self._answered.result(turn, sources)
-        for key in ("abstained", "ha_tokens"):
-            turn.pop(key, None)  # type: ignore[misc]  # of an earlier answer
-        if given.abstained is not None:
-            turn["abstained"] = {"reason": given.abstained}
-        if given.tokens is not None:
-            turn["ha_tokens"] = given.tokens
-        return given.answers
-
-    def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[_JudgedTurn]:
-        calibration = self.calibration
-        asked = [AskedQuestion.of(turn, self.config.sr_delimiter, self.resources) for turn in turns]
-        shown = [self._shown(question) for question in asked]
-        samples = range(self.config.ha_llm.samples)
-        prompts = [
-            Prompt(
-                _INSTRUCTIONS, _content(question, own, self.config.ha_llm.order == "best_last"), "answers", _SCHEMA, n
-            )
-            for question, own in zip(asked, shown, strict=True)
-            for n in (samples if own else ())
-        ]
-        replies = iter(self.model.ask(prompts, lambda text: read_strictly(text, SaidAnswers)))
+    def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+        """Ask about all turns at once. A turn that is better left without an answer says why (`abstained`)."""
+        _ = self.calibration  # if it cannot be read, nothing is asked and paid for
+        questions = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
+        shown = [self._shown(question) for question in questions]
+        prompts = [self._prompts(question, own) for question, own in zip(questions, shown, strict=True)]
+        replies = iter(
+            self.model.ask([prompt for own in prompts for prompt in own], lambda text: read_strictly(text, SaidAnswers))
+        )
         return [
-            self._judged(question, own, [next(replies) for _ in (samples if own else ())], calibration)
-            for question, own in zip(asked, shown, strict=True)
+            self._answered(turn, question, own, [next(replies) for _ in samples])
+            for turn, question, own, samples in zip(turns, questions, shown, prompts, strict=True)
         ]
 
-    def _shown(self, asked: AskedQuestion) -> list[int]:
+    def _shown(self, question: Question) -> list[int]:
         """The places of the evidences that the model is shown: the best ones, as far as the prompt may reach."""
         settings = self.config.ha_llm
-        left = settings.max_prompt_tokens - Prompt(_INSTRUCTIONS, _content(asked, (), False), "", {}).tokens
+        left = settings.max_prompt_tokens - Prompt(_INSTRUCTIONS, _content(question, ()), "", {}).tokens
         shown: list[int] = []
-        for place in range(min(settings.evidences, len(asked.evidences))):
-            left -= estimated_tokens(_line(asked, place)) + 1
+        for place in range(min(settings.evidences, len(question.evidences))):
+            left -= estimated_tokens(_line(question, place)) + 1
             if left < 0:
                 break
             shown.append(place)
         return shown
 
-    def _judged(
-        self,
-        asked: AskedQuestion,
-        shown: Sequence[int],
-        replies: Sequence[Reply[SaidAnswers]],
-        calibration: Calibration,
-    ) -> _JudgedTurn:
+    def _prompts(self, question: Question, shown: Sequence[int]) -> list[Prompt]:
+        if not shown:
+            return []
+        settings = self.config.ha_llm
+        content = _content(question, shown[::-1] if settings.order == "best_last" else shown)
+        return [Prompt(_INSTRUCTIONS, content, "answers", _SCHEMA, sample) for sample in range(settings.samples)]
+
+    def _answered(
+        self, turn: Turn, question: Question, shown: Sequence[int], replies: Sequence[Reply[SaidAnswers]]
+    ) -> list[RankedAnswer]:
         sure: dict[str, float] = {}  # id -> the mean over the samples of how sure the model is
-        best: dict[str, Cited] = {}
+        best: dict[str, NamedText] = {}
         for reply in replies:
-            for name, (answer, confidence) in _of_sample(reply, asked, shown).items():
+            for name, (answer, confidence) in _of_sample(reply, question, shown).items():
                 sure[name] = sure.get(name, 0.0) + confidence / len(replies)
                 if name not in best or len(answer.places) > len(best[name].places):
                     best[name] = answer
-        keeps = self.config.ha_llm.unsupported == "keep"
         ranked = ordered(
             AnswerCandidate(
                 answer.entity,
-                calibration.probability(sure[name]),
+                self.calibration.probability(sure[name]),
                 answer.places,
                 ("llm",) if answer.places else ("llm", "unsupported"),
             )
             for name, answer in best.items()
-            if answer.places or keeps
+            if answer.places or self.config.ha_llm.unsupported == "keep"
         )
-        reason = reason_to_abstain(asked, ranked, self.config.ha_abstain_below)
-        if replies and not ranked:
-            reason = _reason(replies, bool(best))
-        tokens: TokenCount = {
-            "prompt": sum(reply.completion.prompt_tokens for reply in replies),
-            "completion": sum(reply.completion.completion_tokens for reply in replies),
-        }
-        return _JudgedTurn(answers(ranked, self.config.ha_max_answers), reason, tokens if replies else None)
+        reason = reason_to_abstain(question, ranked, self.config.ha_abstain_below)
+        if replies:
+            turn["ha_tokens"] = {
+                "prompt": sum(reply.completion.prompt_tokens for reply in replies),
+                "completion": sum(reply.completion.completion_tokens for reply in replies),
+            }
+            if best and not ranked:
+                reason = "what the language model answers stands in no evidence that it cites"
+            elif all(reply.said is None for reply in replies):
+                reason = "what the language model wrote is no answer"
+            elif not ranked:
+                reason = "the language model finds no answer in the evidences"
+        if reason is not None:
+            turn["abstained"] = {"reason": reason}
+        return answers(ranked, self.config.ha_max_answers)
 
 
 def _of_sample(
-    reply: Reply[SaidAnswers], asked: AskedQuestion, shown: Sequence[int]
-) -> Mapping[str, tuple[Cited, float]]:
+    reply: Reply[SaidAnswers], question: Question, shown: Sequence[int]
+) -> dict[str, tuple[NamedText, float]]:
     """The answers of a sample by their ids, each with how sure the model is: never surer than of one before it."""
-    said: dict[str, tuple[Cited, float]] = {}
+    said: dict[str, tuple[NamedText, float]] = {}
     surest = 1.0
     for own in reply.said.answers if reply.said is not None else ():
         if not own.answer.strip():
@@ -209,32 +179,42 @@ def _of_sample(
         start = reply.completion.text.find('"answer"')
         probability = reply.completion.probability_of(written, max(start, 0) + len('"answer"'))
         surest = min(surest, 1.0 if probability is None else probability)
-        answer = cited(own.answer, (number - 1 for number in own.evidences), asked, shown)
+        answer = cited(own.answer, (number - 1 for number in own.evidences), question, shown)
         said.setdefault(answer.entity["id"], (answer, surest))
     return said
 
 
-def _reason(replies: Sequence[Reply[SaidAnswers]], is_answered: bool) -> str:
-    if is_answered:
-        return "what the language model answers stands in no evidence that it cites"
-    if all(reply.said is None for reply in replies):
-        return "what the language model wrote is no answer"
-    return "the language model finds no answer in the evidences"
+def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[int]) -> NamedText:
+    """An answer in words, named by the evidences that it cites; without places it is unsupported.
+
+    Yes and no, if they are asked for, need not be in the evidence.
+
+    Args:
+        text: the answer.
+        places: of the evidences that it cites; only those of `shown` count.
+        question: the question with its evidences.
+        shown: the places of those that the model has seen: if none that is cited contains the answer, they name it.
+    """
+    own = [place for place in dict.fromkeys(places) if place in shown]
+    if question.expected.kind == "yesno":
+        for verdict in (YES, NO):
+            if fold(text) == fold(verdict["label"]):
+                return NamedText(verdict, 1.0, tuple(own))
+    for seen in (own, shown):
+        named = NamesInEvidences(question, seen).named(text)
+        if named is not None and named.likeness >= _NEAR:
+            return named if seen is own else named._replace(places=())
+    return NamedText(value_at(text, 0, len(text)) or as_words(text), 1.0, ())
 
 
-def _content(asked: AskedQuestion, shown: Sequence[int], best_last: bool) -> str:
-    places = list(reversed(shown)) if best_last else shown
-    parts = [fenced("evidences", [_line(asked, place) for place in places]), f"Question: {_one_line(asked.question)}"]
-    if (in_full := _one_line(asked.in_full)) != _one_line(asked.question):
+def _content(question: Question, places: Sequence[int]) -> str:
+    text, in_full = (" ".join(own.split()) for own in (question.text, question.in_full))
+    parts = [fenced("evidences", [_line(question, place) for place in places]), f"Question: {text}"]
+    if in_full != text:
         parts.append(f"The question in the light of the conversation: {in_full}")
     return "\n\n".join(parts)
 
 
-def _line(asked: AskedQuestion, place: int) -> str:
-    evidence = asked.evidences[place]
-    source = _SOURCES[normalize_source(evidence["source"])]
-    return f"[{place + 1}] ({source}) {_one_line(evidence['evidence_text'])}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _line(question: Question, place: int) -> str:
+    evidence = question.evidences[place]
+    return f"[{place + 1}] ({_SOURCES[normalize_source(evidence['source'])]}) {evidence['evidence_text']}"

@@ -1,107 +1,97 @@
-"""Candidates of all that answers, merged and ordered; the one place that does it."""
+"""The ranking of candidates: one conditional logit over named features, with "none of these", in a file that can be read by eye."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from ..records.conversation import RankedAnswer
-from ..records.evidence import Entity, Evidence
-from ..records.literals import is_date, is_number, year_of, years_of
-from ..records.periods import stated_time
-from ..records.written_values import value_at
+import msgspec
+import numpy as np
 
-_SUPPORT = 3  # evidences named per answer
-_DIGITS = 6  # of a score: models that compute in other batches differ in those behind
+from ..support.errors import ModelError
+from ..support.weights import FeatureWeight, read_model, scores
+from .features import Features, Measured, QuestionFeatures
+from .ranked_answers import AnswerCandidate, ordered
+from .yes_no import YesNoFeatures
+
+FILE = "answers.json"
+FORMAT = 2
+SHIPPED = "snapshot:answers"
+_REMEDY = "train it again (scripts/recipes/answers.py), or leave ha_ranker out for the one that ships with the project"
 
 
-class AnswerCandidate(NamedTuple):
-    """An answer that something gives.
+class TrainingSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A data set in training: its questions, how many have a right candidate, the weight of each; its yes-or-no questions."""
+
+    name: str
+    questions: int
+    answered: int
+    weight: float
+    yes_no: int
+
+
+class AnswerWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The weights of a trained ranking.
+
+    The odds of a candidate are the exponential of its weighted features, those of "none of these" of the question's (McFadden,
+    Conditional logit analysis of qualitative choice behavior, 1974).
 
     Attributes:
-        entity: an item, a date, a number, or words that are their own id.
-        score: its share of all candidates that were given with it.
-        places: of the evidences that support it, those that do most first.
-        reasons: what gave it, as in `RankedAnswer`.
+        format: of the file.
+        model: the id of the reader's weights; empty without a reader.
+        features: of a candidate, by the names of `features.Features`.
+        nothing: of a question, by the names of `features.QuestionFeatures`; `bias` is added.
+        bias: of "none of these".
+        yes_no: of the odds of "yes", by the names of `yes_no.YesNoFeatures`; `yes_bias` is added.
+        yes_bias: of "yes".
+        l2: strength of the regularisation.
+        trained_on: the data sets.
     """
 
-    entity: Entity
-    score: float
-    places: tuple[int, ...]
-    reasons: tuple[str, ...]
+    format: int
+    model: str
+    features: list[FeatureWeight]
+    nothing: list[FeatureWeight]
+    bias: float
+    yes_no: list[FeatureWeight]
+    yes_bias: float
+    l2: float
+    trained_on: list[TrainingSet]
+
+    def ranked(self, measured: Measured) -> list[AnswerCandidate]:
+        """The candidates of a question with their probabilities, best first; what is missing to 1 is that of "none of these"."""
+        odds = np.append(
+            scores(self.features, _columns(measured.features, self.features)),
+            scores(self.nothing, _columns([measured.question], self.nothing)) + self.bias,
+        )
+        shares = np.exp(odds - odds.max())
+        chances = (shares / shares.sum())[:-1].tolist()
+        return ordered(
+            AnswerCandidate(own.entity, chance, own.places, own.reasons)
+            for own, chance in zip(measured.candidates, chances, strict=True)
+        )
+
+    def yes(self, features: YesNoFeatures) -> float:
+        """How probably a question for yes or no is answered with yes."""
+        odds = scores(self.yes_no, _columns([features], self.yes_no)) + self.yes_bias
+        return float(1 / (1 + np.exp(-odds[0])))
 
 
-def in_shares(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Candidates whose scores are shares of all of them, best first; those of score 0 are left out."""
-    total = sum(candidate.score for candidate in candidates) or 1.0
-    return ordered(candidate._replace(score=candidate.score / total) for candidate in candidates if candidate.score > 0)
+def _columns(rows: Sequence[NamedTuple], weights: Sequence[FeatureWeight]) -> np.ndarray:
+    return np.array([[getattr(row, own.name) for own in weights] for row in rows]).reshape(len(rows), len(weights))
 
 
-def ordered(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Best first. Of equal scores the earlier date is first (of several the first release is meant), then what the better
-    evidence supports, then the smaller id."""
-    return sorted(candidates, key=_order)
+def read_answer_weights(folder: Path, key: str = "ha_ranker") -> AnswerWeights:
+    """Read the model of a folder.
 
-
-def _order(candidate: AnswerCandidate) -> tuple[float, str, tuple[int, ...], str]:
-    name = candidate.entity["id"]
-    return -round(candidate.score, _DIGITS), name if is_date(name) else "", candidate.places[:1], name
-
-
-def merged(*parts: tuple[float, Iterable[AnswerCandidate]]) -> list[AnswerCandidate]:
-    """Candidates of several origins, each with the weight of its scores, as one ordered list.
-
-    A candidate given twice has the scores and the reasons of both; its label and its places are those of the first. What
-    has no score that could be seen is left out.
+    Raises:
+        ModelError: it is missing, damaged, of another format, or has an unknown feature.
     """
-    candidates: dict[str, AnswerCandidate] = {}
-    for weight, given in parts:
-        for candidate in given:
-            name, score = candidate.entity["id"], weight * candidate.score
-            if round(score, _DIGITS) > 0:
-                first = candidates.get(name, candidate._replace(score=0.0))
-                reasons = tuple(dict.fromkeys(first.reasons + candidate.reasons))
-                candidates[name] = first._replace(score=first.score + score, reasons=reasons)
-    return ordered(candidates.values())
-
-
-def in_years(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Candidates whose dates are years: dates of the same year are one, with the scores of all."""
-    return merged((1.0, (candidate._replace(entity=in_year(candidate.entity)) for candidate in candidates)))
-
-
-def in_year(entity: Entity) -> Entity:
-    """The year of a date; another entity as it is."""
-    return year_of(entity["id"]) if is_date(entity["id"]) and years_of(entity) == 1 else entity
-
-
-def _as_written(candidate: AnswerCandidate, evidences: Sequence[Evidence]) -> Entity:
-    """An answer's entity; with the unit, currency or era that its first evidence writes."""
-    entity = candidate.entity.copy()
-    if (is_date(entity["id"]) or is_number(entity["id"])) and evidences and candidate.places:
-        evidence = evidences[candidate.places[0]]
-        for mention in evidence["mentions"]:
-            if mention["id"] == entity["id"]:
-                value = value_at(evidence["evidence_text"], mention["start"], mention["end"])
-                return value.copy() if value is not None and value["id"] == entity["id"] else entity
-    return entity
-
-
-def answers(
-    candidates: Iterable[AnswerCandidate], most: int | None, evidences: Sequence[Evidence] = ()
-) -> list[RankedAnswer]:
-    """Ordered candidates as the answers of a turn, at most so many, with the time that their evidences say of them."""
-    ranked: list[RankedAnswer] = [
-        {
-            "answer": _as_written(candidate, evidences),
-            "score": round(candidate.score, _DIGITS),
-            "rank": rank,
-            "evidences": list(candidate.places[:_SUPPORT]),
-            "reasons": list(candidate.reasons),
-        }
-        for rank, candidate in enumerate(list(candidates)[:most], 1)
-    ]
-    for answer in ranked if evidences else ():
-        if answer["evidences"] and (time := stated_time(evidences[answer["evidences"][0]], answer["answer"]["id"])):
-            answer["time"] = time
-    return ranked
+    weights = read_model(folder / FILE, AnswerWeights, FORMAT, key, _REMEDY)
+    rows = ((weights.features, Features), (weights.nothing, QuestionFeatures), (weights.yes_no, YesNoFeatures))
+    for own, kind in rows:
+        for feature in own:
+            if feature.name not in kind._fields:
+                raise ModelError(f"{key}: {folder / FILE}: unknown feature {feature.name}; {_REMEDY}")
+    return weights

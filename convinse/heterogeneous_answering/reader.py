@@ -1,11 +1,10 @@
-"""From spans to answers: an answer in several evidences counts once, and is named by the item it stands for."""
+"""From the spans that a reader marks to the items, dates, numbers and words that they name."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
@@ -15,7 +14,7 @@ from ..records.evidence import Entity, Evidence
 from ..records.literals import is_item
 from ..records.ranked_rows import RowForm, in_evidence
 from ..records.written_values import value_at
-from .ranking import AnswerCandidate, in_shares
+from .ranked_answers import AnswerCandidate
 
 if TYPE_CHECKING:
     from ..encoder.extractive_reader import AnswerSpan
@@ -23,78 +22,30 @@ if TYPE_CHECKING:
 _NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
 _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
+_LEAST = 1e-3  # share of a span: parts of names that nothing marks have less
 _SHORTEST = 4  # characters of a span that may match a name nearly
-_FITS = 0.5  # of the expected type, for an item to stand for a span that names none
-
-
-@dataclass
-class _Growing:
-    entity: Entity
-    value: float = 0.0
-    support: list[tuple[float, int]] = field(default_factory=list)
-    spellings: Counter[str] = field(default_factory=Counter)
-
-    def add(self, candidate: _Growing) -> None:
-        self.value += candidate.value
-        self.support += candidate.support
-        self.spellings += candidate.spellings
 
 
 def read_answers(
-    spans: Sequence[AnswerSpan],
-    evidences: Sequence[Evidence],
-    weights: Sequence[float],
-    fit: Callable[[Entity], float],
-    language: Words,
+    spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], weights: Sequence[float], fit: Callable[[Entity], float]
 ) -> list[AnswerCandidate]:
-    """The answers that a reader has marked.
+    """The answers that spans of the evidences' own texts stand for, one for each span, in shares.
 
-    A span adds its probability, times the weight of its evidence and how well its item fits the expected type, to
-    the answer that it stands for. Words that name no item are one answer where they are the same but for case,
-    accents, punctuation, articles and blanks, spelt as they are most often; where the same words name an item in
-    another evidence they stand for that item. The score of an answer is its share of all.
+    The score of a span is its probability, times the weight of its evidence and how well what it names fits the expected type.
     """
-    named: dict[str, _Growing] = {}  # id -> an item or a literal
-    words: dict[str, _Growing] = {}  # normalised string -> words
-    items_of: dict[str, dict[str, None]] = {}  # normalised string -> ids of what it stands for somewhere
-    names: dict[int, dict[str, Entity]] = {}
-    for span in spans:
+    names = {place: names_in(evidences[place]) for place in {span.context for span in spans}}
+    read = []
+    for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
-        if place not in names:
-            names[place] = names_in(evidences[place])
         text, start, end = _whole_words(span, evidences[place]["evidence_text"])
-        entity = meaning(text, evidences[place], fit, names[place], (start, end))
-        string = same_words(text, language)
+        entity = meaning(text, evidences[place], names[place], (start, end))
         if entity is None:
             article = text[:1].isupper() and _TITLED.search(evidences[place]["evidence_text"], 0, start)
             entity = as_words(f"{article[0]}{text}" if article else text)
-            candidate = words.setdefault(string, _Growing(entity))
-            candidate.spellings[entity["label"]] += 1
-        else:
-            key = entity["id"].lower()
-            candidate = named.setdefault(key, _Growing(entity))
-            for name in (string, same_words(entity["label"], language)):
-                items_of.setdefault(name, {})[key] = None
-        value = span.probability * weights[place]
-        candidate.value += value
-        candidate.support.append((-round(value, 6), place))  # batches differ in the last digits
-    for string, candidate in words.items():
-        if string in items_of:
-            max((named[key] for key in items_of[string]), key=lambda item: item.value).add(candidate)
-        else:
-            candidate.entity = as_words(candidate.spellings.most_common(1)[0][0])
-            named.setdefault(f"words {string}", candidate)
-    return in_shares(
-        [
-            AnswerCandidate(
-                candidate.entity,
-                candidate.value * fit(candidate.entity),
-                tuple(dict.fromkeys(place for _, place in sorted(candidate.support))),
-                ("reader",),
-            )
-            for candidate in named.values()
-        ]
-    )
+        score = span.probability * weights[place] * fit(entity)
+        read.append(AnswerCandidate(entity, score, (place,), ("reader",)))
+    total = sum(own.score for own in read) or 1.0
+    return [own._replace(score=own.score / total) for own in read if own.score >= _LEAST * total]
 
 
 def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], form: RowForm) -> list[AnswerSpan]:
@@ -108,19 +59,12 @@ def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], for
     return own
 
 
-def meaning(
-    text: str,
-    evidence: Evidence,
-    fit: Callable[[Entity], float],
-    names: dict[str, Entity],
-    place: tuple[int, int] | None,
-) -> Entity | None:
+def meaning(text: str, evidence: Evidence, names: dict[str, Entity], place: tuple[int, int] | None) -> Entity | None:
     """What a span of an evidence stands for; None: the words themselves.
 
     In this order: an item whose name in the evidence is the span, but for case, accents and punctuation; the whole value of
     which the span, at `place`, is all or a part; a date or a number that the evidence names so; the item of whose
-    mention the span is a part; an item whose name is nearly the span, or stands in it; the evidence's own item, where the span is
-    a part of its name and it fits the expected type.
+    mention the span is a part; an item whose name is nearly the span, or stands in it.
     """
     folded = fold(text)
     exact = names.get(folded)
@@ -141,9 +85,6 @@ def meaning(
         held = [name for name in names if len(name) >= _SHORTEST and f" {name} " in f" {folded} "]
         if held:
             return names[max(held, key=len)]
-    own = evidence.get("retrieved_for_entity")
-    if own is not None and folded and f" {folded} " in f" {fold(own['label'])} " and fit(own) >= _FITS:
-        return own
     return None
 
 

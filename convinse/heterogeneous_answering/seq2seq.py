@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint, load_checkpoint
@@ -13,32 +12,24 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Evidence
 from ..resources import Resources, model_path
 from ..support.errors import ConfigError
-from .abstention import reason_to_abstain
+from .abstention import note_abstention
 from .base import HeterogeneousAnswering
-from .question import AskedQuestion
-from .ranking import AnswerCandidate, answers, in_years, merged
+from .question import NO, YES, Knowledge, Question, questions_of
+from .ranked_answers import AnswerCandidate, answers, merged
 from .written_names import NamesInEvidences
-from .yes_no import NO, YES, yes_or_no
 
 if TYPE_CHECKING:
-    from ..encoder.fusion_in_decoder import WrittenText
+    from ..encoder.fusion_in_decoder import FusionInDecoder, WrittenText
 
 _NO_MODEL = "ha: seq2seq needs ha_model: a folder of a trained BART or T5 (see train ha), or a hub name"
-
-
-class AnswerWriter(Protocol):
-    """Writes answers to texts that it reads together; see `encoder.fusion_in_decoder.FusionInDecoder`."""
-
-    def write(self, texts: Sequence[str]) -> Sequence[WrittenText]:
-        """The answers, the most probable first."""
 
 
 class Seq2SeqAnswering(HeterogeneousAnswering):
     """Answers that a Fusion-in-Decoder model (`ha_model`) writes after it has read the best evidences, one by one.
 
-    What it wrote counts as an answer where the evidences hold it (`written_names`); the score of an answer is the
+    A text that it wrote counts as an answer if the evidences hold it (`NamesInEvidences`); the score of an answer is the
     probability of the texts that name it, times their likeness to its name. A question for yes or no is answered by the
-    words `yes` and `no`, and by facts and words where the model writes neither. A turn whose best answer is less probable
+    words `yes` and `no`. A turn whose best answer is less probable
     than `ha_abstain_below`, or which names what nothing is known of, is marked (`abstained`).
 
     Args:
@@ -50,7 +41,9 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
 
     trainer = "convinse.training.fusion:train_fusion"
 
-    def __init__(self, config: Config, resources: Resources | None = None, writer: AnswerWriter | None = None) -> None:
+    def __init__(
+        self, config: Config, resources: Resources | None = None, writer: FusionInDecoder | None = None
+    ) -> None:
         super().__init__(config, resources)
         if writer is not None:
             self.writer = writer
@@ -58,69 +51,52 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
             raise ConfigError(_NO_MODEL)
 
     @cached_property
-    def writer(self) -> AnswerWriter:
+    def writer(self) -> FusionInDecoder:
         """The model that `ha_model` names, loaded on first use. Raises `ConfigError` (none is named) or `ModelError`."""
         name = self.config.ha_model
         if not name:  # named for training only
             raise ConfigError(_NO_MODEL)
         return self.build_writer(load_checkpoint(model_path(name), "sequence-to-sequence", "ha_model"))
 
-    def build_writer(self, checkpoint: Checkpoint) -> AnswerWriter:
+    def build_writer(self, checkpoint: Checkpoint) -> FusionInDecoder:
         """A writer with the configured settings; it takes the checkpoint for itself."""
         from ..encoder.fusion_in_decoder import FusionInDecoder
 
         config = self.config
         return FusionInDecoder(checkpoint, config.ha_seq2seq, config.device, config.precision, config.token_budget)
 
-    def with_writer(self, writer: AnswerWriter) -> Seq2SeqAnswering:
-        """The same module with another writer."""
-        module = copy.copy(self)
-        module.writer = writer
-        return module
-
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Read and write; see the base class. A turn that is better left without an answer says why (`abstained`)."""
-        asked = AskedQuestion.of(turn, self.config.sr_delimiter, self.resources)
-        read = asked.evidences[: self.config.ha_seq2seq.evidences]
-        written = self.writer.write([model_input(asked.spoken, evidence) for evidence in read])
-        least = self.config.ha_abstain_below
-        if asked.expected.kind == "yesno":
-            ranked, is_told = _decided(asked, written)
-            least = least if is_told else 1.0
-        else:
-            ranked = _named(asked, written)
-        reason = reason_to_abstain(asked, ranked, least)
-        turn.pop("abstained", None)  # of an earlier answer
-        if reason is not None:
-            turn["abstained"] = {"reason": reason}
+        (question,) = questions_of([turn], self.config.sr_delimiter, Knowledge.of(self.resources))
+        evidences = question.evidences[: self.config.ha_seq2seq.evidences]
+        written = self.writer.write([model_input(question.spoken, evidence) for evidence in evidences])
+        ranked = _decided(question, written) if question.expected.kind == "yesno" else _named(question, written)
+        note_abstention(turn, question, ranked, self.config.ha_abstain_below)
         return answers(ranked, self.config.ha_max_answers)
 
 
 def model_input(question: str, evidence: Evidence) -> str:
-    """What the model reads of an evidence, as Fusion-in-Decoder has it: the question, what it is about, the evidence."""
+    """The text of an evidence for the model, as Fusion-in-Decoder has it: the question, the title, the evidence."""
     about = evidence.get("retrieved_for_entity")
     title = f"title: {about['label']} " if about else ""
     return f"question: {question} {title}context: {evidence['evidence_text']}"
 
 
-def _named(asked: AskedQuestion, written: Sequence[WrittenText]) -> list[AnswerCandidate]:
-    names = NamesInEvidences(asked)
-    candidates = []
-    for own in written:
-        named = names.named(own.text)
-        if named is not None:
-            score = own.probability * named.likeness
-            candidates.append(AnswerCandidate(named.entity, score, named.places, ("written",)))
-    return in_years(candidates) if asked.asks_for_year else merged((1.0, candidates))
-
-
-def _decided(asked: AskedQuestion, written: Sequence[WrittenText]) -> tuple[list[AnswerCandidate], bool]:
-    verdict = yes_or_no(asked)
-    said = [
-        AnswerCandidate(entity, own.probability, tuple(verdict.evidences), ("written",))
+def _decided(question: Question, written: Sequence[WrittenText]) -> list[AnswerCandidate]:
+    places = tuple(range(len(question.evidences)))
+    return merged(
+        AnswerCandidate(entity, own.probability, places, ("written",))
         for own in written
         for entity in (YES, NO)
         if own.text.strip().rstrip(".!").lower() == entity["label"].lower()
-    ]
-    ranked = merged((1.0, said))
-    return ranked or verdict.candidates(), bool(ranked) or any(verdict.features)
+    )
+
+
+def _named(question: Question, written: Sequence[WrittenText]) -> list[AnswerCandidate]:
+    names = NamesInEvidences(question, range(len(question.evidences)))
+    candidates = []
+    for own in written:
+        if (named := names.named(own.text)) is not None:
+            score = own.probability * named.likeness
+            candidates.append(AnswerCandidate(named.entity, score, named.places, ("written",)))
+    return merged(candidates)

@@ -1,4 +1,4 @@
-"""Whole tables of which the evidences show rows: their columns, what orders them, and what a row has for an answer."""
+"""Whole tables of which the evidences show rows: their columns, the order of their rows, the answer in a row."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..language.property_names import PropertyWords
-from ..records.evidence import Cell, Entity, Row, question_items
+from ..records.evidence import Cell, Entity, Row
 from ..records.literals import is_date, is_number
-from ..records.periods import AskedTime, Period, period_of_cells
+from ..records.periods import AskedTime, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
 from ..records.written_values import find_literals
-from .question import AskedQuestion
+from .question import Question
 
 _BRACKETED = re.compile(r"\([^()]*\)")
 _QUOTES = "\"“”'‘’ "
 _LEAST_FIT = 0.3  # of the expected type: that of an unknown type
-_FITTING = 0.5  # of the expected type, for the entities of a cell to be told apart from the others in it
+_FITTING = 0.5  # of the best fit, for the entities of a cell to be told apart from the others in it
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table: a cell of each row, None where it has none."""
+    """A column of a table: a cell of each row, or None."""
 
     header: str
     keywords: frozenset[str]
@@ -33,35 +33,24 @@ class Column:
 
     @cached_property
     def order(self) -> ColumnOrder | None:
-        """What its cells are ordered by; None where they have no order."""
+        """The order of its cells; None if they have none."""
         return column_order(self.cells)
 
     @property
     def is_dated(self) -> bool:
-        """Whether its cells are dates or years."""
+        """True if its cells are dates or years."""
         return self.order is not None and self.order.are_dates
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether its values grow from row to row, as the numbers of seasons do."""
+        """True if its values grow from row to row, as the numbers of seasons do."""
         amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
         return amounts == sorted(amounts) and 2 * len(set(amounts)) > len(amounts)
-
-    @property
-    def counts_rows(self) -> bool:
-        """Whether it numbers the rows: 1, 2, 3 ..."""
-        return self.order is not None and self.order.amounts == [float(place + 1) for place in range(len(self.cells))]
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A whole table.
-
-    Attributes:
-        rows: in their order.
-        places: of the evidences that show its rows, by the number of the row.
-        words: of the language that it is in.
-    """
+    """A whole table: its rows, the places of the evidences that show them, by their numbers, and the words of its language."""
 
     rows: Sequence[Row]
     places: Mapping[int, int]
@@ -71,10 +60,7 @@ class Table:
     def columns(self) -> list[Column]:
         """Its columns, from the left."""
         table = [{cell["column"]: cell for cell in row["cells"]} for row in self.rows]
-        headers: dict[int, str] = {}
-        for row in table:
-            for number, cell in row.items():
-                headers.setdefault(number, cell["header"])
+        headers = {number: cell["header"] for row in reversed(table) for number, cell in row.items()}
         return [
             Column(header, self.words.keywords(header), [row.get(number) for row in table])
             for number, header in sorted(headers.items())
@@ -83,143 +69,113 @@ class Table:
     @cached_property
     def about(self) -> frozenset[str]:
         """The keywords of its caption, or else of the heading that it stands below."""
-        row = self.rows[0]
-        return self.words.keywords(row["caption"] or row["section"])
+        return self.words.keywords(self.rows[0]["caption"] or self.rows[0]["section"])
 
     @cached_property
     def held(self) -> list[frozenset[str]]:
         """The keywords of the cells of each row."""
-        return [
-            self.words.keywords(" ".join((row.get("part", ""), *(cell["text"] for cell in row["cells"]))))
-            for row in self.rows
-        ]
+        texts = ((row.get("part", ""), *(cell["text"] for cell in row["cells"])) for row in self.rows)
+        return [self.words.keywords(" ".join(own)) for own in texts]
 
     @cached_property
     def naming(self) -> Column | None:
         """The column that names the rows: the first that has no order and a cell in most rows."""
-        return next((column for column in self.columns if column.order is None and self._is_filled(column)), None)
-
-    def _is_filled(self, column: Column) -> bool:
-        return 2 * sum(cell is not None for cell in column.cells) > len(self.rows)
+        filled = (own for own in self.columns if 2 * sum(cell is not None for cell in own.cells) > len(self.rows))
+        return next((column for column in filled if column.order is None), None)
 
     @cached_property
     def dated(self) -> list[Column]:
         """The columns of dates, from the left."""
         return [column for column in self.columns if column.is_dated]
 
-    def within(self, time: AskedTime) -> list[int] | None:
-        """The rows whose dates lie within some years, or go on through them; None where no column has dates."""
-        if not self.dated:
-            return None
-        periods = [self.period(row) for row in range(len(self.rows))]
+    def within(self, time: AskedTime) -> list[int]:
+        """The rows whose dates lie within some years, or go on through them."""
+        periods = [
+            period_of_cells(cell["text"] for column in self.dated if (cell := column.cells[row]) is not None)
+            for row in range(len(self.rows))
+        ]
         return [row for row, own in enumerate(periods) if own is not None and time.admits(own)]
 
-    def period(self, row: int) -> Period | None:
-        """When a row holds, from the first date of its dated columns to the last; None if it has none."""
-        return period_of_cells(cell["text"] for column in self.dated if (cell := column.cells[row]) is not None)
-
     def shown(self, rows: Sequence[int]) -> tuple[int, ...]:
-        """The places of the evidences that show some of the rows; of all rows that are shown where none of these is."""
+        """The places of the evidences that show these rows; of all rows that are shown if none of these is."""
         numbers = [self.rows[row]["number"] for row in rows]
-        return tuple(self.places[number] for number in numbers if number in self.places) or tuple(
-            sorted(self.places.values())
-        )
+        places = tuple(self.places[number] for number in numbers if number in self.places)
+        return places or tuple(sorted(self.places.values()))
 
 
-def whole_tables(asked: AskedQuestion) -> list[Table]:
+def whole_tables(question: Question) -> list[Table]:
     """The tables of the dump that the evidences show rows of, in the order of their best evidences."""
-    dump = asked.resources.wikipedia
     shown: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)
-    for place, evidence in enumerate(asked.evidences):
+    for place, evidence in enumerate(question.evidences):
         row = evidence.get("row")
         if row is not None and "page" in row and "table" in row and "number" in row:
             shown[row["page"], row["table"]].setdefault(row["number"], place)
-    if dump is None:
-        return []
-    given = ((dump.table(*own), places) for own, places in shown.items())
-    return [Table(rows, places, asked.language.properties) for rows, places in given if rows]
+    tables = ((question.knowledge.rows(*own), places) for own, places in shown.items())
+    return [Table(rows, places, question.language.properties) for rows, places in tables if rows]
 
 
-def name_keywords(cell: Cell, words: PropertyWords) -> frozenset[str]:
-    """The keywords of the name in a cell, without what stands in brackets."""
-    return words.keywords(_BRACKETED.sub(" ", cell["text"]))
+def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:
+    """The keywords of nouns and of the classes that they stand for: film for "movie"."""
+    types, words = question.language.answer_types, question.language.properties
+    nouns = list(nouns)
+    return frozenset(nouns).union(*(words.keyword_set(types.noun_types(word)) for word in nouns))
 
 
-def cell_answers(cell: Cell, asked: AskedQuestion) -> list[Entity]:
-    """What a cell gives as answers: of its entities those that fit the expected type best, else its words."""
-    wanted = asked.expected.kind
-    if wanted in ("date", "number"):
-        is_wanted = is_date if wanted == "date" else is_number
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+
+def cell_answers(cell: Cell, question: Question) -> list[Entity]:
+    """The answers in a cell: of its entities those that fit the expected type best, else its words."""
+    kind = question.expected.kind
+    if kind in ("date", "number"):
+        is_wanted = is_date if kind == "date" else is_number
         literals = (literal.entity for literal in find_literals(cell["text"]))
         return [entity for entity in (*cell["entities"], *literals) if is_wanted(entity["id"])][:1]
     entities = [entity for entity in cell["entities"] if not is_date(entity["id"]) and not is_number(entity["id"])]
-    if entities and not _is_part(entities, cell, asked.language.properties):
-        best = max(map(asked.fit, entities))
-        return [entity for entity in entities if asked.fit(entity) >= _FITTING * best]
+    # a cell may name more than its entities: a book whose title begins with the name of its hero
+    keywords, name = question.language.properties.keywords, _BRACKETED.sub(" ", cell["text"])
+    is_part = "," not in name and all(keywords(entity["label"]) < keywords(name) for entity in entities)
+    if entities and not is_part:
+        best = max(map(question.fit, entities))
+        return [entity for entity in entities if question.fit(entity) >= _FITTING * best]
     text = " ".join(_BRACKETED.sub(" ", cell["text"]).split()).strip(_QUOTES) or cell["text"]
     return [{"id": text, "label": text}] if any(map(str.isalnum, text)) else []
 
 
-def _is_part(entities: Iterable[Entity], cell: Cell, words: PropertyWords) -> bool:
-    """Whether a cell names more than its entities, and is no list: a book whose title begins with the name of its hero."""
-    name = name_keywords(cell, words)
-    return "," not in cell["text"] and all(words.keywords(entity["label"]) < name for entity in entities)
+def suits(header: str, entities: Sequence[Entity], asking: AbstractSet[str], question: Question) -> float:
+    """How well a cell suits a question, from 0 to 3: its content fits, the header is asked for, and is of that kind.
 
-
-def question_keywords(asked: AskedQuestion) -> frozenset[str]:
-    """The keywords of a question, without the names of the items that it is about."""
-    keywords = asked.language.properties.keywords
-    labels = {item["label"] for item in question_items(asked.evidences)}
-    return keywords(asked.asking).difference(*map(keywords, labels))
-
-
-def noun_keywords(nouns: Iterable[str], asked: AskedQuestion) -> frozenset[str]:
-    """The keywords of nouns and of the classes that they stand for: film for "movie"."""
-    types, words = asked.language.answer_types, asked.language.properties
-    named = [words.keyword_set(types.noun_types(word)) for word in nouns]
-    return frozenset(nouns).union(*named)
-
-
-def asking_keywords(asked: AskedQuestion) -> frozenset[str]:
-    """The keywords of a question, and those that evidences say them with."""
-    words = asked.language.properties
-    return asking_forms(words.keywords(asked.asking) | asked.stems, words)
-
-
-def asking_forms(stems: Iterable[str], words: PropertyWords) -> frozenset[str]:
-    """Stems of a question, and the keywords that evidences say them with: actor, role, character for "play"."""
-    stems = frozenset(stems)
-    return stems.union(*(words.keyword_set(words.expansions.get(word, frozenset())) for word in stems))
-
-
-def suits(header: str, entities: Sequence[Entity], asking: AbstractSet[str], asked: AskedQuestion) -> float:
-    """How well a cell is what is asked for, from 0 to 3: its content fits, the header is asked for, and is of that kind.
-
-    0 where the header is not asked for and the content does not fit.
+    0 if the header is not asked for and the content does not fit.
     """
-    fit = max(map(asked.fit, entities), default=0.0)
-    if not asked.language.properties.keywords(header) & asking:
+    fit = max(map(question.fit, entities), default=0.0)
+    if not question.language.properties.keywords(header) & asking:
         return fit if fit >= _LEAST_FIT else 0.0
-    return 1 + fit + (asked.language.answer_types.expected_type(header).kind == asked.expected.kind)
+    return 1 + fit + (question.language.answer_types.expected_type(header).kind == question.expected.kind)
 
 
-def asked_cell(
-    table: Table,
-    row: int,
-    asked: AskedQuestion,
-    rest: AbstractSet[str],
-    thing: Column | None = None,
-    is_asked: bool = False,
+def answer_in_row(
+    table: Table, row: int, question: Question, asking: AbstractSet[str], thing: Column | None, is_thing: bool
 ) -> list[Entity]:
-    """What a question asks for of a row; nothing where no cell suits."""
-    given = {column: cell_answers(cell, asked) for column in table.columns if (cell := column.cells[row]) is not None}
-    if is_asked and thing is not None and given.get(thing):
-        return given[thing]
-    if asked.expected.kind in ("date", "number"):
-        is_dated = asked.expected.kind == "date"
-        named = [column for column in given if column.keywords & rest and column.is_dated == is_dated and given[column]]
-        dated = [column for column in table.dated if is_dated and given.get(column)]
-        return given[(named + dated)[0]] if named or dated else []
-    suited = {column: suits(column.header, own, rest, asked) for column, own in given.items() if column.order is None}
+    """The answer that a question asks for of a row; empty if no cell suits.
+
+    Args:
+        table: the table.
+        row: its place.
+        question: with the expected type.
+        asking: the keywords that may ask for a cell.
+        thing: the column of what the rows are.
+        is_thing: the answer is that, not another cell.
+    """
+    cells = {
+        column: cell_answers(cell, question) for column in table.columns if (cell := column.cells[row]) is not None
+    }
+    if is_thing and thing is not None and cells.get(thing):
+        return cells[thing]
+    if question.expected.kind in ("date", "number"):
+        is_dated = question.expected.kind == "date"
+        named = [column for column in cells if column.keywords & asking and column.is_dated == is_dated]
+        dated = table.dated if is_dated else []
+        return next((cells[column] for column in (*named, *dated) if cells.get(column)), [])
+    suited = {column: suits(column.header, own, asking, question) for column, own in cells.items() if not column.order}
     best = max(suited, key=lambda column: (suited[column], column is thing), default=None)
-    return given[best] if best is not None and suited[best] else []
+    return cells[best] if best is not None and suited[best] else []

@@ -1,12 +1,8 @@
-"""From a text that a model wrote to what it names in the evidences: nothing that they do not hold becomes an answer.
-
-CONVINSE (Christmann et al., SIGIR 2022) takes the mention of an evidence that has the smallest edit distance to the text.
-Here that comes last, after what is certain, counts less the farther it is, and ends where more is edited than kept.
-"""
+"""The names of items, dates and numbers in evidences, for the texts that generative models write."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rapidfuzz import process
@@ -16,15 +12,15 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, year_of
 from ..records.written_values import value_at
-from .question import AskedQuestion
-from .reader import names_in
+from .question import Question
+from .reader import as_words, names_in
 
-_LEAST_LIKE = 0.5  # below it more of a name is edited than kept
+_LEAST_LIKE = 0.5  # likeness of a text and a name; below it more is edited than kept
 _SHORTEST = 4  # characters of a name that is looked for within a text
 
 
 class NamedText(NamedTuple):
-    """What a text names.
+    """The entity that a written text names.
 
     Attributes:
         entity: an item, a date, a number, or words that are their own id.
@@ -38,68 +34,62 @@ class NamedText(NamedTuple):
 
 
 class NamesInEvidences:
-    """The names that the evidences of a question have for items, dates and numbers.
+    """The names that some evidences of a question have for items, dates and numbers.
 
-    Args:
-        asked: the question with its evidences.
+    CONVINSE (Christmann et al., SIGIR 2022) takes the mention of an evidence with the smallest edit distance to the text.
+    Here that comes last, after what is certain, counts less the farther it is, and ends where more is edited than kept.
     """
 
-    def __init__(self, asked: AskedQuestion) -> None:
-        self._asked = asked
+    def __init__(self, question: Question, places: Iterable[int]) -> None:
+        self._question = question
         self._entities: dict[str, dict[str, Entity]] = {}  # folded name -> by id, those of the best evidences first
         self._places: dict[str, list[int]] = {}  # id -> of the evidences that name it
-        for place, evidence in enumerate(asked.evidences):
+        self._texts: dict[int, str] = {}
+        for place in places:
+            evidence = question.evidences[place]
+            self._texts[place] = f" {fold(evidence['evidence_text'])} "
             own = names_in(evidence)
             for name, entity in own.items():
                 self._entities.setdefault(name, {}).setdefault(entity["id"], entity)
             for entity_id in {entity["id"] for entity in own.values()}:
                 self._places.setdefault(entity_id, []).append(place)
-        self._texts = [f" {fold(evidence['evidence_text'])} " for evidence in asked.evidences]
 
     def named(self, text: str) -> NamedText | None:
-        """What a text names; None: nothing of the evidences.
+        """Return the entity that a text names; None if the evidences hold nothing of it.
 
-        In this order: what has this name, but for case, accents and punctuation; the date or the number that is written out,
-        the year of a date included; the longest name that stands in the text; the name that the text is a part of; the words
-        themselves, where they stand in an evidence; the name with the smallest edit distance for its length, if that is half of it at most. Of several that
-        a name stands for it is the one that fits the expected type best.
+        In this order: the entity with this name, but for case, accents and punctuation; the date or the number that is written
+        out, the year of a date included; the longest name in the text; the name that the text is a part of; the words
+        themselves, if they stand in an evidence; the name with the smallest edit distance for its length, if that is half of it
+        at most. Of several entities with a name the one that fits the expected type best.
         """
         name = fold(text)
-        if not name or not self._asked.evidences:
+        if not name:
             return None
         if name in self._entities:
-            return self._meant(name)
-        literal = value_at(text, 0, len(text))
-        if literal is not None:
-            return self._stated(literal)
+            return self._of_name(name)
+        if (value := value_at(text, 0, len(text))) is not None:
+            return self._of_value(value)
         within = [own for own in self._entities if len(own) >= _SHORTEST and f" {own} " in f" {name} "]
         if within:
-            return self._meant(max(within, key=len))
+            return self._of_name(max(within, key=len))
         around = [own for own in self._entities if f" {name} " in f" {own} "]
         if around:
-            return self._meant(self._nearest(name, around)[0])
-        holding = tuple(place for place, own in enumerate(self._texts) if f" {name} " in own)
+            return self._of_name(min(around, key=len))
+        holding = tuple(place for place, own in self._texts.items() if f" {name} " in own)
         if holding:
-            words = " ".join(text.split())
-            return NamedText({"id": words, "label": words}, 1.0, holding)
-        if not self._entities:
-            return None
-        nearest, likeness = self._nearest(name, list(self._entities))
-        return self._meant(nearest, likeness) if likeness >= _LEAST_LIKE else None
+            return NamedText(as_words(text), 1.0, holding)
+        near = process.extractOne(
+            name, self._entities.keys(), scorer=Levenshtein.normalized_similarity, score_cutoff=_LEAST_LIKE
+        )
+        return None if near is None else self._of_name(near[0], near[1])
 
-    def _nearest(self, name: str, names: Sequence[str]) -> tuple[str, float]:
-        """The nearest name with its likeness; of equally near ones the longest, then that of the better evidence."""
-        near = process.extract(name, names, scorer=Levenshtein.normalized_similarity, limit=None)
-        best, likeness, _ = max(near, key=lambda own: (own[1], len(own[0]), -own[2]))
-        return best, likeness
+    def _of_name(self, name: str, likeness: float = 1.0) -> NamedText:
+        entity = max(self._entities[name].values(), key=self._question.fit)  # the first of equal ones
+        return NamedText(self._question.in_year(entity), likeness, tuple(self._places[entity["id"]]))
 
-    def _meant(self, name: str, likeness: float = 1.0) -> NamedText:
-        entity = max(self._entities[name].values(), key=self._asked.fit)  # the first of equal ones
-        return NamedText(entity, likeness, tuple(self._places[entity["id"]]))
-
-    def _stated(self, literal: Entity) -> NamedText | None:
-        places = self._places.get(literal["id"], [])
-        if not places and is_date(literal["id"]) and year_of(literal["id"]) == literal:
-            years = {own: at for own, at in self._places.items() if is_date(own) and year_of(own) == literal}
+    def _of_value(self, value: Entity) -> NamedText | None:
+        places = self._places.get(value["id"], [])
+        if not places and is_date(value["id"]) and year_of(value["id"]) == value:
+            years = {own: at for own, at in self._places.items() if is_date(own) and year_of(own) == value}
             places = sorted({place for at in years.values() for place in at})
-        return NamedText(literal, 1.0, tuple(places)) if places else None
+        return NamedText(self._question.in_year(value), 1.0, tuple(places)) if places else None

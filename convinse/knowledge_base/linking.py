@@ -128,7 +128,7 @@ class EntityLinker:
         self._params = params
         self._language = language or english()
         self._not_names = self._language.words.not_names
-        self._small = self._language.common.small
+        self._is_written_small = self._language.common.has
         self._national_teams = NationalTeams(kb, self._language.teams)
         self._linked = lru_cache(maxsize=_KEPT_TEXTS)(self._link)
 
@@ -246,7 +246,7 @@ class EntityLinker:
         letters = surface.rstrip(".")
         if len(letters) > _ACRONYM or letters.isupper() or not letters.isalpha():
             return True
-        if cased or not letters.islower() or form in self._small:
+        if cased or not letters.islower() or self._is_written_small(form):
             return False
         return any(letters.upper() in (*self._kb.aliases(c.id), *other_forms(c.label)) for c in named)
 
@@ -255,10 +255,10 @@ class EntityLinker:
         content = [token for token in window if token.form not in self._not_names]
         if cased or any(token.capital and not token.first for token in window) or (is_label and len(content) > 1):
             return False
-        return all(token.form in self._small or self._asks(token) for token in content)
+        return all(self._is_written_small(token.form) or self._asks(token) for token in content)
 
     def _sharing(self, word: str, capital: bool) -> list[Candidate]:
-        return self._kb.search_names([word], self._params.d) if capital or word not in self._small else []
+        return self._kb.search_names([word], self._params.d) if capital or not self._is_written_small(word) else []
 
     def _shorter(self, text: str, tokens: list[_Token]) -> list[tuple[Candidate, float]]:
         """What the name without its last word names, when that is a class: "the ... Trilogy", "the ... series"."""
@@ -407,7 +407,9 @@ class EntityLinker:
         return self._is_small(tokens[place]) or not all(map(self._is_small, beside))
 
     def _is_small(self, token: _Token) -> bool:
-        return token.form in self._small or token.form in self._not_names or self._asks(token) or token.possessive
+        return (
+            self._is_written_small(token.form) or token.form in self._not_names or self._asks(token) or token.possessive
+        )
 
     def _close_names(self, form: str, capital: bool) -> tuple[list[tuple[Candidate, float]], _Sort]:
         words = form.split()
@@ -421,7 +423,7 @@ class EntityLinker:
             return [(candidate, 0.8) for candidate in whole], "name"
         if not names:
             return self._misspelt(form, words), "name"
-        is_said = capital or not self._small.issuperset(words)
+        is_said = capital or not all(map(self._is_written_small, words))
         return ([(candidate, 0.6) for candidate in names] if is_said else []), "part"
 
     def _close_word(self, word: str, capital: bool) -> tuple[list[tuple[Candidate, float]], _Sort]:
@@ -429,7 +431,7 @@ class EntityLinker:
         people = [candidate for candidate in sharing if self._is_surname(word, candidate, capital)]
         if people:
             return [(candidate, 0.6) for candidate in people], "part"
-        if sharing or (not capital and word in self._small):  # it is spelt well
+        if sharing or (not capital and self._is_written_small(word)):  # it is spelt well
             return [], "part"
         return self._misspelt(word, [word]), "misspelt"
 

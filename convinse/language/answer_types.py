@@ -54,6 +54,7 @@ class AnswerTypes:
     person_nouns: WordSet
     place_nouns: WordSet
     place_classes: Table
+    plain_classes: WordSet
     class_nouns: Table
     adjectives: WordSet
     class_answers: WordSet
@@ -265,7 +266,10 @@ class AnswerTypes:
 
     @cached_property
     def _class_stems(self) -> Table:
-        return self._stem_table({self.words.stem(noun): names for noun, names in self.class_nouns.items()})
+        plain = {noun: frozenset([noun]) for noun in self.plain_classes}
+        return self._stem_table(
+            {self.words.stem(noun): names for noun, names in (plain | {**self.class_nouns}).items()}
+        )
 
     @cached_property
     def _place_class_stems(self) -> Table:

@@ -37,6 +37,8 @@ class TimeWords:
     beside: WordSet
     starting: WordSet
     ending: WordSet
+    succeeding: WordSet
+    preceding: WordSet
     former: WordSet
     while_: WordSet
     present: WordSet
@@ -84,6 +86,19 @@ class TimeWords:
         if words & (self.before | self.until):
             return Period.of_years(None, None)._replace(last=event.last)
         return event if words & self.while_ else None
+
+    def asks_beside(self, question: str) -> bool | None:
+        """Return True if a question asks for what came after something, False for what came before, None for neither.
+
+        "Who replaced X" asks for what came after, "who was replaced by X" for what came before.
+        """
+        words = fold(question).split()
+        for word, following in zip(words, [*words[1:], ""], strict=False):  # of no words, too
+            if word in self.after or word in self.succeeding:
+                return word in self.after or following != "by"
+            if word in self.before or word in self.preceding:
+                return word not in self.before and following == "by"
+        return None
 
     def boundary(self, question: str) -> Boundary:
         """Return the end of an interval that a question speaks of: "when did X become", "until when"."""

@@ -19,40 +19,10 @@ from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
 from .text import Words
-from .word_lists import Numbers, Phrases, WordSet, read_lists
+from .word_lists import Phrases, WordSet, read_lists
 
 _TEN = 10  # "1905" and "1900" have other words than these
 _FOLDER = Path(__file__).parent
-
-
-@dataclass(frozen=True, eq=False)
-class ConversationPatterns:
-    """How questions lean on what was said before; see `conversation.txt`."""
-
-    opening: re.Pattern[str]
-    about: re.Pattern[str]
-    ellipsis: re.Pattern[str]
-    complete: re.Pattern[str]
-    question_word: re.Pattern[str]
-    asks_anew: re.Pattern[str]
-    definite_noun: re.Pattern[str]
-    noun_before_name: re.Pattern[str]
-    pointing_phrase: re.Pattern[str]
-    that_one: re.Pattern[str]
-    noun_alone: re.Pattern[str]
-    empty_pronoun: re.Pattern[str]
-    turning: re.Pattern[str]
-    years: re.Pattern[str]
-    year: re.Pattern[str]
-    time_clause: re.Pattern[str]
-    placed: re.Pattern[str]
-    framed: re.Pattern[str]
-    phrased: re.Pattern[str]
-    same_year: re.Pattern[str]
-    other_year: re.Pattern[str]
-    place_or_time: re.Pattern[str]
-    nth: re.Pattern[str]
-    numbered: re.Pattern[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +32,6 @@ class YesNoWords:
     properties: PropertyWords
     light: WordSet
     denial: re.Pattern[str]
-    comparing: WordSet
 
     @cached_property
     def light_keywords(self) -> WordSet:
@@ -74,10 +43,17 @@ class YesNoWords:
 class NameWords:
     """Words in names of people; see `names.txt`."""
 
+    literals: LiteralWords
     suffixes: WordSet
     particles: WordSet
-    numerals: Numbers
+    joining: WordSet
     before_years: WordSet
+
+    @cached_property
+    def written(self) -> re.Pattern[str]:
+        """A name as it is written: words with capitals, and small ones between them."""
+        small = "|".join(sorted(self.joining | self.particles))
+        return re.compile(rf"\b[A-Z][\w'’.-]*(?: (?:(?:{small}) )*[A-Z0-9][\w'’.-]*)*")
 
     def spoken(self, year: str) -> str:
         """The words of a year of four digits, as they are spoken ("nineteen eighty four"); empty of other texts."""
@@ -87,7 +63,7 @@ class NameWords:
         return f"{first} {last}" if first and last else ""
 
     def _two_digits(self, number: int) -> str:
-        words = {value: word for word, value in self.numerals.items()}
+        words = {value: word for word, value in self.literals.numbers.items()}
         if number >= _TEN and number in words:
             return words[number]
         tens, digit = number // 10 * 10, number % 10
@@ -98,7 +74,12 @@ class NameWords:
 class CommonWords:
     """What texts write small; see `common_words.txt`."""
 
-    small: WordSet
+    words: Words
+    stems: WordSet
+
+    def has(self, word: str) -> bool:
+        """True for a folded word that texts write small."""
+        return self.words.stem(word) in self.stems
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +104,6 @@ class Language:
     operations: OperationWords
     times: TimeWords
     yes_no: YesNoWords
-    conversation: ConversationPatterns
     names: NameWords
     common: CommonWords
     teams: TeamWords
@@ -152,9 +132,8 @@ def load(folder: Path) -> Language:
         read_lists(OperationWords, folder / "operations.txt", literals=literals),
         read_lists(TimeWords, folder / "times.txt"),
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
-        read_lists(ConversationPatterns, folder / "conversation.txt"),
-        read_lists(NameWords, folder / "names.txt"),
-        read_lists(CommonWords, folder / "common_words.txt"),
+        read_lists(NameWords, folder / "names.txt", literals=literals),
+        read_lists(CommonWords, folder / "common_words.txt", words=words),
         read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
     )

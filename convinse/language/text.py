@@ -82,7 +82,6 @@ class Words:
     possessive: WordSet
     no_noun: WordSet
     fillers: WordSet
-    greetings: WordSet
 
     @cached_property
     def stem(self) -> Callable[[str], str]:
@@ -132,6 +131,11 @@ class Words:
     def personal(self) -> WordSet:
         """The pronouns that need something named before; "that one" may be what the question itself names."""
         return self.all_pronouns - self.pointing
+
+    @cached_property
+    def pointing_phrase(self) -> re.Pattern[str]:
+        """Pointing pronouns that need something named before: "that one", "that" at the end; the group is the pronoun."""
+        return re.compile(rf"(?i)\b({'|'.join(sorted(self.pointing))})(?: ones?\b|(?=\W*$))")
 
     @cached_property
     def not_names(self) -> WordSet:

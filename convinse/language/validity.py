@@ -18,8 +18,8 @@ def judged_parts(question: str, evidences: Sequence[Evidence], language: Languag
     if time is None and (
         language.answer_types.expected_type(question).kind == "date"
         or language.times.asks_for_former(question)
+        or language.times.asks_beside(question) is not None
         or language.operations.order(question) is not None
-        or any(True for _ in language.operations.neighbours(question))
     ):
         return []
     return judged(evidences, time, is_past=language.times.asks_about_past(question))

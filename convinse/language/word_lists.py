@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, get_type_hints
@@ -17,6 +17,7 @@ from ..support.errors import DataError
 
 WordSet = frozenset[str]
 Phrases = tuple[str, ...]
+Ordered = Sequence[str]
 Table = Mapping[str, frozenset[str]]
 Numbers = Mapping[str, int]
 Renamed = Mapping[str, str]
@@ -95,6 +96,7 @@ _FORMS: Mapping[Any, Callable[[list[str]], object]] = {
     re.Pattern[str]: lambda lines: re.compile(_single(lines)),
     WordSet: lambda lines: frozenset(" ".join(lines).split()),
     Phrases: tuple,
+    Ordered: lambda lines: tuple(" ".join(lines).split()),
     Table: lambda lines: MappingProxyType({key: frozenset(text.split()) for key, text in _pairs(lines).items()}),
     Numbers: lambda lines: MappingProxyType({key: int(text) for key, text in _pairs(lines).items()}),
     Renamed: lambda lines: MappingProxyType(_pairs(lines)),

@@ -44,6 +44,11 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_OF_TOKEN)
 
 
+def closed_object(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with these properties, all of them, and no others."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
 def fenced(title: str, lines: Sequence[str]) -> str:
     """Lines of data between two marks, which none of them can hold: the mark is a checksum of all of them.
 

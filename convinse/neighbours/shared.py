@@ -10,7 +10,8 @@ from typing import Any
 from ..config import load_config, parse_config
 from ..evidence_retrieval_scoring.native import NativeERS
 from ..pipeline import Pipeline
-from ..records.conversation import Conversation, RankedAnswer, Turn, asked_in_full, check_conversations
+from ..question_understanding.base import history_turn
+from ..records.conversation import Conversation, RankedAnswer, Turn, check_conversations
 from ..records.evidence import DEFAULT_SOURCES, Evidence, check_evidence, normalize_source, parse_sources
 from ..scoring.trec import document_id
 
@@ -65,8 +66,7 @@ class SharedPipeline:
         """The best `most` of the given evidences of each question, best first, in the order that the pipeline's scorer gives them."""
         with self._lock:
             turns = self._understood(questions, None, "qu")
-            words = [turn["structured_representation"] for turn in turns]
-            return self._native.scorer.rank_all(words, evidences, most, [asked_in_full(turn) for turn in turns])
+            return self._native.rank(turns, evidences, most)
 
     def answer(self, question: str, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
         """Ranked answers that the pipeline finds in the given evidences, at most `ha_max_answers`."""
@@ -100,7 +100,8 @@ class SharedPipeline:
         ]
         check_conversations(asked, "questions")
         turns = [conversation["questions"][-1] for conversation in asked]
-        self._pipeline.answer_turns(turns, before, sources or self.sources, use_gold_answers=True, until=until)
+        histories = [[history_turn(turn, use_gold_answers=True) for turn in own] for own in before]
+        self._pipeline.answer_turns(turns, histories, sources or self.sources, use_gold_answers=True, until=until)
         return turns
 
 

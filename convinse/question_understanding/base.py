@@ -1,16 +1,13 @@
-"""The base class of question understanding modules, and how conversations are put before it."""
+"""The base class of question understanding modules, and what they are given of earlier turns."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
-from ..config import Config
 from ..records.conversation import Conversation, Turn, Understanding
 from ..records.evidence import Entity
-from ..resources import Resources
 from ..stage import Stage
-from ..turn_results import all_returned, keep_understanding
+from ..turn_results import keep_understanding, results_of
 
 
 class QuestionUnderstanding(Stage):
@@ -26,11 +23,6 @@ class QuestionUnderstanding(Stage):
     stage = "qu"
     use_gold_answers = True
 
-    def __init__(self, config: Config, resources: Resources | bool | None = None) -> None:
-        # CONVINSE's base class takes `use_gold_answers` in this place
-        super().__init__(config, None if isinstance(resources, bool) else resources)
-
-    @abstractmethod
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str | Understanding:
         """The intent-explicit representation of one question.
 
@@ -44,11 +36,12 @@ class QuestionUnderstanding(Stage):
             The representation as a string, or all that is known: see `Understanding`. Of a `representation` with ids, the
             items are not linked again.
         """
+        return self._batch([turn], [history_turns])[0]  # type: ignore[no-any-return]
 
     def inference_on_turns(
         self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]
     ) -> Sequence[str | Understanding]:
-        """The representations of turns of different conversations, each with its history; by default one by one."""
+        """The representations of turns of different conversations, each with its history."""
         return [self.inference_on_turn(turn, history) for turn, history in zip(turns, histories, strict=True)]
 
 
@@ -57,6 +50,8 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     answers = turn.get("answers") if use_gold_answers else None
     if not answers:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
+        if "abstained" in turn:  # a guess is no item that later questions are about
+            answers = [{"id": answer["label"], "label": answer["label"]} for answer in answers]
     known: Turn = {
         "question": turn["question"],
         "structured_representation": turn.get("structured_representation", ""),
@@ -83,35 +78,20 @@ def found_about(turn: Turn) -> list[Entity]:
     return [evidence["retrieved_for_entity"] for evidence in evidences if "retrieved_for_entity" in evidence]
 
 
-def understand(
-    module: QuestionUnderstanding, conversations: Iterable[Conversation], number: int, use_gold_answers: bool
-) -> list[Turn]:
-    """Let a module represent one turn of every conversation.
+def turns_in_step(
+    conversations: Sequence[Conversation], use_gold_answers: bool
+) -> Iterator[tuple[list[Turn], list[list[Turn]]]]:
+    """The first turns of all conversations with their histories, then the second ones, and so on.
 
-    Args:
-        module: the module.
-        conversations: their turns before `number` are represented and, unless gold answers are taken, answered.
-        number: the place of the turn, from 0; a shorter conversation is passed over.
-        use_gold_answers: see `history_turn`.
-
-    Returns:
-        The turns, each with its `structured_representation`.
-
-    Raises:
-        ModuleError: the module made no representation of a turn.
+    The turns of a step must be understood, and answered unless gold answers count, before the next step is asked for.
     """
-    turns: list[Turn] = []
-    histories: list[list[Turn]] = []
-    for conversation in conversations:
-        if number < len(conversation["questions"]):
-            turns.append(conversation["questions"][number])
-            earlier = conversation["questions"][:number]
-            histories.append([history_turn(before, use_gold_answers) for before in earlier])
-    understand_turns(module, turns, histories, use_gold_answers)
-    return turns
+    for number in range(max((len(conversation["questions"]) for conversation in conversations), default=0)):
+        reached = [c["questions"] for c in conversations if number < len(c["questions"])]
+        histories = [[history_turn(earlier, use_gold_answers) for earlier in turns[:number]] for turns in reached]
+        yield [turns[number] for turns in reached], histories
 
 
-def understand_turns(
+def understand(
     module: QuestionUnderstanding, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]], use_gold_answers: bool
 ) -> None:
     """Let a module represent turns of different conversations, each with its history of `history_turn`s.
@@ -120,6 +100,6 @@ def understand_turns(
         ModuleError: the module made no representation of a turn.
     """
     module.use_gold_answers = use_gold_answers
-    returned = module.inference_on_turns(turns, histories)
-    for turn, understanding in zip(turns, all_returned(module, returned, turns), strict=True):
+    results = results_of(module, module.inference_on_turns(turns, histories), turns)
+    for turn, understanding in zip(turns, results, strict=True):
         keep_understanding(module, turn, understanding)

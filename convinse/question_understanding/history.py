@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from ..language.text import Words, words
 from ..records.conversation import HistoryPart, Turn
-from .referents import Focus, Referent
 
 
 def answer_text(turn: Turn) -> str:
@@ -23,25 +22,6 @@ def history_part(
     if text is None:
         text = earlier["question"].strip() if part == "question" else answer_text(earlier)
     return {"turn": earlier.get("turn", place), "part": part, "text": text}
-
-
-def origins(
-    referents: Iterable[Referent], foci: Sequence[Focus], history: Sequence[Turn], scores: Mapping[str, float]
-) -> list[HistoryPart]:
-    """Where referents come from: the latest turn that they answer, else the first turn that asks about them."""
-    parts = []
-    for referent in referents:
-        answered = [place for place, focus in enumerate(foci) if referent in (*focus.answered, *focus.told)]
-        asked = [place for place, focus in enumerate(foci) if referent in focus.asked]
-        if not answered and not asked:
-            continue
-        place, part = (answered[-1], "answer") if answered else (asked[0], "question")
-        note = history_part(history, place, part, referent.label)  # type: ignore[arg-type]
-        note["id"] = referent.id
-        if referent.id in scores:
-            note["score"] = scores[referent.id]
-        parts.append(note)
-    return parts
 
 
 def parts_with_words(representation: str, question: str, history: Sequence[Turn], language: Words) -> list[HistoryPart]:

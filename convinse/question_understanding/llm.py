@@ -13,7 +13,7 @@ from ..knowledge_base.linking import LinkedMention
 from ..language.text import fold
 from ..language_models.chat_model import ChatModel, Reply
 from ..language_models.completion import read_strictly
-from ..language_models.prompts import Prompt, estimated_tokens, fenced
+from ..language_models.prompts import Prompt, closed_object, estimated_tokens, fenced
 from ..records.conversation import TokenCount, Turn, Understanding
 from ..records.evidence import Entity, unique_entities
 from ..records.literals import is_item
@@ -21,7 +21,6 @@ from ..records.representation import QuestionEntity, Representation, UnlinkedNam
 from ..resources import Resources
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
-from .unlinked import UnlinkedNames, as_candidates
 
 _LONGEST = 500  # characters of a question in full
 _NAME = 200  # characters of a name
@@ -37,19 +36,9 @@ Write one JSON object and nothing else, such as
 - "context": further names of the conversation that tell which of several things of a name is meant; often none.
 - "predicate": the words for what is asked of the entities, without names.
 - "answer_type": what kind of answer is expected, in one or two words: person, place, date, number, film, band, yes or no ..."""
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "question": {"type": "string"},
-        "context": _TEXTS,
-        "entities": _TEXTS,
-        "predicate": {"type": "string"},
-        "answer_type": {"type": "string"},
-    },
-    "required": ["question", "context", "entities", "predicate", "answer_type"],
-    "additionalProperties": False,
-}
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT}
+_SCHEMA = closed_object(question=_TEXT, context=_TEXTS, entities=_TEXTS, predicate=_TEXT, answer_type=_TEXT)
 _Names = Annotated[list[Annotated[str, msgspec.Meta(max_length=_NAME)]], msgspec.Meta(max_length=_MOST)]
 
 
@@ -67,7 +56,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
     """Asks a language model (`qu_llm`) for the question in full (as in CANARD), and for the four slots of its representation.
 
     Names are items by the same linking as everywhere; what was talked about before keeps its item. A name that means none stays
-    as text, with the pages that tell of it. What the history gave is told by its words. Where the model writes something else
+    as text. What the history gave is told by its words. Where the model writes something else
     than a representation, the question stands for itself.
 
     Args:
@@ -85,14 +74,6 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
     def model(self) -> ChatModel:
         """The language model."""
         return self.resources.chat_model("qu_llm")
-
-    @cached_property
-    def _unlinked(self) -> UnlinkedNames:
-        return UnlinkedNames(self.resources.kb, self.language, self.resources.wikipedia)
-
-    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
-        """Ask about one turn; see the base class."""
-        return self.inference_on_turns([turn], [history_turns])[0]
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Ask about all turns at once; see the base class."""
@@ -139,7 +120,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
                     entities.append(meanings[0]["item"])
                     linking.known += meanings
                 else:
-                    unlinked.append(UnlinkedName(name=name, pages=self._unlinked.pages([name])))
+                    unlinked.append(UnlinkedName(name=name))
             meant.append(unique_entities(entities))
         first: dict[str, QuestionEntity] = {}
         for entity in sorted(linking.known, key=lambda entity: entity["rank"]):
@@ -150,7 +131,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
             "context": [entity for entity in meant[1] if entity not in meant[0]],
             "predicate": " ".join(said.predicate.split()),
             "answer_type": " ".join(said.answer_type.split()),
-            "candidates": known + as_candidates(unlinked, {own["item"]["id"] for own in known}),
+            "candidates": known,
         }
         if unlinked:
             representation["unlinked"] = unlinked

@@ -53,10 +53,6 @@ class StructuredRepresentation(QuestionUnderstanding):
 
         return Generator(checkpoint, self.config.qu_sr, self.config.device)
 
-    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
-        """Write the representation of one turn; see the base class."""
-        return self.inference_on_turns([turn], [history_turns])[0]
-
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Write the representations of all turns together; see the base class."""
         texts = [

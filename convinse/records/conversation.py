@@ -11,8 +11,9 @@ from typing import Any, Literal, TypedDict
 import msgspec
 
 from ..support.errors import DataError, nearest, one_line
+from ..support.jsonlines import JSON_ERRORS
 from ..support.limits import LONGEST_QUESTION
-from .evidence import SOURCES, Entity, Evidence, normalize_source
+from .evidence import SOURCES, Entity, Evidence, check_evidence, normalize_source
 from .representation import QuestionEntity, Representation
 
 
@@ -30,13 +31,17 @@ class _AnswerAtRank(TypedDict):
     rank: int
 
 
-class RankedAnswer(_AnswerAtRank, total=False):
+class _ListedAnswer(TypedDict, total=False):
+    list: bool
+
+
+class RankedAnswer(_AnswerAtRank, _ListedAnswer, total=False):
     """One answer of a turn; ranks count from 1 without ties.
 
-    `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
-    `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it), `llm`;
-    `unsupported`: no evidence contains it that the language model cites. `spans` are where these evidences say it. `time` is
-    when it holds, in words ("since 2019"), if the first of them says so.
+    `evidences` are the places in `top_evidences` of those that support it most, `reasons` its origins: `reader`, `yes_no`, a computation
+    (`order`, `interval`), `evidences` (they have it, and nothing else gave it), `llm`; `unsupported`: no evidence contains it that the
+    language model cites. `spans` are the places where these evidences say it. `time` is when it holds, in words ("since 2019"), if the
+    first of them says so. `list`: it is one of several answers that the question asks for.
     """
 
     evidences: list[int]
@@ -73,13 +78,14 @@ class Understanding(TypedDict, total=False):
     """What question understanding makes of a question.
 
     `structured_representation` is a rendering of `representation` where there is one; `resolved_question` is the question in
-    full, for models that read sentences; `history_used` are the parts of the history that were taken; `qu_tokens` what a
+    full, for models that read sentences; `history_answers` are the answers of earlier turns; `history_used` are the parts of the history that were taken; `qu_tokens` what a
     language model took for it.
     """
 
     structured_representation: str
     representation: Representation
     resolved_question: str
+    history_answers: list[Entity]
     history_used: list[HistoryPart]
     qu_tokens: TokenCount
 
@@ -157,6 +163,11 @@ class _MeasurableTurn(msgspec.Struct):
     top_evidences: list[_Retrieved]
 
 
+class _AnsweredTurn(msgspec.Struct):
+    structured_representation: str
+    pred_answers: list[RankedAnswer]
+
+
 def asked_in_full(turn: Turn) -> str:
     """What models read as the question: in full where question understanding wrote it so, else the representation."""
     return turn.get("resolved_question") or turn.get("structured_representation") or turn["question"]
@@ -200,6 +211,38 @@ def check_conversations(data: Any, where: str) -> list[Conversation]:
                 answer.setdefault("label", answer["id"])
                 _require(answer, "label", (str,), f"{spot}, answers")
     return data
+
+
+def check_question(question: object) -> str:
+    """Raise `DataError` unless this can be asked; return it."""
+    if not isinstance(question, str):
+        raise DataError(f"a question is {type(question).__name__}, not text")
+    if not question.strip():
+        raise DataError("the question is empty")
+    if len(question) > LONGEST_QUESTION:
+        raise DataError(f"a question of {len(question)} characters; {LONGEST_QUESTION} are the most")
+    try:
+        question.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"character {error.start + 1} of the question is half of one") from None
+    return question
+
+
+def check_answered(conversation: Any) -> Conversation:
+    """Return a copy of a conversation that can be continued: each turn was understood and answered. Raise `DataError` for any other."""
+    where, needed = "the conversation", "; a session takes up what a session gave as its conversation"
+    try:
+        copy = msgspec.json.decode(msgspec.json.encode(conversation))
+    except (TypeError, *JSON_ERRORS) as error:
+        raise DataError(f"{where} is no JSON: {one_line(error)}") from None
+    (checked,) = check_finished([copy], where)
+    for turn, place in _places([checked], where):
+        check_question(turn["question"])
+        for evidence in turn.get("top_evidences", []):
+            check_evidence(evidence, place)
+        _check_shape(turn, _AnsweredTurn, place, needed)
+        _check_shape(turn, Turn, place, needed)
+    return checked
 
 
 def check_finished(data: Any, where: str) -> list[Conversation]:
@@ -262,7 +305,7 @@ def _places(conversations: list[Conversation], where: str) -> Iterator[tuple[Tur
             yield turn, f"{where}: conversation '{conversation['conv_id']}', turn {turn.get('turn', index)}"
 
 
-def _check_shape(turn: Turn, shape: type[msgspec.Struct], place: str, needed: str) -> None:
+def _check_shape(turn: Turn, shape: type, place: str, needed: str) -> None:
     try:
         msgspec.convert(turn, shape)
     except msgspec.ValidationError as error:

@@ -114,7 +114,8 @@ class _AnnotatedText(TypedDict):
 
 
 class Evidence(_AnnotatedText, total=False):
-    """A piece of evidence; `score` is added by scoring, `retrieved_for_entity` by retrieval.
+    """A piece of evidence; `score` is added by scoring, `retrieved_for_entity` by retrieval, or `page`, the item on whose page it
+    was found, which the question does not name.
 
     `evidence_text` is a rendering for people and models. What it was made from is optional: `fact` (subject, predicate,
     object, qualifier predicate, qualifier object ...) of `kb`, `row` of `table`, `attribute` of `info`, and the places of
@@ -122,6 +123,7 @@ class Evidence(_AnnotatedText, total=False):
     """
 
     retrieved_for_entity: Entity
+    page: Entity
     score: float
     fact: list[Entity]
     row: Row
@@ -284,9 +286,9 @@ def check_evidence(evidence: object, where: str) -> None:
     pairs = evidence.get("disambiguations")
     if not isinstance(pairs, list) or not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):
         raise fault("an evidence has no list of [surface form, id] in 'disambiguations'")
-    entity = evidence.get("retrieved_for_entity")
-    if entity is not None and not _is_entity(entity):
-        raise fault("'retrieved_for_entity' of an evidence is not {id, label}")
+    for key in ("retrieved_for_entity", "page"):
+        if key in evidence and not _is_entity(evidence[key]):
+            raise fault(f"'{key}' of an evidence is not {{id, label}}")
     try:
         msgspec.convert(dict(evidence), _Structure)
     except msgspec.ValidationError as error:

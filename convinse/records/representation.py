@@ -23,13 +23,9 @@ class QuestionEntity(TypedDict):
 
 
 class UnlinkedName(TypedDict):
-    """A name in a question that means no item of the knowledge base, and the items whose pages tell of it.
-
-    Where no page does, nothing is known of what it names.
-    """
+    """A name in a question that means no item of the knowledge base."""
 
     name: str
-    pages: list[Entity]
 
 
 class _Fields(TypedDict):
@@ -43,14 +39,11 @@ class Representation(_Fields, total=False):
     """What a question is about, by ids, and what it asks, in words.
 
     `candidates` are all the items that its names may mean, those of `entities` and `context` among them, best first:
-    retrieval looks at all of them. `unlinked` are the names that mean no item; the items whose pages tell of them are among the
-    candidates. `unplaced` are its words that question understanding does not know the meaning of: a "he" that nobody is, half a
-    sentence that takes the place of nothing in the question before.
+    retrieval looks at all of them. `unlinked` are the names that mean no item.
     """
 
     candidates: list[QuestionEntity]
     unlinked: list[UnlinkedName]
-    unplaced: list[str]
 
 
 class RepresentationSlots(NamedTuple):

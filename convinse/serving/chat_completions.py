@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from ..encoder.tokens import TokenCounter
 from ..knowledge_base.linking import repair
 from ..pipeline import Pipeline
-from ..question_understanding.base import understand
+from ..question_understanding.base import turns_in_step, understand
 from ..records.conversation import Conversation, RankedAnswer, Turn
 from ..records.evidence import SOURCES, Entity, parse_sources
 from ..records.written_values import find_literals
@@ -165,11 +165,12 @@ def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[
     An answer of another program is what its line names: the item, date or number in it that fits its question best.
     """
     conversation: Conversation = {"conv_id": "chat", "questions": list(earlier)}
-    for number, turn in enumerate(earlier):
+    for turn in earlier:
         for answer in turn["pred_answers"]:
             if not answer["answer"]["id"]:
                 answer["answer"] = _named(pipeline.resources, turn["question"], answer["answer"]["label"])
-        understand(pipeline.qu, [conversation], number, use_gold_answers=False)
+    for turns, histories in turns_in_step([conversation], use_gold_answers=False):
+        understand(pipeline.qu, turns, histories, use_gold_answers=False)
     return pipeline.session(sources, conversation)
 
 

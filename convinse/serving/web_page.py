@@ -101,8 +101,7 @@ def read_examples(config: Config) -> list[ExampleConversation]:
 
 def find_table(pipeline: Pipeline, page: str, table: int) -> WholeTable:
     """Return a table of the Wikipedia dump, by its page (an item) and its number. Raises `HTTPException` (404)."""
-    dump = pipeline.resources.wikipedia
-    rows = dump.table(page, table) if dump is not None else []
+    rows = pipeline.resources.rows(page, table)
     if not rows:
         raise HTTPException(404, "no such table: the Wikipedia dump of this server does not have it")
     return WholeTable(rows[:_MOST_ROWS], len(rows))

@@ -1,1 +1,1 @@
-"""The embedded data: entity documents, pages and conversations, and what `scripts/build_snapshot.py` builds of them."""
+"""The embedded data: the knowledge base and the pages that `scripts/recipes/snapshot/build.py` builds, conversations, models."""

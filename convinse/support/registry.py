@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,6 @@ _MODULES: dict[str, dict[str, str]] = {
         "nc_init_prev": "convinse.question_understanding.naive_concat:NcInitPrev",
         "nc_all": "convinse.question_understanding.naive_concat:NcAll",
         "llm": "convinse.question_understanding.llm:LanguageModelUnderstanding",
-        "history": "convinse.question_understanding.trained_history:TrainedHistory",
         "slots": "convinse.question_understanding.slots:Slots",
         "sr": "convinse.question_understanding.structured_representation:StructuredRepresentation",
     },
@@ -35,6 +35,9 @@ _MODULES: dict[str, dict[str, str]] = {
     },
     "converters": {},  # of data sets: those of the project register themselves (formats/converters.py)
 }
+
+# of the methods of a module that are called with arguments; `self` counts
+_PARAMETERS = {"__init__": 2, "inference_on_turn": 3, "inference_on_turns": 3, "train": 2}
 
 
 def module_names(stage: str) -> list[str]:
@@ -58,7 +61,7 @@ def find_module(stage: str, name: str, base: type) -> type:
 
     Raises:
         ModuleError: the name is unknown (the nearest is suggested), the module does not import (its own error is
-            shown), it has no such class, or the class does not inherit `base` or leaves its abstract method open.
+            shown), it has no such class, or the class does not inherit `base` or implements none of its methods, or one with other parameters.
     """
     target = _MODULES[stage].get(name) or (name if ":" in name else _plugins(stage).get(name))
     if target is None:
@@ -70,9 +73,17 @@ def find_module(stage: str, name: str, base: type) -> type:
         raise ModuleError(f"{stage}: {target}: the module '{module_name}' has no class '{class_name}'")
     if not issubclass(module_class, base):
         raise ModuleError(f"{stage}: {target}: the class must inherit {base.__module__.split('.')[0]}.{base.__name__}")
-    missing = sorted(getattr(module_class, "__abstractmethods__", ()))
-    if missing:
-        raise ModuleError(f"{stage}: {target}: the class must implement {', '.join(missing)}")
+    if stage not in ("qu", "ers", "ha"):
+        return module_class
+    if all(getattr(module_class, name) is getattr(base, name) for name in ("inference_on_turn", "inference_on_turns")):
+        raise ModuleError(f"{stage}: {target}: the class must implement inference_on_turn")
+    for name, number in _PARAMETERS.items():
+        try:
+            inspect.signature(getattr(module_class, name)).bind(*range(number))
+        except TypeError as error:
+            raise ModuleError(
+                f"{stage}: {target}: {name}: {error}; docs/your-own-module.md has its parameters"
+            ) from None
     return module_class
 
 

@@ -17,7 +17,7 @@ from ..config import Config
 from ..encoder.checkpoint import load_checkpoint, row_form_of
 from ..encoder.extractive_reader import ExtractiveReader
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
-from ..heterogeneous_answering.question import expected_type
+from ..heterogeneous_answering.question import Knowledge, expected_types
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence
 from ..records.literals import is_date, is_number
@@ -26,6 +26,7 @@ from ..records.written_values import find_literals
 from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError
+from ..turn_results import keep_answers
 from .answer_ranking import train_ranking
 from .conversations import turns_with_evidences
 from .learning import Measures, shuffled_batches
@@ -95,7 +96,8 @@ name it nor have its item are examples without an answer.""",
 
 def examples(ha: ExtractiveAnswering, turn: Turn, form: RowForm = "plain") -> TurnExamples:
     """The evidences of a turn as examples, rows of tables in the form that the model is shown; questions for yes or no give none, as no text holds their answer."""
-    if expected_type(turn, ha.config.sr_delimiter, ha.resources).kind == "yesno":
+    ((expected, _),) = expected_types([turn], ha.config.sr_delimiter, Knowledge.of(ha.resources))
+    if expected.kind == "yesno":
         return TurnExamples([], [])
     right: dict[str, ReadExample] = {}  # by text: the same may come twice
     wrong: dict[str, ReadExample] = {}
@@ -155,5 +157,7 @@ def validate(
 ) -> Measures:
     """P@1, MRR and Hit@5 of the module with another reader; the turns have their evidences and are not changed."""
     turns: list[Any] = [{**turn} for turn in dev]
-    ha.with_reader(reader).inference_on_turns(turns, sources)
+    module = type(ha)(ha.config, ha.resources, reader)
+    for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
+        keep_answers(module, turn, answers)
     return {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}

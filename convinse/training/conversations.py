@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..config import Config
-from ..evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from ..evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from ..formats.conversations.benchmark import read_benchmark
-from ..question_understanding.base import QuestionUnderstanding, understand
+from ..question_understanding.base import QuestionUnderstanding, turns_in_step, understand
 from ..records.conversation import Conversation, Turn
 from ..resources import Resources
 from ..stage import build
 from ..support.errors import DataError
 from ..support.registry import find_module
-from ..turn_results import keep_all_evidences, without_results
+from ..turn_results import remove_results
 from .learning import batches
 
 
@@ -33,9 +33,9 @@ def understood_conversations(config: Config, part: str, resources: Resources | N
                 raise DataError(
                     f"{path}: conversation {conversation['conv_id']}, turn {number} has no answers; training needs them"
                 )
-            without_results(turn)  # results of the pipeline may be trained on
-    for number in range(max((len(conversation["questions"]) for conversation in conversations), default=0)):
-        understand(module, conversations, number, use_gold_answers=True)
+            remove_results(turn)  # results of the pipeline may be trained on
+    for turns, histories in turns_in_step(conversations, use_gold_answers=True):
+        understand(module, turns, histories, use_gold_answers=True)
     module.store_cache()
     return conversations
 
@@ -58,8 +58,7 @@ def grouped_turns(
     try:
         for batch in batches(conversations, module.conversations_at_once):
             turns = [turn for conversation in batch for turn in conversation["questions"]]
-            retrieved = module.inference_on_turns(turns, sources)
-            keep_all_evidences(module, turns, retrieved, sources, config.evs_max_evidences)
+            retrieve(module, turns, sources, config.evs_max_evidences)
             for conversation in batch:
                 yield from ((_group(conversation, turn), turn) for turn in conversation["questions"])
             for turn in turns:

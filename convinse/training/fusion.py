@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ..encoder.checkpoint import load_checkpoint
-from ..heterogeneous_answering.question import expected_type
+from ..heterogeneous_answering.question import NO, YES, Knowledge, expected_types
 from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
-from ..heterogeneous_answering.yes_no import NO, YES
 from ..records.conversation import Turn, asked_in_full
 from ..resources import model_path
 from ..support.errors import DataError
+from ..turn_results import keep_answers
 from .answering import answer_spans
 from .conversations import turns_with_evidences
 from .learning import Learning, Measures, shuffled_batches
@@ -96,7 +96,9 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
         )
     )
     own = dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model))  # a writer changes the one it is given
-    ha.with_writer(ha.build_writer(own)).inference_on_turns(turns, sources)
+    module = type(ha)(ha.config, ha.resources, ha.build_writer(own))
+    for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
+        keep_answers(module, turn, answers)
     measured = {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}  # type: ignore[literal-required]
     training: dict[str, Any] = msgspec.to_builtins(config.ha_training)
     of_reader: dict[str, Any] = msgspec.to_builtins(config.ha_seq2seq)
@@ -124,7 +126,8 @@ def fusion_example(ha: Seq2SeqAnswering, turn: Turn) -> FusionExample | None:
     if not read:
         return None
     wanted: str | None = None
-    if expected_type(turn, ha.config.sr_delimiter, ha.resources).kind == "yesno":
+    ((expected, _),) = expected_types([turn], ha.config.sr_delimiter, Knowledge.of(ha.resources))
+    if expected.kind == "yesno":
         wanted = next((answer["label"] for answer in turn["answers"] if answer["label"].lower() in _YES_NO), None)
     for evidence in () if wanted else read:
         spans = answer_spans(evidence, turn["answers"])

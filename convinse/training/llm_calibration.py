@@ -43,9 +43,8 @@ def train_calibration(ha: LanguageModelAnswering, sources: Sequence[str]) -> Pat
     right: list[bool] = []
     own = (turn.copy() for turn in turns_with_evidences(config, "dev", sources, ha.resources))
     while turns := list(islice(own, _AT_ONCE)):
-        module.prepare(turns)
-        for turn in turns:
-            for answer in module.inference_on_turn(turn, sources)[:1]:
+        for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
+            for answer in answers[:1]:
                 sure.append(answer["score"])
                 right.append(is_answer(answer["answer"], turn["answers"]))
     if len(sure) < _LEAST:

@@ -11,10 +11,9 @@ import msgspec
 
 from ..config import ReaderTraining
 from ..encoder.checkpoint import Checkpoint, add_tokens, load_checkpoint
-from ..encoder.extractive_reader import ExtractiveReader
+from ..encoder.extractive_reader import ExtractiveReader, best_answers
 from ..formats.mrqa import read_plain
 from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
-from ..heterogeneous_answering.dataset_predictions import best_answers
 from ..resources import model_path
 from ..scoring.mrqa import evaluate
 from ..support.errors import ConfigError, DataError, nearest, one_line

@@ -75,7 +75,7 @@ def predicate_words(question: str, language: Words, mentioned: Iterable[str], na
     rest = question
     for surface in sorted(mentioned, key=len, reverse=True):
         rest = re.sub(rf"(?<!\w){re.escape(surface)}(?!\w)", " ", rest, count=1, flags=re.IGNORECASE)
-    left_out = language.stop_words | language.greetings
+    left_out = language.stop_words | language.fillers
     in_names = {word for name in names for word in fold(name).split()}
     return [
         word

@@ -18,7 +18,7 @@ from ..support.blocks import Block, Faults, cores, in_order, read_blocks
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import JSON_ERRORS, raw_lines
 from ..support.progress import progress
-from .dump import PackedPage, check_replaceable, pack, write_packed
+from .dump import Embedding, PackedPage, check_replaceable, pack, write_packed
 from .page import page_evidences, parse_page
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
@@ -70,7 +70,13 @@ def label_of(title: str) -> str:
 
 
 def build(
-    pages: Path, output: Path, titles: Path | None = None, *, processes: int | None = None, quiet: bool = True
+    pages: Path,
+    output: Path,
+    titles: Path | None = None,
+    *,
+    embedding: Embedding | None = None,
+    processes: int | None = None,
+    quiet: bool = True,
 ) -> BuiltDump:
     """Build the dump of a file of pages; an older one at `output` is replaced when the new one is whole.
 
@@ -79,6 +85,7 @@ def build(
         output: the dump. Its content does not depend on `processes`.
         titles: a TSV of title and item (in either order, with or without a header line), plain or packed; the pages'
             own titles and items are known besides.
+        embedding: makes the vectors by which evidences are found; None: they are found by their words only.
         processes: to parse with; all cores by default.
         quiet: show no progress.
 
@@ -114,7 +121,7 @@ def build(
         faults.report()
 
     with closing(packed()) as packed_pages:
-        counts = write_packed(output, packed_pages)
+        counts = write_packed(output, packed_pages, embedding)
     return BuiltDump(counts, skipped, faults.bad, usable - counts["pages"], time.monotonic() - start)
 
 

@@ -10,12 +10,14 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
-from ..language.text import fold
+from ..language.language import english
 from ..records.evidence import Evidence, Row
 from ..support.checksums import read_sha256, sha256
 from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
@@ -36,10 +38,14 @@ PRAGMA journal_mode=OFF;
 PRAGMA synchronous=OFF;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL);
+CREATE TABLE vectors (page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
 """
-# the words of pages in the full-text index of SQLite, without a copy of the text: phrases and BM25 in the file that is there anyway, at half of
-# the size of the text; a row of `words` is that of `page`
-_WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61')"
+# the words of evidences in the full-text index of SQLite, without a copy of the text: BM25 in the file that is there anyway
+_WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, tokenize='unicode61')"
+_PLACES = (
+    1 << 20
+)  # evidences of a page at most; a row of `words` is that of the page times this, and the evidence's place
+_LEVELS = 127  # of a number of a vector
 
 
 class WikipediaDump:
@@ -75,6 +81,9 @@ class WikipediaDump:
             except sqlite3.OperationalError:  # an earlier version wrote it, or this SQLite has no full-text search
                 self.has_words = False
             self.build_id: str = meta["build_id"]  # the same for the same pages, in whatever order they came
+            model, _, dimension = meta.get("vectors", "").partition(" ")
+            self.vectors_of: str = model  # id of the weights of a model, or empty
+            self.dimension = int(dimension or 0)
             self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])  # `pages`, and evidences by source
 
     def get(self, item_id: str) -> list[Evidence] | None:
@@ -107,33 +116,57 @@ class WikipediaDump:
         if seal != _seal(digest_of(self.path, size)):
             raise IndexFileError(f"{self.path}: altered since it was built; build it again")
 
-    def search(self, names: Sequence[str], words: Sequence[str] = (), limit: int = 10) -> list[str]:
-        """The items whose pages have all of some names, best first; empty where the dump has no words.
+    def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
+        """The evidences with some words, best first by BM25; empty if the dump has no words.
 
         Args:
-            names: each one word or more in a row; in any case, accents aside.
-            words: pages with more of these are better; without names pages have one of them at least.
-            limit: of items.
+            words: as `pack` was told to make them of texts.
+            limit: of evidences.
         """
-        phrases = [f'"{form}"' for form in map(fold, names) if form]
-        single = [f'"{form}"' for form in map(fold, words) if form]
-        parts = [*phrases, *([f"({' OR '.join([*phrases, *single])})"] if single else [])]
-        if not self.has_words or not parts:
+        phrases = [f'"{word}"' for word in dict.fromkeys(words) if word]
+        if not self.has_words or not phrases:
             return []
-        statement = (
-            "SELECT id FROM words JOIN page ON page.rowid = words.rowid WHERE words MATCH ? ORDER BY rank, id LIMIT ?"
-        )
+        statement = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?"
         with _readable(self.path):
-            return [row[0] for row in self._connection.execute(statement, (" AND ".join(parts), limit))]
+            rows = [row[0] for row in self._connection.execute(statement, (" OR ".join(phrases), limit))]
+        return [self._found(*divmod(row, _PLACES)) for row in rows]
 
-    def tells_of(self, item_id: str, name: str) -> bool:
-        """Whether an item's page has a name; see `search`."""
-        form = fold(name)
-        if not self.has_words or not form:
-            return False
-        statement = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = (SELECT rowid FROM page WHERE id = ?)"
+    def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
+        """The evidences whose vectors are nearest to that of a question, nearest first; empty if the dump has no vectors.
+
+        Args:
+            question: [dimension] float32, of the model that `vectors_of` names.
+            limit: of evidences.
+        """
+        rows, vectors, scales = self._vectors
+        if not len(rows):
+            return []
+        closeness = np.concatenate(
+            [vectors[start : start + _PLACES] @ question for start in range(0, len(rows), _PLACES)]
+        )
+        closeness *= scales
+        best = np.lexsort((rows, -closeness))[:limit]
+        return [self._found(*divmod(int(row), _PLACES)) for row in rows[best]]
+
+    @cached_property
+    def _vectors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows as those of `words` [n], vectors [n, dimension] int8 and their scales [n]."""
+        rows, vectors, scales = [np.zeros(0, np.int64)], [], [np.zeros(0, np.float32)]
         with _readable(self.path):
-            return self._connection.execute(statement, (f'"{form}"', item_id)).fetchone() is not None
+            for page, numbers in self._connection.execute("SELECT page, numbers FROM vectors ORDER BY page"):
+                packed = np.frombuffer(numbers, np.int8).reshape(-1, self.dimension + 4)
+                vectors.append(packed[:, 4:].astype(np.float32))
+                scales.append(packed[:, :4].copy().view(np.float32)[:, 0])
+                rows.append(page * _PLACES + np.arange(len(packed)))
+        return np.concatenate(rows), np.concatenate(vectors or [np.zeros((0, 0), np.float32)]), np.concatenate(scales)
+
+    def _found(self, page: int, place: int) -> FoundEvidence:
+        return FoundEvidence(self._item_of(page), place)
+
+    def _item_of(self, page: int) -> str:
+        with _readable(self.path):
+            item: str = self._connection.execute("SELECT id FROM page WHERE rowid = ?", (page,)).fetchone()[0]
+        return item
 
     def table(self, page: str, table: int) -> list[Row]:
         """The whole rows of a table on an item's page, in their order; see `whole_rows`. Tables count from 0.
@@ -159,18 +192,49 @@ class WikipediaDump:
 
     def close(self) -> None:
         """Close the file."""
+        self.__dict__.pop("_vectors", None)
         self._tables.clear()
         self._connection.close()
 
 
+class FoundEvidence(NamedTuple):
+    """The evidence at a place of an item's page."""
+
+    item_id: str
+    place: int
+
+
 class PackedPage(NamedTuple):
-    """A page as it is stored; `words` are those that it is found by, `digest` is the share of its content in the build id."""
+    """A page as it is stored.
+
+    Attributes:
+        item_id: of the page.
+        blob: its evidences.
+        texts: of its evidences.
+        words: those that each evidence is found by.
+        digest: the share of its content in the build id.
+        counts: its evidences by source.
+    """
 
     item_id: str
     blob: bytes
-    words: str
+    texts: list[str]
+    words: list[str]
     digest: int
     counts: dict[str, int]
+
+
+class Embedding(NamedTuple):
+    """What makes vectors of texts: `embed` gives [n, dimension] float32, each row of length 1; `model` is the id of its weights."""
+
+    model: str
+    dimension: int
+    embed: Callable[[Sequence[str]], np.ndarray]
+
+
+def search_words(text: str) -> list[str]:
+    """The words that an evidence is found by."""
+    return english().words.stems(text)
 
 
 def pack(item_id: str, evidences: list[Evidence]) -> PackedPage:
@@ -178,17 +242,24 @@ def pack(item_id: str, evidences: list[Evidence]) -> PackedPage:
     data = msgspec.json.encode(evidences)
     digest = hashlib.sha256(item_id.encode() + b"\n" + data).digest()
     counts = Counter(evidence["source"] for evidence in evidences)
-    words = " ".join(fold(evidence["evidence_text"]) for evidence in evidences)
-    return PackedPage(item_id, zlib.compress(data, 6), words, int.from_bytes(digest, "big"), {"pages": 1, **counts})
+    texts = [evidence["evidence_text"] for evidence in evidences]
+    words = [" ".join(search_words(text)) for text in texts]
+    counted = {"pages": 1, **counts}
+    return PackedPage(item_id, zlib.compress(data, 6), texts, words, int.from_bytes(digest, "big"), counted)
 
 
-def write_dump(path: Path, pages: Iterable[tuple[str, list[Evidence]]]) -> int:
+def write_dump(path: Path, pages: Iterable[tuple[str, list[Evidence]]], embedding: Embedding | None = None) -> int:
     """Write (item id, evidences) pairs into a new dump, put in place when it is whole; returns their number."""
-    return write_packed(path, (pack(item_id, evidences) for item_id, evidences in pages))["pages"]
+    return write_packed(path, (pack(item_id, evidences) for item_id, evidences in pages), embedding)["pages"]
 
 
-def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
+def write_packed(path: Path, pages: Iterable[PackedPage], embedding: Embedding | None = None) -> dict[str, int]:
     """Like `write_dump` with packed pages; returns the counts of the dump. The first page of an item counts.
+
+    Args:
+        path: the dump.
+        pages: in any order.
+        embedding: makes the vectors by which evidences are found; None: they are found by their words only.
 
     Raises:
         OutputError: `path` cannot be written, or is something else than a dump.
@@ -197,7 +268,7 @@ def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
     with replacing(path) as temporary:
         try:
             with closing(sqlite3.connect(temporary)) as connection:
-                counts = _write_pages(path, connection, pages)
+                counts = _write_pages(path, connection, pages, embedding)
         except (sqlite3.DatabaseError, zlib.error, msgspec.DecodeError) as error:
             raise OutputError(f"{path}: cannot be written: {one_line(error)}") from None
         digest = read_sha256(temporary)
@@ -210,7 +281,9 @@ def _seal(digest: str) -> bytes:
     return (_SEAL + digest.encode()).ljust(_PAGE, b"\0")
 
 
-def _write_pages(path: Path, connection: sqlite3.Connection, pages: Iterable[PackedPage]) -> Counter[str]:
+def _write_pages(
+    path: Path, connection: sqlite3.Connection, pages: Iterable[PackedPage], embedding: Embedding | None
+) -> Counter[str]:
     total, counts = 0, Counter(pages=0)
     connection.executescript(_SCHEMA)
     has_words = _has_full_text(connection)
@@ -218,21 +291,34 @@ def _write_pages(path: Path, connection: sqlite3.Connection, pages: Iterable[Pac
         for page in pages:
             cursor = connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", (page.item_id, page.blob))
             if cursor.rowcount:
+                row = cursor.lastrowid or 0
                 if has_words:
-                    row = (cursor.lastrowid, page.words)
-                    connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", row)
+                    places = ((row * _PLACES + place, text) for place, text in enumerate(page.words))
+                    connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", places)
+                if embedding is not None and page.texts:
+                    packed = _packed_vectors(embedding.embed(page.texts))
+                    connection.execute("INSERT INTO vectors VALUES (?, ?)", (row, packed))
                 total += page.digest
                 counts.update(page.counts)
             else:
                 LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
         text = f"{total % _SUMS:064x}"  # a sum of digests, which follows from the content in any order
+        model = "" if embedding is None else f"{embedding.model} {embedding.dimension}"
         meta = {
             "format": str(FORMAT),
-            "build_id": hashlib.sha256(f"format {FORMAT} {text}".encode()).hexdigest()[:16],
+            "vectors": model,
+            "build_id": hashlib.sha256(f"format {FORMAT} {text} {model}".encode()).hexdigest()[:16],
             "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts)}).decode(),
         }
         connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
     return counts
+
+
+def _packed_vectors(vectors: np.ndarray) -> bytes:
+    """Vectors [n, dimension] as rows of a float32 scale and numbers of 8 bits."""
+    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)
+    levels = np.round(vectors / scales).astype(np.int8)
+    return np.hstack([scales.view(np.int8), levels]).tobytes()
 
 
 def _has_full_text(connection: sqlite3.Connection) -> bool:
@@ -241,7 +327,9 @@ def _has_full_text(connection: sqlite3.Connection) -> bool:
     except sqlite3.OperationalError as error:
         if "no such module" not in str(error):  # such as a full disk
             raise
-        LOGGER.warning("this SQLite has no full-text search (FTS5): names are not looked for in the pages of this dump")
+        LOGGER.warning(
+            "this SQLite has no full-text search (FTS5): the evidences of this dump are not found by their words"
+        )
         return False
     return True
 

@@ -16,7 +16,7 @@ from .infobox import attributes
 from .tables import rows
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 4  # raised when the same page gives other evidences; part of every build id
+FORMAT = 5  # raised when the same page gives other evidences; part of every build id
 MAX_LENGTH = 400  # the default of evr_max_evidence_length: longer table rows are cut
 
 

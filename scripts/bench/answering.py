@@ -21,8 +21,8 @@ import msgspec
 
 from convinse.config import Config, load_config
 from convinse.experiment import read_part
-from convinse.heterogeneous_answering.citations import cited
-from convinse.heterogeneous_answering.question import AskedQuestion
+from convinse.heterogeneous_answering.llm import cited
+from convinse.heterogeneous_answering.question import Knowledge, questions_of
 from convinse.language_models.spending import spending
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Conversation
@@ -107,7 +107,7 @@ def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> 
         supported, answered = 0, 0
         for turn in turns:
             for answer in turn["pred_answers"][:1]:
-                asked = AskedQuestion.of(turn, config.sr_delimiter, resources)
+                (asked,) = questions_of([turn], config.sr_delimiter, Knowledge.of(resources))
                 places = range(len(asked.evidences))
                 answered += 1
                 supported += bool(cited(answer["answer"]["label"], answer.get("evidences", ()), asked, places).places)

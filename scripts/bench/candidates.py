@@ -18,14 +18,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from convinse.config import parse_config
+from convinse.encoder.bi_encoder import BiEncoder
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.records.evidence import SOURCES, Entity, Evidence
+from convinse.resources import model_path
 from convinse.support.checksums import sha256
 from convinse.support.errors import DataError
 from convinse.wikipedia.build import build
+from convinse.wikipedia.dump import Embedding
 from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import json_lines, needed
 
+SAVED = ("wikipedia-pages", "pages_with_qid.jsonl.gz")
+INTRODUCTIONS = ("wikipedia-intros", "pages_wd27k.jsonl.gz")  # of the items of wikidata-27k
 CONVQUESTIONS = ("convquestions", "val_wd27k.json.gz")  # its conversations over wikidata-27k
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _YEAR = re.compile(r"[0-9]{4}")
@@ -95,21 +100,28 @@ def first_hit(ranked: Iterable[Evidence], gold: Iterable[str]) -> int | None:
 SEED = 5
 
 
-def build_sources(data: Path, work: Path) -> dict[str, str]:
+def build_sources(data: Path, work: Path, pages: tuple[str, str] = SAVED, vectors: str = "") -> dict[str, str]:
     """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`, as keys of a configuration.
 
     What is there already is kept.
+
+    Args:
+        data: the shared data.
+        work: the folder.
+        pages: the file of the pages, in `data`.
+        vectors: the bi-encoder that lets evidences be found by their vectors, too; empty: none.
     """
-    pages, titles = _pages(data), data / "wikipedia-pages" / "title2qid.tsv.gz"
+    file, titles = needed(data, *pages), data / "wikipedia-pages" / "title2qid.tsv.gz"
+    embedding = None
+    if vectors:
+        encoder = BiEncoder(model_path(vectors))
+        embedding = Embedding(encoder.weights_id, encoder.dimension, encoder.embed)
     with closing(knowledge_base(data, work)) as kb:
-        dump = work / f"wikidata-27k-pages-{sha256(pages)[:12]}.db"
+        ids = [sha256(file)[:12], *([embedding.model[:12]] if embedding else [])]
+        dump = work / f"wikidata-27k-pages-{'-'.join(ids)}.db"
         if not dump.is_file():
-            build(pages, dump, titles=titles if titles.is_file() else None)
+            build(file, dump, titles=titles if titles.is_file() else None, embedding=embedding)
         return {"kb_path": str(kb.path), "ers_wikipedia_dump": str(dump)}
-
-
-def _pages(data: Path) -> Path:
-    return needed(data, "wikipedia-pages", "pages_with_qid.jsonl.gz")
 
 
 class Candidates(NamedTuple):
@@ -144,7 +156,7 @@ def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
     sources = build_sources(data, work)
     retriever = ClocqRetriever(parse_config({**sources, "ers_use_cache": False}))
     with closing(retriever.resources):
-        of_pages = list(_page_evidences(retriever, _pages(data)))
+        of_pages = list(_page_evidences(retriever, needed(data, *SAVED)))
         questions = []
         turns = itertools.islice(distinct_turns(read_json(needed(data, *CONVQUESTIONS))), most)
         for (seed, turn, gold), page in zip(turns, itertools.cycle(of_pages)):

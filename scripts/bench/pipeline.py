@@ -4,7 +4,7 @@
     bash run.sh bench pipeline --against CHECKOUT
 
 With --against the same commands of another version are timed in the same rounds. `with the model` is the default
-configuration, `without` the lexical one.
+configuration, `without` are the defaults of all keys, which load no model.
 """
 
 from __future__ import annotations

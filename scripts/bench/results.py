@@ -2,7 +2,7 @@
 
     bash run.sh bench results [--parts PART] [--work DIR]
 
-Runs of the pipeline with `config.yml` (the embedded model) and `lexical.yml` (none), of which the tables show what their
+Runs of the pipeline with `config.yml` (the embedded model) and `lexical.yml` (its rewrite head alone), of which the tables show what their
 `metrics.json` have. Intervals are of 95 %, by bootstrap over conversations. With --work the runs stay in the folder, and what is
 finished there is not run again unless the code changed.
 """
@@ -50,7 +50,7 @@ def measured(
     **settings: Any,
 ) -> Figures:  # fmt: skip
     """What `metrics.json` of a run has, and the interval of its P@1; runs that are finished in the folder are taken as they are."""
-    name = "-".join([configuration.removesuffix(".yml"), part, history, *settings.values()])
+    name = "-".join([configuration.removesuffix(".yml"), part, history, *map(str, settings.values())])
     note(f"{name}, {'_'.join(sources)} ...")
     config = load_config(
         configuration, name=name, output_path=str(bench.kept), ers_cache_path=str(bench.kept / "cache"), **settings
@@ -116,8 +116,9 @@ def natural_part(bench: Bench, part: str) -> Figures:
 
 
 def understanding_part(bench: Bench) -> Figures:
-    """Each way to understand a question without a model, on the dev part, which chose the default."""
+    """Each way to understand a question, on the dev part, which chose the default."""
     rows = {name: measured(bench, NO_MODEL, part="dev", qu=name) for name in UNDERSTANDING}
+    rows["slots, no qu_rewriter"] = measured(bench, NO_MODEL, part="dev", qu_rewriter=None)
     return _shown(bench, f"embedded dev part, {NO_MODEL}, gold answers of earlier turns", ("qu",), rows)
 
 

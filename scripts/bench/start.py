@@ -64,7 +64,7 @@ def asked(arguments: Sequence[str], folder: Path) -> Asked:
 
 
 def ask(bench: Bench) -> Figures:
-    """The default model with a warm and with an empty cache, and no model."""
+    """The default model with a warm and with an empty cache, and `lexical.yml`."""
     folder = {name: bench.work / name for name in ("warm cache", "empty cache", "lexical")}
     for own in folder.values():
         (own / "cache").mkdir(parents=True)  # the default takes it where it is there

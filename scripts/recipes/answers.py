@@ -1,205 +1,263 @@
-"""The shipped ranking of answers anew, after a change of the embedded model, of what finds answers, or of the data.
+"""The shipped rankings of answers anew, after a change of the embedded model, of what finds answers, or of the data.
 
-    PYTHONPATH=scripts python -m recipes.answers [--data ../shared/data] [--work cache/answers] [--output FOLDER]
+    PYTHONPATH=scripts python -m recipes.answers [--data ../shared/data] [--work cache/answers] [--ablations]
 
-Learns from the embedded conversations to train and to choose by (all sources), also with answers that are no items and with
-questions that offer two of them, and from single questions whose answer is in wikidata-27k (knowledge base): TIQ (train), RuBQ and
-LC-QuAD 2.0 (dev); yes or no also from BoolQ. ConvQuestions, TimeQuestions and TIQ (dev) have no say: `bench conversations` and `bench temporal` report on them.
-Prints cross-validated figures by whole conversations (of single questions: by what they are about) of each strength of regularisation.
-What the questions give is kept in the folder `work`; delete it after a change of the code.
+Learns from the embedded conversations to train and to choose by (all sources), also with answers that are not items: the ranking of
+`ha: extractive` (`snapshot/answers`), and without a reader that of `ha: entity_voting` (`snapshot/voting`). The former also learns
+from ConvMix over wikidata-27k, another knowledge base. With `--ablations` it
+writes `docs/figures/ablations.json`: what each feature and each operation is worth, cross-validated by whole conversations.
+The turns with their evidences are kept in the folder `work`; delete it after a change of what finds them.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import logging
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.candidates import build_sources
+from bench.candidates import INTRODUCTIONS, build_sources
 from bench.conversations.turns import is_right
-from bench.model.reading import sentences
 from convinse.config import load_config, resolve
+from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
-from convinse.heterogeneous_answering.answer_weights import SHIPPED
-from convinse.heterogeneous_answering.candidate_features import Features
+from convinse.heterogeneous_answering.entity_voting import SHIPPED as VOTING
+from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
-from convinse.heterogeneous_answering.question import AskedQuestion
-from convinse.heterogeneous_answering.yes_no import yes_or_no
-from convinse.knowledge_base.index import KnowledgeBase
-from convinse.records.border import structured
+from convinse.heterogeneous_answering.features import Features
+from convinse.heterogeneous_answering.ranking import SHIPPED
+from convinse.heterogeneous_answering.table_questions import OPERATIONS
 from convinse.records.conversation import Conversation, Turn
-from convinse.records.evidence import SOURCES, Entity, Evidence
+from convinse.records.evidence import SOURCES
 from convinse.resources import Resources
+from convinse.scoring.significance import p_value
 from convinse.support.files import replacing
-from convinse.training.answer_ranking import ChoiceSet, choices_of, offering, unlinked, write_ranking
+from convinse.training.answer_ranking import (
+    RISING,
+    ChoiceSet,
+    best_strength,
+    choices_of,
+    cross_validated,
+    unlinked,
+    write_ranking,
+)
 from convinse.training.choices import Choice
 from convinse.training.conversations import grouped_turns
-from recipes.embedded.examples import chooses
-from recipes.embedded.negatives import part_of
-from recipes.embedded.ranking_sets import boolq_questions
-from recipes.embedded.wikidata import is_item
-from recipes.sources import json_lines, needed, shared_data
-from recipes.temporal import answer_entity
+from recipes.figures import write_table
+from recipes.sources import needed, shared_data
 
-_NAMES = ", names"  # sets whose answers are no items
-_PARTS = ("choices", "yes_no")
-_EMBEDDED = ("train", "dev", "natural-dev")
+_COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.answers"
+_PARTS = ("train", "dev", "natural-dev")
+_NAMES = ", names"  # sets whose answers are not items
+_FOREIGN = "convmix"
+_CONVMIX = ("convmix", "dev_wd27k.json.gz")
 _CARD = {
     "Data": """
 | set | what | licence |
 |---|---|---|
 | train, dev, natural-dev | the embedded conversations to train and to choose by, all sources | MIT, the project's own |
-| train, names; dev, names | the same, as if the answers were no items | as above |
-| train, offers; dev, offers | the same, as if each question offered its answer and a wrong one | as above |
-| tiq | questions of TIQ (train), as found in zhenjia2017/FAITH, over wikidata-27k | MIT |
-| rubq2 | questions of RuBQ 2.0 (dev), vladislavneon/RuBQ, over wikidata-27k | CC BY-SA 4.0 |
-| lcquad2 | questions of LC-QuAD 2.0 (dev, CLOCQ's selection), over wikidata-27k | CC BY 4.0 |
-| boolq | 238 held-out questions for yes or no of BoolQ with their passages | CC BY-SA |
+| train, names; dev, names | the same, as if the answers were not items | as above |
+| convmix | ConvMix (dev), over the facts of wikidata-27k and the introductions of its items: the questions with a right candidate | CC BY 4.0 |
 
-Facts are Wikidata's (CC0). `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how
-much a question counts, and the questions for yes or no. It holds numbers only, no text of the data. The half of the natural questions to
-report on, the test part, TimeQuestions, TIQ (dev) and ConvQuestions had no part in it.""",
-    "Again": "`PYTHONPATH=scripts python -m recipes.answers`, in a checkout with the shared data. The same questions give the same weights.",
+`trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts,
+and the questions for yes or no. It holds numbers only, no text of the data. The parts to report on had no part in it.""",
+    "Again": "`PYTHONPATH=scripts python -m recipes.answers`. The same questions give the same weights.",
 }
-_LISTED = Features._fields.index("listed")
-_MOST = 600  # questions of a benchmark of single questions
-_QUESTIONS = ("hybrid", "wikidata-questions.jsonl.gz")  # of TIQ (train) and RuBQ
-_LCQUAD = ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
+_Turns = list[tuple[str, Turn]]
 
 
-def single_questions(data: Path, kb: KnowledgeBase) -> dict[str, list[Conversation]]:
-    """By data set the questions of one turn with an answer that the knowledge base knows, each once."""
-    known: dict[str, dict[str, Conversation]] = defaultdict(dict)
+class RememberingReader:
+    """A reader that reads each text once: ablations ask about the same texts again."""
 
-    def add(name: str, question: str, answers: Iterable[Entity]) -> None:
-        given = [answer for answer in answers if not is_item(answer["id"]) or kb.has(answer["id"])]
-        if given and "{" not in question:
-            turn: Turn = {"turn": 0, "question": question, "answers": given}
-            known[name].setdefault(question, {"conv_id": f"{name} {len(known[name])}", "questions": [turn]})
+    def __init__(self, reader: ExtractiveReader) -> None:
+        self._reader, self.row_form = reader, reader.row_form
+        self._spans: dict[tuple[str, str], list[AnswerSpan]] = {}
 
-    for row in json_lines(needed(data, *_QUESTIONS)):
-        if row["set"].endswith("test"):
-            continue
-        written = (answer["id"] or str(answer["value"]) for answer in row["answers"])
-        add(row["set"].split("-")[0], row["question"], filter(None, (answer_entity(own, kb.label) for own in written)))
-    for conversation in read_benchmark(needed(data, *_LCQUAD), "lcquad2"):
-        turn = conversation["questions"][0]
-        add("lcquad2", turn["question"], turn["answers"])
-    return {name: list(questions.values()) for name, questions in known.items()}
+    def read_all(self, questions: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[AnswerSpan]]:
+        """The spans of each question's texts."""
+        new = [
+            [text for text in dict.fromkeys(texts) if (question, text) not in self._spans]
+            for question, texts in zip(questions, contexts, strict=True)
+        ]
+        for question, texts, spans in zip(questions, new, self._reader.read_all(questions, new), strict=True):
+            for place, text in enumerate(texts):
+                self._spans[question, text] = [span for span in spans if span.context == place]
+        return [list(self._placed(*own)) for own in zip(questions, contexts, strict=True)]
 
-
-def some(conversations: Sequence[Conversation], most: int) -> list[Conversation]:
-    """At most so many, evenly from all."""
-    step = max(1, -(-len(conversations) // most))
-    return list(conversations[::step])
+    def _placed(self, question: str, texts: Sequence[str]) -> Iterator[AnswerSpan]:
+        for place, text in enumerate(texts):
+            for span in self._spans[question, text]:
+                yield dataclasses.replace(span, context=place)
 
 
-def choice_set(
-    name: str, settings: Mapping[str, Any], conversations: Sequence[Conversation], sources: Sequence[str], work: Path
-) -> ChoiceSet:
-    """What conversations teach, from the folder `work` where it is there already; `settings` are of the configuration."""
-    kept = work / f"{name}.npz"
-    if not kept.is_file():
-        path = work / f"{name}.json"
-        path.write_text(json.dumps(conversations), encoding="utf-8")
-        config = load_config(
-            "config.yml", **settings, train_input_path=str(path.resolve()), benchmark="convmix", benchmark_path=".",
-            ers_cache_path=str(work / "cache"),
-        )  # fmt: skip
-        with Resources(config) as resources:
-            turns = grouped_turns(config, "train", sources, resources)
-            if name.endswith(_NAMES):
-                turns = ((group, own) for group, turn in turns if (own := unlinked(turn)) is not None)
-            learned = choices_of(name, ExtractiveAnswering(config, resources), turns, is_right)
-        arrays = {f"{part}_{key}": array for part in _PARTS for key, array in _arrays(getattr(learned, part)).items()}
-        with replacing(kept) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)
-    with np.load(kept, allow_pickle=False) as arrays:
-        return ChoiceSet(name, *(list(_choices(arrays, part)) for part in _PARTS))
+def kept_turns(
+    name: str, base: str, settings: Mapping[str, str], conversations: Sequence[Conversation],
+    sources: Sequence[str], work: Path,
+) -> _Turns:  # fmt: skip
+    """The turns of conversations, each with its group and evidences, from the folder `work` if they are there."""
+    path = work / f"{Path(base).stem}-{name}.jsonl"
+    if not path.is_file():
+        source = work / f"{name}.json"
+        source.write_text(json.dumps(conversations), encoding="utf-8")
+        config = load_config(base, **settings, train_input_path=str(source.resolve()), benchmark="convmix", benchmark_path=".",
+                             ers_cache_path=str(work / "cache"))  # fmt: skip
+        with (
+            Resources(config) as resources,
+            replacing(path) as temporary,
+            temporary.open("w", encoding="utf-8") as file,
+        ):
+            for own in grouped_turns(config, "train", sources, resources):
+                file.write(f"{json.dumps(own)}\n")
+    return [(group, turn) for group, turn in map(json.loads, path.read_text(encoding="utf-8").splitlines())]
 
 
-def _arrays(choices: Sequence[Choice]) -> dict[str, np.ndarray]:
-    """Choices as arrays that a file can hold."""
+class World(NamedTuple):
+    """An answering module over its knowledge base, and the sets of turns that it answers."""
+
+    module: ExtractiveAnswering | EntityVoting
+    turns: dict[str, _Turns]
+
+
+def learned_sets(worlds: Sequence[World]) -> list[ChoiceSet]:
+    """The choices of each set of turns.
+
+    Of ConvMix only those with a right candidate: wikidata-27k lacks most of its answers. For yes or no that is not known.
+    """
+    sets = [choices_of(name, module, own, is_right) for module, turns in worlds for name, own in turns.items()]
+    return [
+        ChoiceSet(own.name, [choice for choice in own.choices if choice.right.any()], [])
+        if own.name == _FOREIGN
+        else own
+        for own in sets
+    ]
+
+
+def turns_of(base: str, work: Path) -> dict[str, _Turns]:
+    """The turns of each embedded set that a configuration learns from."""
+    parts = {part: read_part(load_config(base), part) for part in _PARTS}
+    turns = {part: kept_turns(part, base, {}, own, SOURCES, work) for part, own in parts.items()}
+    if base == "config.yml":
+        for part in _PARTS[:2]:
+            nameless = ((group, unlinked(turn)) for group, turn in turns[part])
+            turns[part + _NAMES] = [(group, own) for group, own in nameless if own is not None]
+    return turns
+
+
+def convmix_turns(settings: Mapping[str, str], data: Path, work: Path) -> dict[str, _Turns]:
+    """The turns of ConvMix (dev) over wikidata-27k; of the two wordings of a conversation the first."""
+    groups: dict[Any, Conversation] = {}
+    for conversation in read_benchmark(needed(data, *_CONVMIX), "convmix"):
+        groups.setdefault(conversation.get("group", conversation["conv_id"]), conversation)
+    return {_FOREIGN: kept_turns(_FOREIGN, "wikidata-27k.yml", settings, list(groups.values()), SOURCES, work)}
+
+
+def world_of(base: str, turns: dict[str, _Turns], settings: Mapping[str, str], work: Path, stack: ExitStack) -> World:
+    """The answering module of a configuration, which reads each text once; its resources are closed with `stack`."""
+    config = load_config(base, **settings, ers_cache_path=str(work / "cache"))
+    resources = stack.enter_context(Resources(config))
+    if config.ha == "entity_voting":
+        return World(EntityVoting(config, resources), turns)
+    module = ExtractiveAnswering(config, resources)
+    module.reader = RememberingReader(module.reader)  # type: ignore[assignment] # only `read_all` is called
+    return World(module, turns)
+
+
+# -- ablations ---------------------------------------------------------------------------------------------------------
+
+
+def rights(sets: Sequence[ChoiceSet], l2: float, columns: Sequence[int]) -> dict[str, np.ndarray]:
+    """[n] of each part whether the best candidate is right, by weights of some features learned from other conversations."""
+    rising = [place for place, column in enumerate(columns) if column in RISING]
+    choices = [[own._replace(candidates=own.candidates[:, columns]) for own in given.choices] for given in sets]
     return {
-        "candidates": np.concatenate([choice.candidates for choice in choices] or [np.empty((0, 0))]),
-        "counts": np.array([len(choice.candidates) for choice in choices], np.int64),
-        "questions": np.array([choice.question for choice in choices]),
-        "right": np.concatenate([choice.right for choice in choices] or [np.empty(0, bool)]),
-        "groups": np.array([choice.group for choice in choices], np.str_),
+        given.name: np.array([_is_right(*pair) for pair in zip(own, likely, strict=True)], float)
+        for given, own, likely in zip(sets, choices, cross_validated(choices, l2, rising), strict=True)
     }
 
 
-def _choices(kept: Mapping[str, np.ndarray], part: str) -> Iterator[Choice]:
-    own = {key: kept[f"{part}_{key}"] for key in ("candidates", "counts", "questions", "right", "groups")}
-    ends = np.cumsum(own["counts"])[:-1]
-    rows, right = np.split(own["candidates"], ends), np.split(own["right"], ends)
-    for candidates, question, answers, group in zip(rows, own["questions"], right, own["groups"], strict=False):
-        yield Choice(candidates, question, answers, 1.0, str(group))
+def _is_right(choice: Choice, chances: np.ndarray) -> bool:
+    return bool(len(choice.right) and choice.right[chances[:-1].argmax()])
 
 
-def all_sets(data: Path, work: Path) -> list[ChoiceSet]:
-    """The sets that the shipped ranking learns from."""
-    work.mkdir(parents=True, exist_ok=True)
-    parts = {part: read_part(load_config("config.yml"), part) for part in _EMBEDDED}
-    parts |= {part + _NAMES: parts[part] for part in _EMBEDDED[:2]}
-    sets = [choice_set(name, {}, own, SOURCES, work) for name, own in parts.items()]
-    sets += [offering(own) for own in sets[:2]]
-    real = build_sources(data, work)
-    with closing(KnowledgeBase(Path(real["kb_path"]))) as kb:
-        single = [
-            choice_set(name, real, some(questions, _MOST), ("kb",), work)
-            for name, questions in single_questions(data, kb).items()
-        ]
-    choices = [_linked(choice) for own in single for choice in own.choices]
-    yes_no = list(chain.from_iterable(own.yes_no for own in single))
-    sets.append(ChoiceSet(", ".join(own.name for own in single), choices, yes_no))  # one of seven sets, all of one kind
-    sets.append(ChoiceSet("boolq", [], list(_boolq(data))))
-    return sets
+def compared(
+    sets: Sequence[ChoiceSet], all_right: Mapping[str, np.ndarray], right: Mapping[str, np.ndarray]
+) -> dict[str, float]:
+    """P@1 of each part without something, the questions that it loses and wins, and the p-value by conversations."""
+    judging = [own for own in sets if not own.name.endswith(_NAMES)]
+    row: dict[str, float] = {own.name: round(float(right[own.name].mean()), 4) for own in judging}
+    groups: dict[str, float] = {}
+    lost = won = 0
+    for own in judging:
+        gaps = right[own.name] - all_right[own.name]
+        lost, won = lost + int((gaps < 0).sum()), won + int((gaps > 0).sum())
+        for choice, gap in zip(own.choices, gaps, strict=True):
+            groups[f"{own.name} {choice.group}"] = groups.get(f"{own.name} {choice.group}", 0.0) + gap
+    return {**row, "lost": lost, "won": won, "p": round(p_value(groups.values()), 4)}
 
 
-def _linked(choice: Choice) -> Choice:
-    """The choice without right candidates that are only known as one of a class: a guess, where what is asked about is not linked."""
-    return choice._replace(right=choice.right & (choice.candidates[:, _LISTED] == 0.0)) if len(choice.right) else choice
+def ablations(worlds: Sequence[World]) -> dict[str, dict[str, float]]:
+    """What each feature and each operation is worth: the figures without it."""
+    sets = learned_sets(worlds)
+    l2, _ = best_strength(sets)
+    every = list(range(len(Features._fields)))
+    whole = rights(sets, l2, every)
+    rows = {"all": compared(sets, whole, whole)}
+    for place, name in enumerate(Features._fields):
+        rows[f"feature {name}"] = compared(sets, whole, rights(sets, l2, [own for own in every if own != place]))
+    for name, operation in list(OPERATIONS.items()):
+        del OPERATIONS[name]
+        without = learned_sets(worlds)
+        rows[f"operation {name}"] = compared(without, whole, rights(without, l2, every))
+        OPERATIONS[name] = operation
+    return rows
 
 
-def _boolq(data: Path) -> Iterator[Choice]:
-    """Questions for yes or no of BoolQ, over the sentences of their passages: those that the yes/no head has not learned from, and by
-    which things may be chosen."""
-    with Resources(load_config("config.yml", ers_use_cache=False)) as resources:
-        judge = ExtractiveAnswering(resources.config, resources).judge
-        for given in boolq_questions(data):
-            if part_of("boolq", given.key) == "dev" and chooses(given.key):
-                told: list[Evidence] = [
-                    {"evidence_text": text, "source": "text", "disambiguations": [], "wikidata_entities": []}
-                    for text in sentences(given.passage)
-                ]
-                turn: Turn = {
-                    "question": f"{given.question.rstrip('?')}?",
-                    "top_evidences": list(map(structured, told)),
-                }
-                features = yes_or_no(AskedQuestion.of(turn, resources.config.sr_delimiter, resources), judge).features
-                yield Choice(np.array([features]), np.empty(0), np.array([given.yes]), 1.0, given.key)
+def ablation_rows(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[list[str]]:
+    """The rows of the table of ablations: what is left out, then the cells of each ranking."""
+    for name in next(iter(figures.values())):
+        kind, _, word = name.partition(" ")
+        row = [f"`{word}`" if kind == "feature" else f"operation `{word}`" if word else "nothing"]
+        for own in figures.values():
+            right = " / ".join(f"{value:.3f}" for part, value in own[name].items() if part not in ("lost", "won", "p"))
+            row += [
+                right,
+                *([f"{own[name]['lost']}, {own[name]['won']}", f"{own[name]['p']:.2f}"] if word else ["", ""]),
+            ]
+        yield row
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=shared_data(), help="the shared data")
     parser.add_argument("--work", type=Path, default=Path("cache/answers"), metavar="FOLDER")
-    parser.add_argument("--output", type=Path, default=resolve(SHIPPED), metavar="FOLDER")
+    parser.add_argument("--ablations", action="store_true", help="write docs/figures/ablations.json, too")
     options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(format="%(message)s")
     logging.getLogger("convinse").setLevel(logging.INFO)
-    config = load_config("config.yml")
-    write_ranking(all_sets(options.data, options.work), config, options.output, _CARD)
+    figures = {}
+    for base, output in (("config.yml", SHIPPED), ("lexical.yml", VOTING)):
+        with ExitStack() as stack:
+            worlds = [world_of(base, turns_of(base, options.work), {}, options.work, stack)]
+            if output == SHIPPED:
+                settings = build_sources(options.data, options.work, INTRODUCTIONS, "snapshot:model")
+                turns = convmix_turns(settings, options.data, options.work)
+                worlds.append(world_of("wikidata-27k.yml", turns, settings, options.work, stack))
+            module = worlds[0].module
+            write_ranking(learned_sets(worlds), module.config, resolve(output), _CARD)
+            if options.ablations:
+                figures[module.config.ha] = ablations(worlds)
+    if options.ablations:
+        columns = ("without", *(cell for name in figures for cell in (name, "lost, won", "p")))
+        title = f"P@1 on {' / '.join(_PARTS)} (/ convmix)"
+        write_table("ablations", f"{_COMMAND} --ablations", columns, list(ablation_rows(figures)), title=title)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Write into the pages of docs/ what they show of the program and of measurements.
+"""Write into README.md and the pages of docs/ what they show of the program and of measurements.
 
     python -m website.write_pages [--check]
 
 Each part stands between two comments, so that a page reads the same on a code host and on the site:
 
     <!-- figures results sources -->      the tables of the part `sources` in docs/figures/results.json; all parts without a name
+    <!-- headline results -->            the figures of README.md
     <!-- commands kb wikipedia -->        the help texts of commands, those below a group included
     <!-- keys name output_path -->        keys of the configuration, those below a key included
     <!-- end -->
@@ -29,8 +30,12 @@ from convinse.config import Config
 from . import settings_reference
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-_PART = re.compile(r"<!-- (figures|commands|keys) ([^>]*?) -->\n(.*?)<!-- end -->", re.DOTALL)
+_PART = re.compile(r"<!-- (figures|headline|commands|keys) ([^>]*?) -->\n(.*?)<!-- end -->", re.DOTALL)
 _WIDTH = 100
+_HEADLINE = ("P@1", "MRR", "Hit@5", "presence")
+_CONFIGURATIONS = {
+    "config.yml": "with the embedded model", "lexical.yml": "ranked by BM25, answered without a reader",
+}  # fmt: skip
 _BUSY = 0.5  # load of other programs for each core from which figures are not those of the machine
 
 
@@ -45,7 +50,7 @@ def written(text: str) -> str:
 
 
 def _figures(words: list[str]) -> str:
-    """The tables of a bench, with the command, commit and machine of each part."""
+    """The tables of a bench, with the command, commit and, of a bench, machine of each part."""
     name, *parts = words
     path = DOCS / "figures" / f"{name}.json"
     measured = json.loads(path.read_text(encoding="utf-8"))
@@ -54,6 +59,26 @@ def _figures(words: list[str]) -> str:
     chosen = [measured[part] for part in parts or measured]
     tables = [_table(shown) for part in chosen for shown in part["tables"]]
     return "\n".join([*tables, *dict.fromkeys(_origin(name, part) for part in chosen if part["tables"])])
+
+
+def _headline(words: list[str]) -> str:
+    """The figures of the embedded test questions, and of questions as people type them, with predicted answers before them."""
+    measured = json.loads((DOCS / "figures" / f"{words[0]}.json").read_text(encoding="utf-8"))
+
+    def cells(part: str, *row: str) -> list[str]:
+        table = measured[part]["tables"][0]
+        found = next(own for own in table["rows"] if tuple(own[: len(row)]) == row)
+        return [found[table["columns"].index(name)] for name in _HEADLINE]
+
+    lines = [f"| | {' | '.join(_HEADLINE)} |", f"|---|{'---:|' * len(_HEADLINE)}"]
+    for configuration, name in _CONFIGURATIONS.items():
+        lines.append(
+            f"| {name} (`{configuration}`) | {' | '.join(cells('histories', 'test', configuration, 'gold'))} |"
+        )
+    typed = [cells(part, "config.yml", "predicted") for part in ("natural", "fresh")]
+    first, five = (" to ".join(sorted({f"{100 * float(own[place]):.0f}" for own in typed})) for place in (0, 2))
+    line = f"On questions typed the way people type, the first answer is right {first} % of the time, and one of the best five {five} %."
+    return "\n".join([*lines, "", line, ""])
 
 
 def _table(shown: Mapping[str, Any]) -> str:
@@ -66,6 +91,8 @@ def _table(shown: Mapping[str, Any]) -> str:
 
 
 def _origin(name: str, part: Mapping[str, Any]) -> str:
+    if "command" in part:  # of a recipe, whose figures no machine changes
+        return f"`{part['command']}`; commit `{part['commit']}`.\n"
     machine = part["machine"]
     cores = int(machine["cores"])
     busy = " The machine was busy with other work." if float(machine["load"]) > _BUSY * cores else ""
@@ -108,13 +135,15 @@ def _keys(words: list[str]) -> str:
     )
 
 
-_WRITERS: dict[str, Callable[[list[str]], str]] = {"figures": _figures, "commands": _commands, "keys": _keys}
+_WRITERS: dict[str, Callable[[list[str]], str]] = {
+    "figures": _figures, "headline": _headline, "commands": _commands, "keys": _keys
+}  # fmt: skip
 
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or compare them with --check."""
     old = []
-    for page in sorted(DOCS.rglob("*.md")):
+    for page in (DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))):
         text = page.read_text(encoding="utf-8")
         try:
             new = written(text)

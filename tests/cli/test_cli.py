@@ -250,7 +250,7 @@ def test_bench_with_an_unknown_name(command_error):
 
 
 def test_benches_are_those_that_can_be_run():
-    names = "answering conversations kb model passages pipeline read rerank results serve start temporal wikipedia"
+    names = "answering conversations kb lists model passages pipeline read rerank results serve start temporal third wikipedia"
     assert develop.benches(develop.root() / "scripts" / "bench") == names.split()
 
 

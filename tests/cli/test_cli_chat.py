@@ -21,7 +21,7 @@ from written import write
 
 QUESTIONS = ["Who directed the film Titanic?", "When was he born?"]
 PROMPTS = "\x1b[?2004h"  # pasted text is marked from here on: a line is read
-UP, ENTER, TAB, CTRL_C, CTRL_D = "\x1b[A", "\r", "\t", "\x03", "\x04"
+ENTER, TAB, CTRL_C, CTRL_D = "\r", "\t", "\x03", "\x04"
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ FLIPS = 6  # of each file
 def built(tmp_path_factory):
     """One of each kind in a folder."""
     folder = tmp_path_factory.mktemp("built")
-    for name in ("kb", "history", "answers"):
+    for name in ("kb", "voting", "answers"):
         shutil.copytree(SNAPSHOT / name, folder / name)
     shutil.copy(SNAPSHOT / "wikipedia.db", folder)
     (folder / "passages.jl").write_text('{"id": "1", "text": "a b"}\n')
@@ -49,10 +49,10 @@ def test_what_is_whole_is_ok(built, capsys):
     assert all(line.endswith(": ok") for line in lines)
     names = {line.removeprefix(f"{built}/").removesuffix(": ok") for line in lines}
     assert names >= {"kb/tokens", "kb/manifest.json", "wikipedia.db", "passages/row_term", "results/turns.jsonl"}
-    assert names >= {"results/metrics.json", "history/history.json", "answers/answers.json", "cache/v3/cache.db"}
+    assert names >= {"results/metrics.json", "voting/answers.json", "answers/answers.json", "cache/v3/cache.db"}
 
 
-@pytest.mark.parametrize("kind", ["kb", "wikipedia.db", "passages", "results", "history", "answers"])
+@pytest.mark.parametrize("kind", ["kb", "wikipedia.db", "passages", "results", "voting", "answers"])
 def test_a_flipped_bit_in_any_byte_of_any_file_is_found(built, capsys, kind):
     status, lines, _ = verified(built / kind, capsys)
     rng = random.Random(kind)

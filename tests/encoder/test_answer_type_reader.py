@@ -126,7 +126,8 @@ def test_another_head_another_precision_and_another_model_find_nothing(exported,
     AnswerTypeHead(32, 1, 3, 2, 8).save(with_other_head, AnswerClasses(NAMES, {}, {}), "float32")
     write_graphs(with_other_head)
     with_other_words = copy_of(exported, tmp_path / "words")
-    (with_other_words / "history.json").write_text("{}")  # a file of the model's id
+    (with_other_words / "1_Pooling").mkdir()
+    (with_other_words / "1_Pooling" / "config.json").write_text("{}")  # a file of the model's id
     counted.clear()
     kept_reader(same, tmp_path, precision="fp32").probabilities(QUESTIONS)
     assert not counted

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from convinse.encoder.checkpoint import folder_id, load_checkpoint, row_form_of
+from convinse.encoder.checkpoint import RANKINGS, folder_id, load_checkpoint, row_form_of
 from convinse.support.errors import ModelError
 from refusals import refused
 from tiny_models import CHANGES, copy_of, damage, save_model, tiny, torch
@@ -146,6 +146,8 @@ def test_a_head_that_is_not_that_of_the_configuration(folder):
 def test_the_id_changes_with_the_weights(folder, tmp_path):
     assert load_checkpoint(folder, "sequence-classification").model_id == folder_id(folder) == folder_id(tiny())
     assert folder_id(save_model(tmp_path / "other", seed=1)) != folder_id(folder)
+    (folder / "referents.json").write_text("{}")  # what is learned over a model does not change its vectors
+    assert folder_id(folder) == folder_id(tiny()) != folder_id(folder, RANKINGS)
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling/config.json").write_text("{}")
     assert folder_id(folder) != folder_id(tiny())

@@ -89,11 +89,26 @@ def test_a_scorer_that_ranks_several_is_called_once():
         [{**turn(), "resolved_question": "Who wrote it?"}, {**turn(), "structured_representation": "other"}],
         Together(),
     )
-    found = NativeERS(parse_config({}), retriever=Retriever(), scorer=scorer).inference_on_turns(iter(turns), ("kb",))
+    found = NativeERS(parse_config({}), retriever=Retriever(), scorer=scorer).inference_on_turns(turns, ("kb",))
     assert scorer.calls == [(["|| The Hobbit || wrote || person", "other"], ["Who wrote it?", "other"])]
     ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
     assert found == [one["top_evidences"] for one in turns] == [ranked] * 2
     assert all(one["answer_presence"] is True and one["question_entities"] == ENTITIES for one in turns)
+
+
+class InOrder(Scorer):
+    """A scorer that ranks evidences as they are given."""
+
+    def rank(self, query, evidences, top_k):
+        return [{**one, "score": 5.0 - place} for place, one in enumerate(evidences)][:top_k]
+
+
+def test_evidences_of_pages_that_the_question_does_not_name_count_less():
+    elsewhere = {**EVIDENCES[0], "page": ENTITIES[0]["item"]}
+    module = NativeERS(parse_config({}), retriever=Retriever(), scorer=InOrder())
+    (ranked,) = module.rank([turn()], [[elsewhere, EVIDENCES[1]]], 2)
+    assert ranked == [{**EVIDENCES[1], "score": 4.0}, {**elsewhere, "score": 0.5}]
+    assert module.rank([turn()], [[elsewhere, EVIDENCES[1]]], 1) == [ranked[:1]]  # the best after weighing
 
 
 def test_a_subclass_with_a_way_of_its_own_is_called_turn_by_turn():

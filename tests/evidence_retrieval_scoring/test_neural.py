@@ -71,12 +71,6 @@ def test_retrieve_of_a_subclass_is_called(turns):
     assert [len(best) for best in found] == [2, 2]
 
 
-def test_what_an_earlier_run_left_is_not_used(turns):
-    turn = {**copy.deepcopy(turns[0]), "top_evidences": [{"evidence_text": "old"}]}
-    (found,) = ers(**METHODS["cascade"]).inference_on_turns([turn], SOURCES)
-    assert "old" not in {one["evidence_text"] for one in turn["top_evidences"]} and turn["top_evidences"] == found
-
-
 def test_the_scorer_is_the_configured_one():
     assert ers(**METHODS["cascade"]).conversations_at_once > 1 == ers().conversations_at_once
     module = ers(**METHODS["cross_encoder"], evs_max_length=77, token_budget=99, precision="bf16")
@@ -139,6 +133,7 @@ def test_the_pipeline_uses_the_cascade_where_a_model_is_configured(command, more
     scores = np.array([one["score"] for one in turn["top_evidences"]])
     pairs = [(asked_in_full(turn), one["evidence_text"]) for one in turn["top_evidences"]]
     own = BertReranker(tiny(), "cpu").predict(pairs)
+    own[["page" in one for one in turn["top_evidences"]]] *= 0.1  # of pages that the question does not name
     assert (scores > 0).sum() >= 6
     np.testing.assert_allclose(scores[scores > 0], own[scores > 0], atol=1e-5)
     assert scores.tolist() == sorted(scores, reverse=True)

@@ -46,16 +46,6 @@ def test_scores_are_those_of_the_formula(query, candidates):
 
 
 @given(TEXT, st.lists(TEXT, min_size=1, max_size=8))
-def test_scores_are_those_of_rank_bm25_where_it_is_installed(query, candidates):
-    rank_bm25 = pytest.importorskip("rank_bm25")
-    documents = [tokens(text) for text in candidates]
-    if any(documents):  # it divides by zero otherwise
-        assert (
-            okapi_scores(tokens(query), documents) == rank_bm25.BM25Okapi(documents).get_scores(tokens(query)).tolist()
-        )
-
-
-@given(TEXT, st.lists(TEXT, min_size=1, max_size=8))
 def test_the_ranking_is_by_score_then_place_and_of_equal_words_the_last(query, candidates):
     ranked = OkapiScorer(STOP_WORDS, " || ").rank(query, [evidence(text) for text in candidates], 99)
     documents = [tuple(tokens(text)) for text in candidates]

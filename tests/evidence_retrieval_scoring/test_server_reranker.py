@@ -51,9 +51,14 @@ def resources(url, **keys):
     return Resources(parse_config({"evs_server": {"base_url": url, "model": "m", "timeout": 20.0, **keys}}))
 
 
+def reranker(shared):
+    host, counts = shared.model_server("evs_server"), shared.requests["evs_server"]
+    return ServerReranker(shared.config.evs_server, host, shared.cache, counts)
+
+
 def ranked(reply, queries=("q",), **keys):
     with model_server(reply) as server:
-        given = ServerReranker(resources(server.url, **keys)).rank_all(list(queries), [EVIDENCES] * len(queries), 3)
+        given = reranker(resources(server.url, **keys)).rank_all(list(queries), [EVIDENCES] * len(queries), 3)
     return given, server.requests
 
 
@@ -97,11 +102,11 @@ def test_embeddings_are_compared_by_their_cosine():
 
 def test_scores_are_kept():
     with model_server(jina) as server:
-        first = ServerReranker(resources(server.url)).rank("q", EVIDENCES, 3)
+        first = reranker(resources(server.url)).rank("q", EVIDENCES, 3)
         again = resources(server.url)
-        assert ServerReranker(again).rank("q", EVIDENCES, 3) == first
+        assert reranker(again).rank("q", EVIDENCES, 3) == first
         assert len(server.requests) == 1 and again.requests["evs_server"] == {"kept": 1}
-        ServerReranker(resources(server.url)).rank("another", EVIDENCES, 3)
+        reranker(resources(server.url)).rank("another", EVIDENCES, 3)
     assert len(server.requests) == 2
 
 
@@ -141,9 +146,7 @@ def test_a_configuration_names_a_server_in_the_place_of_a_model():
     refused(ConfigError, lambda: scoring_method(both), "evs_model and evs_server")
     unnamed = parse_config({"evs_server": {"base_url": server["base_url"]}, "ers_use_cache": False})
     refused(
-        ConfigError,
-        lambda: ServerReranker(Resources(unnamed)).rank("q", EVIDENCES),
-        "evs_server needs base_url and model",
+        ConfigError, lambda: reranker(Resources(unnamed)).rank("q", EVIDENCES), "evs_server needs base_url and model"
     )
 
 

@@ -1,5 +1,7 @@
 """Evidences with structure written by hand, with dates and numbers of their texts, and names of properties."""
 
+from zlib import crc32
+
 import evidences
 from convinse.language.language import english
 from convinse.language.property_names import PropertyLabel, PropertyNames
@@ -44,16 +46,21 @@ def evidence(text, source, *entities, **more):
     return structured(evidences.evidence(text, source, *entities, *literals, **more))
 
 
+def item_id(label, kind="Q"):
+    """The id of an item, or of a property, by its label."""
+    return f"{kind}{crc32(label.encode()) % 10**6 + 1}"
+
+
 def fact(*labels, own=None, ids=()):
     """A kb evidence of subject, predicate, object, qualifier predicate, qualifier object ..., retrieved for its subject or `own`.
 
-    A number is its own id, other things are named `Q label`, predicates `P label`, unless `ids` names them.
+    A number is its own id, other ids are made from the labels (`item_id`), unless `ids` names them.
     """
     entities = []
     for place, label in enumerate(labels):
-        name = label if label.isdigit() else f"{'PQ'[place % 2 == 0]} {label}"
+        name = label if label.isdigit() else item_id(label, "PQ"[place % 2 == 0])
         entities.append({"id": dict(ids).get(label, name), "label": label})
-    return fact_evidence(entities, {"id": f"Q {own or labels[0]}", "label": own or labels[0]})
+    return fact_evidence(entities, {"id": item_id(own or labels[0]), "label": own or labels[0]})
 
 
 def row(title, caption, *cells, **more):

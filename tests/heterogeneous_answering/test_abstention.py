@@ -6,17 +6,15 @@ import pytest
 from literal_evidence import ENGLISH, evidence
 
 from convinse.heterogeneous_answering.abstention import foreign, reason_to_abstain, unknown_names
-from convinse.heterogeneous_answering.ranking import AnswerCandidate
+from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 
 TITANIC = {"id": "Q44578", "label": "Titanic"}
 LAND = {"id": "Q20856802", "label": "La La Land"}
 SAID = evidence("Titanic, It was made by Jim Cameron.", "text")
 
 
-def asked_for(question="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unknown=(), unplaced=()):
-    return SimpleNamespace(
-        question=question, evidences=evidences, about=about, unknown=unknown, unplaced=unplaced, language=ENGLISH
-    )
+def asked_for(text="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unlinked=()):
+    return SimpleNamespace(text=text, evidences=evidences, about=about, unlinked=unlinked, language=ENGLISH)
 
 
 def ranked(*scores):
@@ -41,25 +39,20 @@ def test_an_answer_that_is_not_likely_enough(scores, reason):
     assert reason_to_abstain(asked_for(), ranked(*scores), 0.3) == reason
 
 
-def test_without_evidences_it_says_what_was_looked_for():
-    about = [TITANIC, LAND]
-    assert reason_to_abstain(asked_for(evidences=(), about=about), [], 0.3) == (
-        "nothing was found about 'Titanic' and 'La La Land'"
-    )
-    assert reason_to_abstain(asked_for(evidences=(), about=()), [], 0.3) == "no name in the question is known"
-
-
-def test_of_an_unknown_name_nothing_is_answered_however_likely_it_is():
-    own = asked_for("Who is Brindle Oakshott?", about=(), unknown=["Brindle Oakshott"])
-    assert reason_to_abstain(own, ranked(0.9), 0.3) == "nothing is known of 'Brindle Oakshott'"
-    own = asked_for("Did A know Bo Bix?", evidences=(), unknown=["Ann Ax", "Bo Bix"])
-    assert reason_to_abstain(own, [], 0.3) == "nothing is known of 'Ann Ax' and 'Bo Bix'"
-
-
-def test_words_that_mean_nothing_here_are_the_reason_where_no_answer_is_likely():
-    own = asked_for("And he in 1999?", unplaced=["he", "in 1999"])
-    assert reason_to_abstain(own, ranked(0.2, 0.19), 0.3) == "it is not clear what is meant by 'he' and 'in 1999'"
-    assert reason_to_abstain(own, ranked(0.3), 0.3) is None
+@pytest.mark.parametrize(
+    ("question", "scores", "reason"),
+    [
+        ({"evidences": (), "about": (TITANIC, LAND)}, (), "nothing was found about 'Titanic' and 'La La Land'"),
+        ({"evidences": (), "about": ()}, (), "no name in the question is known"),
+        ({"evidences": (), "unlinked": ["Ann Ax", "Bo Bix"]}, (), "nothing is known of 'Ann Ax' and 'Bo Bix'"),
+        ({"about": (), "unlinked": ["Brindle Oakshott"]}, (0.9,), "nothing is known of 'Brindle Oakshott'"),
+        ({"text": "Wer hat bei Titanic die Regie geführt?", "unlinked": ["Regie"]}, (0.9,),
+         "the question seems to be German; only English is understood"),
+        ({"text": "La La Land cast", "about": (LAND,)}, (0.9,), None),  # the words of a name are of no language
+    ],
+)  # fmt: skip
+def test_a_question_that_cannot_be_answered_however_likely_an_answer_is(question, scores, reason):
+    assert reason_to_abstain(asked_for(**question), ranked(*scores), 0.3) == reason
 
 
 @pytest.mark.parametrize(
@@ -74,8 +67,8 @@ def test_words_that_mean_nothing_here_are_the_reason_where_no_answer_is_likely()
     ],
 )
 def test_a_name_that_an_evidence_has_is_known(names, unknown):
-    assert unknown_names(asked_for(unknown=names)) == unknown
-    assert unknown_names(asked_for(unknown=names, evidences=())) == names
+    assert unknown_names(asked_for(unlinked=names)) == unknown
+    assert unknown_names(asked_for(unlinked=names, evidences=())) == names
 
 
 # -- other languages ---------------------------------------------------------------------------------------------------
@@ -105,9 +98,3 @@ def test_the_language_of_a_question(question, language):
 def test_the_words_of_a_name_are_of_no_language(question):
     assert foreign(question, ENGLISH.words.common) == "Spanish"
     assert foreign(question, ENGLISH.words.common, ["La La Land"]) is None
-    assert reason_to_abstain(asked_for(question, about=(LAND,)), ranked(0.9), 0.3) is None
-
-
-def test_a_question_in_another_language_is_not_answered_however_likely_an_answer_is():
-    own = asked_for("Wer hat bei Titanic die Regie geführt?", unknown=["Regie"])
-    assert reason_to_abstain(own, ranked(0.9), 0.3) == "the question seems to be German; only English is understood"

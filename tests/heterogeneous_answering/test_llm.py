@@ -5,12 +5,11 @@ import math
 from pathlib import Path
 
 import pytest
-from asked_turns import asked_of
+from asked_turns import question_of
 
 from convinse.config import parse_config
 from convinse.formats.convmix import read_conversations
-from convinse.heterogeneous_answering.citations import cited
-from convinse.heterogeneous_answering.llm import LanguageModelAnswering
+from convinse.heterogeneous_answering.llm import LanguageModelAnswering, cited
 from convinse.language_models.calibration import Calibration, read_calibration, write_calibration
 from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import HeterogeneousAnsweringContract
@@ -77,9 +76,9 @@ class TestContract(HeterogeneousAnsweringContract):
         ("James Cameron", [1], "Q42574", (0,)),
         ("james  CAMERON", [1, 1, 2], "Q42574", (0,)),
         ("Cameron", [1], "Q42574", (0,)),
-        ("James Camerron", [1], "Q42574", (0,)),  # as a reader's spans are named
+        ("James Camerron", [1], "Q42574", (0,)),
         ("November 18, 1997", [3], PREMIERE[1], (2,)),
-        ("1997", [3], PREMIERE[1], (2,)),
+        ("1997", [3], "1997-01-01T00:00:00Z", (2,)),
         ("200,000,000", [4], "200000000", (3,)),
         ("Tokyo", [3], "Tokyo", (2,)),
         ("Jon Landau", [4], "Jon Landau", (3,)),
@@ -93,20 +92,20 @@ class TestContract(HeterogeneousAnsweringContract):
     ],
 )
 def test_an_answer_counts_where_the_evidence_that_it_cites_contains_it(text, numbers, entity, places):
-    asked = asked_of("What of Titanic?", *EVIDENCES)
+    asked = question_of("What of Titanic?", *EVIDENCES)
     given = cited(text, (number - 1 for number in numbers), asked, range(4))
     assert (given.entity["id"], given.places) == (entity, places)
 
 
 def test_what_was_not_shown_cannot_be_cited():
-    asked = asked_of("What of Titanic?", *EVIDENCES)
+    asked = question_of("What of Titanic?", *EVIDENCES)
     assert cited("Jon Landau", [3], asked, [0, 1]).places == ()
 
 
 def test_yes_and_no_stand_in_no_evidence_but_need_one():
-    asked = asked_of("Did James Cameron direct Titanic?", *EVIDENCES)
-    assert cited("yes", [0], asked, range(4)) == ({"id": "Yes", "label": "Yes"}, (0,))
-    assert cited("No", [], asked, range(4)) == ({"id": "No", "label": "No"}, ())
+    asked = question_of("Did James Cameron direct Titanic?", *EVIDENCES)
+    assert cited("yes", [0], asked, range(4)) == ({"id": "Yes", "label": "Yes"}, 1.0, (0,))
+    assert cited("No", [], asked, range(4)) == ({"id": "No", "label": "No"}, 1.0, ())
 
 
 # -- the module --------------------------------------------------------------------------------------------------------

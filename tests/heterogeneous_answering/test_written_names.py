@@ -1,7 +1,7 @@
 """What a written text names in the evidences."""
 
 import pytest
-from asked_turns import asked_of, resources_over
+from asked_turns import knowledge_over, question_of
 
 from convinse.heterogeneous_answering.written_names import NamesInEvidences
 from evidences import evidence
@@ -16,7 +16,8 @@ EVIDENCES = [
 
 
 def named(text, *evidences, question="Who?", **more):
-    return NamesInEvidences(asked_of(question, *(evidences or EVIDENCES), **more)).named(text)
+    evidences = evidences or EVIDENCES
+    return NamesInEvidences(question_of(question, *evidences, **more), range(len(evidences))).named(text)
 
 
 @pytest.mark.parametrize(
@@ -48,16 +49,16 @@ def test_without_names_only_words_of_the_evidences_count():
     plain = evidence("Jack Dawson drew her", "text")
     assert named("Jack Dawson", plain).entity == {"id": "Jack Dawson", "label": "Jack Dawson"}
     assert named("Rose", plain) is None
-    assert NamesInEvidences(asked_of("Who?")).named("Jack") is None
+    assert NamesInEvidences(question_of("Who?"), []).named("Jack") is None
 
 
 def test_of_two_things_of_one_name_the_fitting_one_is_meant():
     both = [evidence("Titanic sank", "text", ("Titanic", "Q25173")), evidence("Titanic opened", "text", TITANIC)]
-    over = resources_over(classes={"Q25173": ("ship",), "Q44578": ("film",)})
-    asked = {"structured_representation": "a || b || c || film", "resources": over}
+    over = knowledge_over(classes={"Q25173": ("ship",), "Q44578": ("film",)})
+    asked = {"structured_representation": "a || b || c || film", "knowledge": over}
     assert named("Titanic", *both, **asked).entity["id"] == "Q44578"
     assert named("Titanic", *both[:1], **asked).entity["id"] == "Q25173"
-    ship = {"structured_representation": "a || b || c || ship", "resources": over}
+    ship = {"structured_representation": "a || b || c || ship", "knowledge": over}
     assert named("Titanic", *both[::-1], **ship).entity["id"] == "Q25173"
 
 

@@ -24,7 +24,7 @@ from handmade import (
     world,
     write,
 )
-from places import DATA, SNAPSHOT
+from places import DATA, SNAPSHOT, SNAPSHOT_SOURCES
 from recipes import plain_dump
 
 DUMP = DATA / "wikidata-27k" / "wikidata-27k.json.gz"
@@ -98,7 +98,7 @@ def test_random_dumps(tmp_path_factory, claims):
 
 
 def test_the_embedded_dump():
-    _, items = agree(SNAPSHOT / "kb", SNAPSHOT / "entities.json.gz", step=7)
+    _, items = agree(SNAPSHOT / "kb", SNAPSHOT_SOURCES / "entities.json.gz", step=7)
     assert len(items) >= 400 // 7
 
 

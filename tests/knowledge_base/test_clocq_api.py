@@ -13,7 +13,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
 from handmade import claim, document, q, string, world, write
 
-TITANIC, CAMERON, HUMAN, FILM = "Q44578", "Q42574", "Q5", "Q11424"
+TITANIC, CAMERON, HUMAN = "Q44578", "Q42574", "Q5"
 QUESTION = "Who directed Titanic with Kate Winslet?"
 MORE = [
     document("Q900", "The Busy One", claim("P31", q(HUMAN)), claim("P106", q("Q2526255")), claim("P569", string("x"), ("P57", q("Q901")))),

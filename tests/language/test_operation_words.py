@@ -33,49 +33,24 @@ def test_a_question_without_an_order_has_none(question):
     assert OPERATIONS.order(question) is None
 
 
-@pytest.mark.parametrize(
-    ("question", "by", "higher"),
-    [
-        ("Is she older than him?", (), False),
-        ("Which of the two is younger?", (), True),
-        ("Did it come out before the other?", (), False),
-        ("Is the film longer?", ("length",), True),
-        ("Was it cheaper?", ("cost",), False),
-        ("Was it less expensive?", ("cost",), False),
-        ("Did he score more goals?", ("goal",), True),
-        ("Is it bigger?", ("popul",), True),
-        ("Is it heavier?", ("weight",), True),
-    ],
-)
-def test_a_comparison_has_its_measure_and_its_direction(question, by, higher):
-    comparison = OPERATIONS.comparison(question)
-    assert comparison.higher == higher
-    assert set(by) <= comparison.by and bool(by) == bool(comparison.by)
+@pytest.mark.parametrize(("question", "offers"), [("Is it Alien or Aliens?", True), ("Who made it?", False)])
+def test_a_choice_offers_things(question, offers):
+    assert OPERATIONS.offers(question) is offers
 
 
 @pytest.mark.parametrize(
-    ("question", "later", "named"),
+    ("question", "several", "others"),
     [
-        ("What came after Alien?", True, "alien"),
-        ("What came before Alien?", False, "alien"),
-        ("Who replaced Moyes?", True, "moy"),
-        ("Who was replaced by Moyes?", False, "moy"),
-        ("Who preceded Moyes?", False, "moy"),
-        ("Moyes's predecessor", False, "moy"),
-        ("Moyes's successor", True, "moy"),
+        ("Who are its members?", True, False),
+        ("Which films did he direct?", True, False),
+        ("What else did she write?", True, True),
+        ("And the others?", True, True),
+        ("List all the awards of Titanic.", True, False),
+        ("Which film did he direct?", False, False),
+        ("Who directed Titanic?", False, False),
+        ("Which class was it?", False, False),
     ],
 )
-def test_a_neighbour_is_asked_for_on_one_side_of_a_name(question, later, named):
-    asked = next(own for own in OPERATIONS.neighbours(question) if own.named)
-    assert (asked.later, named in asked.named) == (later, True)
-    assert asked.asking <= {named}  # that it comes is no more to ask for
-
-
-@pytest.mark.parametrize("question", ["Which came before 1990?", "Who sat next to Moyes?", "Who made Alien?", ""])
-def test_a_question_without_a_neighbour_has_none(question):
-    assert list(OPERATIONS.neighbours(question)) == []
-
-
-def test_a_table_may_be_a_selection():
-    assert OPERATIONS.is_selection(frozenset({"select", "album"}))
-    assert not OPERATIONS.is_selection(frozenset({"album"}))
+def test_a_question_for_several_answers_and_for_others(question, several, others):
+    assert bool(OPERATIONS.several.search(question)) is several
+    assert bool(OPERATIONS.excluding.search(question)) is others

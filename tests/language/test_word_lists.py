@@ -16,7 +16,9 @@ ALLOWED = {
     "cli/experiments.py": {"add": OPTIONS},
     "cli/passages.py": {"TRAINING": OPTIONS, "missing": OPTIONS},
     "encoder/checkpoint.py": {"Task": NAMES, "_MODEL_CLASSES": NAMES, "load_checkpoint": NAMES},
-    "experiment.py": {"groups": KEYS},
+    "encoder/engine.py": {"Output": NAMES},
+    "encoder/onnx_export.py": {"_ORDER": NAMES},
+    "experiment.py": {"groups": KEYS, "_SUBSETS": NAMES},
     "formats/conversations/single_questions.py": {"_TimeQuestion": KEYS},
     "formats/mrqa.py": {"counts": KEYS},
     "formats/multiqa/dialects.py": {"TYPES": KEYS},
@@ -27,6 +29,7 @@ ALLOWED = {
     "heterogeneous_answering/abstention.py": {"_LANGUAGES": CODES},
     "neighbours/pyterrier.py": {"_RESULTS": KEYS},
     "reports/content.py": {"_GROUPS": HEADINGS, "_STAGES": NAMES, "_compared": HEADINGS},
+    "heterogeneous_answering/candidates.py": {"RoleKind": NAMES},
     "heterogeneous_answering/llm.py": {"_SOURCES": NAMES},
     "identity.py": {"_HOW_ASKED": OPTIONS},
     "question_understanding/llm.py": {"_SCHEMA": KEYS},
@@ -51,6 +54,7 @@ ALLOWED = {
         ),
         "dates, numbers and units are read as English writes them; the list of the language is the check of the scales",
     ),
+    "training/answer_ranking.py": {"_RISING": NAMES},
     "wikipedia/api.py": {"_NO_PAGE": MARKUP, "params": MARKUP},
     "wikipedia/document.py": dict.fromkeys(
         ("_BESIDE", "_DATA_CLASSES", "_FILE_NAME", "_NESTING", "_TAG", "walk", "_is_infobox", "apart"), MARKUP

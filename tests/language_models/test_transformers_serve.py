@@ -45,7 +45,7 @@ def config(url, model, **keys):
 def test_a_served_model_answers_and_its_answer_is_held_to_the_evidence_that_it_cites(served, tmp_path):
     model = save_speaker(tmp_path / "speaker", says("James Cameron", 1))
     with Pipeline(config(served, model)) as pipeline:
-        director, writer = pipeline.ask(["Who directed Titanic?", "Who wrote The Hobbit?"])["questions"]
+        director, writer = pipeline.ask(["Who directed the film Titanic?", "Who wrote The Hobbit?"])["questions"]
         assert pipeline.resources.requests["ha_llm"] == {"requests": 2}
     (answer,) = director["pred_answers"]
     assert answer["answer"] == {"id": "Q42574", "label": "James Cameron"} and answer["reasons"] == ["llm"]
@@ -58,4 +58,9 @@ def test_a_served_model_answers_and_its_answer_is_held_to_the_evidence_that_it_c
 def test_a_model_that_does_not_end_is_cut(served, tmp_path):
     model = save_speaker(tmp_path / "random", None)
     with Pipeline(config(served, model, max_tokens=8)) as pipeline:
-        refused(NetworkError, lambda: pipeline.ask(["Who directed Titanic?"]), "cut before its end", "raise max_tokens")
+        refused(
+            NetworkError,
+            lambda: pipeline.ask(["Who directed the film Titanic?"]),
+            "cut before its end",
+            "raise max_tokens",
+        )

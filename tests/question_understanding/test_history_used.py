@@ -1,15 +1,9 @@
 """The notes of which parts of the history a representation was made of."""
 
-import copy
-
 import pytest
 
-from convinse.config import parse_config
 from convinse.language.language import english
 from convinse.question_understanding.history import parts_with_words
-from convinse.question_understanding.slots import Slots
-from histories import understood
-from opened import resources_of
 
 HISTORY = [
     {"turn": 0, "question": "Who directed Inception?", "answers": [{"id": "Q25191", "label": "Christopher Nolan"}]},
@@ -20,9 +14,6 @@ HISTORY = [
 
 def part(turn, kind, text, **more):
     return {"turn": turn, "part": kind, "text": text, **more}
-
-
-# --- by words
 
 
 ANSWERED = [
@@ -43,29 +34,3 @@ ANSWERED = [
 )  # fmt: skip
 def test_words_that_the_question_lacks_come_from_the_history(representation, question, history, parts):
     assert parts_with_words(representation, question, history, english().words) == parts
-
-
-# --- slots
-
-
-ANSWER, TOPIC = part(0, "answer", "Christopher Nolan", id="Q25191"), part(0, "question", "Inception", id="Q25188")
-FILLED = {**HISTORY[0], "structured_representation": " || Inception || directed || person"}
-
-
-@pytest.mark.parametrize(
-    ("question", "history", "used"),
-    [
-        ("Who directed Inception?", [], []),
-        ("Who directed Avatar?", HISTORY[:1], []),
-        ("When was he born?", HISTORY[:1], [ANSWER, TOPIC]),  # the topic stays as context
-        ("When was it released?", HISTORY[:1], [TOPIC]),
-        ("What about Avatar?", [FILLED], [part(0, "question", "directed")]),
-    ],
-)
-def test_what_a_question_takes_of_the_history(world_kb, question, history, used):
-    turn = {"question": question}
-    understood(Slots(parse_config({}), resources_of(world_kb)), turn, copy.deepcopy(history))
-    assert turn["history_used"] == used
-
-
-# --- shown

@@ -25,25 +25,25 @@ def represent(variant, history):
 
 
 @pytest.mark.parametrize(
-    ("variant", "places"), [(NcAll, (0, 1, 2)), (NcInit, (0,)), (NcPrev, (2,)), (NcInitPrev, (0, 2))]
+    ("variant", "places"),  # of the turns that are kept, after so many turns
+    [
+        (NcAll, [(), (0,), (0, 1), (0, 1, 2)]),
+        (NcInit, [(), (0,), (0,), (0,)]),
+        (NcPrev, [(), (0,), (1,), (2,)]),
+        (NcInitPrev, [(), (0,), (0, 1), (0, 2)]),
+    ],
 )
 def test_earlier_questions_and_answers_stand_before_the_question(variant, places):
     numbered = [{"turn": number, **turn} for number, turn in enumerate(HISTORY, 5)]
-    parts = [(PARTS[place], place) for place in places]
-    text = " ".join([*(word for pair, _ in parts for word in pair), "And where?"])
-    for history, first in ((HISTORY, 0), (tuple(HISTORY), 0), (numbered, 5)):  # without numbers places count
-        notes = [
-            (first + place, *note) for pair, place in parts for note in zip(("question", "answer"), pair, strict=True)
-        ]
-        assert represent(variant, history) == (text, notes)
-
-
-@pytest.mark.parametrize("variant", [NcAll, NcInit, NcPrev, NcInitPrev])
-def test_the_first_two_turns_have_what_is_there_once(variant):
-    assert represent(variant, []) == ("And where?", [])
-    assert represent(variant, HISTORY[:1])[0] == f"{' '.join(PARTS[0])} And where?"
-    two = {NcInit: PARTS[:1], NcPrev: PARTS[1:2]}.get(variant, PARTS[:2])
-    assert represent(variant, HISTORY[:2])[0] == " ".join([*(word for pair in two for word in pair), "And where?"])
+    for turns, kept in enumerate(places):
+        text = " ".join([*(part for place in kept for part in PARTS[place]), "And where?"])
+        for history, first in ((HISTORY[:turns], 0), (numbered[:turns], 5)):  # without numbers places count
+            notes = [
+                (first + place, *note)
+                for place in kept
+                for note in zip(("question", "answer"), PARTS[place], strict=True)
+            ]
+            assert represent(variant, history) == (text, notes)
 
 
 @pytest.mark.parametrize("answers", [{}, {"answers": []}])

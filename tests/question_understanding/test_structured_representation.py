@@ -49,15 +49,9 @@ UNANSWERED = [{"question": "Who?"}, {"question": "When?", "answers": []}]
 )
 def test_questions_and_answers_stand_before_the_question(question, history, separator, text):
     writer = Writer()
-    make(writer, history_separator=separator).inference_on_turn({"question": question}, history)
+    turn = {"question": question, "answers": [{"id": "Q9", "label": "its own, which nothing may read"}]}
+    make(writer, history_separator=separator).inference_on_turn(turn, history)
     assert writer.given == [[text]]
-
-
-def test_gold_answers_of_the_turn_itself_are_not_given():
-    writer = Writer()
-    turn = {"question": "When was he born?", "answers": [{"id": "Q9", "label": "SECRET"}]}
-    make(writer).inference_on_turn(turn, HISTORY)
-    assert writer.given == [[READ]]
 
 
 def test_turns_are_written_together_and_stay_apart():
@@ -95,16 +89,10 @@ def test_the_delimiter_is_that_of_the_configuration():
     assert module.inference_on_turn({"question": "Who?"}, [])["structured_representation"] == " ## a ## b ## c"
 
 
-@pytest.mark.parametrize(
-    ("written", "history", "used"),
-    [
-        ("Titanic || James Cameron || born || date", HISTORY, [("question", "Titanic"), ("answer", "James Cameron")]),
-        ("|| Cameron || born || stars", HISTORY[1:], []),  # the answer type is from no turn
-    ],
-)
-def test_the_history_used_is_what_the_written_words_are_from(written, history, used):
-    made = make(Writer(born=written)).inference_on_turn({"question": "When was he born?"}, history)
-    assert made["history_used"] == [{"turn": 0, "part": part, "text": text} for part, text in used]
+def test_the_history_used_is_what_the_written_words_are_from():
+    made = make(Writer(born="|| James Cameron || born || stars"))  # the answer type is from no turn
+    used = made.inference_on_turn({"question": "When was he born?"}, HISTORY)["history_used"]
+    assert used == [{"turn": 0, "part": "answer", "text": "James Cameron"}]
 
 
 # --- as a module

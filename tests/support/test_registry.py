@@ -59,7 +59,7 @@ def test_every_registered_name_is_a_whole_class_of_its_stage(stage, name):
 CLASSES = {
     "qu": {
         "naive_concat": "NcAll", "nc_all": "NcAll", "nc_init": "NcInit", "nc_prev": "NcPrev", "nc_init_prev": "NcInitPrev",
-        "slots": "Slots", "history": "TrainedHistory", "sr": "StructuredRepresentation",
+        "slots": "Slots", "sr": "StructuredRepresentation",
     },
     "ers": {"native": "NativeERS", "clocq_bm25": "ClocqBM25"},
     "ha": {"entity_voting": "EntityVoting", "extractive": "ExtractiveAnswering"},
@@ -127,6 +127,20 @@ def test_a_name_that_means_no_class(name):
 def test_what_is_no_module_of_the_stage(module, name, words):
     not_found("ers", f"{module(GOOD)}:{name}", words)
     not_found("ha", f"{module(GOOD)}:MyERS", "must inherit convinse.Het", base=HeterogeneousAnswering)
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("__init__(self, config, use_gold_answers)", "__init__: missing a required argument: 'use_gold_answers'"),
+        ("inference_on_turn(self, turn)", "inference_on_turn: too many positional arguments"),
+        ("inference_on_turns(self, turns)", "inference_on_turns: too many positional arguments"),
+        ("train(self)", "train: too many positional arguments"),
+    ],
+)
+def test_a_method_with_other_parameters_is_named(module, method, words):
+    name = module(f"{GOOD}\nclass Older(MyERS):\n    def {method}:\n        pass\n")
+    not_found("ers", f"{name}:Older", words, "docs/your-own-module.md")
 
 
 def test_an_installed_plug_in_is_a_name(module, monkeypatch):

@@ -8,9 +8,10 @@ import pytest
 
 from convinse.config import parse_config
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.answer_weights import FILE, read_answer_weights
-from convinse.heterogeneous_answering.candidate_features import Circumstances, Features
+from convinse.heterogeneous_answering.candidates import EntityCandidate
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.heterogeneous_answering.features import Features, Measured, QuestionFeatures
+from convinse.heterogeneous_answering.ranking import FILE, read_answer_weights
 from convinse.heterogeneous_answering.yes_no import YesNoFeatures
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.facts import fact_evidence
@@ -23,7 +24,6 @@ from convinse.training.answer_ranking import (
     choices_of,
     cross_validated,
     judged,
-    offering,
     train_weights,
     unlinked,
     weighted,
@@ -32,7 +32,7 @@ from convinse.training.answer_ranking import (
 from convinse.training.choices import Choice, fit
 from evidences import evidence
 
-READ, ECHOES, OFFERED, FIT = map(Features._fields.index, ("read", "echoes", "offered", "fit"))
+READ = Features._fields.index("read")
 
 
 # -- what turns teach --------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_a_turn_teaches_which_candidates_are_right(ha):
     assert (name, yes_no) == ("own", []) and (choice.weight, choice.group) == (1.0, "a")
     assert choice.right.tolist() == [False, True, False]  # the film, the director, the actress
     assert choice.candidates.shape == (3, len(Features._fields)) and choice.question.shape == (
-        len(Circumstances._fields),
+        len(QuestionFeatures._fields),
     )
     assert choice.candidates[:, READ].argmax() == 1  # as the reader marks it
     assert choice.right.dtype == bool and choice.candidates.dtype == np.float64
@@ -110,7 +110,7 @@ def test_questions_for_yes_or_no_teach_something_else(ha):
     assert [(choice.group, choice.right.tolist()) for choice in own.yes_no] == [("a", [True]), ("c", [False])]
     rows = [YesNoFeatures(*choice.candidates[0]) for choice in own.yes_no]
     assert all(choice.candidates.shape == (1, len(YesNoFeatures._fields)) for choice in own.yes_no)
-    assert rows[0].stated > 0.0 == rows[0].worded and own.yes_no[0].question.shape == (0,)
+    assert rows[0].covered > 0.0 and own.yes_no[0].question.shape == (0,)
 
 
 def test_many_turns_are_read_some_at_a_time_and_may_lose_their_evidences(ha):
@@ -134,18 +134,7 @@ def choice(right, group="a", rows=None, weight=1.0):
     if rows is None:
         rows = np.zeros((len(right), len(Features._fields)))
         rows[:, 0] = np.arange(len(right))
-    return Choice(np.array(rows, float), np.zeros(len(Circumstances._fields)), np.array(right, bool), weight, group)
-
-
-def test_questions_that_offer_a_right_and_a_wrong_answer():
-    mixed, right, wrong = choice([True, False, False]), choice([True]), choice([False])
-    mixed.candidates[:, FIT] = [0.1, 0.2, 0.3]
-    own = offering(ChoiceSet("own", [mixed, right, wrong, mixed], [mixed]))
-    assert own.name == "own, offers" and own.yes_no == [] and len(own.choices) == 2
-    offered = own.choices[0].candidates
-    assert offered[:, ECHOES].tolist() == offered[:, OFFERED].tolist() == [1.0, 0.0, 1.0]
-    offered[:, [ECHOES, OFFERED]] = 0.0
-    assert np.array_equal(offered, mixed.candidates)
+    return Choice(np.array(rows, float), np.zeros(len(QuestionFeatures._fields)), np.array(right, bool), weight, group)
 
 
 NAMED = [("Jim", "Q42574"), ("Kate Winslet", "Q202765"), ("1997", "1997-01-01T00:00:00Z")]
@@ -253,11 +242,11 @@ def drawn(number, groups, seed=1):
 
 def test_no_choice_is_judged_by_weights_that_its_group_has_taught():
     sets = [drawn(40, 8), drawn(24, 8, seed=2)]
-    likely = cross_validated(sets, 1.0, parts=3)
+    likely = cross_validated(sets, 1.0)
     assert [[own.shape for own in part] for part in likely] == [[(5,)] * 40, [(5,)] * 24]
     # what the choices of a group teach is of no matter to them, and to those of the groups of their part
     turned = [[own._replace(right=~own.right) if own.group == "3" else own for own in part] for part in sets]
-    again = cross_validated(turned, 1.0, parts=3)
+    again = cross_validated(turned, 1.0)
     changed = {own.group: set() for own in sets[0]}
     for own, before, after in zip(sets, likely, again, strict=True):
         for each, old, new in zip(own, before, after, strict=True):
@@ -298,19 +287,20 @@ def test_measures_of_probabilities():
     assert both["log_loss"] == pytest.approx(-np.log(0.8))
 
 
-def decision(right, stated, group="a", worded=0.0):
-    return Choice(np.array([[stated, worded, 0.0]]), np.empty(0), np.array([right]), 1.0, group)
+def decision(right, read, group="a"):
+    row = YesNoFeatures(read=read)
+    return Choice(np.array([row]), np.empty(0), np.array([right]), 1.0, group)
+
+
+DECISIONS = [decision(True, 2.0), decision(False, -2.0, "b"), decision(True, 1.5, "c"), decision(False, -1.0, "d")]
 
 
 def sets_of(number=40):
-    decisions = [
-        decision(True, 2.0), decision(False, 1.0, "b"), decision(True, 0.0, "c", 2.0), decision(False, 0.0, "d", -2.0),
-    ]  # fmt: skip
-    return [ChoiceSet("own", drawn(number, 8), decisions), ChoiceSet("more", drawn(10, 5, seed=3), [])]
+    return [ChoiceSet("own", drawn(number, 8), DECISIONS), ChoiceSet("more", drawn(10, 5, seed=3), [])]
 
 
 def test_the_same_sets_give_the_same_bytes():
-    first, second = (model_bytes(train_weights(sets_of(), 3.0, 1.0, "model-id")) for _ in range(2))
+    first, second = (model_bytes(train_weights(sets_of(), 3.0, "model-id")) for _ in range(2))
     assert first == second
     content = json.loads(first)
     assert (content["model"], content["l2"]) == ("model-id", 3.0)
@@ -318,57 +308,40 @@ def test_the_same_sets_give_the_same_bytes():
         {"name": "own", "questions": 40, "answered": sum(own.right.any() for own in sets_of()[0].choices), "weight": 1.0, "yes_no": 4},
         {"name": "more", "questions": 10, "answered": sum(own.right.any() for own in sets_of()[1].choices), "weight": 2.0, "yes_no": 0},
     ]  # fmt: skip
-    for key, kind in (("features", Features), ("nothing", Circumstances), ("yes_no", YesNoFeatures)):
+    for key, kind in (("features", Features), ("nothing", QuestionFeatures), ("yes_no", YesNoFeatures)):
         assert [own["name"] for own in content[key]] == list(kind._fields)
 
 
-def test_what_is_written_ranks_as_what_was_learned():
+def test_a_written_ranking_ranks_as_the_learned_one():
     sets = sets_of()
-    weights = train_weights(sets, 3.0, 1.0, "")
+    weights = train_weights(sets, 3.0, "")
     fitted = fit(weighted([own.choices for own in sets]), 3.0, RISING)
     for own in sets[1].choices:
-        features = {"features": own.candidates.tolist(), "circumstances": own.question.tolist()}
-        given = type("Given", (), {**features, "timely": 0.0})
-        assert weights.probabilities(given) == pytest.approx(fitted.probabilities(own)[:-1], abs=1e-4)
+        candidates = [EntityCandidate({"id": f"Q{n}", "label": ""}) for n in range(len(own.candidates))]
+        measured = Measured(candidates, [Features(*row) for row in own.candidates], QuestionFeatures(*own.question))
+        scores = {ranked.entity["id"]: ranked.score for ranked in weights.ranked(measured)}
+        likely = fitted.probabilities(own)[:-1].tolist()
+        assert [scores[f"Q{n}"] for n in range(len(likely))] == pytest.approx(likely, abs=1e-4)
     assert all(weights.features[place].weight >= 0.0 for place in RISING)
-    assert weights.yes(YesNoFeatures(worded=2.0)) > 0.5 > weights.yes(YesNoFeatures(worded=-2.0))
+    assert weights.yes(YesNoFeatures(read=2.0)) > 0.5 > weights.yes(YesNoFeatures(read=-2.0))
 
 
-@pytest.mark.parametrize("right", [True, False])
-def test_what_facts_state_counts_as_it_is_whatever_the_questions_say(right):
-    own = [decision(right, 2.0), decision(True, 0.0, "c", 2.0), decision(False, 0.0, "d", -2.0)]
-    weights = train_weights([ChoiceSet("own", drawn(20, 4), own)], 3.0, 1.0, "")
-    odds = np.log(weights.yes(YesNoFeatures(stated=2.0)) / (1 - weights.yes(YesNoFeatures(stated=2.0))))
-    assert odds + weights.no_bias == pytest.approx(2.0)
+@pytest.mark.parametrize("decisions", [[], [decision(False, 1.0)]])
+def test_without_both_answers_each_feature_counts_as_it_is(decisions):
+    weights = train_weights([ChoiceSet("own", drawn(20, 4), decisions)], 3.0, "")
+    assert weights.yes(YesNoFeatures(covered=1.0, read=-3.0)) == pytest.approx(1 / (1 + np.exp(2.0)))
 
 
-def test_where_all_questions_have_the_same_answer_it_is_not_always_given():
-    weights = train_weights([ChoiceSet("own", drawn(20, 4), [decision(False, 0.0)])], 3.0, 1.0, "")
-    assert weights.no_bias == 0.0 and weights.yes(YesNoFeatures(worded=1.0)) > 0.5
-
-
-def test_without_questions_for_yes_or_no_all_that_speaks_for_yes_counts_as_it_is():
-    weights = train_weights([ChoiceSet("own", drawn(20, 4), [])], 3.0, 1.0, "")
-    assert weights.yes(YesNoFeatures(stated=1.0, worded=-3.0)) == pytest.approx(1 / (1 + np.exp(2.0)))
-
-
-@pytest.mark.parametrize("decisions", [[], [decision(True, 1.0)], sets_of()[0].yes_no])
-def test_a_ranking_is_written_with_its_figures_however_few_questions_are_for_yes_or_no(decisions):
+@pytest.mark.parametrize("decisions", [[], [decision(True, 1.0)], DECISIONS])
+def test_a_ranking_is_written_with_its_figures(decisions):
     sets = [ChoiceSet("own", drawn(30, 6), decisions)]
     output = write_ranking(sets, parse_config({}), Path("ranking"), {"Sources": "Of my own."})
     assert output == Path("ranking") and len(read_answer_weights(output).trained_on) == 1
     card = (output / "README.md").read_text()
     assert "Of my own." in card and "| own |" in card and FILE in card
-    told = [own for own in decisions if not own.candidates[0, 0]]
-    assert f"Of {len(told)} questions for yes or no that no fact decides" in card
+    assert ("own, yes or no" in card) is bool(decisions)
 
 
-def test_what_can_only_speak_for_a_candidate():
+def test_some_features_can_only_speak_for_a_candidate():
     names = {Features._fields[place] for place in RISING}
-    assert {"read", "fit", "offered", "score"} <= names and not {
-        "crowd",
-        "prior",
-        "echoes",
-        "is_date",
-        "length",
-    } & names
+    assert {"read", "covered"} <= names and not {"crowd", "prior", "echoes", "is_date", "length"} & names

@@ -9,9 +9,8 @@ import pytest
 
 from convinse.config import FitSettings
 from convinse.encoder.checkpoint import add_tokens, load_checkpoint, save_checkpoint
-from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.extractive_reader import ExtractiveReader, best_answers
 from convinse.encoder.tokens import TextTokenizer
-from convinse.heterogeneous_answering.dataset_predictions import best_answers
 from convinse.training.mrqa_reader import MARKS, mixed_steps
 from convinse.training.reader import ReadExample, WindowSettings, losses, marked_windows, reader_learning
 from convinse.training.trainer import Run, Start

@@ -89,11 +89,11 @@ def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(e
     understood = [
         turn for conversation in understood_conversations(module.config, "train") for turn in conversation["questions"]
     ]
-    representations = {asked_in_full(turn): turn["structured_representation"] for turn in understood}
+    turn_of = {asked_in_full(turn): turn for turn in understood}
     for example in found:
         assert any(example.right) and not all(example.right)
-        query = representations[example.query]
-        candidates = module.retrieve({"structured_representation": query}, SOURCES)
+        query = turn_of[example.query]["structured_representation"]
+        candidates = module.retrieve(turn_of[example.query], SOURCES)
         ranked = module.bm25.rank(query, candidates, len(candidates))
         assert example.texts == [evidence["evidence_text"] for evidence in ranked]
         assert example.right in [[has_answer(evidence, turn["answers"]) for evidence in ranked] for turn in questions]

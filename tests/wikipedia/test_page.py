@@ -6,10 +6,10 @@ import pytest
 from convinse.records.evidence import check_evidence, merge_duplicates
 from convinse.wikipedia.document import parse_html
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
-from places import SNAPSHOT
+from places import SNAPSHOT_SOURCES
 from wikipedia_html import HEADINGS
 
-PAGES = sorted((SNAPSHOT / "pages").glob("*.html"))
+PAGES = sorted((SNAPSHOT_SOURCES / "pages").glob("*.html"))
 
 LINKS = {"legacy": "/wiki/", "current": "/wiki/", "parsoid": "./"}
 ITEMS = {

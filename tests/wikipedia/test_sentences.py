@@ -2,10 +2,10 @@ import pytest
 
 from convinse.wikipedia.document import blocks, flatten, parse_html
 from convinse.wikipedia.page import sentences
-from places import SNAPSHOT
+from places import SNAPSHOT_SOURCES
 from wikipedia_html import anchors
 
-PAGES = sorted((SNAPSHOT / "pages").glob("*.html"))
+PAGES = sorted((SNAPSHOT_SOURCES / "pages").glob("*.html"))
 
 
 def split(html):

@@ -17,7 +17,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.wikipedia.document import blocks, clean, parse_html
 from convinse.wikipedia.dump import WikipediaDump
 from convinse.wikipedia.page import whole_rows
-from places import SNAPSHOT
+from places import SNAPSHOT, SNAPSHOT_SOURCES
 
 # mentions that begin in a cell and end in the next one's header: "Character is ... Jack May, 2001–2003 films is ..."
 CROSSING = {"The Lord of the Rings": ["May, 2001"]}
@@ -208,11 +208,11 @@ def embedded():
     """(title, HTML, evidences) of the embedded pages, as they are shipped."""
     with closing(KnowledgeBase(SNAPSHOT / "kb")) as kb:
         items = kb.titles()
-    redirects = (SNAPSHOT / "redirects.tsv").read_text(encoding="utf-8").splitlines()
+    redirects = (SNAPSHOT_SOURCES / "redirects.tsv").read_text(encoding="utf-8").splitlines()
     items |= dict(line.split("\t") for line in redirects)
     pages = []
     with closing(WikipediaDump(SNAPSHOT / "wikipedia.db")) as dump:
-        for file in sorted((SNAPSHOT / "pages").glob("*.html")):
+        for file in sorted((SNAPSHOT_SOURCES / "pages").glob("*.html")):
             title = unquote(file.stem).replace("_", " ")
             pages.append((title, items[title], file.read_text(encoding="utf-8"), dump.get(items[title])))
     assert len(pages) >= 80

@@ -3,11 +3,12 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 from convinse.support.errors import IndexFileError, OutputError
 from convinse.wikipedia import dump as dumps
-from convinse.wikipedia.dump import WikipediaDump, write_dump
+from convinse.wikipedia.dump import Embedding, WikipediaDump, search_words, write_dump
 from convinse.wikipedia.page import FORMAT
 from evidences import evidence
 from written import names
@@ -59,7 +60,22 @@ def test_a_table_is_its_whole_rows_in_their_order(workdir):
         assert dump.table("Q1", 2) == dump.table("Q2", 0) == []
 
 
-def test_pages_are_found_by_their_words(workdir):
+def found(dump, question, limit=5):
+    return list(map(tuple, dump.search(search_words(question), limit)))
+
+
+def test_evidences_are_found_by_their_vectors(workdir):
+    texts = {"north": [0.0, 1.0, 0.0], "east": [1.0, 0.1, 0.0], "up": [0.0, 0.0, -1.0]}
+    embedding = Embedding("model", 3, lambda own: np.array([texts[text] for text in own], np.float32))
+    write_dump(workdir / "w.db", [("Q1", [said("north"), said("up")]), ("Q2", []), ("Q3", [said("east")])], embedding)
+    with closing(WikipediaDump(workdir / "w.db")) as dump:
+        assert (dump.vectors_of, dump.dimension) == ("model", 3)
+        nearest = dump.nearest(np.array([0.3, 0.9, 0.1], np.float32), 2)
+        assert list(map(tuple, nearest)) == [("Q1", 0), ("Q3", 0)]
+        assert dump.get("Q1")[nearest[0].place]["evidence_text"] == "north"
+
+
+def test_evidences_are_found_by_their_words(workdir):
     texts = {
         "Q1": "Émile Zola wrote Nana. Émile!",
         "Q2": "Zola, a town of Emile",
@@ -68,12 +84,11 @@ def test_pages_are_found_by_their_words(workdir):
     }
     write_dump(workdir / "w.db", [(item, [said(text), said("more")]) for item, text in texts.items()])
     with closing(WikipediaDump(workdir / "w.db")) as dump:
-        assert dump.search(["émile ZOLA"]) == ["Q1"]  # in a row
-        assert dump.search(["Emile", "Zola's"]) == ["Q1", "Q2"] and dump.search(["Emile", "Zola"], limit=1) == ["Q1"]
-        assert dump.search(["Zola"], ["Nana"])[-1] == "Q2" and len(dump.search(["Zola"], ["Nana"])) == 3
-        assert set(dump.search([], ["nana", "town"])) == {"Q1", "Q2", "Q4"}
-        assert dump.search([]) == dump.search(["?"]) == dump.search(['"']) == dump.search(["Balzac"], ["Zola"]) == []
-        assert dump.tells_of("Q2", "Zola") and not dump.tells_of("Q3", "Zola") and not dump.tells_of("Q3", "?")
+        assert found(dump, "émile ZOLA's") == [("Q1", 0), ("Q2", 0), ("Q4", 0)]  # the best first, each with its place
+        assert found(dump, "Emile, Zola", limit=1) == [("Q1", 0)] and found(dump, "Towns?") == [("Q2", 0)]
+        assert found(dump, "more", limit=9) == [("Q1", 1), ("Q2", 1), ("Q3", 1), ("Q4", 1)]
+        assert found(dump, "") == found(dump, '"?') == found(dump, "Balzac") == []
+        assert dump.nearest(np.ones(3, np.float32), 5) == []  # it has no vectors
 
 
 def open_id(path):

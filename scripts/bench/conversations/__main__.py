@@ -28,7 +28,10 @@ from ..candidates import build_sources
 from ..harness import Bench, Figures, Spec, note, run
 from .turns import SUBSETS, figures, read_conversations, turns_of
 
-MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots", "history")
+MODULES: dict[str, dict[str, str | None]] = {
+    **{name: {"qu": name} for name in ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots")},
+    "slots, no qu_rewriter": {"qu": "slots", "qu_rewriter": None},
+}
 HISTORIES = {"gold": True, "predicted": False}  # history -> whether earlier turns count with their gold answers
 COLUMNS = {
     "turns": ("turns", "{}"), "presence": ("answer_presence", "{:.1%}"), "P@1": ("p_at_1", "{:.1%}"),
@@ -47,7 +50,7 @@ class Work(NamedTuple):
 
 def load(work: Work, module: str | None = None) -> Config:
     """The configuration over the bench's sources; `module` replaces its question understanding."""
-    return load_config(work.config, **work.overrides, **({"qu": module} if module else {}))
+    return load_config(work.config, **work.overrides, **(MODULES.get(module, {"qu": module}) if module else {}))
 
 
 def measure(work: Work, sources: str) -> tuple[str, Runs, list[Conversation]]:
@@ -104,7 +107,7 @@ class Size(NamedTuple):
 
 def prepare(bench: Bench) -> Work:
     options = bench.options
-    for module in (load_config(options.config).qu, *MODULES):
+    for module in (load_config(options.config).qu, *(str(own["qu"]) for own in MODULES.values())):
         find_module("qu", module, QuestionUnderstanding)
     note(f"knowledge base and pages of wikidata-27k in {bench.kept} ...")
     # the cache is of this run only: older results may be of older code

@@ -18,10 +18,6 @@ from typing import Any
 import numpy as np
 
 from convinse.encoder.yes_no_reader import has_yes_no
-from convinse.heterogeneous_answering.yes_no import decide
-from convinse.language.language import english
-from convinse.language.property_names import PropertyNames
-from convinse.records.evidence import Evidence
 from convinse.support.progress import progress
 from recipes.embedded.examples import chooses
 from recipes.embedded.negatives import part_of
@@ -155,12 +151,7 @@ def evidence_part(bench: Bench) -> Figures:
 
 DECIDED = 4  # times as many questions as of other sets: an answer of two tells little
 _PORTION = 64  # questions between two signs of progress
-FREQUENT, WORDS, HEAD, WORDS_AND_HEAD = (
-    "the more frequent answer",
-    "words",
-    "the head, whole passage",
-    "words and the head",
-)
+FREQUENT, HEAD = "the more frequent answer", "the head, whole passage"
 
 
 def decision_part(bench: Bench) -> Figures:
@@ -172,45 +163,29 @@ def decision_part(bench: Bench) -> Figures:
     figures = {name: decision_scores(values, yes) for name, values in probabilities(bench, questions).items()}
     columns = {name: (name, "{:.3f}") for name in ("accuracy", "log loss")}
     bench.compare(f"yes or no, {len(questions)} questions of BoolQ", ("decided by",), columns, {(): figures})
-    if HEAD in figures:
-        figures[FREQUENT]["accuracy"]
     return {"questions": len(questions), **figures}
 
 
 def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.ndarray]:
-    """[n] probability of yes by each way to decide; by the head where the model has one."""
-    model, names = bench.state.model, PropertyNames([], english().properties)
-    texts = [[_evidence(text) for text in reading.sentences(row.passage)] for row in questions]
-    asked = list(zip(questions, texts, strict=True))
-    ways = {
-        FREQUENT: np.full(len(questions), np.mean([row.yes for row in questions])),
-        WORDS: np.array([decide(row.question, own, names, english()).yes for row, own in asked]),
-    }
+    """[n] probability of yes by each way to decide; by the head if the model has one."""
+    model = bench.state.model
+    ways = {FREQUENT: np.full(len(questions), np.mean([row.yes for row in questions]))}
     if not has_yes_no(model.folder):
         bench.console.print("the model has no yes/no head")
         return ways
-
-    def probability(question: str, text: str) -> float:
-        return float(model.yes_no.probabilities([(question, text)])[0])
-
-    head, both = [], []
+    head = []
     with progress("yes or no", len(questions), "questions") as advance:
         for start in range(0, len(questions), _PORTION):
-            portion = asked[start : start + _PORTION]
-            head += model.yes_no.probabilities([(row.question, row.passage) for row, _ in portion]).tolist()
-            both += [decide(row.question, own, names, english(), probability).yes for row, own in portion]
+            portion = questions[start : start + _PORTION]
+            head += model.yes_no.probabilities([(row.question, row.passage) for row in portion]).tolist()
             advance(len(portion))
-    return {**ways, HEAD: np.array(head), WORDS_AND_HEAD: np.array(both)}
+    return {**ways, HEAD: np.array(head)}
 
 
 def decision_scores(values: np.ndarray, yes: np.ndarray) -> dict[str, float]:
     """Accuracy and log loss of probabilities [n] of yes."""
     right = np.where(yes, values, 1 - values).clip(1e-6, 1)
     return {"accuracy": float(((values > 0.5) == yes).mean()), "log loss": float(-np.log(right).mean())}
-
-
-def _evidence(text: str) -> Evidence:
-    return {"evidence_text": text, "source": "text", "disambiguations": [], "wikidata_entities": [], "mentions": []}
 
 
 MODEL = "snapshot:model"

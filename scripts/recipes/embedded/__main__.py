@@ -23,13 +23,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from convinse.config import load_settings
+from convinse.config import SNAPSHOT, load_settings, resolve
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.onnx_export import write_graphs
+from convinse.encoder.rewrite_head import RewriteHead
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.support.files import remove, replacing
+from convinse.support.manifest import MANIFEST, seal
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import TypedQuestions, typed_questions
@@ -37,6 +39,7 @@ from recipes.embedded.answer_type import AnswerTypeTraining, train_answer_type
 from recipes.embedded.card import embedded_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions
 from recipes.embedded.recipe import Recipe, gather, train_stages, without_held_out
+from recipes.embedded.rewriter import RewriteExamples, rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
@@ -101,7 +104,7 @@ def run(options: argparse.Namespace) -> None:
     sizes = {name: len(examples) for name, examples in data.train.items()}
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
-    card = embedded_card(recipe, sizes, results[-1], origin, minutes, heads.decided, heads.answer_type)
+    card = embedded_card(recipe, sizes, results[-1], origin, minutes, heads.decided, heads.answer_type, heads.rewritten)
     record = {
         "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
@@ -127,13 +130,17 @@ class Given(NamedTuple):
 
     decided: list[Decided] | None
     typed: TypedQuestions | None
+    rewrites: RewriteExamples | None
 
     @classmethod
     def of(cls, data: Path, work: Path, recipe: Recipe) -> Given:
-        """Build both."""
+        """Build all."""
         decided = None if recipe.yes_no is None else boolq_questions(data)
         typed = None if recipe.answer_type is None else typed_questions(data, work, recipe.answer_type.least)
-        return cls(decided, typed)
+        rewrites = None
+        if recipe.rewrite is not None:
+            rewrites = rewrite_examples(data, resolve(SNAPSHOT), recipe.rewrite.synthetic, recipe.seed)
+        return cls(decided, typed, rewrites)
 
 
 class Heads(NamedTuple):
@@ -142,19 +149,24 @@ class Heads(NamedTuple):
     yes_no: YesNoHead | None
     decided: FitResult | None
     answer_type: AnswerTypeTraining | None
+    rewrite: RewriteHead | None
+    rewritten: FitResult | None
 
     @classmethod
     def trained(cls, checkpoint: Checkpoint, recipe: Recipe, given: Given, options: argparse.Namespace) -> Heads:
         """Train what the recipe has."""
         most = _QUICK if options.quick else None
-        head, decided, answer_type = None, None, None
+        head, decided, answer_type, rewrite, rewritten = None, None, None, None, None
         if given.decided is not None:
             state = head_state(options.output, "yes_no")
             head, decided = train_yes_no(checkpoint, given.decided, recipe, state, most)
         if given.typed is not None:
             state = head_state(options.output, "answer_type")
             answer_type = train_answer_type(checkpoint, given.typed, recipe, state, most)
-        return cls(head, decided, answer_type)
+        if given.rewrites is not None:
+            state = head_state(options.output, "rewrite")
+            rewrite, rewritten = train_rewriter(checkpoint, given.rewrites, recipe, state, most)
+        return cls(head, decided, answer_type, rewrite, rewritten)
 
     def save(self, folder: Path) -> None:
         """Write the heads into a model folder."""
@@ -162,10 +174,13 @@ class Heads(NamedTuple):
             self.yes_no.save(folder)
         if self.answer_type is not None:
             self.answer_type.head.save(folder, self.answer_type.classes)
+        if self.rewrite is not None:
+            self.rewrite.save(folder)
 
     def record(self) -> dict[str, Any]:
         """What training gave, for the record of the model."""
         results = {"yes_no": self.decided, "answer_type": self.answer_type and self.answer_type.fitted}
+        results["rewrite"] = self.rewritten
         return {
             name: None if fitted is None else {"best_epoch": fitted.best, "epochs": fitted.history}
             for name, fitted in results.items()
@@ -173,14 +188,14 @@ class Heads(NamedTuple):
 
     def forget(self, output: Path) -> None:
         """Remove what a stopped training would go on from."""
-        for name in ("yes_no", "answer_type"):
+        for name in ("yes_no", "answer_type", "rewrite"):
             remove(head_state(output, name))
 
 
 def check_layers(checkpoint: Checkpoint, recipe: Recipe) -> None:
     """Raise `ConfigError` unless the model has the layers that the heads over it read."""
     layers = checkpoint.model.config.num_hidden_layers
-    for name, settings in (("yes_no", recipe.yes_no), ("answer_type", recipe.answer_type)):
+    for name, settings in (("yes_no", recipe.yes_no), ("answer_type", recipe.answer_type), ("rewrite", recipe.rewrite)):
         if settings is not None and settings.layer > layers:
             raise ConfigError(f"{name}: layer: {settings.layer}: the model has {layers} layers")
 
@@ -192,10 +207,8 @@ def head_state(output: Path, name: str) -> Path:
 
 def only_heads(options: argparse.Namespace, recipe: Recipe) -> None:
     """Write a copy of a finished model with other heads over it: those that the recipe trains."""
-    if recipe.yes_no is None and recipe.answer_type is None:
-        raise ConfigError(
-            "yes_no: null: the recipe has no yes/no head and no answer type head to train; give one of them, or remove --trunk"
-        )
+    if recipe.yes_no is recipe.answer_type is recipe.rewrite is None:
+        raise ConfigError("yes_no: null: the recipe has no head to train; give one of them, or remove --trunk")
     checkpoint = load_checkpoint(options.trunk, "question-answering", "--trunk")
     if checkpoint.folder is None:
         raise ModelError(f"--trunk: {options.trunk}: no such folder; give that of a finished model")
@@ -205,8 +218,10 @@ def only_heads(options: argparse.Namespace, recipe: Recipe) -> None:
     heads = Heads.trained(checkpoint, recipe, given, options)
     with replacing(options.output) as temporary:
         shutil.copytree(checkpoint.folder, temporary)
+        (temporary / MANIFEST).unlink(missing_ok=True)  # that of the heads before
         heads.save(temporary)
         write_graphs(temporary)
+        seal(temporary, "model")
     heads.forget(options.output)
     for name, fitted in heads.record().items():
         if fitted is not None:

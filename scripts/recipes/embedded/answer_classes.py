@@ -18,7 +18,7 @@ from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.language.language import english
 from convinse.language.text import fold
-from convinse.question_understanding.base import understand
+from convinse.question_understanding.base import turns_in_step, understand
 from convinse.question_understanding.slots import Slots
 from convinse.records.conversation import Conversation
 from convinse.records.evidence import Entity
@@ -410,8 +410,8 @@ def _turns(
     Answers of which id and name disagree are left out: in some conversations of ConvQuestions they are those of another turn.
     """
     if understanding is not None:
-        for number in range(max((len(conversation["questions"]) for conversation in conversations), default=0)):
-            understand(understanding, conversations, number, use_gold_answers=True)
+        for turns, histories in turns_in_step(conversations, use_gold_answers=True):
+            understand(understanding, turns, histories, use_gold_answers=True)
     for conversation in conversations:
         for turn in conversation["questions"]:
             answers: Sequence[Entity] = turn.get("answers") or ()

@@ -49,6 +49,25 @@ _YES_NO = """
 _ANSWER_TYPE = """
 - Answer type: `[CLS] question, in full [SEP]`, then a head of its own (`answer_type.safetensors`), trained over the
   finished trunk -> logits of {number} classes of answers: of Wikidata's items, and dates, numbers, yes or no, texts."""
+_REWRITE = """
+- Rewrite: `[CLS] question [SEP] history [SEP]`, then a head of its own (`rewrite.safetensors`), trained over the finished
+  trunk -> for each token of the question queries and keys that point at the span of the history that goes there; of [CLS] at
+  the part of the question before that the question takes the place of.
+"""
+_REWRITTEN = """
+Examples in an epoch: what people wrote twice, the project's own conversations four times. `right`: all that the question lacks is pointed at.
+
+| questions | licence | how many |
+|---|---|---:|
+| CANARD (dev): rewrites of QuAC's questions; aagohary/canard | CC BY-SA 4.0 | 3,423 |
+| TREC CAsT 2019 to 2022; daltonj/treccastweb | MIT (repository) | 1,162 |
+| TREC iKAT 2023 to 2025; irlabamsterdam/iKAT | MIT | 832 |
+| MTRAG (human); IBM/mt-rag-benchmark | Apache-2.0 | 524 |
+| ConvMix (dev), four of five groups of conversations; from ZhishanQ/UniHGKR | CC BY 4.0 | 2,340 |
+| the project's own train conversations | MIT | 130 |
+| conversations of facts of a Wikidata subset, in the words of KGConv's templates; Orange-OpenSource/KGConv | CC0 (Wikidata), CC BY 4.0 (KGConv), CC BY 3.0 (SimpleQuestions) | 10,000 |
+
+"""
 _TYPED = """
 Questions of SimpleQuestions (CC BY 3.0), RuBQ (CC BY-SA 4.0), TIQ, TimeQuestions, LC-QuAD, ConvQuestions (dev parts where there are
 any), the embedded train conversations, BoolQ and SQuAD-like sets (licences as above); classes from the knowledge bases of wikidata-27k and the snapshot. `right`: the
@@ -68,6 +87,7 @@ def embedded_card(
     minutes: float,
     decided: FitResult | None = None,
     typed: AnswerTypeTraining | None = None,
+    rewritten: FitResult | None = None,
 ) -> str:
     """What a user of the folder must know.
 
@@ -76,6 +96,7 @@ def embedded_card(
         last: what the last stage gave.
         decided: what the training of the yes/no head gave; None: there is none.
         typed: what the training of the answer type head gave; None: there is none.
+        rewritten: what the training of the rewrite head gave; None: there is none.
     """
     names = sorted({name for stage in recipe.stages for name in stage.mixture})
     rows = "\n".join(
@@ -125,6 +146,11 @@ held-out examples of each set. Items of the conversations that `bench model` ran
         about += _ANSWER_TYPE.format(number=len(typed.classes.names))
         sections["Validation of the answer type head on questions of other templates"] = (
             f"{_TYPED}\n\n{validation_table(typed.fitted)}"
+        )
+    if rewritten is not None:
+        about += _REWRITE.rstrip()
+        sections["Rewrites that the rewrite head learned from, and its validation on ConvMix"] = (
+            f"{_REWRITTEN}{validation_table(rewritten)}"
         )
     origin = "sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base
     front = {"license": "apache-2.0", "language": "en", "library_name": "transformers", "base_model": origin}

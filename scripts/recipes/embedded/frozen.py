@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import random
 from collections.abc import Callable
@@ -16,7 +17,6 @@ from convinse.encoder.batches import token_batches
 from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import Sequences
 from convinse.encoder.torch_backend import model_inputs
-from convinse.encoder.yes_no_head import states as states_of
 from convinse.support.progress import progress
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
@@ -47,10 +47,13 @@ class States(NamedTuple):
 def read_by_trunk(model: Any, layer: int, sequences: Sequences, targets: np.ndarray, budget: int, title: str) -> States:
     """What the first `layer` layers of the trunk make of sequences, in batches of at most `budget` tokens."""
     states: list[np.ndarray] = [np.zeros((0, 0), dtype=np.float16)] * len(sequences.ids)
+    trunk = copy.copy(model.eval().bert)  # what is above need not be computed
+    trunk._modules = {**trunk._modules, "encoder": copy.copy(trunk.encoder)}
+    trunk.encoder._modules = {**trunk.encoder._modules, "layer": trunk.encoder.layer[:layer]}
     with progress(title, len(states), "questions") as advance:
         for places in token_batches(sequences.lengths, budget):
             with torch.inference_mode(), autocast(model.device):
-                hidden = states_of(model.eval().bert, layer, **model_inputs(model, sequences, places, model.device))
+                hidden = trunk(**model_inputs(model, sequences, places, model.device)).last_hidden_state.float()
             found = hidden.cpu().numpy().astype(np.float16)
             for row, place in enumerate(places):
                 states[place] = found[row, : sequences.lengths[place]].copy()

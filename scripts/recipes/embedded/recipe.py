@@ -89,6 +89,21 @@ class AnswerType(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     least: Positive = 100
 
 
+class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the rewrite head is trained; see `encoder.rewrite_head`.
+
+    Attributes:
+        layer: of the trunk, that the head's own layers read.
+        synthetic: turns of synthetic conversations.
+    """
+
+    epochs: Positive = 2
+    learning_rate: Weight = 2e-4  # the highest
+    batch_size: Positive = 32  # questions of a step
+    layer: Positive = 3
+    synthetic: Positive = 10_000
+
+
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How the embedded model is trained; see `config/model/embedded.yml`.
 
@@ -120,6 +135,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     device: Device = "auto"
     yes_no: YesNo | None = YesNo()  # how the yes/no head is trained when the rest is done; None: there is none
     answer_type: AnswerType | None = None  # how the answer type head is trained; None: there is none
+    rewrite: RewriteSettings | None = None  # how the rewrite head is trained; None: there is none
 
 
 @dataclass(frozen=True)
@@ -243,7 +259,7 @@ def _shared(recipe: Recipe) -> dict[str, Any]:
     return {
         key: value
         for key, value in msgspec.to_builtins(recipe).items()
-        if key not in ("stages", "yes_no", "answer_type")
+        if key not in ("stages", "yes_no", "answer_type", "rewrite")
     }
 
 

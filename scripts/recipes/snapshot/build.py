@@ -1,9 +1,10 @@
-"""Build the index and the Wikipedia dump of the embedded snapshot from their sources in `convinse/snapshot/`.
+"""Build the index and the Wikipedia dump of the embedded snapshot from their sources.
 
     python scripts/recipes/snapshot/build.py
 
-Sources: `entities.json.gz` (entity documents in the official Wikidata dump format), `pages/*.html` (articles as
-MediaWiki renders them; the file name is the title), `redirects.tsv` (other titles). Results: `kb/`, `wikipedia.db`.
+Sources, beside this script: `entities.json.gz` (entity documents in the official Wikidata dump format), `pages/*.html`
+(articles as MediaWiki renders them; the file name is the title), `redirects.tsv` (other titles).
+Results: `kb/` and `wikipedia.db` of `convinse/snapshot/`.
 """
 
 from __future__ import annotations
@@ -11,32 +12,39 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
+from convinse.encoder.bi_encoder import BiEncoder
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.wikipedia.dump import write_dump
+from convinse.wikipedia.dump import Embedding, write_dump
 from convinse.wikipedia.page import page_evidences, parse_page
 
-SNAPSHOT = Path(__file__).resolve().parents[3] / "convinse" / "snapshot"
+SOURCES = Path(__file__).resolve().parent
+SNAPSHOT = SOURCES.parents[2] / "convinse" / "snapshot"
 
 
 def evidences(kb: KnowledgeBase):
     items = {title: kb.entity(item) for title, item in kb.titles().items()}
-    for line in (SNAPSHOT / "redirects.tsv").read_text(encoding="utf-8").splitlines():
+    for line in (SOURCES / "redirects.tsv").read_text(encoding="utf-8").splitlines():
         title, item = line.split("\t")
         items.setdefault(title, kb.entity(item))
-    for file in sorted((SNAPSHOT / "pages").glob("*.html")):
+    for file in sorted((SOURCES / "pages").glob("*.html")):
         title = unquote(file.stem).replace("_", " ")
         page = parse_page(title, file.read_text(encoding="utf-8"))
         item = items[title]
         yield item["id"], page_evidences(page, item, items)
 
 
-def main() -> None:
-    manifest = build(SNAPSHOT / "entities.json.gz", SNAPSHOT / "kb")
+def embedding(model: Path) -> Embedding:
+    encoder = BiEncoder(model)
+    return Embedding(encoder.weights_id, encoder.dimension, encoder.embed)
+
+
+def main(folder: Path = SNAPSHOT) -> None:
+    manifest = build(SOURCES / "entities.json.gz", folder / "kb")
     print(
         f"kb: {manifest.items} items, {manifest.properties} properties, {manifest.facts} facts, {manifest.size} bytes, {manifest.build_id}"
     )
-    pages = write_dump(SNAPSHOT / "wikipedia.db", evidences(KnowledgeBase(SNAPSHOT / "kb")))
+    pages = write_dump(folder / "wikipedia.db", evidences(KnowledgeBase(folder / "kb")), embedding(SNAPSHOT / "model"))
     print(f"wikipedia: {pages} pages")
 
 

@@ -3,8 +3,8 @@
     python scripts/recipes/snapshot/select_entities.py DUMP
 
 Reads `facts.tsv` (subject, property, value, qualifier property, qualifier value ...), `labels.tsv`
-(label of items that the dump lacks), `titles.tsv` (article title, item), the pages and the conversations of
-`convinse/snapshot/`; writes `convinse/snapshot/entities.json.gz` in the dump's format and `redirects.tsv`.
+(label of items that the dump lacks), `titles.tsv` (article title, item), `pages/` and the conversations of
+`convinse/snapshot/`; writes `entities.json.gz` in the dump's format and `redirects.tsv`.
 
 Items with a page, or asked about, keep all their statements; items that pages link to or that answer a question, the most telling ones; every
 other item that is mentioned keeps its label and its classes.
@@ -117,7 +117,7 @@ def mentioned(claims: dict[str, list]) -> set[str]:
 def page_titles() -> dict[str, set[str]]:
     """Title of every page -> titles that it links to."""
     titles = {}
-    for file in sorted((SNAPSHOT / "pages").glob("*.html")):
+    for file in sorted((SOURCES / "pages").glob("*.html")):
         links = re.findall(r'href="/wiki/([^"#?]+)', file.read_text(encoding="utf-8"))
         titles[unquote(file.stem).replace("_", " ")] = {unquote(link).replace("_", " ") for link in links}
     return titles
@@ -183,9 +183,9 @@ def main() -> None:
 
     ordered = sorted(kept.values(), key=lambda document: (document["id"][0], int(document["id"][1:])))
     lines = b",\n".join(msgspec.json.encode(document) for document in ordered)
-    with gzip.GzipFile(SNAPSHOT / "entities.json.gz", "wb", compresslevel=9, mtime=0) as file:
+    with gzip.GzipFile(SOURCES / "entities.json.gz", "wb", compresslevel=9, mtime=0) as file:
         file.write(b"[\n" + lines + b"\n]\n")
-    (SNAPSHOT / "redirects.tsv").write_text(
+    (SOURCES / "redirects.tsv").write_text(
         "".join(f"{t}\t{i}\n" for t, i in sorted(redirects.items())), encoding="utf-8"
     )
     items = [document for document in ordered if document["type"] == "item"]

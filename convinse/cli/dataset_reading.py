@@ -1,0 +1,64 @@
+"""The questions of data set files, read a chunk at a time: any format that `convert` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from ..encoder.extractive_reader import ExtractiveReader, Prediction, best_answers
+from ..formats.converters import Record, find_converter, flatten, guess_format, question_id
+from ..support.errors import DataError
+from ..support.progress import progress
+
+_CHUNK = 512  # questions read together
+
+
+def read_file(
+    path: Path, reader: ExtractiveReader, source: str | None = None, quiet: bool = False
+) -> dict[str, Prediction]:
+    """The best answer to every question of a file, by the question's id, in the file's order.
+
+    Args:
+        path: an MRQA, SQuAD or MultiQA file, or of another data set that has a converter; plain or packed.
+        reader: the reader.
+        source: the name of its format; None: guessed from its content.
+        quiet: no progress.
+
+    Raises:
+        ConfigError: an unknown format.
+        DataError: the file cannot be read, is of no known format, has no questions, or an id twice.
+        ModelError: a score is not a number.
+    """
+    dataset = find_converter(source or guess_format(path)).read(path)
+    questions = _questions(path, dataset.records)
+    predictions: dict[str, Prediction] = {}
+    with progress(f"read {path.name}", None, "questions", quiet) as advance:
+        while chunk := list(islice(questions, _CHUNK)):
+            answers = best_answers(reader, [(question, context) for _, question, context in chunk])
+            predictions.update(zip((qid for qid, _, _ in chunk), answers, strict=True))
+            advance(len(chunk))
+    if not predictions:
+        raise DataError(f"{path}: has no questions")
+    return predictions
+
+
+def _questions(path: Path, records: Iterable[Record]) -> Iterator[tuple[str, str, str]]:
+    seen: set[str] = set()
+    for record in records:
+        context = flatten(record).context  # questions without an id get one from this text
+        # the text to read must not depend on the answers, but `flatten` leaves out a title that holds no answer
+        unanswered = [msgspec.structs.replace(question, answers=[]) for question in record.questions]
+        read = flatten(msgspec.structs.replace(record, questions=unanswered)).context if _titled(record) else context
+        for question in record.questions:
+            qid = question.id or question_id(question.text, context)
+            if qid in seen:
+                raise DataError(f"{path}: question '{qid}' is given twice; an id must be unique in the file")
+            seen.add(qid)
+            yield qid, question.text, read
+
+
+def _titled(record: Record) -> bool:
+    return len(record.documents) == 1 and record.documents[0].part("title") is not None

@@ -1,0 +1,130 @@
+"""The candidates of a question, and the roles of entities in evidences."""
+
+import pytest
+from asked_turns import knowledge_over, meant, question_of, thing
+from literal_evidence import ENGLISH, attribute, evidence, fact, item_id, row
+
+from convinse.heterogeneous_answering.candidates import Computed, entity_roles, find_candidates, unlinked_names
+from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
+
+KNOWLEDGE = knowledge_over(
+    [("P57", "director", ["directed by"]), ("P735", "given name", ["first name"])],
+    {item_id("Golden Bear"): ("award",), **{item_id(name): ("human",) for name in ("Ann", "Ida Roth", "Per Lund")}},
+)
+
+
+def found(text, *evidences, about=(), read=(), computed=(), **more):
+    """The labels of the candidates of a question."""
+    question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation={**meant(*about), **more})
+    read = [AnswerCandidate({"id": name, "label": name}, 0.5, (0,), ("reader",)) for name in read]
+    return [own.entity["label"] for own in find_candidates(question, read, computed)]
+
+
+ALIEN = fact("Alien", "director", "Ridley Scott")
+
+
+def test_every_entity_is_a_candidate_but_what_the_question_is_about():
+    assert found("Who directed Alien?", ALIEN, about=[thing("Alien")]) == ["Ridley Scott"]
+
+
+@pytest.mark.parametrize(
+    ("text", "about", "evidences"),
+    [
+        ("Who is Richard Bachman?", "Stephen King", [fact("Stephen King", "genre", "horror")]),  # by another name
+        ("What is the first name of Ann?", "Ann", [fact("Ann Lee", "given name", "Ann")]),  # a property has it as value
+    ],
+)
+def test_what_a_question_is_about_may_answer_it(text, about, evidences):
+    assert about in found(text, *evidences, about=[thing(about)])
+
+
+def test_in_a_choice_only_what_is_offered_may_answer():
+    texts = [
+        evidence("Ann, Ann and Bob met Carl.", "text", *((name, item_id(name)) for name in ("Ann", "Bob", "Carl")))
+    ]
+    assert found("Was it Ann or Bob?", *texts, about=[thing("Ann")]) == ["Ann", "Bob"]
+    assert found("Was it Dora or Emil?", *texts) == ["Ann", "Bob", "Carl"]  # neither is known
+
+
+def test_a_question_for_a_number_asks_for_no_words_and_no_award():
+    given = [
+        fact("Ann", "award received", "Golden Bear"),
+        evidence("Ann Marie Lee won 3 prizes.", "text", ("Bob", item_id("Bob"))),
+    ]
+    labels = found("How many prizes did she win?", *given, read=["three", "Some Words"], answer_type="number")
+    assert "3" in labels and not {"Golden Bear", "Some Words", "Ann Marie Lee"} & set(labels)
+    assert "Bob" in labels  # a type alone excludes nothing
+
+
+@pytest.mark.parametrize(
+    ("words", "label"),
+    [("the hobbit", "The Hobbit"), ("Tolkien", "J. R. R. Tolkien"), ("Kubrick", "Kubrick"), ("Lee", "Lee")],
+)
+def test_words_that_are_a_name_or_a_surname_of_an_item_are_that_item(words, label):
+    names = ("The Hobbit", "J. R. R. Tolkien", "Ann Lee", "Bob Lee")
+    text = evidence("It was said.", "text", *((name, item_id(name)) for name in names))
+    assert label in found("Who?", text, read=[words])
+    assert len(found("Who?", text, read=[words])) == len(names) + (label not in names)
+
+
+def test_dates_are_years_if_a_year_is_asked_for_and_numbers_are_in_the_scale():
+    opened = evidence("It opened on 19 December 1997.", "text", ("19 December 1997", "1997-12-19T00:00:00Z"))
+    assert found("In which year did it open?", opened, answer_type="date") == ["1997"]
+    copies = evidence("It sold 3000000 copies.", "text", ("3000000", "3000000"))
+    assert found("How many million copies did it sell?", copies) == ["3"]
+    assert found("How many sold?", read=["twelve"], answer_type="number") == ["12"]
+
+
+def test_what_is_read_and_computed_adds_to_a_candidate():
+    question = question_of("Who directed it?", ALIEN, knowledge=KNOWLEDGE, representation=meant(thing("Alien")))
+    scott = thing("Ridley Scott")
+    computed = Computed(scott, "role", "The director is Ridley Scott.", (0,))
+    read = [AnswerCandidate(scott, 0.7, (0,), ("reader",))]
+    own = next(own for own in find_candidates(question, read, [computed]) if own.entity == scott)
+    assert (own.read, own.computed, own.places, own.reasons) == (1.0, computed, (0,), ("role", "reader"))
+
+
+def test_what_is_read_of_those_who_held_an_office_counts_for_who_held_it_then():
+    text = "Harbour Trust, Chairperson, Ida Roth (1980–1986), Per Lund (1986–2001)"
+    held = evidence(text, "info", *((name, item_id(name)) for name in ("Ida Roth", "Per Lund")))
+    question = question_of("Who was the chairperson of the Harbour Trust in 1990?", held, knowledge=KNOWLEDGE)
+    read = AnswerCandidate(thing("Ida Roth"), 0.6, (0,), ("reader",))
+    shares = {own.entity["label"]: own.read for own in find_candidates(question, [read])}
+    assert shares == {"Per Lund": 1.0, "1986": 0.0, "2001": 0.0}
+
+
+def roles(given):
+    return [
+        (role.kind, role.entity["label"], [label.text for label in role.labels])
+        for role in entity_roles(0, given, ENGLISH)
+    ]
+
+
+def test_roles_in_facts_rows_boxes_and_sentences():
+    award = fact("Ann", "award received", "Golden Bear", "point in time", "1999")
+    assert roles(award) == [
+        ("subject", "Ann", ["award received"]),
+        ("object", "Golden Bear", ["award received"]),
+        ("qualifier", "1999", ["point in time", "award received"]),
+    ]
+    assert roles(row("It", "Cast", ("Actor", "Some One"), ("Year", "1999"))) == [
+        ("row", "1999", ["Year"]), ("row", "Some One", ["Actor"]),
+    ]  # fmt: skip
+    assert roles(attribute("It", ["Release", "Running time"], "194 minutes")) == [
+        ("box", "194", ["Release", "Running time", "minutes"])
+    ]
+    ((kind, label, (unit,)),) = roles(evidence("It lasts 5 minutes or so.", "text"))
+    assert (kind, label) == ("text", "5") and unit.startswith("minutes")
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        (row("It", "", ("Role", "The Master"), ("Year", "1999"), ("Title", '"Space Pilot 3000"')),
+         ["The Master", '"Space Pilot 3000"']),
+        (attribute("It", ["Born"], "5 March 1950", "Some Place"), ["Some Place"]),
+        (evidence("It was Mary Ann Lee's, and London's.", "text"), ["Mary Ann Lee"]),
+    ],
+)  # fmt: skip
+def test_names_without_an_item(given, names):
+    assert [text for text, _ in unlinked_names(given)] == names

@@ -1,0 +1,115 @@
+"""The question in full: words put in, words left out, and what a follow-up is about."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from convinse.config import load_config
+from convinse.encoder.rewriter import Pointers
+from convinse.language.language import english
+from convinse.question_understanding.referents import FeatureReader, ReferentFeatures, spoken_of
+from convinse.question_understanding.rewriting import names_in, pointed
+from convinse.question_understanding.slots import Slots
+from convinse.records.rewriting import EarlierTurn, Inserted, concatenated, history_text, rewritten
+from convinse.resources import Resources
+from convinse.testing import QuestionUnderstandingContract
+
+CASES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "rewrites.yml").read_text(encoding="utf-8"))
+HISTORY = [EarlierTurn(f"Q{number}?", f"a{number}") for number in range(7)]
+TITANIC, CAMERON = {"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label": "James Cameron"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["question"])
+def test_words_go_in_and_out(case):
+    inserted = [Inserted(place, text, 0, "question") for place, text in case["inserted"]]
+    full = rewritten(case["question"], inserted, [tuple(span) for span in case["removed"]], english().words.owns)
+    assert full.text == case["full"]
+    assert [full.text[span.start : span.end] for span in full.insertions] == [text for _, text in case["inserted"]]
+
+
+def test_the_history_is_read_from_its_end_and_its_beginning():
+    text = history_text(HISTORY)
+    assert text == "Q6? = a6 | Q5? = a5 | Q4? = a4 | Q0? = a0" and history_text([]) == ""
+
+
+def test_without_a_model_the_question_before_and_its_answer_go_before():
+    full = concatenated("When?", HISTORY[:2])
+    assert full.text == "Q1? a1 When?" and concatenated("When?", []).text == "When?"
+    assert [full.text[span.start : span.end] for span in full.insertions] == ["Q1?", "a1"]
+
+
+def test_a_name_has_the_best_share_of_the_pointers_that_its_places_have():
+    told = [{"question": "Who directed Titanic?", "answers": [CAMERON], "representation": {"entities": [TITANIC]}}]
+    text = history_text([EarlierTurn("Who directed Titanic?", "James Cameron")])
+    tokens = np.array([(place, place + len(word)) for place, word in starts(text)])
+    shares = np.zeros((2, 1 + len(tokens)))
+    shares[1, 1 + [word for _, word in starts(text)].index("Titanic?")] = 0.5
+    pointers = Pointers(
+        np.array([0, 5]), tokens - [0, 1] * (tokens[:, 1:] == text.index("?") + 1), shares, shares, shares
+    )
+    assert pointed(spoken_of(told), list(names_in(text, told)), pointers) == [0.25, 0.0]
+
+
+def starts(text):
+    place = 0
+    for word in text.split():
+        yield text.index(word, place), word
+        place = text.index(word, place) + len(word)
+
+
+def test_features_of_what_was_spoken_of(world_kb):
+    told = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
+    reader = FeatureReader(world_kb, english())
+    film, director = reader.read("When was he born?", spoken_of(told), 1, [0.0, 1.0], {})
+    assert (film.fits, director.fits, film.pointed, director.pointed) == (-1.0, 1.0, -1.0, 0.0)
+    assert (film.first_asked, film.asked, film.last_answer, director.last_answer) == (1.0, 1.0, 0.0, 1.0)
+    film, director = reader.read("Who stars in the film?", spoken_of(told), 1, [0.0, 0.0], {"Q25188": 0})
+    assert (film.of_class, director.of_class, film.fits) == (1.0, 0.0, 0.0)
+    assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
+    assert len(film) == len(ReferentFeatures._fields)
+
+
+CONVERSATIONS = [
+    (
+        ["How many children did Leo Tolstoy have?", "And what was the cause of his death?"],
+        "Leo Tolstoy's death",
+        "Q7243",
+    ),
+    (["Who directed The Godfather?", "When was he born?"], "Francis Ford Coppola born", "Q56094"),
+    (["Who directed The Godfather?", "How long is the film?"], "The Godfather", "Q47703"),
+    (["Who stars in the film Titanic?", "Who directed the film?"], "the film (Titanic)", "Q44578"),
+    (["How tall is Shakira?", "Who directed Jaws?"], "Who directed Jaws", "Q189505"),
+]
+
+
+@pytest.fixture(scope="module")
+def slots():
+    config = load_config("config.yml", ers_use_cache=False)
+    with Resources(config) as resources:
+        yield Slots(config, resources)
+
+
+class TestContract(QuestionUnderstandingContract):
+    def config(self, **overrides):
+        return load_config("config.yml", ers_use_cache=False, **overrides)
+
+    def make(self, config):
+        return Slots(config)
+
+
+@pytest.mark.parametrize(("questions", "words", "item"), CONVERSATIONS, ids=[case[0][1] for case in CONVERSATIONS])
+def test_follow_ups_of_the_embedded_model(slots, questions, words, item):
+    first = {"question": questions[0], **slots.inference_on_turn({"question": questions[0]}, [])}
+    first["answers"] = [{"id": "Q56094", "label": "Francis Ford Coppola"}] if "Godfather" in questions[0] else []
+    second = slots.inference_on_turn({"question": questions[1]}, [first])
+    assert words in second["resolved_question"]
+    assert [entity["id"] for entity in second["representation"]["entities"]] == [item]
+
+
+@pytest.mark.parametrize(
+    ("question", "predicate"), [("Who directed the film Titanic?", "directed"), ("Is Titanic a film?", "film")]
+)
+def test_a_noun_that_says_what_is_named_is_not_what_is_asked(slots, question, predicate):
+    assert slots.inference_on_turn({"question": question}, [])["representation"]["predicate"] == predicate
