@@ -18,7 +18,7 @@ from .answer_typing import AnswerTyping
 from .config import SNAPSHOT, Config, cache_path, resolve
 from .encoder.answer_classes import has_answer_type
 from .encoder.answer_type_reader import AnswerTypeReader
-from .encoder.bi_encoder import BiEncoder
+from .encoder.bi_encoder import BiEncoder, KeptEmbeddings
 from .encoder.checkpoint import Checkpoint, row_form_of
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
@@ -150,19 +150,19 @@ class Resources:
             cache=self.cache,
         )
 
-    def bi_encoder(self, name: str, key: str) -> tuple[BiEncoder, VectorCache]:
-        """A bi-encoder, and what keeps its embeddings: in the cache folder, or without `ers_use_cache` in memory.
+    def embeddings(self, name: str, key: str) -> KeptEmbeddings:
+        """A bi-encoder and its embeddings: those of the dump, the others kept in the cache folder, or without `ers_use_cache` in memory.
 
         Args:
             name: the model.
             key: the configuration key that names it, for messages."""
         settings = self._computing(key, self.config.evs_max_length)
         encoder = BiEncoder(model_path(name), settings=settings, models=self.models)
-        return encoder, self._vectors(encoder.model_id, encoder.dimension)
-
-    def question_vectors(self, encoder: BiEncoder) -> VectorCache:
-        """What keeps a bi-encoder's embeddings of questions, where `bi_encoder` keeps those of evidences."""
-        return self._vectors(encoder.model_id, encoder.dimension, "float32")
+        vectors = self._vectors(encoder.model_id, encoder.dimension)
+        questions = self._vectors(encoder.model_id, encoder.dimension, "float32")
+        dump = self.wikipedia
+        stored = dump.vectors if dump is not None and dump.vectors_of == encoder.weights_id else None
+        return KeptEmbeddings(encoder, vectors, questions, stored)
 
     def _vectors(
         self, model_id: str, dimension: int, precision: Literal["float16", "float32"] = "float16"

@@ -120,7 +120,7 @@ def _kb_serve(options: argparse.Namespace) -> int:
     with closing(KnowledgeBase(folder)) as kb, Resources(Config(ers_use_cache=False), kb=kb) as resources:
 
         def embed(texts: Sequence[str]) -> np.ndarray:  # the model is loaded when a relation is first to be linked
-            encoder, _ = resources.bi_encoder(SNAPSHOT + "model", "the embedded model")
+            encoder = resources.embeddings(SNAPSHOT + "model", "the embedded model").bi_encoder
             return encoder.embed(texts)
 
         from ..serving.app import run

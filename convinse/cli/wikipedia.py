@@ -61,7 +61,7 @@ def _embedding(model: str) -> Embedding:
     from ..wikipedia.dump import Embedding
 
     encoder = BiEncoder(model_path(model))
-    return Embedding(encoder.weights_id, encoder.dimension, encoder.embed)
+    return Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
 
 
 def _wikipedia_import(options: argparse.Namespace) -> int:

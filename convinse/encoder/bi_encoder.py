@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,16 +69,30 @@ class KeptEmbeddings:
         bi_encoder: computes the others.
         vectors: keeps those of evidences; None computes all anew, with the same results.
         questions: keeps those of questions, as they were computed; None computes all anew.
+        stored: vectors [n, d] that a dump has of texts, and which of them are known, bool [n].
     """
 
     def __init__(
-        self, bi_encoder: BiEncoder, vectors: VectorCache | None = None, questions: VectorCache | None = None
+        self,
+        bi_encoder: BiEncoder,
+        vectors: VectorCache | None = None,
+        questions: VectorCache | None = None,
+        stored: Callable[[Sequence[str]], tuple[np.ndarray, np.ndarray]] | None = None,
     ) -> None:
         self.bi_encoder = bi_encoder
-        self._vectors, self._questions = vectors, questions
+        self._vectors, self._questions, self._stored = vectors, questions, stored
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Return [n, d] float16 of distinct texts, each row of about length 1. Raises `ModelError`: one is not a number."""
+        if self._stored is None:
+            return self._kept(texts)
+        stored, known = self._stored(texts)
+        vectors, rest = stored.astype(np.float16), np.flatnonzero(~known)
+        if len(rest):
+            vectors[rest] = self._kept([texts[place] for place in rest.tolist()])
+        return vectors
+
+    def _kept(self, texts: Sequence[str]) -> np.ndarray:
         if self._vectors is None:
             return self.bi_encoder.embed(texts).astype(np.float16)
         return self._vectors.found_or_computed(texts, self.bi_encoder.embed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +12,6 @@ from ..records.evidence import Evidence, with_score
 from ..records.ranked_rows import as_read
 from .bm25 import BM25Scorer
 from .scorer import PairRanker, Scorer
-
-if TYPE_CHECKING:
-    from ..encoder.bi_encoder import BiEncoder
-    from ..support.vectors import VectorCache
 
 _RRF_K = 60  # of the fusion's authors
 
@@ -40,9 +36,7 @@ class Cascade(Scorer):
     Args:
         bm25: the lexical scorer.
         reranker: the cross-encoder, or None.
-        bi_encoder: the dense scorer, or None for a lexical choice of `lexical + dense` evidences.
-        vectors: keeps the evidences' embeddings from call to call and run to run.
-        question_vectors: keeps those of questions.
+        embeddings: those of the bi-encoder; None: a lexical choice of `lexical + dense` evidences.
         lexical: evidences chosen by BM25.
         dense: evidences chosen by the bi-encoder.
         lexical_share: weight of the BM25 score (as a share of the best score) in the scores; the cross-encoder's
@@ -53,9 +47,7 @@ class Cascade(Scorer):
         self,
         bm25: BM25Scorer,
         reranker: PairRanker | None,
-        bi_encoder: BiEncoder | None,
-        vectors: VectorCache | None = None,
-        question_vectors: VectorCache | None = None,
+        embeddings: KeptEmbeddings | None,
         *,
         lexical: int = 100,
         dense: int = 100,
@@ -63,9 +55,9 @@ class Cascade(Scorer):
     ) -> None:
         self._bm25 = bm25
         self._reranker = reranker
-        self._embeddings = None if bi_encoder is None else KeptEmbeddings(bi_encoder, vectors, question_vectors)
+        self._embeddings = embeddings
         self._share = lexical_share
-        self._lexical, self._dense = (lexical, dense) if bi_encoder is not None else (lexical + dense, 0)
+        self._lexical, self._dense = (lexical, dense) if embeddings is not None else (lexical + dense, 0)
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
         """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""

@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 
 from ..config import Config
-from ..encoder.bi_encoder import KeptEmbeddings
 from ..language.validity import contradicting, judged_parts
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Evidence, merge_duplicates, with_score
@@ -73,12 +72,9 @@ class NativeERS(EvidenceRetrievalScoring):
             return None
         if not self.config.evs_bi_encoder:
             return EvidenceSearch(dump, None)
-        encoder, _ = self.resources.bi_encoder(self.config.evs_bi_encoder, "evs_bi_encoder")
-        if encoder.weights_id != dump.vectors_of:
-            return EvidenceSearch(dump, None)
-        return EvidenceSearch(
-            dump, KeptEmbeddings(encoder, None, self.resources.question_vectors(encoder)).embed_questions
-        )
+        embeddings = self.resources.embeddings(self.config.evs_bi_encoder, "evs_bi_encoder")
+        has_vectors = embeddings.bi_encoder.weights_id == dump.vectors_of
+        return EvidenceSearch(dump, embeddings.embed_questions if has_vectors else None)
 
     @cached_property
     def scorer(self) -> Scorer:

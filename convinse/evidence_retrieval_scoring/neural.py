@@ -77,8 +77,6 @@ def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) 
     if method == "cross_encoder":
         assert reranker is not None  # scoring_method has seen to it
         return CrossEncoder(reranker)
-    bi_encoder = vectors = questions = None
-    if config.evs_bi_encoder:
-        bi_encoder, vectors = resources.bi_encoder(config.evs_bi_encoder, "evs_bi_encoder")
-        questions = resources.question_vectors(bi_encoder)
-    return Cascade(bm25, reranker, bi_encoder, vectors, questions, **msgspec.structs.asdict(config.evs_cascade))
+    name = config.evs_bi_encoder
+    embeddings = resources.embeddings(name, "evs_bi_encoder") if name else None
+    return Cascade(bm25, reranker, embeddings, **msgspec.structs.asdict(config.evs_cascade))

@@ -6,6 +6,7 @@ is an example with these places, one that neither names it nor has its item is a
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 from collections.abc import Iterable, Sequence
@@ -157,7 +158,8 @@ def validate(
 ) -> Measures:
     """P@1, MRR and Hit@5 of the module with another reader; the turns have their evidences and are not changed."""
     turns: list[Any] = [{**turn} for turn in dev]
-    module = type(ha)(ha.config, ha.resources, reader)
+    module = copy.copy(ha)  # a class of one's own may have another constructor
+    module.reader = reader
     for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
         keep_answers(module, turn, answers)
     return {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}

@@ -96,7 +96,8 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
         )
     )
     own = dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model))  # a writer changes the one it is given
-    module = type(ha)(ha.config, ha.resources, ha.build_writer(own))
+    module = copy.copy(ha)  # a class of one's own may have another constructor
+    module.writer = ha.build_writer(own)
     for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
         keep_answers(module, turn, answers)
     measured = {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}  # type: ignore[literal-required]

@@ -19,11 +19,12 @@ import numpy as np
 
 from ..language.language import english
 from ..records.evidence import Evidence, Row
+from ..records.ranked_rows import RowForm, as_read
 from ..support.checksums import read_sha256, sha256
 from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
 from ..support.files import replacing, steadily
 from ..support.jsonlines import JSON_ERRORS
-from .page import FORMAT, whole_rows
+from .page import FORMAT, whole_rows, with_ranked_rows
 
 LOGGER = logging.getLogger(__name__)
 _SQLITE = b"SQLite format 3\x00"
@@ -46,6 +47,7 @@ _PLACES = (
     1 << 20
 )  # evidences of a page at most; a row of `words` is that of the page times this, and the evidence's place
 _LEVELS = 127  # of a number of a vector
+_HEAD = 12  # bytes before the numbers of a vector: the key of its text and the scale
 
 
 class WikipediaDump:
@@ -81,7 +83,7 @@ class WikipediaDump:
             except sqlite3.OperationalError:  # an earlier version wrote it, or this SQLite has no full-text search
                 self.has_words = False
             self.build_id: str = meta["build_id"]  # the same for the same pages, in whatever order they came
-            model, _, dimension = meta.get("vectors", "").partition(" ")
+            model, _, dimension = meta.get("embeddings", "").partition(" ")
             self.vectors_of: str = model  # id of the weights of a model, or empty
             self.dimension = int(dimension or 0)
             self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])  # `pages`, and evidences by source
@@ -138,27 +140,36 @@ class WikipediaDump:
             question: [dimension] float32, of the model that `vectors_of` names.
             limit: of evidences.
         """
-        rows, vectors, scales = self._vectors
-        if not len(rows):
+        stored = self._vectors
+        if not len(stored.rows):
             return []
-        closeness = np.concatenate(
-            [vectors[start : start + _PLACES] @ question for start in range(0, len(rows), _PLACES)]
-        )
-        closeness *= scales
-        best = np.lexsort((rows, -closeness))[:limit]
-        return [self._found(*divmod(int(row), _PLACES)) for row in rows[best]]
+        parts = range(0, len(stored.rows), _PLACES)
+        closeness = np.concatenate([stored.vectors[start : start + _PLACES] @ question for start in parts])
+        closeness *= stored.scales
+        best = np.lexsort((stored.rows, -closeness))[:limit]
+        return [self._found(*divmod(int(row), _PLACES)) for row in stored.rows[best]]
+
+    def vectors(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The stored vectors of texts, [n, dimension] float32, zeros for an unknown one; and which are known, bool [n]."""
+        stored = self._vectors
+        keys = np.array([_text_key(text) for text in texts], np.int64)
+        known = np.isin(keys, stored.keys)
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        places = stored.by_key[np.searchsorted(stored.keys, keys[known], sorter=stored.by_key)]
+        vectors[known] = stored.vectors[places] * stored.scales[places, None]
+        return vectors, known
 
     @cached_property
-    def _vectors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows as those of `words` [n], vectors [n, dimension] int8 and their scales [n]."""
-        rows, vectors, scales = [np.zeros(0, np.int64)], [], [np.zeros(0, np.float32)]
+    def _vectors(self) -> _Vectors:
+        pages, parts = [np.zeros(0, np.int64)], [np.zeros((0, _HEAD + self.dimension), np.int8)]
         with _readable(self.path):
             for page, numbers in self._connection.execute("SELECT page, numbers FROM vectors ORDER BY page"):
-                packed = np.frombuffer(numbers, np.int8).reshape(-1, self.dimension + 4)
-                vectors.append(packed[:, 4:].astype(np.float32))
-                scales.append(packed[:, :4].copy().view(np.float32)[:, 0])
-                rows.append(page * _PLACES + np.arange(len(packed)))
-        return np.concatenate(rows), np.concatenate(vectors or [np.zeros((0, 0), np.float32)]), np.concatenate(scales)
+                parts.append(np.frombuffer(numbers, np.int8).reshape(-1, _HEAD + self.dimension))
+                pages.append(page * _PLACES + np.arange(len(parts[-1])))
+        packed = np.concatenate(parts)
+        keys = packed[:, :8].copy().view(np.int64)[:, 0]
+        scales = packed[:, 8:_HEAD].copy().view(np.float32)[:, 0]
+        return _Vectors(np.concatenate(pages), keys, np.argsort(keys), packed[:, _HEAD:].astype(np.float32), scales)
 
     def _found(self, page: int, place: int) -> FoundEvidence:
         return FoundEvidence(self._item_of(page), place)
@@ -204,13 +215,22 @@ class FoundEvidence(NamedTuple):
     place: int
 
 
+class _Vectors(NamedTuple):
+    """The vectors of all evidences, in the order of their pages."""
+
+    rows: np.ndarray  # [n] as those of `words`
+    keys: np.ndarray  # [n] of the texts
+    by_key: np.ndarray  # [n] the places in the order of the keys
+    vectors: np.ndarray  # [n, dimension] whole numbers up to 127 as float32
+    scales: np.ndarray  # [n]
+
+
 class PackedPage(NamedTuple):
     """A page as it is stored.
 
     Attributes:
         item_id: of the page.
         blob: its evidences.
-        texts: of its evidences.
         words: those that each evidence is found by.
         digest: the share of its content in the build id.
         counts: its evidences by source.
@@ -218,18 +238,34 @@ class PackedPage(NamedTuple):
 
     item_id: str
     blob: bytes
-    texts: list[str]
     words: list[str]
     digest: int
     counts: dict[str, int]
 
 
 class Embedding(NamedTuple):
-    """What makes vectors of texts: `embed` gives [n, dimension] float32, each row of length 1; `model` is the id of its weights."""
+    """What makes vectors of evidences.
+
+    Attributes:
+        model: the id of its weights.
+        dimension: of a vector.
+        row_form: the form in which it reads rows of tables.
+        embed: gives [n, dimension] float32 of texts, each row of length 1.
+    """
 
     model: str
     dimension: int
+    row_form: RowForm
     embed: Callable[[Sequence[str]], np.ndarray]
+
+    def packed(self, evidences: Sequence[Evidence]) -> bytes:
+        """The vectors of a page's evidences, each with the key of what the model read, its scale and numbers of 8 bits."""
+        texts = [as_read(evidence, self.row_form) for evidence in with_ranked_rows(evidences)]
+        vectors = self.embed(texts)
+        keys = np.array([_text_key(text) for text in texts], np.int64)[:, None]
+        scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)
+        levels = np.round(vectors / scales).astype(np.int8)
+        return np.hstack([keys.view(np.int8), scales.view(np.int8), levels]).tobytes()
 
 
 def search_words(text: str) -> list[str]:
@@ -242,10 +278,9 @@ def pack(item_id: str, evidences: list[Evidence]) -> PackedPage:
     data = msgspec.json.encode(evidences)
     digest = hashlib.sha256(item_id.encode() + b"\n" + data).digest()
     counts = Counter(evidence["source"] for evidence in evidences)
-    texts = [evidence["evidence_text"] for evidence in evidences]
-    words = [" ".join(search_words(text)) for text in texts]
+    words = [" ".join(search_words(evidence["evidence_text"])) for evidence in evidences]
     counted = {"pages": 1, **counts}
-    return PackedPage(item_id, zlib.compress(data, 6), texts, words, int.from_bytes(digest, "big"), counted)
+    return PackedPage(item_id, zlib.compress(data, 6), words, int.from_bytes(digest, "big"), counted)
 
 
 def write_dump(path: Path, pages: Iterable[tuple[str, list[Evidence]]], embedding: Embedding | None = None) -> int:
@@ -295,9 +330,9 @@ def _write_pages(
                 if has_words:
                     places = ((row * _PLACES + place, text) for place, text in enumerate(page.words))
                     connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", places)
-                if embedding is not None and page.texts:
-                    packed = _packed_vectors(embedding.embed(page.texts))
-                    connection.execute("INSERT INTO vectors VALUES (?, ?)", (row, packed))
+                if embedding is not None and page.words:
+                    evidences = msgspec.json.decode(zlib.decompress(page.blob))
+                    connection.execute("INSERT INTO vectors VALUES (?, ?)", (row, embedding.packed(evidences)))
                 total += page.digest
                 counts.update(page.counts)
             else:
@@ -306,7 +341,7 @@ def _write_pages(
         model = "" if embedding is None else f"{embedding.model} {embedding.dimension}"
         meta = {
             "format": str(FORMAT),
-            "vectors": model,
+            "embeddings": model,
             "build_id": hashlib.sha256(f"format {FORMAT} {text} {model}".encode()).hexdigest()[:16],
             "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts)}).decode(),
         }
@@ -314,11 +349,10 @@ def _write_pages(
     return counts
 
 
-def _packed_vectors(vectors: np.ndarray) -> bytes:
-    """Vectors [n, dimension] as rows of a float32 scale and numbers of 8 bits."""
-    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)
-    levels = np.round(vectors / scales).astype(np.int8)
-    return np.hstack([scales.view(np.int8), levels]).tobytes()
+def _text_key(text: str) -> int:
+    return int.from_bytes(
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
+    )
 
 
 def _has_full_text(connection: sqlite3.Connection) -> bool:

@@ -115,7 +115,7 @@ def build_sources(data: Path, work: Path, pages: tuple[str, str] = SAVED, vector
     embedding = None
     if vectors:
         encoder = BiEncoder(model_path(vectors))
-        embedding = Embedding(encoder.weights_id, encoder.dimension, encoder.embed)
+        embedding = Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
     with closing(knowledge_base(data, work)) as kb:
         ids = [sha256(file)[:12], *([embedding.model[:12]] if embedding else [])]
         dump = work / f"wikidata-27k-pages-{'-'.join(ids)}.db"

@@ -56,7 +56,7 @@ def test_a_configuration_says_how_all_its_models_compute(precision, budget):
     keys = {"device": "cpu", precision: "bf16", budget: 99, "evs_max_length": 66, "ha_max_length": 88, "ha_stride": 7}
     config = parse_config({"ers_use_cache": False, "evs_model": str(joint()), "ha_model": str(joint()), **keys})
     resources = Resources(config)
-    bi_encoder, _ = resources.bi_encoder(config.evs_model, "evs_bi_encoder")
+    bi_encoder = resources.embeddings(config.evs_model, "evs_bi_encoder").bi_encoder
     reranker, reader = resources.reranker(), resources.reader(config.ha_model)
     for head, length in ((reranker, 66), (bi_encoder, 66), (reader, 88)):
         assert (head.engine.precision, head.engine.token_budget) == ("bf16", 99)

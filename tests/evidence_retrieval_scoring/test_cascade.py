@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.bi_encoder import BiEncoder, KeptEmbeddings
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
@@ -61,14 +61,14 @@ def fused(*rankings):
 
 @pytest.mark.parametrize(("lexical", "dense"), [(10, 15), (0, 12), (12, 0), (1, 1), (500, 500)])
 def test_the_cross_encoder_sees_the_best_of_both(reranker, bi_encoder, lexical, dense):
-    cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=lexical, dense=dense)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=lexical, dense=dense)
     chosen = {*by_bm25(EVIDENCES)[:lexical], *by_vectors(bi_encoder, EVIDENCES)[:dense]}
     found = cascade.rank(QUERY, EVIDENCES, len(chosen))
     same_ranking(found, reranker.rank(QUERY, [EVIDENCES[place] for place in chosen]))
 
 
 def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_encoder):
-    cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=5, dense=5)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=5, dense=5)
     lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
     chosen = {*lexical[:5], *dense[:5]}
     values = fused(lexical, dense)
@@ -82,7 +82,7 @@ def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_
 def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
     lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
     values = fused(lexical, dense)
-    cascade = Cascade(BM25Scorer(), None, bi_encoder, lexical=150, dense=150)
+    cascade = Cascade(BM25Scorer(), None, KeptEmbeddings(bi_encoder), lexical=150, dense=150)
     expected = ordered(values, EVIDENCES)
     found = cascade.rank(QUERY, EVIDENCES, 30)
     assert found == [{**EVIDENCES[place], "score": pytest.approx(values[place], abs=1e-6)} for place in expected[:30]]
@@ -91,14 +91,14 @@ def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
 def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
     made = BertReranker(tiny(), "cpu")
     counted = Counted(made.engine)
-    Cascade(BM25Scorer(), made, bi_encoder, lexical=10, dense=10).rank(QUERY, EVIDENCES, 100)
+    Cascade(BM25Scorer(), made, KeptEmbeddings(bi_encoder), lexical=10, dense=10).rank(QUERY, EVIDENCES, 100)
     assert 10 <= counted.sequences <= 20
 
 
 def test_the_given_evidences_stay_as_they_are(reranker, bi_encoder):
     given = copy.deepcopy(EVIDENCES)
-    Cascade(BM25Scorer(), reranker, bi_encoder, lexical=3, dense=3).rank(QUERY, given, 50)
-    Cascade(BM25Scorer(), None, bi_encoder).rank(QUERY, given, 50)
+    Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=3, dense=3).rank(QUERY, given, 50)
+    Cascade(BM25Scorer(), None, KeptEmbeddings(bi_encoder)).rank(QUERY, given, 50)
     assert given == EVIDENCES
 
 
@@ -107,7 +107,7 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
     path = tmp_path if folder else None
     vectors = VectorCache(Cache(path), made.model_id, made.dimension)
-    cascade = Cascade(BM25Scorer(), reranker, made, vectors, lexical=10, dense=10)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), lexical=10, dense=10)
     counted = Counted(made.engine)
     first = cascade.rank(QUERY, EVIDENCES, 30)
     distinct = len(set(texts(EVIDENCES)))
@@ -118,18 +118,22 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     assert counted.sequences == distinct + 3 + 3
     if folder:  # and the next process finds them
         other = VectorCache(Cache(path), made.model_id, made.dimension)
-        again = Cascade(BM25Scorer(), reranker, made, other, lexical=10, dense=10)
+        again = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, other), lexical=10, dense=10)
         assert again.rank(QUERY, EVIDENCES, 30) == first
         assert counted.sequences == distinct + 3 + 3 + 1
-    assert Cascade(BM25Scorer(), reranker, made, None, lexical=10, dense=10).rank(QUERY, EVIDENCES, 30) == first
+    assert (
+        Cascade(BM25Scorer(), reranker, KeptEmbeddings(made), lexical=10, dense=10).rank(QUERY, EVIDENCES, 30) == first
+    )
 
 
 def test_questions_are_embedded_once(reranker):
     made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
     vectors = VectorCache(None, made.model_id, made.dimension)
     questions = VectorCache(None, made.model_id, made.dimension, precision="float32")
-    plain = Cascade(BM25Scorer(), reranker, made, vectors, lexical=10, dense=10).rank(QUERY, EVIDENCES, 30)
-    cascade = Cascade(BM25Scorer(), reranker, made, vectors, questions, lexical=10, dense=10)
+    plain = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), lexical=10, dense=10).rank(
+        QUERY, EVIDENCES, 30
+    )
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors, questions), lexical=10, dense=10)
     counted = Counted(made.engine)
     for _ in range(2):
         assert cascade.rank(QUERY, EVIDENCES, 30) == plain
@@ -147,7 +151,9 @@ def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vec
     def cascade():
         vectors = VectorCache(None, bi_encoder.model_id, 32) if with_vectors else None
         settings = {"lexical": 8, "dense": 8, "lexical_share": share}
-        return Cascade(BM25Scorer(), reranker if with_reranker else None, bi_encoder, vectors, **settings)
+        return Cascade(
+            BM25Scorer(), reranker if with_reranker else None, KeptEmbeddings(bi_encoder, vectors), **settings
+        )
 
     together = cascade().rank_all(*SEVERAL, 25)
     assert [len(found) for found in together] == [25, 25, 25, 0]
@@ -159,7 +165,7 @@ def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vec
 
 
 def shared(reranker, bi_encoder, share):
-    return Cascade(BM25Scorer(), reranker, bi_encoder, lexical=10, dense=10, lexical_share=share)
+    return Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=10, dense=10, lexical_share=share)
 
 
 def chosen_of(bi_encoder):
@@ -206,7 +212,7 @@ def test_other_scores_that_a_reranker_is_given(reranker):
 
 
 def test_equal_evidences_of_several_sources_are_all_kept(reranker, bi_encoder):
-    cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=4, dense=4)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=4, dense=4)
     twins = [evidence("the hobbit", source) for source in ("text", "kb", "info")]
     found = cascade.rank(QUERY, [*twins, *EVIDENCES[:5]], 8)
     assert sorted(one["source"] for one in found if one["evidence_text"] == "the hobbit") == ["info", "kb", "text"]
@@ -249,6 +255,6 @@ def test_the_bi_encoder_reads_rows_in_the_form_that_it_was_shown(monkeypatch):
         monkeypatch.setattr(
             made, "embed", lambda given, own=own, embedded=embedded: embedded.append(given) or own(given)
         )
-        ranked = Cascade(BM25Scorer(), None, made).rank(QUERY, given, 9)
+        ranked = Cascade(BM25Scorer(), None, KeptEmbeddings(made)).rank(QUERY, given, 9)
         assert embedded == [[read, EVIDENCES[0]["evidence_text"]], [QUERY]]
         assert sorted(texts(ranked)) == sorted(texts(given))

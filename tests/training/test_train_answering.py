@@ -134,12 +134,18 @@ def test_an_epoch_draws_from_each_turn(settings):
         assert sum(bool(example.spans) for example in own) == min(n, 2) and len(own) == min(n, 2) + 3
 
 
+class OwnConstructor(ExtractiveAnswering):
+    def __init__(self, config):
+        super().__init__(config)
+
+
 def test_validation_is_what_the_module_answers(ha, settings, workdir):
     module = ha()
     dev = [dict(turn) for turn in turns_with_evidences(module.config, "dev", SOURCES)]
     before = json.dumps(dev)
     found = validate(module, module.build_reader(MODEL), dev, SOURCES)
     assert json.dumps(dev) == before and "reader" not in vars(module)
+    assert validate(OwnConstructor(module.config), module.build_reader(MODEL), dev, SOURCES) == found
     write("my.yml", settings())
     assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
     metrics = read_json("results/mine/kb_text/metrics.json")

@@ -66,13 +66,16 @@ def found(dump, question, limit=5):
 
 def test_evidences_are_found_by_their_vectors(workdir):
     texts = {"north": [0.0, 1.0, 0.0], "east": [1.0, 0.1, 0.0], "up": [0.0, 0.0, -1.0]}
-    embedding = Embedding("model", 3, lambda own: np.array([texts[text] for text in own], np.float32))
+    embedding = Embedding("model", 3, "plain", lambda own: np.array([texts[text] for text in own], np.float32))
     write_dump(workdir / "w.db", [("Q1", [said("north"), said("up")]), ("Q2", []), ("Q3", [said("east")])], embedding)
     with closing(WikipediaDump(workdir / "w.db")) as dump:
         assert (dump.vectors_of, dump.dimension) == ("model", 3)
         nearest = dump.nearest(np.array([0.3, 0.9, 0.1], np.float32), 2)
         assert list(map(tuple, nearest)) == [("Q1", 0), ("Q3", 0)]
         assert dump.get("Q1")[nearest[0].place]["evidence_text"] == "north"
+        vectors, known = dump.vectors(["up", "down", "east"])
+        assert known.tolist() == [True, False, True]
+        assert np.allclose(vectors, [texts["up"], [0.0, 0.0, 0.0], texts["east"]], atol=0.01)
 
 
 def test_evidences_are_found_by_their_words(workdir):
@@ -89,6 +92,7 @@ def test_evidences_are_found_by_their_words(workdir):
         assert found(dump, "more", limit=9) == [("Q1", 1), ("Q2", 1), ("Q3", 1), ("Q4", 1)]
         assert found(dump, "") == found(dump, '"?') == found(dump, "Balzac") == []
         assert dump.nearest(np.ones(3, np.float32), 5) == []  # it has no vectors
+        assert not dump.vectors(["more"])[1].any()
 
 
 def open_id(path):

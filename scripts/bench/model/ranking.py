@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from convinse.config import Config
-from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.bi_encoder import BiEncoder, KeptEmbeddings
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.cascade import Cascade, reciprocal_ranks
@@ -163,7 +163,9 @@ def evidence_ranks(
     expanded = [pools.scorer.scores(question.query, own) for question, own in zip(asked, evidences, strict=True)]
     ranks[EXPANDED] = ranks_of(asked, expanded)
     chosen = Config().evs_cascade
-    cascade = Cascade(pools.scorer, model.reranker, model.bi_encoder, lexical=chosen.lexical, dense=chosen.dense)
+    cascade = Cascade(
+        pools.scorer, model.reranker, KeptEmbeddings(model.bi_encoder), lexical=chosen.lexical, dense=chosen.dense
+    )
     ranks[CASCADE] = []
     for question, own in zip(pools.questions, evidences, strict=True):
         ranks[CASCADE].append(first_hit(cascade.rank(question.query, own, _DEEP), question.gold))

@@ -36,7 +36,7 @@ def evidences(kb: KnowledgeBase):
 
 def embedding(model: Path) -> Embedding:
     encoder = BiEncoder(model)
-    return Embedding(encoder.weights_id, encoder.dimension, encoder.embed)
+    return Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
 
 
 def main(folder: Path = SNAPSHOT) -> None:
