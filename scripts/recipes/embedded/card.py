@@ -44,7 +44,6 @@ SOURCES = {
         "WikiWebQuestions (dev), the same; from ad-freiburg/grasp",
         "CC BY 4.0 (WebQuestions), Apache-2.0",
     ),
-    "temporal_lists": ("TimeQuestions and TIQ (dev), the same", "MIT repository"),
     "template_lists": (
         "facts of a Wikidata subset in the words of KGConv's templates, the same; Orange-OpenSource/KGConv",
         "CC0 (Wikidata), CC BY 4.0 (KGConv), CC BY 3.0 (SimpleQuestions)",

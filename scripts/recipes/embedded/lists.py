@@ -23,7 +23,6 @@ from bench.candidates import INTRODUCTIONS, build_sources
 from convinse.language.language import english
 from convinse.records.conversation import Conversation, Turn, asked_in_full
 from convinse.records.evidence import SOURCES, Entity
-from convinse.records.literals import is_item
 from convinse.records.ranked_rows import as_read, spans_as_read
 from convinse.scoring.convqa import has_answer
 from convinse.support.jsonlines import read_documents
@@ -33,9 +32,8 @@ from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import holds, negatives
 from recipes.embedded.reading_files import READING_FILES, titled_rows
 from recipes.embedded.reading_sets import Asked, merged
-from recipes.embedded.wikidata import Facts, Told, bench_items, knowledge_base
+from recipes.embedded.wikidata import Facts, Told, bench_items
 from recipes.sources import needed
-from recipes.temporal import answer_entity, faith_questions
 
 _RANKED = 20  # evidences of a list, at most
 _MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
@@ -64,11 +62,6 @@ def compmix(data: Path, work: Path, seed: int) -> Iterator[Example]:
 def search_questions(data: Path, work: Path, seed: int) -> Iterator[Example]:
     """WikiWebQuestions (dev): what people typed into a search engine."""
     yield from _pipeline_lists("search_questions", _search_questions(data), data, work)
-
-
-def temporal_lists(data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """TimeQuestions and TIQ (dev)."""
-    yield from _pipeline_lists("temporal_lists", _temporal(data, work), data, work)
 
 
 def template_lists(data: Path, work: Path, seed: int) -> Iterator[Example]:
@@ -135,16 +128,6 @@ def _search_questions(data: Path) -> Iterator[Question]:
 
 def _entities(answers: Iterable[dict[str, Any]]) -> list[Entity]:
     return [{"id": own["id"], "label": own["label"] or own["id"]} for own in answers]
-
-
-def _temporal(data: Path, work: Path) -> Iterator[Question]:
-    with closing(knowledge_base(data, work)) as kb:
-        for name in ("timequestions", "tiq"):
-            for question in faith_questions(needed(data, name, "dev.json.gz")):
-                found = [own for text in question.answers if (own := answer_entity(text, kb.label)) is not None]
-                answers = [own for own in found if not is_item(own["id"]) or kb.has(own["id"])]
-                if answers and any(is_item(own["id"]) for own in answers):
-                    yield Question(question.text, answers, question.text)
 
 
 def _templates(data: Path, work: Path, seed: int) -> Iterator[Question]:
@@ -239,5 +222,5 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 LISTS: dict[str, Callable[[Path, Path, int], Iterator[Example]]] = {
-    build.__name__: build for build in (compmix, search_questions, temporal_lists, template_lists)
+    build.__name__: build for build in (compmix, search_questions, template_lists)
 }
