@@ -239,12 +239,12 @@ def _value(text: str) -> _Value | None:
         return _Value(hours * 3600 + int(clock["minutes"]) * 60 + float(clock["seconds"]), _TIME)
     literals = list(find_literals(bare))
     if literals and len(literals) <= 2 and all(is_date(literal.entity["id"]) for literal in literals):
-        start = literals[0].entity["id"]
+        start = literals[0].entity["id"].partition("T")[0]
+        year, month, day = map(int, start.rsplit("-", 2))  # a year before Christ has a sign
         if any(literal.end - literal.start > _YEAR_DIGITS for literal in literals):
-            year, month, day = (int(part) for part in start[: start.index("T")].split("-"))
             return _Value(year * 372.0 + month * 31 + day, _DATE)  # grows with the day
         if len(literals) == 2:  # from one year to another: ordered among years, which are numbers
-            return _Value(float(start[:_YEAR_DIGITS]), "")
+            return _Value(float(year), "")
     amounts = list(_AMOUNT.finditer(bare))
     rest = "" if len(amounts) != 1 else f"{bare[: amounts[0].start()]} {bare[amounts[0].end() :]}"
     if len(amounts) != 1 or re.search(r"[0-9]", rest):

@@ -71,6 +71,7 @@ def test_the_section_stands_for_a_caption_and_the_part_follows():
         (("1:02:03", "59:59", "0:59.5"), ["high", "", "low"]),
         (("March 3, 2001", "12 January 2002", "2000-05-06"), ["", "high", "low"]),
         (("1999–2003", "1950–1955", "1999–2001"), ["high", "low", "high"]),  # by the first of the years
+        (("15 March 44 BC", "100 BC", "1 May 14 AD"), ["", "low", "high"]),
         (("1950", "950", "2,000"), ["", "low", "high"]),
         (("1", None, "2", "3", "4"), ["low", "", "", "", "high"]),
         (("1", "2", "3", "4", "unknown"), ["low", "", "", "high", ""]),  # four of five are enough
