@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from safetensors import safe_open
 
 from convinse.config import SNAPSHOT, load_settings, resolve
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
@@ -117,6 +118,7 @@ def run(options: argparse.Namespace) -> None:
 
     def more(folder: Path) -> None:
         heads.save(folder)
+        copy_heads(base, folder, recipe)
         write_graphs(folder)
 
     write_trained(checkpoint, options.output, card, results[-1], record, more, storage="int8")
@@ -198,6 +200,20 @@ def check_layers(checkpoint: Checkpoint, recipe: Recipe) -> None:
     for name, settings in (("yes_no", recipe.yes_no), ("answer_type", recipe.answer_type), ("rewrite", recipe.rewrite)):
         if settings is not None and settings.layer > layers:
             raise ConfigError(f"{name}: layer: {settings.layer}: the model has {layers} layers")
+
+
+def copy_heads(base: Path, folder: Path, recipe: Recipe) -> None:
+    """Copy the heads of the base that the recipe does not train, where the layers that they read have stayed as they were."""
+    for name in ("yes_no", "answer_type", "rewrite"):
+        file = base / f"{name}.safetensors"
+        if getattr(recipe, name) is None and file.is_file():
+            with safe_open(file, "numpy") as head:
+                layer = int(head.metadata()["layer"])
+            if layer > recipe.frozen:
+                raise ConfigError(
+                    f"frozen: {recipe.frozen}: the {name} head of {base} reads layer {layer}; train it, too"
+                )
+            shutil.copy(file, folder)
 
 
 def head_state(output: Path, name: str) -> Path:

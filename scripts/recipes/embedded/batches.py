@@ -47,6 +47,16 @@ def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
     return replace(example, candidates=(*right, *kept))
 
 
+def drawn_list(example: Example, most: int, chance: random.Random) -> Example:
+    """The example with all relevant candidates, and others up to `most` texts: half of them the hardest."""
+    relevant = [candidate for candidate in example.candidates if candidate.relevant][: max(1, most // 2)]
+    others = [candidate for candidate in example.candidates if not candidate.relevant]
+    room = max(0, most - len(relevant))
+    hardest, rest = others[: (room + 1) // 2], others[(room + 1) // 2 :]
+    kept = [*hardest, *chance.sample(rest, min(room - len(hardest), len(rest)))]
+    return replace(example, candidates=(*relevant, *kept))
+
+
 def with_foreign(examples: Sequence[Example], share: float, chance: random.Random) -> list[Example]:
     """The examples, a share of them with the first text of another one, of another group, as one more negative."""
     made = []

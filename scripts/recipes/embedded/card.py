@@ -32,6 +32,22 @@ SOURCES = {
     "tables": ("WikiTableQuestions whose answer is one cell: rows, the cell", "CC BY-SA 4.0"),
     "timequestions": ("TimeQuestions (dev), retrieved facts by distant supervision", "MIT repository"),
     "tiq": ("TIQ (dev), retrieved facts by distant supervision", "MIT repository"),
+    "sentence_lists": (
+        "questions on articles of Wikipedia (SQuAD, SQuADShifts, QuoteSum) with the sentences of the article",
+        "as the files",
+    ),
+    "compmix": (
+        "CompMix (train), what the pipeline retrieves by distant supervision; from ZhishanQ/UniHGKR",
+        "CC BY 4.0",
+    ),
+    "search_questions": (
+        "WikiWebQuestions (dev), the same; from ad-freiburg/grasp",
+        "CC BY 4.0 (WebQuestions), Apache-2.0",
+    ),
+    "template_lists": (
+        "facts of a Wikidata subset in the words of KGConv's templates, the same; Orange-OpenSource/KGConv",
+        "CC0 (Wikidata), CC BY 4.0 (KGConv), CC BY 3.0 (SimpleQuestions)",
+    ),
     **{file.name: (f"{file.content}; from {file.origin}", file.licence) for file in READING_FILES},
     **{record.name: (f"{record.content}; {record.origin}", record.licence) for record in HYBRID_SETS},
 }

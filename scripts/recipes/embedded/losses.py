@@ -21,21 +21,23 @@ _SURE = 0.3  # weight of each pair's own loss beside that of its list: it keeps 
 _NOTHING = 0.5  # weight of "no answer here" beside an answer
 
 
-class PairLosses(NamedTuple):
-    ranking: Tensor  # sum over the examples
-    reading: Tensor  # the same
+class ListLosses(NamedTuple):
+    answering: Tensor  # sum over the examples
+    each: Tensor  # the same
     odds: Tensor  # [p] log odds of relevance, detached
 
 
-def pair_losses(model: Any, batch: Batch, budget: int) -> PairLosses:
-    """What ranking and reading lose on the examples of a batch.
+def list_losses(model: Any, batch: Batch, budget: int) -> ListLosses:
+    """What choosing and reading lose on the examples of a batch.
 
     Pairs of similar length are computed together, of whichever examples: where an example's texts were, a third of the
     work was padding.
 
-    Ranking: cross-entropy of the relevant candidates among all of the example, and of each pair alone; only the latter
-    where no candidate is relevant. Reading: negative log-likelihood of the answers' spans (any of them), or of [CLS] for
-    texts without one.
+    Answering: the negative log-likelihood of the answer among all spans of all texts of an example and "none of these". The
+    probability of a span is that of its text among the texts and "none", whose log odds are 0, times that of the span in the text; the
+    likelihood is the sum over all spans that answer, so that of several texts that name the answer the one that tells it counts. Each:
+    cross-entropy of the relevance of each text alone, which keeps the odds meaningful between lists; and of [CLS], "no answer", in texts
+    without one.
 
     Args:
         budget: most tokens that are computed together, padding counted.
@@ -44,31 +46,31 @@ def pair_losses(model: Any, batch: Batch, budget: int) -> PairLosses:
     for places in token_batches(batch.sequences.lengths, budget):
         output = model(**model_inputs(model, batch.sequences, places, model.device))
         scored.append(output.logits.float()[:, 0])
-        read.append(_reading(output, batch, places))
+        read.append(_likelihoods(output, batch, places))
         order.append(places)
-    back = torch.from_numpy(np.argsort(np.concatenate(order)))
-    odds = torch.cat(scored)[back.to(scored[0].device)]
+    back = torch.from_numpy(np.argsort(np.concatenate(order))).to(scored[0].device)
+    odds, likelihoods = torch.cat(scored)[back], torch.cat(read)[back]
     relevant = torch.from_numpy(batch.relevant).to(odds.device)
-    lists = []
-    for own, right in zip(odds.split(batch.sizes), relevant.split(batch.sizes), strict=True):
-        if bool(right.any()) and not bool(right.all()):
-            lists.append(torch.logsumexp(own, 0) - torch.logsumexp(own[right], 0))
-    each = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
-    balance = sum(part.mean() for part in each.split(batch.sizes))
-    ranking = (torch.stack(lists).sum() if lists else odds.sum() * 0) + _SURE * balance
-    return PairLosses(ranking, torch.stack(read).sum(), odds.detach())
+    answering = []
+    for own, said, right in zip(*(every.split(batch.sizes) for every in (odds, likelihoods, relevant)), strict=True):
+        none = own.new_zeros(1)
+        told = torch.logsumexp(own[right] + said[right], 0) if bool(right.any()) else none[0]
+        answering.append(torch.logsumexp(torch.cat([own, none]), 0) - told)
+    sure = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
+    balance = torch.stack([part.mean() for part in sure.split(batch.sizes)]).sum()
+    each = _SURE * balance - _NOTHING * likelihoods[~relevant].sum()
+    return ListLosses(torch.stack(answering).sum(), each, odds.detach())
 
 
-def _reading(output: Any, batch: Batch, places: np.ndarray) -> Tensor:
-    """The loss of the pairs at these places, of which the output is."""
+def _likelihoods(output: Any, batch: Batch, places: np.ndarray) -> Tensor:
+    """[p] log-likelihood of the answers of the pairs at these places, of which the output is; 0 where nobody marked them."""
     starts, ends = _log_probabilities(output, batch.firsts[places], batch.ends[places])
-    losses = []
+    found = []
     for row, place in enumerate(places.tolist()):
-        if batch.readable[place]:
-            spans = torch.from_numpy(batch.spans[place]).to(starts.device)
-            likelihood = torch.logsumexp(starts[row, spans[:, 0]] + ends[row, spans[:, 1]], 0)
-            losses.append(-likelihood * (1.0 if batch.relevant[place] else _NOTHING))
-    return torch.stack(losses).sum() if losses else starts.sum() * 0
+        spans = torch.from_numpy(batch.spans[place]).to(starts.device)
+        likelihood = torch.logsumexp(starts[row, spans[:, 0]] + ends[row, spans[:, 1]], 0)
+        found.append(likelihood if batch.readable[place] else likelihood * 0)
+    return torch.stack(found)
 
 
 def _log_probabilities(output: Any, firsts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:

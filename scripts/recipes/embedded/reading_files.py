@@ -239,11 +239,15 @@ def reading(file: ReadingFile, data: Path, seed: int) -> Iterator[Example]:
 def _rows(file: ReadingFile, data: Path, seed: int, share: float) -> Iterator[Asked]:
     """A share of the questions of a file."""
     chance = random.Random(f"{file.name} {seed}")
+    return (row for _, row in titled_rows(file, data) if chance.random() < share)
+
+
+def titled_rows(file: ReadingFile, data: Path) -> Iterator[tuple[str, Asked]]:
+    """The questions of a file, each with the title of the article; the title of the row is the article's key."""
     for line in _contexts(data)[file.name]:
         for asked in line.qas:
-            if chance.random() < share:
-                spans = ((start, end + 1) for answer in asked.detected_answers for start, end in answer.char_spans)
-                yield Asked(asked.question, line.context, tuple(spans), line.key, not asked.all_needed)
+            spans = ((start, end + 1) for answer in asked.detected_answers for start, end in answer.char_spans)
+            yield line.title, Asked(asked.question, line.context, tuple(spans), line.key, not asked.all_needed)
 
 
 # -- questions without an answer ---------------------------------------------------------------------------------------

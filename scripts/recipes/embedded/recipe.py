@@ -23,9 +23,9 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ConfigError
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
-from recipes.embedded.batches import STRIDE, batch, drawn, with_foreign
+from recipes.embedded.batches import STRIDE, batch, drawn, drawn_list, with_foreign
 from recipes.embedded.examples import Example, of_part
-from recipes.embedded.losses import embed, embedding_losses, listwise_loss, pair_losses
+from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
 from recipes.embedded.mining import LONGEST_EMBEDDED, with_mined
 from recipes.embedded.overlap import HeldOut
 from recipes.embedded.tables import PLAIN, Rows
@@ -42,6 +42,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         alone: share of a data set's examples that are learned from without negatives: reading costs a third so.
         negatives: data set -> irrelevant texts beside each relevant one, instead of the recipe's.
         mined: data set -> negatives of each of its examples that the model of the stage before finds (`with_mined`).
+        lists: data set -> texts of each of its examples, all relevant ones among them: what the pipeline retrieves is learned from whole.
         listwise: weight of the loss that teaches the embedding the cross-encoder's order of an example's texts.
     """
 
@@ -52,6 +53,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     alone: dict[str, Share] = {}
     mined: dict[str, Positive] = {}
     negatives: dict[str, NotNegative] = {}
+    lists: dict[str, Positive] = {}
     embedding_every: Positive = 4  # steps between those that also train the embedding
     listwise: Weight = 0.0
     minutes: Weight | None = None  # of training steps, after which the stage ends early; None: no limit
@@ -131,6 +133,9 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     patience: Positive = 99
     rows: Rows = PLAIN  # how the rows of tables are learned from
     apart: bool = False  # whether texts that share eight words in a row with held-out ones are left out (`overlap`)
+    frozen: NotNegative = (
+        0  # layers of the trunk, the lowest, that stay as they are: heads that read them go on as they are, too
+    )
     seed: int = 42
     device: Device = "auto"
     yes_no: YesNo | None = YesNo()  # how the yes/no head is trained when the rest is done; None: there is none
@@ -186,7 +191,14 @@ def without_held_out(data: Data, texts: Collection[str], names: Collection[str])
 def train_stages(checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recipe, state: Path) -> list[FitResult]:
     """Train in place; returns what each stage gave."""
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
-    checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(False)
+    bert = checkpoint.model.bert
+    still = [
+        bert.embeddings.word_embeddings,
+        *([bert.embeddings] if recipe.frozen else []),
+        *bert.encoder.layer[: recipe.frozen],
+    ]
+    for part in still:
+        part.requires_grad_(False)
     chance = random.Random(recipe.seed)
     choosing = {
         name: [example for example in data.dev.get(name, ()) if example.chooses] for name in recipe.stages[-1].mixture
@@ -209,7 +221,8 @@ def train_stages(checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recip
             LOGGER.info("negatives of the model itself: %d examples", sum(map(len, found.values())))
             learned = replace(learned, train={**data.train, **found})
         results.append(_stage(number, checkpoint, teacher, tokenizer, learned, recipe, state))
-    checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(True)
+    for part in still:
+        part.requires_grad_(True)
     held_out = [example for examples in dev.values() for example in examples]
     calibrate(checkpoint.model, tokenizer, held_out, stride=recipe.stride)
     return results
@@ -224,7 +237,12 @@ def _stage(
     unknown = sorted(set(stage.mixture) - set(data.train))
     if unknown:
         raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(data.train))}")
-    for key, names in (("alone", stage.alone), ("mined", stage.mined), ("negatives", stage.negatives)):
+    for key, names in (
+        ("alone", stage.alone),
+        ("mined", stage.mined),
+        ("negatives", stage.negatives),
+        ("lists", stage.lists),
+    ):
         unknown = sorted(set(names) - set(stage.mixture))
         if unknown:
             raise ConfigError(f"stages: {key}: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
@@ -289,6 +307,9 @@ def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number
         examples = []
         for _, name, place in order[bounds[step] : bounds[step + 1]]:
             example = train[name][place]
+            if name in stage.lists:
+                examples.append(drawn_list(example, stage.lists[name], chance))
+                continue
             most = 1 if len(example.candidates[0].text) > _LONG else recipe.negatives
             most = stage.negatives.get(name, most)
             if name in stage.alone and chance.random() < stage.alone[name]:
@@ -304,8 +325,8 @@ def _losses(
 ) -> Iterable[torch.Tensor]:
     chance = random.Random(step.seed)
     made = batch(step.examples, tokenizer, chance, recipe.stride)
-    ranking, reading, odds = pair_losses(model, made, recipe.portion)
-    yield (ranking + reading) / len(step.examples)
+    answering, each, odds = list_losses(model, made, recipe.portion)
+    yield (answering + each) / len(step.examples)
     if step.embeds:
         learned = [
             (example, own)

@@ -9,6 +9,7 @@ from pathlib import Path
 from recipes.embedded.examples import Example
 from recipes.embedded.facts import facts
 from recipes.embedded.hybrid import HYBRID_SETS, ROWS
+from recipes.embedded.lists import LISTS, sentence_lists
 from recipes.embedded.ranking_sets import boolq, selqa, squad_sentences
 from recipes.embedded.reading_files import READING_FILES, mismatched, reading, squad2_unanswerable
 from recipes.embedded.reading_sets import fairytaleqa, policyqa, qamr, qed
@@ -26,7 +27,7 @@ TEXT_SETS: dict[str, Callable[[Path, int], Iterator[Example]]] = {
         for build in (qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq, multiqa_samples, mrqa_sample)
     },
     **{file.name: partial(reading, file) for file in READING_FILES},
-    **{build.__name__: build for build in (squad2_unanswerable, mismatched)},
+    **{build.__name__: build for build in (squad2_unanswerable, mismatched, sentence_lists)},
     **{record.name: record.examples for record in HYBRID_SETS if record.kind != ROWS},
 }
 # rows of tables: from (shared data, seed, how they are learned from)
@@ -36,7 +37,8 @@ ROW_SETS: dict[str, Callable[[Path, int, Rows], Iterator[Example]]] = {
 }
 # facts, retrieved evidences: from (shared data, folder to keep what is built in, seed)
 STRUCTURED_SETS: dict[str, Callable[[Path, Path, int], Iterator[Example]]] = {
-    build.__name__: build for build in (facts, timequestions, tiq, lcquad, conversations)
+    **{build.__name__: build for build in (facts, timequestions, tiq, lcquad, conversations)},
+    **LISTS,
 }
 
 

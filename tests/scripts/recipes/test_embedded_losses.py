@@ -100,6 +100,19 @@ def test_of_texts_that_do_not_answer_one_or_more_are_drawn(wrong, negatives):
         assert not found.answered
 
 
+@pytest.mark.parametrize(("right", "wrong", "most"), list(product((0, 1, 4), (1, 3, 9), (1, 2, 6, 20))))
+def test_lists_keep_their_relevant_and_hardest_texts(right, wrong, most):
+    given = several(right, wrong)
+    for seed in range(9):
+        texts = [candidate.text for candidate in batches.drawn_list(given, most, random.Random(seed)).candidates]
+        kept = min(right, max(1, most // 2))
+        room = min(wrong, max(0, most - kept))
+        assert texts[:kept] == [f"right {n}" for n in range(kept)] and len(set(texts)) == len(texts) == kept + room
+        assert texts[kept:][: (max(0, most - kept) + 1) // 2] == [
+            f"wrong {n}" for n in range(min(room, (max(0, most - kept) + 1) // 2))
+        ]
+
+
 def test_foreign_texts_are_of_other_groups_and_keys():
     chance = random.Random(4)
     given = []
@@ -283,19 +296,19 @@ def log_likelihood(batch, row, starts, ends):
 def expected_losses(given, batch):
     """Both losses by their definition."""
     odds, starts, ends = (array.detach().numpy().astype(np.float64) for array in (given.odds, given.starts, given.ends))
-    ranking, row = 0.0, 0
+    answering = each = row = 0
     for size in batch.sizes:
-        own, right = odds[row : row + size], batch.relevant[row : row + size]
-        if right.any() and not right.all():
-            ranking -= np.log(np.exp(log_softmax(own)[right]).sum())
-        each = [np.log1p(np.exp(-value if good else value)) for value, good in zip(own, right, strict=True)]
-        ranking += losses._SURE * np.mean(each)
+        rows = range(row, row + size)
+        right = [place for place in rows if batch.relevant[place]]
+        told = {place: log_likelihood(batch, place, starts, ends) if batch.readable[place] else 0.0 for place in rows}
+        whole = 1 + sum(np.exp(odds[place]) for place in rows)
+        likely = sum(np.exp(odds[place] + told[place]) for place in right) if right else 1
+        answering -= np.log(likely / whole)
+        signs = [-1 if place in right else 1 for place in rows]
+        each += losses._SURE * np.mean(np.log1p(np.exp(signs * odds[row : row + size])))
+        each -= losses._NOTHING * sum(told[place] for place in rows if place not in right)
         row += size
-    reading = 0.0
-    for row, readable in enumerate(batch.readable):
-        if readable:
-            reading -= log_likelihood(batch, row, starts, ends) * (1.0 if batch.relevant[row] else losses._NOTHING)
-    return ranking, reading
+    return answering, each
 
 
 def unanswerable(number, wrong=2, words=6):
@@ -320,44 +333,48 @@ def some_batch(tokenizer):
 def test_losses_of_pairs_are_their_definition(tokenizer, seed, budget):
     made = some_batch(tokenizer)
     given = Given(made, seed)
-    found = losses.pair_losses(given, made, budget)
+    found = losses.list_losses(given, made, budget)
     assert [loss.item() for loss in found[:2]] == pytest.approx(expected_losses(given, made), rel=1e-5)
 
 
-def test_where_no_text_answers_every_pair_alone_is_learned(tokenizer):
+def test_where_no_text_answers_that_is_learned(tokenizer):
     made = batches.batch([unanswerable(0, wrong=2), unanswerable(1, wrong=1)], tokenizer, None)
     given = Given(made)
-    ranking, reading, _ = losses.pair_losses(given, made, BUDGET)
-    one, two, three = np.log1p(np.exp(given.odds.detach().numpy().astype(np.float64)))
-    assert ranking.item() == pytest.approx(losses._SURE * ((one + two) / 2 + three), rel=1e-5)
-    (ranking + reading).backward()
+    answering, each, _ = losses.list_losses(given, made, BUDGET)
+    (answering + each).backward()
     assert (given.odds.grad > 0).all()  # all of them are to be lower
     assert (given.starts.grad[:, 0] < 0).all() and (given.ends.grad[:, 0] < 0).all()  # [CLS] is to be higher
     with torch.no_grad():
         given.starts[:, 0] = given.ends[:, 0] = 50
-    assert losses.pair_losses(given, made, BUDGET)[1].item() == pytest.approx(0, abs=1e-4)
+        given.odds[:] = -50
+    assert sum(losses.list_losses(given, made, BUDGET)[:2]).item() == pytest.approx(0, abs=1e-4)
+
+
+def test_of_texts_that_name_the_answer_the_surer_one_is_learned(tokenizer):
+    two_right = Example(
+        "who", (Candidate("the film", True, ((4, 8),)), Candidate("a film", True, ((2, 6),))), "made", "k"
+    )
+    given = Given(batches.batch([two_right], tokenizer, None), scale=0.0)
+    with torch.no_grad():
+        given.odds[0] = 3
+    losses.list_losses(given, batches.batch([two_right], tokenizer, None), BUDGET).answering.backward()
+    assert given.starts.grad[0].abs().sum() > 10 * given.starts.grad[1].abs().sum() > 0
 
 
 def test_all_heads_and_the_trunk_get_gradients(model, tokenizer):
     made = some_batch(tokenizer)
-    ranking, reading, _ = losses.pair_losses(model, made, BUDGET)
-    ranking.backward(retain_graph=True)
+    sum(losses.list_losses(model, made, BUDGET)[:2]).backward()
     assert all(getattr(model, head).weight.grad.abs().sum() > 0 for head in ("relevance", "relevance_hidden"))
-    assert model.span.weight.grad is None
-    reading.backward()
     assert (model.span.weight.grad.abs().sum(dim=1) > 0).all()
-    model.zero_grad()
-    (losses.pair_losses(model, made, BUDGET)[1]).backward()
-    assert model.relevance.weight.grad is None
     assert model.bert.encoder.layer[0].attention.self.query.weight.grad.abs().sum() > 0
 
 
-def test_nothing_to_rank_or_read_is_a_loss_of_0_that_can_be_learned_from(model, tokenizer):
+def test_a_text_whose_answer_nobody_marked_is_chosen_and_not_read(model, tokenizer):
     unmarked = Example("who", (Candidate("the film", True, readable=False),), "made", "k")
-    ranking, reading, _ = losses.pair_losses(model, batches.batch([unmarked], tokenizer, None), BUDGET)
-    assert reading.item() == 0 and ranking.item() > 0
-    (ranking + reading).backward()
-    assert torch.isfinite(model.span.weight.grad).all()
+    answering, each, odds = losses.list_losses(model, batches.batch([unmarked], tokenizer, None), BUDGET)
+    assert answering.item() == pytest.approx(np.log1p(np.exp(-odds.item())), rel=1e-5)
+    (answering + each).backward()
+    assert not model.span.weight.grad.any()
 
 
 def unit(number, seed):

@@ -142,12 +142,13 @@ def test_held_out_texts_are_left_out_of_text_sets():
     assert found.dev["a"] == dev["a"] and found.run_id == "run"
 
 
-def test_the_recipe_of_the_project_names_known_sets_only(tmp_path):
-    found = script.load_settings(recipes.Recipe, "model/embedded.yml")
+@pytest.mark.parametrize("name", ["embedded", "lists"])
+def test_the_recipes_of_the_project_name_known_sets_only(tmp_path, name):
+    found = script.load_settings(recipes.Recipe, f"model/{name}.yml")
     known = {*builders(tmp_path, tmp_path, 1)}
     for stage in found.stages:
         assert set(stage.alone) <= set(stage.mixture) <= known and all(most > 0 for most in stage.mixture.values())
-        assert {*stage.mined, *stage.negatives} <= set(stage.mixture)
+        assert {*stage.mined, *stage.negatives, *stage.lists} <= set(stage.mixture)
     assert found.apart
 
 
@@ -368,6 +369,22 @@ def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(tra
     assert script.main(arguments(tmp_path, shared)) == 0
     assert (target / "model.safetensors").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"model", "mine.yml"}
+
+
+def test_heads_over_layers_that_stay_as_they_are_are_kept(trained, shared, tmp_path, refused):
+    base = str(trained / "model")
+    content = {**QUICK, "stages": [{"mixture": {"qed": 1, "selqa": 1}, "lists": {"selqa": 4}}], "yes_no": None}
+    changed = ["--base", base]
+    assert "the yes_no head of" in refused(*arguments(tmp_path, shared, content), *changed)
+    assert script.main([*arguments(tmp_path, shared, {**content, "frozen": 1}), *changed]) == 0
+    kept = [(Path(folder) / "yes_no.safetensors").read_bytes() for folder in (base, tmp_path / "model")]
+    assert kept[0] == kept[1]
+    before, after = (
+        load_checkpoint(Path(folder), "embedding").model.state_dict() for folder in (base, tmp_path / "model")
+    )
+    layer = "bert.encoder.layer.{}.output.dense.weight"
+    assert torch.equal(before[layer.format(0)], after[layer.format(0)])
+    assert not torch.equal(before[layer.format(1)], after[layer.format(1)])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,226 @@
+"""Questions with the lists of evidences among which the pipeline has to find their answers.
+
+Two kinds: what the pipeline itself retrieves and ranks over wikidata-27k and the introductions of its items, and all sentences of the
+article that a question of a reading set is about, in the form of the evidences. The lists of the pipeline are kept in the folder `work`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import html
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import sentencex
+
+from bench.candidates import INTRODUCTIONS, build_sources
+from convinse.language.language import english
+from convinse.records.conversation import Conversation, Turn, asked_in_full
+from convinse.records.evidence import SOURCES, Entity
+from convinse.records.ranked_rows import as_read, spans_as_read
+from convinse.scoring.convqa import has_answer
+from convinse.support.jsonlines import read_documents
+from convinse.training.answering import answer_spans
+from recipes.answers import kept_turns
+from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.negatives import holds, negatives
+from recipes.embedded.reading_files import READING_FILES, titled_rows
+from recipes.embedded.reading_sets import Asked, merged
+from recipes.embedded.wikidata import Facts, Told, bench_items
+from recipes.sources import needed
+
+_RANKED = 20  # evidences of a list, at most
+_MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
+_WRONG = 14
+_TEMPLATES = 4000  # questions made of templates
+_OF_PROPERTY = 60  # of these
+_BY_WORDS = {"evs": "bm25", "evs_model": None, "evs_bi_encoder": None}
+
+
+class Question(NamedTuple):
+    """A question that stands alone, its answers, and what it is about."""
+
+    text: str
+    answers: list[Entity]
+    about: str
+
+
+# -- lists of the pipeline ---------------------------------------------------------------------------------------------
+
+
+def compmix(data: Path, work: Path, seed: int) -> Iterator[Example]:
+    """CompMix (train): what people ask, of all sources."""
+    yield from _pipeline_lists("compmix", _compmix(data), data, work)
+
+
+def search_questions(data: Path, work: Path, seed: int) -> Iterator[Example]:
+    """WikiWebQuestions (dev): what people typed into a search engine."""
+    yield from _pipeline_lists("search_questions", _search_questions(data), data, work)
+
+
+def template_lists(data: Path, work: Path, seed: int) -> Iterator[Example]:
+    """Facts of wikidata-27k, asked for by the templates of KGConv; the lists are ranked by BM25."""
+    yield from _pipeline_lists("template_lists", _templates(data, work, seed), data, work, _BY_WORDS)
+
+
+def _pipeline_lists(
+    name: str, questions: Iterable[Question], data: Path, work: Path, changes: dict[str, Any] | None = None
+) -> Iterator[Example]:
+    """Args: questions: without those about an item of `convquestions/val_wd27k`; changes: of the configuration."""
+    path = work / f"lists-{name}.jsonl.gz"
+    if not path.is_file():
+        work.mkdir(parents=True, exist_ok=True)
+        seeds = bench_items(data).seeds
+        asked = {own.text: own for own in questions if own.about not in seeds}
+        settings = {**build_sources(data, work, INTRODUCTIONS, "snapshot:model"), **(changes or {})}
+        turns = kept_turns(
+            name, "wikidata-27k.yml", settings, [_conversation(own) for own in asked.values()], SOURCES, work
+        )
+        kept = (_list(name, turn, asked[turn["question"]].about) for _, turn in turns)
+        with gzip.open(path, "wt", encoding="utf-8") as file:
+            file.writelines(f"{json.dumps(msgspec.to_builtins(own))}\n" for own in kept if own is not None)
+    with gzip.open(path, "rb") as file:
+        for line in file:
+            yield msgspec.json.decode(line, type=Example)
+
+
+def _conversation(own: Question) -> Conversation:
+    turn = {"turn": 0, "question_id": "0", "question": own.text, "answers": own.answers}
+    return {"conv_id": own.text, "questions": [turn]}  # type: ignore[typeddict-item]
+
+
+def _list(name: str, turn: Turn, key: str) -> Example | None:
+    """The best evidences of a turn; None where too many have an answer to tell which say so.
+
+    One that names an answer without holding its item is neither right nor wrong.
+    """
+    answers = turn["answers"]
+    right, wrong = {}, {}
+    for evidence in turn["top_evidences"][:_RANKED]:
+        text = as_read(evidence, "ranked")
+        spans = spans_as_read(evidence, "ranked", answer_spans(evidence, answers))
+        if spans and has_answer(evidence, answers):
+            right.setdefault(text, Candidate(text, True, tuple(dict.fromkeys(spans))))
+        elif not spans:
+            wrong.setdefault(text, Candidate(text))
+    if len(right) > _MOST_RIGHT or not wrong:
+        return None
+    return Example(asked_in_full(turn), (*right.values(), *list(wrong.values())[:_WRONG]), name, key, f"{name}:{key}")
+
+
+def _compmix(data: Path) -> Iterator[Question]:
+    for _, entry in read_documents(needed(data, "compmix", "train.json.gz"), unwrap=True):
+        if entry["answer_in_kb"] and entry["entities"]:
+            yield Question(entry["question"], _entities(entry["answers"]), entry["entities"][0]["id"])
+
+
+def _search_questions(data: Path) -> Iterator[Question]:
+    for _, entry in read_documents(needed(data, "wikiwebquestions", "dev.json.gz"), unwrap=True):
+        if entry["answers"] and entry["entities"]:
+            yield Question(entry["question"], _entities(entry["answers"]), entry["entities"][0]["id"])
+
+
+def _entities(answers: Iterable[dict[str, Any]]) -> list[Entity]:
+    return [{"id": own["id"], "label": own["label"] or own["id"]} for own in answers]
+
+
+def _templates(data: Path, work: Path, seed: int) -> Iterator[Question]:
+    """Questions for facts, a property at most `_OF_PROPERTY` times; all values of it are answers."""
+    chance = random.Random(f"templates {seed}")
+    path = needed(data, "kgconv", "templates.json.gz")
+    properties = json.loads(gzip.decompress(path.read_bytes()))["properties"]
+    known = Facts(data, work)
+    with closing(known.kb):
+        subjects = sorted(known.by_subject)
+        chance.shuffle(subjects)
+        asked: dict[str, int] = defaultdict(int)
+        for subject in subjects:
+            facts = known.by_subject[subject]
+            for fact in chance.sample(facts, min(3, len(facts))):
+                wording = _wording(known, properties.get(fact.prop), fact, chance)
+                if wording is None or asked[fact.prop] == _OF_PROPERTY:
+                    continue
+                asked[fact.prop] += 1
+                same = [own for own in facts if own.prop == fact.prop]
+                yield Question(wording, [{"id": own.value, "label": own.labels[2]} for own in same], subject)
+            if sum(asked.values()) >= _TEMPLATES:
+                return
+
+
+def _wording(known: Facts, prop: dict[str, Any] | None, fact: Told, chance: random.Random) -> str | None:
+    """A question for the value of a fact by a template that fits the classes of both."""
+    classes, of_value = (
+        {own.value for own in known.by_subject.get(item, ()) if own.prop == "P31"}
+        for item in (fact.subject, fact.value)
+    )
+    fitting = [
+        template
+        for group in (prop or {}).get("groups", ())
+        if not group["inverse"] and _fits(group["subject_types"], classes) and _fits(group["object_types"], of_value)
+        for template in group["templates"]
+    ]
+    if not fitting:
+        return None
+    template = chance.choice(fitting)
+    text = " ".join(f"{template['left']}{fact.labels[0]}{template['right']}".replace(" '", "'").split())
+    return text[:1].upper() + text[1:] if chance.random() < 0.5 else text
+
+
+def _fits(wanted: Sequence[str], classes: set[str]) -> bool:
+    return not wanted or not classes.isdisjoint(wanted)
+
+
+# -- lists of sentences ------------------------------------------------------------------------------------------------
+
+
+def sentence_lists(data: Path, seed: int) -> Iterator[Example]:
+    """Questions on articles of Wikipedia with the sentences of the whole article, as evidences have them: the title in front."""
+    for file in READING_FILES:
+        if file.kind == "wikipedia" and file.titled:
+            yield from _on_articles(f"{file.name}, sentences", titled_rows(file, data))
+
+
+def _on_articles(source: str, rows: Iterable[tuple[str, Asked]]) -> Iterator[Example]:
+    """Args: rows: the title of an article, and a question on a paragraph of it, whose title is its key."""
+    articles: dict[tuple[str, str], dict[str, list[tuple[int, int]]]] = defaultdict(dict)
+    asked: dict[tuple[str, str], list[Asked]] = defaultdict(list)
+    for title, row in rows:
+        name = html.unescape(title).replace("_", " ").split(" (")[0]
+        articles[name, row.title].setdefault(row.text, list(_sentences(row.text)))
+        asked[name, row.title].append(row)
+    for (name, key), texts in articles.items():
+        told = [(text, start, end) for text, places in texts.items() for start, end in places]
+        evidences = [f"{name}, {text[start:end]}" for text, start, end in told]
+        for row in merged(asked[name, key]):
+            right = {}
+            for place, (text, start, end) in enumerate(told):
+                spans = [own for own in row.spans if start <= own[0] and own[1] <= end] if text == row.text else []
+                if spans:
+                    ahead = len(name) + 2 - start
+                    moved = tuple((first + ahead, last + ahead) for first, last in spans)
+                    right[evidences[place]] = Candidate(evidences[place], True, moved)
+            others = [text for text in dict.fromkeys(evidences) if text not in right and not holds(text, row.answers)]
+            best = [others[place] for place, _ in english().bm25.order(row.question, others)[:_WRONG]]
+            if right and best:
+                yield Example(row.question, (*right.values(), *negatives(best)), source, key, f"{source}:{key}")
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for sentence in sentencex.segment("en", text):
+        end = start + len(sentence)
+        first, last = end - len(sentence.lstrip()), start + len(sentence.rstrip())
+        if first < last:
+            yield first, last
+        start = end
+
+
+LISTS: dict[str, Callable[[Path, Path, int], Iterator[Example]]] = {
+    build.__name__: build for build in (compmix, search_questions, template_lists)
+}
