@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+import numpy as np
 
 from .answer_typing import AnswerTyping
 from .config import SNAPSHOT, Config, cache_path, resolve
@@ -160,8 +162,13 @@ class Resources:
         encoder = BiEncoder(model_path(name), settings=settings, models=self.models)
         vectors = self._vectors(encoder.model_id, encoder.dimension)
         questions = self._vectors(encoder.model_id, encoder.dimension, "float32")
-        dump = self.wikipedia
-        stored = dump.vectors if dump is not None and dump.vectors_of == encoder.weights_id else None
+
+        def stored(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+            dump = self._open.get("wikipedia")  # who asks for facts alone has none open, and none of its texts
+            if dump is None or dump.vectors_of != encoder.weights_id:
+                return np.zeros((len(texts), encoder.dimension), np.float32), np.zeros(len(texts), bool)
+            return cast("WikipediaDump", dump).vectors(texts)
+
         return KeptEmbeddings(encoder, vectors, questions, stored)
 
     def _vectors(

@@ -2,11 +2,13 @@
 
 import threading
 
+import numpy as np
 import pytest
 
 from convinse.cli import main
 from convinse.config import load_config, parse_config
 from convinse.encoder.answer_type_reader import AnswerTypeReader
+from convinse.encoder.bi_encoder import BiEncoder
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.knowledge_base import index as knowledge_bases
@@ -16,6 +18,9 @@ from convinse.records.representation import question_entities
 from convinse.resources import Resources
 from convinse.support.errors import IndexFileError
 from convinse.wikipedia import dump as dumps
+from convinse.wikipedia.dump import Embedding, write_dump
+from evidences import evidence
+from tiny_models import tiny
 from written import write
 
 
@@ -80,6 +85,21 @@ def test_what_is_missing_is_named_when_it_is_asked_for():
             getattr(resources, name)
     assert Resources(parse_config({"ers_wikipedia_dump": None})).wikipedia is None
     assert resources.passages is None
+
+
+def test_facts_are_embedded_without_the_dump_and_pages_by_its_vectors(workdir):
+    model = str(tiny("bert", "embedding"))
+    keys = {"ers_use_cache": False, "ers_wikipedia_dump": "w.db"}
+    with Resources(parse_config(keys)) as resources:
+        computed = resources.embeddings(model, "evs_bi_encoder").embed(["a fact"])  # there is no dump
+    encoder = BiEncoder(model)
+    own = Embedding(encoder.weights_id, encoder.dimension, "plain", lambda texts: -encoder.embed(texts))
+    write_dump(workdir / "w.db", [("Q1", [evidence("a fact")])], own)
+    with Resources(parse_config(keys)) as resources:
+        embeddings = resources.embeddings(model, "evs_bi_encoder")
+        assert np.array_equal(embeddings.embed(["a fact"]), computed)
+        assert resources.wikipedia is not None
+        assert np.allclose(embeddings.embed(["a fact"]), -computed, atol=0.02)
 
 
 def test_several_threads_get_the_same(opened):

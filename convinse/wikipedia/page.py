@@ -67,15 +67,21 @@ def sentences(element: PageElement) -> Iterator[Snippet]:
         if snippet.text:
             yield snippet
         return
+    for left, right in sentence_places(snippet.text):
+        yield snippet.part(left, right)
+
+
+def sentence_places(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of an English text begin and end, without the blanks around them."""
     import sentencex
 
     start = 0
-    for sentence in sentencex.segment("en", snippet.text):
+    for sentence in sentencex.segment("en", text):
         end = start + len(sentence)
         left = end - len(sentence.lstrip())
         right = start + len(sentence.rstrip())
         if right > left:
-            yield snippet.part(left, right)
+            yield left, right
         start = end
 
 

@@ -48,7 +48,7 @@ def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
 
 
 def drawn_list(example: Example, most: int, chance: random.Random) -> Example:
-    """The example with all relevant candidates, and others up to `most` texts: half of them the hardest."""
+    """The example with at most `most` texts: up to half of them relevant; of the others half are the hardest, the rest drawn."""
     relevant = [candidate for candidate in example.candidates if candidate.relevant][: max(1, most // 2)]
     others = [candidate for candidate in example.candidates if not candidate.relevant]
     room = max(0, most - len(relevant))

@@ -7,7 +7,6 @@ article that a question of a reading set is about, in the form of the evidences.
 from __future__ import annotations
 
 import gzip
-import html
 import json
 import random
 from collections import defaultdict
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-import sentencex
 
 from bench.candidates import INTRODUCTIONS, build_sources
 from convinse.language.language import english
@@ -25,8 +23,10 @@ from convinse.records.conversation import Conversation, Turn, asked_in_full
 from convinse.records.evidence import SOURCES, Entity
 from convinse.records.ranked_rows import as_read, spans_as_read
 from convinse.scoring.convqa import has_answer
+from convinse.support.files import replacing
 from convinse.support.jsonlines import read_documents
 from convinse.training.answering import answer_spans
+from convinse.wikipedia.page import sentence_places
 from recipes.answers import kept_turns
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import holds, negatives
@@ -83,7 +83,7 @@ def _pipeline_lists(
             name, "wikidata-27k.yml", settings, [_conversation(own) for own in asked.values()], SOURCES, work
         )
         kept = (_list(name, turn, asked[turn["question"]].about) for _, turn in turns)
-        with gzip.open(path, "wt", encoding="utf-8") as file:
+        with replacing(path) as temporary, gzip.open(temporary, "wt", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(msgspec.to_builtins(own))}\n" for own in kept if own is not None)
     with gzip.open(path, "rb") as file:
         for line in file:
@@ -191,8 +191,8 @@ def _on_articles(source: str, rows: Iterable[tuple[str, Asked]]) -> Iterator[Exa
     articles: dict[tuple[str, str], dict[str, list[tuple[int, int]]]] = defaultdict(dict)
     asked: dict[tuple[str, str], list[Asked]] = defaultdict(list)
     for title, row in rows:
-        name = html.unescape(title).replace("_", " ").split(" (")[0]
-        articles[name, row.title].setdefault(row.text, list(_sentences(row.text)))
+        name = title.replace("_", " ").split(" (")[0]
+        articles[name, row.title].setdefault(row.text, list(sentence_places(row.text)))
         asked[name, row.title].append(row)
     for (name, key), texts in articles.items():
         told = [(text, start, end) for text, places in texts.items() for start, end in places]
@@ -209,16 +209,6 @@ def _on_articles(source: str, rows: Iterable[tuple[str, Asked]]) -> Iterator[Exa
             best = [others[place] for place, _ in english().bm25.order(row.question, others)[:_WRONG]]
             if right and best:
                 yield Example(row.question, (*right.values(), *negatives(best)), source, key, f"{source}:{key}")
-
-
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for sentence in sentencex.segment("en", text):
-        end = start + len(sentence)
-        first, last = end - len(sentence.lstrip()), start + len(sentence.rstrip())
-        if first < last:
-            yield first, last
-        start = end
 
 
 LISTS: dict[str, Callable[[Path, Path, int], Iterator[Example]]] = {

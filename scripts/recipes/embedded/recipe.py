@@ -42,7 +42,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         alone: share of a data set's examples that are learned from without negatives: reading costs a third so.
         negatives: data set -> irrelevant texts beside each relevant one, instead of the recipe's.
         mined: data set -> negatives of each of its examples that the model of the stage before finds (`with_mined`).
-        lists: data set -> texts of each of its examples, all relevant ones among them: what the pipeline retrieves is learned from whole.
+        lists: data set -> texts of each of its examples, up to half of them relevant (`drawn_list`), in place of one relevant text and `negatives`.
         listwise: weight of the loss that teaches the embedding the cross-encoder's order of an example's texts.
     """
 
