@@ -1,4 +1,4 @@
-"""What all benches share: options, sizes and parts; systems in turn; processes of their own; tables; the file of figures.
+"""What all benches share: options, sizes and parts; systems in turn; tables; the file of figures.
 
 A bench is a `Spec`: parts that each measure something, show it and return their figures. `run` reads the arguments,
 runs the parts, and writes results/bench/NAME.json: of each part the machine, the commit, the arguments, its figures and the tables that
@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib
 import importlib.util
 import json
 import logging
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -54,12 +52,7 @@ PACKAGES = {
 }
 MODELS = ("onnx", "torch", "transformers")
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
-_CHILD = "from bench.harness import child; child()"
-_NOT_HERE = (
-    "import sys; sys.path = list(filter(None, sys.path)); "  # the code in the working directory is not that version's
-)
 _DATA = "The data lies in ../shared/data or CONVINSE_DATA."
-_EVERY = 0.2  # seconds between two looks at the memory of a process
 SCRIPTS = Path(__file__).resolve().parents[1]
 
 W = TypeVar("W")
@@ -68,10 +61,6 @@ Figures = dict[str, Any]
 Row = Sequence[str]
 Columns = Mapping[str, tuple[str, str]]  # header -> name of a figure, how it is written
 Systems = Mapping[Any, Figures]  # name, or its cells -> figures
-
-
-class ChildError(ConvinseError):
-    """A process that a bench has started failed."""
 
 
 class Figure(NamedTuple):
@@ -323,63 +312,6 @@ def interleaved(systems: Mapping[str, Callable[[], R]], rounds: int) -> tuple[di
     return seconds, results
 
 
-def add_against(parser: argparse.ArgumentParser) -> None:
-    """The option that compares with another version, see `other_version`."""
-    parser.add_argument(
-        "--against",
-        type=Path,
-        metavar="CHECKOUT",
-        help="a folder with another version of the project, measured besides",
-    )
-
-
-def other_version(bench: Bench) -> Path | None:
-    """The checkout of `--against`, or None. Raises `ConvinseError` where it is none of the project."""
-    given: Path | None = getattr(bench.options, "against", None)
-    if given is None:
-        return None
-    checkout = given.expanduser().resolve()
-    if not all((checkout / part).is_dir() for part in ("convinse", "scripts/bench")):
-        raise ConvinseError(
-            f"--against {given}: no checkout of the project; make one with: git worktree add DIR COMMIT"
-        )
-    return checkout
-
-
-def versions(bench: Bench) -> Iterator[list[Path | None]]:
-    """For each round the versions to be measured in turn: this one (None), and that of `--against`."""
-    own = dict.fromkeys((None, other_version(bench)))
-    for number in range(bench.rounds):
-        yield list(own) if number % 2 == 0 else list(reversed(own))
-
-
-def commands(bench: Bench, title: str, cases: Mapping[str, Sequence[str]], prepare: Callable[[], object]) -> Figures:
-    """Commands of the project timed in rounds, each begun by `prepare`, in the folder of the bench.
-
-    With `--against` the commands of that version are timed in the same rounds.
-    """
-    usages: dict[Path | None, dict[str, list[Usage]]] = {}
-    for checkouts in versions(bench):
-        for checkout in checkouts:
-            prepare()
-            for name, arguments in cases.items():  # in this order: one may need what another has written
-                usage = command(arguments, bench.work, checkout)
-                usages.setdefault(checkout, {}).setdefault(name, []).append(usage)
-    figures: dict[str, Figures] = {}
-    for name, runs in usages.pop(None).items():
-        seconds = Spread.of([usage.seconds for usage in runs])
-        figures[name] = {"seconds": seconds, "peak_mb": max(usage.peak for usage in runs) / 1e6}
-        for others in usages.values():
-            theirs = Spread.of([usage.seconds for usage in others[name]])
-            figures[name] |= {"theirs": theirs, "times": theirs.median / seconds.median}
-    columns = {
-        "seconds": ("seconds", "{:.2f}"), "peak MB": ("peak_mb", "{:.0f}"), "that version's": ("theirs", "{:.2f}"),
-        "times faster": ("times", "{:.2f}"),
-    }  # fmt: skip
-    bench.compare(title, ("command",), columns, {(): figures})
-    return figures
-
-
 def timed(call: Callable[[], R]) -> tuple[float, R]:
     start = time.perf_counter()
     result = call()
@@ -389,114 +321,3 @@ def timed(call: Callable[[], R]) -> tuple[float, R]:
 def percentile(values: Iterable[float], share: float) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
-class Usage(NamedTuple):
-    """What a call in a process of its own took: seconds, bytes at the most, what of them is no file; what it returned."""
-
-    seconds: float
-    peak: int
-    anonymous: int
-    result: Any
-
-
-def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False, checkout: Path | None = None) -> Usage:
-    """Call a function of a module in a new process, with arguments and a result that JSON can hold (or paths).
-
-    The seconds are those of the call. With `tree`, processes that it starts count, pages shared by them once. With
-    `checkout` it is the function of that version's module. Raises `ChildError` with the last line that the process wrote to
-    standard error.
-    """
-    module = function.__module__
-    if module == "__main__":
-        module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
-    call = json.dumps([module, function.__name__, arguments], default=str)
-    program = _CHILD if checkout is None else _NOT_HERE + _CHILD
-    usage = _process(["-c", program], f"{module}.{function.__name__}", call, tree=tree, checkout=checkout)
-    seconds, peak, result = json.loads(usage.result.splitlines()[-1])
-    # what is done before the next look at the tree knows its own peak
-    return Usage(seconds, max(usage.peak, peak) if tree else peak, usage.anonymous, result)
-
-
-def command(arguments: Sequence[str], folder: Path | None = None, checkout: Path | None = None) -> Usage:
-    """Run a command of the project, of another version with `checkout`; the seconds are those of the whole process."""
-    what = f"convinse {' '.join(arguments)}"
-    return _process(["-m", "convinse", *arguments], what, folder=folder, checkout=checkout)
-
-
-def _process(
-    arguments: Sequence[str],
-    what: str,
-    given: str = "",
-    folder: Path | None = None,
-    tree: bool = False,
-    checkout: Path | None = None,
-) -> Usage:
-    """Run Python; the result is what it writes. Without `tree` the memory is that of the process alone."""
-    if checkout is None:
-        code = {"PYTHONPATH": os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))}
-    else:
-        paths = (checkout / "scripts", checkout)
-        code = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "CONVINSE_ROOT": str(checkout)}
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
-        start = time.perf_counter()
-        process = subprocess.Popen(
-            [sys.executable, *arguments], cwd=folder, stdin=subprocess.PIPE, stdout=out, stderr=errors, text=True,
-            env={**os.environ, **code},
-        )  # fmt: skip
-        with process.stdin:  # type: ignore[union-attr]
-            process.stdin.write(given)  # type: ignore[union-attr]
-        peak = anonymous = pid = 0
-        while not pid:
-            if tree:
-                total, own = tree_memory(process.pid)
-                peak, anonymous = max(peak, total), max(anonymous, own)
-                time.sleep(_EVERY)
-            pid, status, used = os.wait4(process.pid, os.WNOHANG if tree else 0)
-        seconds = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if status:
-            errors.seek(0)
-            last = (errors.read().strip().splitlines() or [f"status {process.returncode}"])[-1]
-            raise ChildError(f"{what}{'' if checkout is None else f' of {checkout}'}: {last}")
-        out.seek(0)
-        return Usage(seconds, peak or 1024 * used.ru_maxrss, anonymous, out.read())
-
-
-def tree_memory(root: int) -> tuple[int, int]:
-    """Bytes in memory of a process and those below it: proportional set size, and what of it is no file; Linux only."""
-    total = anonymous = 0
-    waiting = [root]
-    while waiting:
-        pid = waiting.pop()
-        with contextlib.suppress(OSError, ValueError):
-            children = (path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/children"))
-            waiting += [int(child) for row in children for child in row]
-            for name, size in _sizes(Path(f"/proc/{pid}/smaps_rollup")):
-                total += size if name == "Pss" else 0
-                anonymous += size if name in ("Pss_Anon", "Pss_Shmem") else 0
-    return total, anonymous
-
-
-def own_memory(process: int | str = "self") -> dict[str, int]:
-    """Bytes of a process now (`VmRSS`), of it no file (`RssAnon`), and at the most (`VmHWM`); by default of this one. Linux only."""
-    status = Path(f"/proc/{process}/status")
-    return dict(_sizes(status)) if status.exists() else {}
-
-
-def _sizes(path: Path) -> Iterator[tuple[str, int]]:
-    for line in path.read_text().splitlines():
-        name, _, rest = line.partition(":")
-        if rest.endswith(" kB"):
-            yield name, int(rest.split()[0]) * 1024
-
-
-def disk(path: Path) -> int:
-    return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())
-
-
-def child() -> None:
-    module, name, arguments = json.loads(sys.stdin.read())
-    seconds, result = timed(lambda: getattr(importlib.import_module(module), name)(*arguments))
-    peak = own_memory().get("VmHWM") or 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"\n{json.dumps([seconds, peak, result])}")

@@ -22,8 +22,9 @@ from recipes.plain_dump import BruteForce, disagreements, read_lines
 from recipes.sources import wikidata_27k
 
 from .candidates import convquestions
-from .harness import Bench, Figure, Figures, Spec, apart, disk, note, run
+from .harness import Bench, Figure, Figures, Spec, note, run
 from .kb_processes import ask, build_index, open_index
+from .processes import apart, disk
 
 ASKED = 1000
 MEMORY = 4_000_000_000  # bytes that the build may use
@@ -57,14 +58,14 @@ def write_copies(dump: Path, output: Path, copies: int) -> None:
 def measured(bench: Bench, dump: Path, index: Path, questions: list[str]) -> Figures:
     """Build, open in new processes and ask: what is measured on every dump."""
     note("building ...")
-    usage = apart(build_index, dump, index, MEMORY, tree=True)
+    usage = apart(build_index, dump, index, MEMORY)
     with closing(KnowledgeBase(index)) as kb:
         items, facts = kb.manifest.items, kb.manifest.facts
     note(f"opening in {bench.size.opens} processes, searching ...")
     times = zip(*(apart(open_index, index).result for _ in range(bench.size.opens)), strict=True)
     return {
         "items": items, "facts": facts, "memory_limit_bytes": MEMORY, "build_seconds": usage.seconds,
-        "build_peak_bytes": usage.peak, "build_peak_anonymous_bytes": usage.anonymous,
+        "build_peak_bytes": usage.peak,
         "disk_bytes": disk(index), "disk_bytes_per_fact": disk(index) / facts,
         **dict(zip(("open_ms", "first_search_ms", "open_again_ms"), map(statistics.median, times), strict=True)),
         **apart(ask, index, questions).result,

@@ -9,7 +9,8 @@ from convinse.config import ClocqParams
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
 
-from .harness import Figures, own_memory, percentile, timed
+from .harness import Figures, percentile, timed
+from .processes import own_memory
 
 
 def open_index(index: str) -> list[float]:

@@ -38,8 +38,9 @@ from .engines import (
     search_engine,
     write_corpus,
 )
-from .harness import Bench, ChildError, Figures, Spec, apart, disk, run, timed
+from .harness import Bench, Figures, Spec, run, timed
 from .measures import first_right, share_within
+from .processes import ChildError, apart, disk
 
 SEED = 1
 BOOLQ_COLUMNS = {
@@ -120,7 +121,7 @@ def _size(bench: Bench, size: int) -> Figures:
 
 def _engine(engine: str, folder: Path) -> Figures:
     try:
-        built = apart(index_engine, engine, folder, MEMORY, tree=True)
+        built = apart(index_engine, engine, folder, MEMORY)
         asked = apart(search_engine, engine, folder)
     except ChildError as error:
         return {"left_out": str(error)}

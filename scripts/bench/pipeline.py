@@ -1,9 +1,8 @@
 """Whole commands, timed from outside: start-up, a cold and a warm cache, no cache; medians of interleaved runs.
 
     bash run.sh bench pipeline [--rounds N]
-    bash run.sh bench pipeline --against CHECKOUT
 
-With --against the same commands of another version are timed in the same rounds. `with the model` is the default
+`with the model` is the default
 configuration, `without` are the defaults of all keys, which load no model.
 """
 
@@ -11,10 +10,10 @@ from __future__ import annotations
 
 import shutil
 
-from .harness import Bench, Figures, Spec, add_against, commands, run
+from .harness import Bench, Figures, Spec, Spread, run
+from .processes import Usage, command
 
 COLD, WARM = "pipeline with the model, cold cache", "pipeline with the model, warm cache"
-SECONDS = {COLD: 30, WARM: 6}
 _ALL, _NO_CACHE, _OLD = "kb_text_table_info", "nocache.yml", ("cache", "lexical-cache", "results")
 
 
@@ -33,15 +32,23 @@ def pipeline(bench: Bench) -> Figures:
         "pipeline without, no cache": ["pipeline", _ALL, _NO_CACHE, "--restart", *end],
     }
 
-    def forget() -> None:
+    usages: dict[str, list[Usage]] = {name: [] for name in cases}
+    for _ in range(bench.rounds):
         for rest in _OLD:
             shutil.rmtree(bench.work / rest, ignore_errors=True)
         (bench.work / "cache").mkdir()  # the default takes it where it is there
+        for name, arguments in cases.items():  # in this order: one needs what another has written
+            usages[name].append(command(arguments, bench.work))
+    figures: Figures = {
+        name: {"seconds": Spread.of([run.seconds for run in runs]), "peak_mb": max(run.peak for run in runs) / 1e6}
+        for name, runs in usages.items()
+    }
+    columns = {"seconds": ("seconds", "{:.2f}"), "peak MB": ("peak_mb", "{:.0f}")}
+    bench.compare(f"{bench.rounds} interleaved runs", ("command",), columns, {(): figures})
+    return figures
 
-    return commands(bench, f"{bench.rounds} interleaved runs", cases, forget)
 
-
-SPEC = Spec("pipeline", __doc__, {"commands": pipeline}, (3, None, None), rounds=(1, 3, 5), options=add_against)
+SPEC = Spec("pipeline", __doc__, {"commands": pipeline}, (3, None, None), rounds=(1, 3, 5))
 
 
 if __name__ == "__main__":

@@ -23,10 +23,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
+
 from convinse import load_config
 from convinse.formats.conversations.benchmark import read_benchmark
 
-from .harness import Bench, ChildError, Figure, Figures, Spec, Spread, apart, own_memory, percentile, run
+from .harness import Bench, Figure, Figures, Spec, Spread, percentile, run
+from .processes import ChildError, apart
 
 _PATIENCE = 120  # seconds that a client waits for anything
 _EVENTS = {"Accept": "text/event-stream"}
@@ -47,8 +50,8 @@ class Served(NamedTuple):
 
     @property
     def memory(self) -> float:
-        """MB of the process that are no file."""
-        return own_memory(self.process.pid).get("RssAnon", 0) / _ONE_MB
+        """MB of the process that no other has."""
+        return psutil.Process(self.process.pid).memory_full_info().uss / _ONE_MB
 
 
 @contextmanager

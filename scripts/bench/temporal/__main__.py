@@ -1,23 +1,19 @@
 """Temporal questions over wikidata-27k with its dated statements: how well TimeQuestions (dev) and TIQ (dev) are answered from facts.
 
     bash run.sh bench temporal
-    bash run.sh bench temporal --full --against CHECKOUT
+    bash run.sh bench temporal --full
     bash run.sh bench temporal --config my.yml --work DIR
 
-Only questions whose answer is in their space are asked, which `questions.py` defines; this version chooses them for all
-systems: by default at most 400 of a data set, drawn with a fixed seed, with --full all. The configuration and
-lexical.yml answer them from evidences of `kb`, each as a command of its own, with --against those of another version,
-too: its own code, models and configurations, the same questions and the same knowledge base. Gold texts count as the
-date or the number that they hold, a bare year as any date in it. p-values are of Fisher's paired randomisation test,
-which swaps all questions about one item together. To rank and to read the embedded model has learned from questions of
-TimeQuestions; "held out" are those about items that it kept for its dev part.
+Only questions whose answer is in their space are asked, which `questions.py` defines: by default at most 400 of a data set, drawn
+with a fixed seed, with --full all. The configuration and lexical.yml answer them from evidences of `kb`, each as a command of its
+own. Gold texts count as the date or the number that they hold, a bare year as any date in it. To rank and to read the embedded
+model has learned from questions of TimeQuestions; "held out" are those about items that it kept for its dev part.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -29,21 +25,20 @@ from convinse.config import find_config, load_config
 from convinse.formats.run_folder import TURNS
 from convinse.records.conversation import Turn
 from convinse.scoring.pipeline_runs import measured_turns
-from convinse.scoring.significance import p_value
 from convinse.support.files import replacing
 from recipes.embedded.wikidata import knowledge_base
 
 from ..conversations.turns import HIT, place_of_gold, rank_of_gold
-from ..harness import Bench, Figures, Spec, add_against, command, note, other_version, run
+from ..harness import Bench, Figures, Spec, note, run
 from ..measures import Rank, mean_reciprocal_rank, share_within
+from ..processes import command
 from .questions import SETS, TimedQuestion, TimedSet, read_sets
 
 LEXICAL = "lexical.yml"
 SHOWN = 10  # evidences of a failed question
 COLUMNS = {
     "questions": ("questions", "{}"), "presence": ("answer_presence", "{:.1%}"), "P@1": ("p_at_1", "{:.1%}"),
-    "MRR": ("mrr", "{:.1%}"), "Hit@5": ("h_at_5", "{:.1%}"), "better": ("better", "{}"), "worse": ("worse", "{}"),
-    "p of P@1": ("p_value", "{:.2g}"), "p of MRR": ("p_value_mrr", "{:.2g}"),
+    "MRR": ("mrr", "{:.1%}"), "Hit@5": ("h_at_5", "{:.1%}"),
 }  # fmt: skip
 
 
@@ -62,35 +57,18 @@ class TimedAnswer(NamedTuple):
 Answers = dict[str, TimedAnswer]  # question id -> what came of it
 
 
-class System(NamedTuple):
-    """A configuration of this version, or of the version in a checkout."""
-
-    config: str
-    checkout: Path | None = None
-
-    @property
-    def label(self) -> str:
-        return self.config if self.checkout is None else f"{self.config}, {self.checkout.name}"
-
-
-def configuration(system: System, **keys: object) -> Figures:
-    """The keys of a system's configuration, some of them replaced; one's own file serves another version, too."""
-    theirs = None if system.checkout is None else system.checkout / "config" / system.config
-    path = theirs if theirs is not None and theirs.is_file() else find_config(system.config)
-    return {**yaml.safe_load(path.read_text(encoding="utf-8")), **keys}
-
-
-def answer(bench: Bench, system: System, number: int, kb: Path, questions: Path) -> dict[str, Turn]:
-    """The answered turns of a system, by question; the command runs where no other version's code lies."""
+def answer(bench: Bench, config: str, number: int, kb: Path, questions: Path) -> dict[str, Turn]:
+    """The answered turns of a configuration, by question."""
     folder = bench.work / f"system-{number}"
     folder.mkdir()
-    keys = configuration(
-        system, name="temporal", benchmark="convmix", test_input_path=str(questions), kb_path=str(kb),
-        ers_wikipedia_dump=None, output_path="results", ers_cache_path="cache",
-    )  # fmt: skip
+    keys = {
+        **yaml.safe_load(find_config(config).read_text(encoding="utf-8")),
+        "name": "temporal", "benchmark": "convmix", "test_input_path": str(questions), "kb_path": str(kb),
+        "ers_wikipedia_dump": None, "output_path": "results", "ers_cache_path": "cache",
+    }  # fmt: skip
     (folder / "temporal.yml").write_text(yaml.safe_dump(keys), encoding="utf-8")
-    note(f"{system.label} ...")
-    command(["pipeline", "kb", "temporal.yml", "--quiet"], folder, system.checkout)
+    note(f"{config} ...")
+    command(["pipeline", "kb", "temporal.yml", "--quiet"], folder)
     turns = measured_turns(folder / "results" / "temporal" / "kb" / TURNS)
     return {measured.question_id: measured.turn for measured in turns}
 
@@ -105,31 +83,9 @@ def figures(answered: Sequence[TimedAnswer]) -> Figures:
     }  # fmt: skip
 
 
-def compared(questions: Sequence[TimedQuestion], own: Answers, others: Answers) -> Figures:
-    """On how many questions this version is better and worse than another, and how likely that is chance."""
-    right: dict[str, float] = defaultdict(float)
-    mrr: dict[str, float] = defaultdict(float)
-    better = worse = 0
-    for question in questions:
-        ours, theirs = own[question.question_id], others[question.question_id]
-        better += ours.is_right > theirs.is_right
-        worse += ours.is_right < theirs.is_right
-        right[question.item] += ours.is_right - theirs.is_right
-        mrr[question.item] += mean_reciprocal_rank([ours.rank]) - mean_reciprocal_rank([theirs.rank])
-    return {
-        "better": better, "worse": worse,
-        "p_value": p_value(right.values()), "p_value_mrr": p_value(mrr.values()),
-    }  # fmt: skip
-
-
-def summary(questions: Sequence[TimedQuestion], answered: dict[System, Answers]) -> dict[str, Figures]:
-    """The figures of each system over some questions, those of another version beside this one's."""
-    rows = {}
-    for system, own in answered.items():
-        rows[system.label] = figures([own[question.question_id] for question in questions])
-        if system.checkout is not None:
-            rows[system.label] |= compared(questions, answered[System(system.config)], own)
-    return rows
+def summary(questions: Sequence[TimedQuestion], answered: dict[str, Answers]) -> dict[str, Figures]:
+    """The figures of each configuration over some questions."""
+    return {config: figures([own[question.question_id] for question in questions]) for config, own in answered.items()}
 
 
 def failure(question: TimedQuestion, turn: Turn, result: TimedAnswer) -> Figures:
@@ -151,19 +107,15 @@ def temporal(bench: Bench) -> Figures:
     asked = [question for own in sets.values() for question in own.questions]
     file = bench.work / "questions.json"
     file.write_text(json.dumps([question.conversation for question in asked]), encoding="utf-8")
-    configs = dict.fromkeys((options.config, LEXICAL))
-    systems = [
-        System(config, checkout) for config in configs for checkout in dict.fromkeys((None, other_version(bench)))
-    ]
-    answered: dict[System, Answers] = {}
+    answered: dict[str, Answers] = {}
     failed: list[Figures] = []
-    for number, system in enumerate(systems):
-        turns = answer(bench, system, number, kb.path, file)
-        answered[system] = own = {}
+    for number, config in enumerate(dict.fromkeys((options.config, LEXICAL))):
+        turns = answer(bench, config, number, kb.path, file)
+        answered[config] = own = {}
         for question in asked:
             turn: Turn = {**turns[question.question_id], "answers": question.gold}
             own[question.question_id] = result = TimedAnswer(rank_of_gold(turn), place_of_gold(turn))
-            if system == System(options.config) and not result.is_right:
+            if config == options.config and not result.is_right:
                 failed.append(failure(question, turn, result))
     tables = {name: of_subsets(own.questions, answered) for name, own in sets.items()}
     show(bench, sets, tables)
@@ -178,7 +130,7 @@ def temporal(bench: Bench) -> Figures:
 Tables = dict[str, dict[str, dict[str, Figures]]]  # data set -> subset -> system -> figures
 
 
-def of_subsets(questions: Sequence[TimedQuestion], answered: dict[System, Answers]) -> dict[str, dict[str, Figures]]:
+def of_subsets(questions: Sequence[TimedQuestion], answered: dict[str, Answers]) -> dict[str, dict[str, Figures]]:
     """The figures of each subset of the questions of a data set."""
     subsets: dict[str, list[TimedQuestion]] = {"all": [], "held out": []}
     for question in questions:
@@ -209,8 +161,7 @@ def show(bench: Bench, sets: dict[str, TimedSet], tables: Tables) -> None:
 
 
 def prepare(bench: Bench) -> None:
-    other_version(bench)  # a wrong one shows before anything is built, as does a wrong name
-    load_config(bench.options.config)
+    load_config(bench.options.config)  # a wrong name shows before anything is built
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -220,7 +171,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="its stages; paths in it are whole (default: %(default)s)",
     )
-    add_against(parser)
 
 
 class Size(NamedTuple):
@@ -232,7 +182,6 @@ class Size(NamedTuple):
 
 SPEC = Spec(
     "temporal", __doc__, {"temporal": temporal}, (Size(100, 20), Size(None, 400), Size()), options=_options, prepare=prepare,
-    needs={"temporal": ("scipy",)},
 )  # fmt: skip
 
 if __name__ == "__main__":
