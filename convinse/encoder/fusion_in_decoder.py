@@ -1,15 +1,11 @@
 """Fusion-in-Decoder (Izacard and Grave, EACL 2021) over a BART or T5: texts are encoded one by one, the decoder reads all.
 
-The decoder's attention to the texts is computed on their states as they are, without keys and values of its own in every
-layer: q (W h) = (q W) h, and a mean of W h is W of the mean of h. So what a turn of any number of beams holds is one vector
-for each token read, where keys and values would be two for each layer and beam; and padding is never attended to, as the
-states of padding are left out. The result is that of the library's attention but for rounding.
+The states of padding are left out before the decoder reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -24,9 +20,8 @@ from .devices import find_device, find_precision
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-_IGNORED = -100  # a label that counts nothing, as transformers has it
 _CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens encoded at a time; 100 evidences of T5 base then fit into 2 GB
-_SCORES = 8 << 20  # of attention, computed at a time
+_KINDS = ("bart", "t5")
 _TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -91,10 +86,8 @@ class FusionInDecoder:
         try:
             with torch.inference_mode(), quiet():
                 states = fused_states(self._model, tokens, self._budget)
-                with attending(self._model, states):
-                    start = _placeholder(states)
-                    written = self._model.generate(encoder_outputs=start, attention_mask=_mask(start), **self._options)
-                    chances = self._chances(written, states)
+                written = self._model.generate(**_encoded(states), **self._options)
+                chances = self._chances(written, states)
         except torch.OutOfMemoryError as error:
             raise ModelError(
                 f"{self.device}: the memory does not hold {len(texts)} evidences with {self._beams} beams; lower "
@@ -112,10 +105,8 @@ class FusionInDecoder:
         following = written[:, 1:]
         ended = (following == self._model.config.eos_token_id).long().cumsum(dim=1)
         counted = (ended == 0) | ((ended == 1) & (following == self._model.config.eos_token_id))
-        start = _placeholder(states, len(written))
-        logits = self._model(
-            encoder_outputs=start, attention_mask=_mask(start), decoder_input_ids=written[:, :-1], use_cache=False
-        ).logits
+        given = _encoded(states, len(written))
+        logits = self._model(**given, decoder_input_ids=written[:, :-1], use_cache=False).logits
         chosen = logits.float().log_softmax(dim=-1).gather(2, following.unsqueeze(2)).squeeze(2)
         chances: list[float] = chosen.masked_fill(~counted, 0.0).sum(dim=1).exp().tolist()
         return chances
@@ -124,9 +115,9 @@ class FusionInDecoder:
 def check_kind(checkpoint: Checkpoint) -> None:
     """Raise `ModelError` unless a model is a BART or T5."""
     kind = checkpoint.model.config.model_type
-    if kind not in _ATTENTIONS:
+    if kind not in _KINDS:
         where = checkpoint.folder or "ha_model"
-        raise ModelError(f"{where}: a model of type {kind}; ha: seq2seq takes {' or '.join(sorted(_ATTENTIONS))}")
+        raise ModelError(f"{where}: a model of type {kind}; ha: seq2seq takes {' or '.join(_KINDS)}")
 
 
 def usual_budget(device: torch.device) -> int:
@@ -172,85 +163,17 @@ def _encode(model: Any, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 def answer_loss(model: Any, tokens: Sequence[Sequence[int]], wanted: Sequence[int], token_budget: int) -> torch.Tensor:
     """The summed cross-entropy of the tokens `wanted`, a scalar, after all texts were read; see `fused_states`."""
     states = fused_states(model, tokens, token_budget)
-    with attending(model, states):
-        start = _placeholder(states)
-        labels = torch.tensor([list(wanted)], device=states.device)
-        loss: torch.Tensor = model(encoder_outputs=start, attention_mask=_mask(start), labels=labels).loss
+    labels = torch.tensor([list(wanted)], device=states.device)
+    loss: torch.Tensor = model(**_encoded(states), labels=labels).loss
     return loss * len(wanted)
 
 
-def _placeholder(states: torch.Tensor, rows: int = 1) -> Any:
-    """What the library takes for the encoder's output: a token that nothing attends to; see `attending`."""
+def _encoded(states: torch.Tensor, rows: int = 1) -> dict[str, Any]:
+    """States [n, d] as the arguments of a decoder that computes so many rows."""
     from transformers.modeling_outputs import BaseModelOutput
 
-    return BaseModelOutput(last_hidden_state=states.new_zeros(rows, 1, states.shape[1]))
-
-
-def _mask(start: Any) -> torch.Tensor:
-    return torch.ones(start.last_hidden_state.shape[:2], dtype=torch.long, device=start.last_hidden_state.device)
-
-
-class _CrossAttention(NamedTuple):
-    """The layers of an attention: the decoder's query, key and value of what is read, the output; the scale of scores; and
-    how many things it returns besides its output, none of which is needed here."""
-
-    query: torch.nn.Linear
-    key: torch.nn.Linear
-    value: torch.nn.Linear
-    output: torch.nn.Linear
-    heads: int
-    scale: float
-    dropout: float
-    besides: int
-
-
-def _of_t5(model: Any) -> Iterator[tuple[Any, _CrossAttention]]:
-    for block in model.decoder.block:
-        own = block.layer[1].EncDecAttention
-        yield own, _CrossAttention(own.q, own.k, own.v, own.o, own.n_heads, 1.0, own.dropout, 2)
-
-
-def _of_bart(model: Any) -> Iterator[tuple[Any, _CrossAttention]]:
-    for layer in model.model.decoder.layers:
-        own = layer.encoder_attn
-        parts = own.q_proj, own.k_proj, own.v_proj, own.out_proj
-        yield own, _CrossAttention(*parts, own.num_heads, own.scaling, own.dropout, 1)
-
-
-_ATTENTIONS: dict[str, Callable[[Any], Iterator[tuple[Any, _CrossAttention]]]] = {"bart": _of_bart, "t5": _of_t5}
-
-
-@contextmanager
-def attending(model: Any, states: torch.Tensor) -> Iterator[None]:
-    """Within the block every row that the decoder of a model computes attends to these states [n, d], whatever it is given."""
-    attentions = list(_ATTENTIONS[model.config.model_type](model))
-    for own, parts in attentions:
-        own.forward = _attention(own, parts, states)
-    try:
-        yield
-    finally:
-        for own, _ in attentions:
-            del own.forward
-
-
-def _attention(module: Any, parts: _CrossAttention, states: torch.Tensor) -> Callable[..., tuple[Any, ...]]:
-    def attend(hidden_states: torch.Tensor, *_: Any, **__: Any) -> tuple[Any, ...]:
-        rows, length = hidden_states.shape[:2]
-        width = states.shape[1]
-        queries = parts.query(hidden_states).view(rows * length, parts.heads, -1) * parts.scale
-        keys = parts.key.weight.view(parts.heads, -1, width)  # its bias adds the same to all scores of a query
-        asked = torch.einsum("qhs,hsd->qhd", queries, keys)
-        means, weights = [], []
-        for some in torch.split(asked.reshape(-1, width), max(1, _SCORES // len(states))):  # of few queries at a time
-            scores = some @ states.transpose(0, 1)
-            shares = torch.softmax(scores.float(), dim=-1).to(scores.dtype)
-            shares = torch.nn.functional.dropout(shares, parts.dropout, module.training)
-            means.append(shares @ states)
-            weights.append(shares.sum(dim=-1))
-        read = torch.cat(means).view(-1, parts.heads, width)
-        values = torch.einsum("qhd,hsd->qhs", read, parts.value.weight.view(parts.heads, -1, width))
-        if parts.value.bias is not None:
-            values = values + parts.value.bias.view(parts.heads, -1) * torch.cat(weights).view(-1, parts.heads, 1)
-        return parts.output(values.reshape(rows, length, -1)), *[None] * parts.besides
-
-    return attend
+    mask = torch.ones(rows, len(states), dtype=torch.long, device=states.device)
+    return {
+        "encoder_outputs": BaseModelOutput(last_hidden_state=states.expand(rows, -1, -1)),
+        "attention_mask": mask,
+    }

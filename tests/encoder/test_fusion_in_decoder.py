@@ -3,9 +3,8 @@
 import pytest
 
 from convinse.config import HaSeq2Seq
-from convinse.encoder import fusion_in_decoder
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.encoder.fusion_in_decoder import FusionInDecoder, answer_loss, attending, cut, fused_states
+from convinse.encoder.fusion_in_decoder import FusionInDecoder, answer_loss, cut, fused_states
 from convinse.support.errors import ModelError
 from refusals import refused
 from tiny_models import torch, transformers
@@ -47,28 +46,6 @@ def test_texts_together_are_as_each_alone(kind, budget):
         expected = states_by_hand(checkpoint.model, tokens).last_hidden_state[0]
     assert states.shape == (sum(map(len, tokens)), 32), "no state of padding is among them"
     assert torch.allclose(states, expected, atol=1e-4)
-
-
-@KINDS
-@pytest.mark.parametrize("scores", [1, 200, 8 << 20])
-def test_the_decoder_attends_as_the_library_does(kind, scores, monkeypatch):
-    monkeypatch.setattr(fusion_in_decoder, "_SCORES", scores)
-    model = loaded(kind).model
-    tokens = cut(loaded(kind).tokenizer, TEXTS, 60)
-    begun = torch.tensor(
-        [[model.config.decoder_start_token_id, 5, 6, 7], [model.config.decoder_start_token_id, 9, 3, 4]]
-    )
-    with torch.inference_mode():
-        read = states_by_hand(model, tokens)
-        whole = {"last_hidden_state": read.last_hidden_state.expand(2, -1, -1)}
-        outputs = transformers.modeling_outputs.BaseModelOutput
-        expected = model(encoder_outputs=outputs(**whole), decoder_input_ids=begun).logits
-        nothing = outputs(last_hidden_state=torch.zeros(2, 1, 32))
-        with attending(model, read.last_hidden_state[0]):
-            found = model(encoder_outputs=nothing, decoder_input_ids=begun).logits
-        after = model(encoder_outputs=outputs(**whole), decoder_input_ids=begun).logits
-    assert torch.allclose(found, expected, atol=1e-3)
-    assert torch.equal(after, expected), "the model is as it was"
 
 
 def test_too_long_a_text_loses_its_end():
@@ -137,11 +114,8 @@ def test_the_loss_is_that_of_the_library(kind):
     loss.backward()
     assert loss.item() == pytest.approx(expected.item(), rel=1e-4)
     for name, gradient in gradients.items():
-        own, most = names[name].grad, gradient.abs().max().item()
-        if own is None:  # the bias of keys, which is the same for all that is read
-            assert name.endswith("encoder_attn.k_proj.bias") and most < 1e-3
-        else:
-            assert torch.allclose(own, gradient, rtol=1e-2, atol=1e-2 * most + 1e-5), name
+        most = gradient.abs().max().item()
+        assert torch.allclose(names[name].grad, gradient, rtol=1e-2, atol=1e-2 * most + 1e-5), name
 
 
 # --- errors
