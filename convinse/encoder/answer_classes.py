@@ -16,7 +16,7 @@ from ..support.errors import ModelError, one_line
 from .checkpoint import ANSWER_TYPE
 
 DATE, NUMBER, YES_NO, TEXT, OTHER = "date", "number", "yes or no", "text", "other item"
-_FORMAT = "convinse answer type head 1"
+FORMAT = "convinse answer type head 1"
 _LONGEST_HEADER = 1_000_000
 
 
@@ -63,6 +63,17 @@ class AnswerClasses:
         together: np.ndarray = weighed / weighed.sum(axis=1, keepdims=True)
         return together
 
+    @classmethod
+    def of_metadata(cls, metadata: Mapping[str, str]) -> AnswerClasses:
+        """The classes that a file tells (`metadata`). Raises `KeyError` or `ValueError`: it tells none."""
+        rows = msgspec.json.decode(metadata["classes"], type=list[tuple[str, str, str]])
+        joined = {member: root for root, _, members in rows for member in (root, *members.split())}
+        settings = {key: value for key, value in metadata.items() if key not in ("format", "classes")}
+        classes = cls({root: name for root, name, _ in rows}, joined, settings)
+        if classes.verb_first is not None and len(classes.verb_first) != len(classes.names):
+            raise ValueError(f"verb_first: {len(classes.verb_first)} shares for {len(classes.names)} classes")
+        return classes
+
     def metadata(self) -> dict[str, str]:
         """As a safetensors file keeps it."""
         members: dict[str, list[str]] = {name: [] for name in self.names}
@@ -70,7 +81,7 @@ class AnswerClasses:
             if name != root:
                 members[root].append(name)
         rows = [[root, self.names[root], " ".join(own)] for root, own in members.items()]
-        return {**self.settings, "format": _FORMAT, "classes": msgspec.json.encode(rows).decode()}
+        return {**self.settings, "format": FORMAT, "classes": msgspec.json.encode(rows).decode()}
 
 
 def read_answer_classes(folder: Path) -> AnswerClasses:
@@ -86,22 +97,13 @@ def read_answer_classes(folder: Path) -> AnswerClasses:
             if size > _LONGEST_HEADER:
                 raise ValueError(f"a header of {size} bytes")
             metadata = msgspec.json.decode(file.read(size), type=_Header).metadata
-        if metadata.get("format") != _FORMAT:
-            raise ModelError(f"{path}: is no '{_FORMAT}'; train it anew with train embedded")
-        rows = msgspec.json.decode(metadata["classes"], type=list[tuple[str, str, str]])
+        if metadata.get("format") != FORMAT:
+            raise ModelError(f"{path}: is no '{FORMAT}'; train it anew with train embedded")
+        return AnswerClasses.of_metadata(metadata)
     except (OSError, ValueError, KeyError, RecursionError, struct.error) as error:
         raise ModelError(
             f"{path}: cannot be read ({type(error).__name__}: {one_line(error)}); copy it from the model's folder anew"
         ) from error
-    joined = {member: root for root, _, members in rows for member in (root, *members.split())}
-    settings = {key: value for key, value in metadata.items() if key not in ("format", "classes")}
-    classes = AnswerClasses({root: name for root, name, _ in rows}, joined, settings)
-    try:
-        if classes.verb_first is not None and len(classes.verb_first) != len(classes.names):
-            raise ValueError(f"{len(classes.verb_first)} shares for {len(classes.names)} classes")
-    except ValueError as error:
-        raise ModelError(f"{path}: verb_first: {error}; train it anew with train embedded") from None
-    return classes
 
 
 def typed_text(question: str, in_full: str) -> str:

@@ -35,9 +35,9 @@ _VOCABULARIES = (
     "spiece.model",
     "sentencepiece.bpe.model",
 )
-YES_NO = "yes_no.safetensors"  # a joint model's yes/no head; see `encoder.yes_no_head`
-ANSWER_TYPE = "answer_type.safetensors"  # its answer type head; see `encoder.answer_type_head`
-REWRITE = "rewrite.safetensors"  # its rewrite head; see `encoder.rewrite_head`
+YES_NO = "yes_no.safetensors"  # a joint model's yes/no head; see `encoder.heads`
+ANSWER_TYPE = "answer_type.safetensors"  # its answer type head; see `encoder.heads`
+REWRITE = "rewrite.safetensors"  # its rewrite head; see `encoder.heads`
 HEADS = (YES_NO, ANSWER_TYPE, REWRITE)  # files that a joint model may have beside its weights
 RANKINGS = ("answers.json", "referents.json")  # learned over a model: they change nothing that it computes
 _AGAIN = "train or copy it again"

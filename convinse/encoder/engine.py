@@ -69,7 +69,7 @@ class ModelBackend(ABC):
         Returns:
             Gives when called one float32 array for each wanted output: `relevance` [b] log odds, `spans` [b, longest, 2] start
             and end logits, `embedding` [b, dimension], not yet of length 1, `yes_no` [b] log odds of "yes",
-            `answer_type` [b, classes] logits, `rewrite` [b, longest, 4 * 64] (see `rewrite_head`).
+            `answer_type` [b, classes] logits, `rewrite` [b, longest, 4 * 64] (see `heads`).
 
         Raises:
             DeviceMemoryError: a smaller batch may do.

@@ -173,7 +173,4 @@ def _encoded(states: torch.Tensor, rows: int = 1) -> dict[str, Any]:
     from transformers.modeling_outputs import BaseModelOutput
 
     mask = torch.ones(rows, len(states), dtype=torch.long, device=states.device)
-    return {
-        "encoder_outputs": BaseModelOutput(last_hidden_state=states.expand(rows, -1, -1)),
-        "attention_mask": mask,
-    }
+    return {"encoder_outputs": BaseModelOutput(last_hidden_state=states.expand(rows, -1, -1)), "attention_mask": mask}

@@ -23,10 +23,11 @@ from torch import nn
 from .checkpoint import ANSWER_TYPE, REWRITE, YES_NO, Checkpoint
 from .engine import PER_TOKEN, Output
 from .exported import HEADS_WITH_ROWS, rows_of
+from .heads import load_heads
 from .joint import LEVELS, SCALES, restored
 from .pooling import pools_first
 from .tokens import Sequences
-from .torch_backend import heads_with_rows, model_inputs, of_head
+from .torch_backend import model_inputs, of_head
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -96,7 +97,7 @@ def traced_model(checkpoint: Checkpoint, folder: Path, sample: Sequences, output
     model = checkpoint.model
     model.set_attn_implementation("eager")  # the others fix shapes
     with_rows = [name for name in outputs if name in HEADS_WITH_ROWS]
-    heads = heads_with_rows(folder, model.config) if with_rows else {}  # type: ignore[arg-type] # a BERT's
+    heads = load_heads(folder, model.config) if with_rows else {}  # type: ignore[arg-type] # a BERT's
     arguments = model_inputs(model, sample, np.arange(2), torch.device("cpu"))
     axes: dict[str, dict[int, str]] = {name: {0: "batch", 1: "tokens"} for name in (*arguments, "spans")}
     axes |= {"relevance": {0: "batch"}, "embedding": {0: "batch"}}

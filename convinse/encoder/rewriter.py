@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 MAX_LENGTH = 128  # tokens of a question with its history
-POINTER = 64  # numbers of a query and of a key; see `rewrite_head`
+POINTER = 64  # numbers of a query and of a key; see `heads`
 SHARPNESS = 4 / POINTER**0.5  # of the products of queries and keys
 
 

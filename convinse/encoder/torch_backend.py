@@ -10,25 +10,19 @@ import numpy as np
 import torch
 
 from ..support.errors import ModelError
-from .answer_classes import has_answer_type
-from .answer_type_head import load_answer_type
 from .batches import token_batches
-from .checkpoint import REWRITE, YES_NO, Checkpoint, Task
+from .checkpoint import Checkpoint, Task
 from .devices import find_device, find_precision
 from .engine import Arrays, DeviceMemoryError, ModelBackend, Output
 from .exported import OUTPUT_OF
+from .heads import load_heads, states
 from .joint import JointModel
 from .pooling import hub_pooling, pools_first
-from .rewrite_head import load_rewrite
 from .settings import ModelSettings
 from .tokens import Sequences
-from .yes_no_head import load_yes_no, states
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from torch import nn
-    from transformers import BertConfig
 
 _CPU_BUDGET = 1024
 _GPU_BUDGET = 65536
@@ -69,9 +63,7 @@ class TorchBackend(ModelBackend):
             self._pool_first = pools_first(checkpoint.folder if local else hub_pooling(name), where)
         self._heads: dict[Output, Any] = {}
         if isinstance(model, JointModel) and checkpoint.folder is not None:
-            self._heads = {
-                name: head.to(device) for name, head in heads_with_rows(checkpoint.folder, model.config).items()
-            }
+            self._heads = {name: head.to(device) for name, head in load_heads(checkpoint.folder, model.config).items()}
             self.outputs |= self._heads.keys()
         if model._supports_sdpa:
             model.set_attn_implementation("sdpa")
@@ -104,18 +96,6 @@ class TorchBackend(ModelBackend):
         """See the base class."""
         if self._on.type == "cuda":
             torch.cuda.empty_cache()
-
-
-def heads_with_rows(folder: Path, config: BertConfig) -> dict[Output, Any]:
-    """The heads of a model folder that have a file of their own; each reads the trunk's states at its `layer`."""
-    heads: dict[Output, Any] = {}
-    if (folder / YES_NO).is_file():
-        heads["yes_no"] = load_yes_no(folder, config)
-    if has_answer_type(folder):
-        heads["answer_type"] = load_answer_type(folder, config)
-    if (folder / REWRITE).is_file():
-        heads["rewrite"] = load_rewrite(folder, config)
-    return heads
 
 
 def of_head(name: Output, output: Any, mask: torch.Tensor, first: bool) -> torch.Tensor:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class YesNoReader(ModelHead):
-    """Reads whether a text answers a question with yes, with a joint model that has a yes/no head (`encoder.yes_no_head`).
+    """Reads whether a text answers a question with yes, with a joint model that has a yes/no head (`encoder.heads`).
 
     See `ModelHead` for the arguments.
     """

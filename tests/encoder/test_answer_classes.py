@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses, has_answer_type, read_answer_classes, typed_text
-from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.checkpoint import ANSWER_TYPE
+from convinse.encoder.heads import AnswerTypeHead
 from convinse.support.errors import ModelError
 from refusals import refused
 from tiny_models import torch
@@ -26,7 +26,7 @@ CLASSES = AnswerClasses(
 @pytest.fixture
 def folder(tmp_path):
     torch.manual_seed(1)
-    AnswerTypeHead(32, 1, 4, 2, 8).save(tmp_path, CLASSES)
+    AnswerTypeHead(32, 1, CLASSES, 2, 8).save(tmp_path)
     return tmp_path
 
 
@@ -66,7 +66,7 @@ def test_the_place_of_the_verb_counts_where_the_file_tells_how_often_it_is_first
     chances = np.array([[0.6, 0.1, 0.2, 0.1], [0.6, 0.1, 0.2, 0.1]])
     assert CLASSES.with_grammar(chances, [True, False]) is chances
     shares = CLASSES.settings | {"verb_first": "0.1 0 0.9 0.2"}
-    AnswerTypeHead(32, 1, 4, 2, 8).save(tmp_path, dataclasses.replace(CLASSES, settings=shares))
+    AnswerTypeHead(32, 1, dataclasses.replace(CLASSES, settings=shares), 2, 8).save(tmp_path)
     first, other = read_answer_classes(tmp_path).with_grammar(chances, [True, False])
     np.testing.assert_allclose(first, np.array([0.06, 0, 0.18, 0.02]) / 0.26)
     np.testing.assert_allclose(other, chances[1])
@@ -90,7 +90,7 @@ def header(**metadata):
             header(format="convinse answer type head 1", classes="[]", verb_first="0.5"),
             "verb_first: 1 shares for 0 classes",
         ),
-        (header(format="convinse answer type head 1", classes="[]", verb_first="x"), "verb_first: could not convert"),
+        (header(format="convinse answer type head 1", classes="[]", verb_first="x"), "could not convert"),
     ],
 )
 def test_files_that_are_no_head(folder, content, words):

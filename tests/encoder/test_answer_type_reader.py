@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses
-from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.answer_type_reader import AnswerTypeReader
 from convinse.encoder.checkpoint import ANSWER_TYPE
 from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.heads import AnswerTypeHead
 from convinse.encoder.onnx_backend import OnnxBackend
 from convinse.encoder.onnx_export import write_graphs
 from convinse.encoder.pool import ModelPool
@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
     folder = copy_of(joint(), tmp_path_factory.mktemp("answer type") / "model")
     torch.manual_seed(1)
     classes = AnswerClasses(NAMES, {name: name for name in NAMES}, {})
-    AnswerTypeHead(32, 1, 3, 2, 8).save(folder, classes, "float32")
+    AnswerTypeHead(32, 1, classes, 2, 8).save(folder, "float32")
     return folder
 
 
@@ -123,7 +123,7 @@ def test_another_head_another_precision_and_another_model_find_nothing(exported,
     kept_reader(exported, tmp_path, precision="fp32").probabilities(QUESTIONS)
     same = copy_of(exported, tmp_path / "same")
     with_other_head = copy_of(exported, tmp_path / "head")
-    AnswerTypeHead(32, 1, 3, 2, 8).save(with_other_head, AnswerClasses(NAMES, {}, {}), "float32")
+    AnswerTypeHead(32, 1, AnswerClasses(NAMES, {}, {}), 2, 8).save(with_other_head, "float32")
     write_graphs(with_other_head)
     with_other_words = copy_of(exported, tmp_path / "words")
     (with_other_words / "1_Pooling").mkdir()

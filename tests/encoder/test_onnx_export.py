@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from convinse.encoder.answer_classes import AnswerClasses
-from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.checkpoint import ANSWER_TYPE, YES_NO, load_checkpoint, quiet
+from convinse.encoder.heads import AnswerTypeHead, YesNoHead
 from convinse.encoder.onnx_export import export_model, write_graphs
 from convinse.encoder.pool import ModelHead
 from convinse.encoder.pooling import write_pooling
-from convinse.encoder.yes_no_head import YesNoHead
 from convinse.support.checksums import sha256
 from convinse.support.errors import DependencyError, ModelError
 from places import SNAPSHOT
@@ -62,7 +61,7 @@ def with_heads(folder, *heads, storage="int8"):
         YesNoHead(32, 2, 1, 64).save(folder, storage)
     if "answer_type" in heads:
         names = {"Q5": "human", "date": "date", "number": "number"}
-        AnswerTypeHead(32, 2, 3, 2, 32).save(folder, AnswerClasses(names, {}, {}), storage)
+        AnswerTypeHead(32, 2, AnswerClasses(names, {}, {}), 2, 32).save(folder, storage)
     return folder
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from convinse.encoder.checkpoint import YES_NO
 from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.heads import YesNoHead
 from convinse.encoder.pool import ModelPool
-from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_reader import YesNoReader, has_yes_no
 from convinse.support.cache import Cache
 from convinse.support.errors import ModelError

@@ -8,9 +8,8 @@ from literal_evidence import Known
 
 from convinse.config import parse_config
 from convinse.encoder.answer_classes import AnswerClasses
-from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
-from convinse.encoder.yes_no_head import YesNoHead
+from convinse.encoder.heads import AnswerTypeHead, YesNoHead
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
@@ -251,10 +250,10 @@ def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
         "text": "text",
         "other item": "other item",
     }
-    head = AnswerTypeHead(32, 1, len(names), 2, 8)
+    head = AnswerTypeHead(32, 1, AnswerClasses(names, {name: name for name in names}, {}), 2, 8)
     with torch.no_grad():
         head.classes.bias[3] = 50.0
-    head.save(folder, AnswerClasses(names, {name: name for name in names}, {}))
+    head.save(folder)
     turn = asked("Tell me of it", evidence("titanic the film by james cameron", score=1.0))
     made = module(ha_model=str(folder))
     typing = made.resources.answer_typing

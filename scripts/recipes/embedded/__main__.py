@@ -26,9 +26,8 @@ from safetensors import safe_open
 
 from convinse.config import SNAPSHOT, load_settings, resolve
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
+from convinse.encoder.heads import RewriteHead, YesNoHead
 from convinse.encoder.onnx_export import write_graphs
-from convinse.encoder.rewrite_head import RewriteHead
-from convinse.encoder.yes_no_head import YesNoHead
 from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.support.files import remove, replacing
@@ -175,7 +174,7 @@ class Heads(NamedTuple):
         if self.yes_no is not None:
             self.yes_no.save(folder)
         if self.answer_type is not None:
-            self.answer_type.head.save(folder, self.answer_type.classes)
+            self.answer_type.head.save(folder)
         if self.rewrite is not None:
             self.rewrite.save(folder)
 

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
-from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
+from convinse.encoder.heads import AnswerTypeHead
 from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
 from convinse.scoring.convqa import calibration_error
@@ -84,7 +84,7 @@ def train_answer_type(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         head = AnswerTypeHead(
-            config.hidden_size, settings.layer, len(classes.names), settings.looks, settings.inner, settings.dropout
+            config.hidden_size, settings.layer, classes, settings.looks, settings.inner, settings.dropout
         )
     fitted = fit_head(
         head, train, settings, lambda model, places: _loss(model, train, places),

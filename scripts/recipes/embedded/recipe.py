@@ -74,7 +74,7 @@ class YesNo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AnswerType(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the answer type head is trained; see `encoder.answer_type_head`.
+    """How the answer type head is trained; see `encoder.heads`.
 
     Attributes:
         layer: of the trunk, that the head reads.
@@ -92,7 +92,7 @@ class AnswerType(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the rewrite head is trained; see `encoder.rewrite_head`.
+    """How the rewrite head is trained; see `encoder.heads`.
 
     Attributes:
         layer: of the trunk, that the head's own layers read.

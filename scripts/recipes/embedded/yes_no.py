@@ -11,8 +11,8 @@ from torch.nn import functional
 
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
+from convinse.encoder.heads import YesNoHead
 from convinse.encoder.tokens import TextTokenizer
-from convinse.encoder.yes_no_head import YesNoHead
 from convinse.training.learning import FitResult
 from recipes.embedded.examples import chooses
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
