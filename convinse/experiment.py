@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from .config import Config
+from .config import Config, to_dict
 from .formats.conversations.benchmark import read_benchmark
 from .formats.run_folder import FinishedConversation, RunFolder
 from .formats.stage_files import read_stage_file
@@ -164,7 +164,7 @@ def run_experiment(
         runner = BatchRunner(config, resources)
         opened.callback(runner.close)
         made_from = runner.origins()
-        output = opened.enter_context(RunFolder(folder, asked | made_from, restart))
+        output = opened.enter_context(RunFolder(folder, asked | made_from, restart, to_dict(config)))
         waiting = [
             conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
         ]

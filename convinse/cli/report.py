@@ -19,24 +19,27 @@ def add(commands: Commands) -> None:
         "results", nargs="+", metavar="RESULTS_DIR", help="folders that `pipeline` wrote, or above them; the first run is the one that others are compared with"
     )  # fmt: skip
     sub.add_argument("--output", default="report.html", metavar="FILE", help="the page (default report.html)")
+    sub.add_argument("--latex", metavar="FILE", help="write the tables for a paper, too")
     sub.add_argument("--title", default="Runs of convinse", help="of the page")
     sub.add_argument("--force", action="store_true", help="replace files that are there")
 
 
 def _report(options: argparse.Namespace) -> int:
     from ..formats.poleval.runs import check_free
-    from ..reports.content import letters
+    from ..reports.content import latex, letters, tables
     from ..reports.page import page
     from ..reports.reported_run import find_runs, read_runs
     from ..support.files import replacing
 
-    output = Path(options.output)
-    check_free(output, options.force)
+    outputs = [Path(name) for name in (options.output, options.latex) if name]
+    for output in outputs:
+        check_free(output, options.force)
     runs = read_runs(find_runs([Path(path) for path in options.results]))
-    text = page(runs, options.title)
-    with replacing(output) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    texts = [page(runs, options.title), "\n".join(map(latex, tables(runs)))]
     for letter, run in zip(letters(runs), runs, strict=True):
         print(f"{letter}  {run.name}")
-    print(output)
+    for output, text in zip(outputs, texts, strict=False):
+        with replacing(output) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        print(output)
     return 0

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import shlex
+import sys
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from datetime import datetime, timezone
 from fcntl import LOCK_EX, LOCK_NB, flock
 from io import RawIOBase
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -27,16 +31,29 @@ _REMEDY = f"use --restart, {BY_HAND}"
 
 
 class RunRecord(msgspec.Struct, frozen=True):
-    """What `run.json` holds: the id of the run, and an id of each thing that its results come from."""
+    """What `run.json` holds: the id of the run, and an id of each thing that its results come from.
+
+    Attributes:
+        settings: the configuration.
+        command: that began the run.
+        begun: when, in UTC.
+    """
 
     run: str
     made_from: dict[str, str] = {}
+    settings: dict[str, Any] = {}
+    command: str = ""
+    begun: str = ""
 
     @classmethod
-    def of(cls, made_from: Mapping[str, str]) -> RunRecord:
-        """Return the record of a run whose results come from these."""
+    def of(cls, made_from: Mapping[str, str], settings: Mapping[str, Any] = MappingProxyType({})) -> RunRecord:
+        """Return the record of a run that begins now, whose results come from these."""
         content = msgspec.json.encode(dict(made_from), order="sorted")
-        return cls(hashlib.sha256(content).hexdigest()[:12], dict(made_from))
+        program, *arguments = sys.argv
+        name = "convinse" if program.endswith("__main__.py") else Path(program).name
+        begun = datetime.now(timezone.utc).isoformat(" ", "seconds")[:-6]
+        run = hashlib.sha256(content).hexdigest()[:12]
+        return cls(run, dict(made_from), dict(settings), shlex.join([name, *arguments]), begun)
 
     def changed(self, later: RunRecord) -> list[str]:
         """Return the names of the things that are others in a later run."""
@@ -82,14 +99,21 @@ class RunFolder:
         path: the folder.
         made_from: an id of each thing that the results come from, by its name, see `identity.origins`.
         restart: begin anew: finished conversations are moved away, too.
+        settings: the configuration, for the record.
 
     Raises:
         OutputError: the folder cannot be written, another run is writing there, or its results are damaged.
     """
 
-    def __init__(self, path: Path, made_from: Mapping[str, str], restart: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        made_from: Mapping[str, str],
+        restart: bool = False,
+        settings: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.path = path
-        self._record = RunRecord.of(made_from)
+        self._record = RunRecord.of(made_from, settings)
         self.finished: dict[str, Conversation] = {}
         with ExitStack() as opened:
             try:
@@ -122,7 +146,7 @@ class RunFolder:
             self._move_away(before, restart)
         if turns.exists():
             self._read_finished(turns)
-        if before != self._record:
+        if restart or before.run != self._record.run:
             (self.path / MANIFEST).unlink(missing_ok=True)
             self._lock.truncate(0)
             _write(self._lock, msgspec.json.encode(self._record) + b"\n")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -16,13 +17,23 @@ _STAGES = ("qu", "ers", "ha", "total")
 
 
 class ReportTable(NamedTuple):
-    """A table: its anchor on the page, what it shows, what is to know about it, its columns and its rows."""
+    """A table.
+
+    Attributes:
+        name: its anchor on the page.
+        title: what it shows.
+        note: what is to know about it.
+        columns: their names.
+        rows: of cells.
+        words: the places of the columns that hold words.
+    """
 
     name: str
     title: str
     note: str
     columns: list[str]
     rows: list[list[str]]
+    words: tuple[int, ...] = (0,)
 
 
 def letters(runs: Sequence[ReportedRun]) -> list[str]:
@@ -39,6 +50,7 @@ def tables(runs: Sequence[ReportedRun]) -> list[ReportTable]:
     made = [_measures(runs)]
     if len(runs) > 1:
         made.append(_compared(runs))
+    made += [_origins(runs), _settings(runs)]
     made += [_groups(runs, key) for key in _GROUPS]
     made += [_presence(runs), _honesty(runs), _seconds(runs)]
     return [table for table in made if table.rows]
@@ -54,7 +66,54 @@ def _measures(runs: Sequence[ReportedRun]) -> ReportTable:
         f"{len(turns)} questions with gold answers in {len({turn.group for turn in turns})} conversations. In brackets: {CONFIDENCE:.0%} "
         f"intervals (percentile bootstrap, {RESAMPLES:,} draws of whole conversations)."
     )
-    return ReportTable("measures", "Measures", note, ["", "run", *MEASURE_NAMES.values()], rows)
+    return ReportTable("measures", "Measures", note, ["", "run", *MEASURE_NAMES.values()], rows, (0, 1))
+
+
+def _origins(runs: Sequence[ReportedRun]) -> ReportTable:
+    rows = [
+        [letter, run.record.begun, run.record.command]
+        for letter, run in zip(letters(runs), runs, strict=True)
+        if run.record.begun
+    ]
+    return ReportTable("origins", "How the runs were made", "", ["", "begun (UTC)", "command"], rows, (0, 1, 2))
+
+
+def _settings(runs: Sequence[ReportedRun]) -> ReportTable:
+    """The settings that are not the same in all runs."""
+    flat = [dict(_flattened(run.record.settings)) for run in runs]
+    keys = dict.fromkeys(key for own in flat for key in own)
+    rows = [
+        [key, *(own.get(key, "–") for own in flat)] for key in keys if len({own.get(key) for own in flat if own}) > 1
+    ]
+    columns = ["key", *letters(runs)]
+    note = "The keys of the configurations that are not the same in all runs."
+    return ReportTable("settings", "Settings that differ", note, columns, rows, tuple(range(len(columns))))
+
+
+def _flattened(settings: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Each setting with its whole key, such as `evs_cascade.dense`, and its value as JSON."""
+    for key, value in settings.items():
+        if isinstance(value, dict) and value:
+            yield from _flattened(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", json.dumps(value, ensure_ascii=False)
+
+
+def latex(table: ReportTable) -> str:
+    """A table for a paper, with the rules of the package `booktabs`."""
+    lines = [" & ".join(map(_escaped, row)) + r" \\" for row in (table.columns, *table.rows)]
+    kinds = "".join("l" if place in table.words else "r" for place in range(len(table.columns)))
+    body = "\n".join([rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
+    return f"% {table.title}\n{body}\n\\end{{tabular}}\n"
+
+
+_ESCAPES = {character: rf"\{character}" for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "\n": " ",
+}  # fmt: skip
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPES.get(character, character) for character in text)
 
 
 def _compared(runs: Sequence[ReportedRun]) -> ReportTable:
@@ -70,7 +129,9 @@ def _compared(runs: Sequence[ReportedRun]) -> ReportTable:
         "The measure less that of A, and for how many questions it is better and worse. p: two-sided, of a paired randomisation test that swaps whole "
         "conversations; it is not adjusted for the number of comparisons."
     )
-    return ReportTable("compared", "Compared with A", note, ["", "measure", "difference", "better", "worse", "p"], rows)
+    return ReportTable(
+        "compared", "Compared with A", note, ["", "measure", "difference", "better", "worse", "p"], rows, (0, 1)
+    )
 
 
 def _groups(runs: Sequence[ReportedRun], key: str) -> ReportTable:

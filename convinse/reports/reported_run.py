@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ..formats.run_folder import METRICS, TURNS
+from ..formats.run_folder import METRICS, RUN, TURNS, RunRecord
 from ..records.conversation import Conversation
 from ..records.evidence import normalize_source
 from ..scoring.convqa import MEASURES, evaluate, has_answer, is_answer
@@ -16,6 +16,7 @@ from ..scoring.pipeline_runs import MeasuredTurn, check_same_questions, measured
 from ..support.errors import DataError, ScoringError
 from ..support.jsonlines import JSON_ERRORS
 
+S = TypeVar("S", bound=msgspec.Struct)
 SHOWN_ANSWERS, SHOWN_EVIDENCES = 3, 5
 _LONGEST_TEXT = 400  # characters of an evidence that are shown
 _STAGES = ("qu", "ers")  # folders of runs that ended before answers were given
@@ -55,13 +56,15 @@ class ReportedTurn(NamedTuple):
 
 
 class ReportedRun(NamedTuple):
-    """A run: its name and file, its turns by question id, `metrics` as `evaluate` gives them, `seconds` by stage where they are known."""
+    """A run: its name and file, its turns by question id, `metrics` as `evaluate` gives them, `seconds` by stage where they are known;
+    `record` is what `run.json` says of it."""
 
     name: str
     path: Path
     turns: dict[str, ReportedTurn]
     metrics: dict[str, Any]
     seconds: dict[str, float]
+    record: RunRecord
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:
@@ -117,7 +120,9 @@ def _read(path: Path) -> ReportedRun:
         for turn in conversation["questions"]:
             turn.pop("top_evidences", None)  # of which `evaluate` needs the measures only
         conversations.append(conversation)
-    return ReportedRun(run_name(path), path, turns, evaluate(conversations), _seconds(path.parent / METRICS))
+    seconds = _beside(path.parent / METRICS, _Timed()).seconds
+    record = _beside(path.parent / RUN, RunRecord("unknown"))
+    return ReportedRun(run_name(path), path, turns, evaluate(conversations), seconds, record)
 
 
 def _turn(measured: MeasuredTurn) -> ReportedTurn:
@@ -151,10 +156,11 @@ class _Timed(msgspec.Struct):
     seconds: dict[str, float] = {}
 
 
-def _seconds(path: Path) -> dict[str, float]:
+def _beside(path: Path, missing: S) -> S:
+    """What a JSON file beside the turns of a run says; `missing` where there is none."""
     if not path.is_file():
-        return {}
+        return missing
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Timed).seconds
+        return msgspec.json.decode(path.read_bytes(), type=type(missing))
     except (OSError, *JSON_ERRORS) as error:
         raise DataError(f"{path}: cannot be read: {error}; run the pipeline again, or remove it") from error
