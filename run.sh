@@ -37,9 +37,10 @@ case " ${1:-} " in
     " bench ")
         case " ${2:-} " in
             " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;
-            " temporal " | " answering " | " results ") extras="${extras:+$extras,}ir" ;;
+            " answering " | " results ") extras="${extras:+$extras,}ir" ;;
         esac ;;
     " report ") extras="${extras:+$extras,}ir,plots" ;;
+    " completion ") extras="${extras:+$extras,}completion" ;;
     " serve ") case " ${2:-} " in " mcp ") extras="${extras:+$extras,}mcp" ;; esac ;;
     " evaluate ") case " ${2:-} " in " poleval " | " compare ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac

@@ -98,6 +98,37 @@ def test_scoring_and_its_training_are_set_by_keys_of_their_own(written):
     assert parse_config(to_dict(config)) == config
 
 
+def test_a_file_may_be_based_on_another(written):
+    written("evs_max_evidences: 7\nname: first\nevs_cascade: {lexical: 5, dense: 6}\n", "first.yml")
+    written("base: first.yml\nname: second\n", "second.yml")
+    third = written("base: second.yml\nevs_cascade: {dense: 9}\n", "third.yml")
+    found = load_config(third, ["evs_cascade.lexical=3", "sr_delimiter=' | '", "qu_rewriter=null"], seed=5)
+    assert (found.name, found.evs_max_evidences, found.seed, found.sr_delimiter) == ("second", 7, 5, " | ")
+    assert (found.evs_cascade.lexical, found.evs_cascade.dense) == (3, 9)
+    assert load_config(written("base: lexical.yml\nname: mine\n")).ha == "entity_voting"
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "words"),
+    [
+        ("base: my.yml", [], "base: my.yml is based on this file itself"),
+        ("base: other.yml", [], "other.yml: no such configuration"),
+        ("base: [a]", [], "base: ['a'] names no configuration"),
+        ("name: a\nseed: 1\nname: b", [], "the key 'name' is given twice"),
+        ("evs_cascade: {dense: 1, dense: 2}", [], "the key 'dense' is given twice"),
+        ("", ["seed"], "--set seed: expected KEY=VALUE"),
+        ("", ["=3"], "--set =3: expected KEY=VALUE"),
+        ("", ["seed=[1"], "--set seed=[1: not valid YAML"),
+        ("", ["sead=1"], "unknown key 'sead'; did you mean 'seed'?"),
+        ("", ["evs_cascade.dens=1"], "evs_cascade: unknown key 'dens'"),
+        ("", ["seed.a=1"], "seed: expected `int`"),
+    ],
+)
+def test_bases_and_settings_that_cannot_be_used(written, text, settings, words):
+    path = written(text)
+    refused(ConfigError, lambda: load_config(path, settings), words)
+
+
 def test_keys_of_ones_own_stand_below_custom(written):
     config = load_config(written("custom:\n  my_key: [1, {deep: true}]\n"))
     assert config.custom == {"my_key": [1, {"deep": True}]}

@@ -140,7 +140,6 @@ def test_commands_that_need_pytorch_get_the_extra_neural(checkout, command):
         (["retrieve", "search", "index", "questions.tsv", "out.tsv", "--rerank"], ""),
         (["bench", "kb"], ""),
         (["bench", "start"], ""),
-        (["bench", "temporal"], "ir"),
         (["bench", "answering"], "ir"),
         (["--version"], ""),
         (["--help", "pipeline"], ""),

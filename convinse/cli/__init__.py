@@ -7,17 +7,18 @@ import contextlib
 import gc
 import logging
 import os
+import re
 import select
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from typing import NoReturn, TextIO
 
-from ..support.errors import ConvinseError, OutputError, one_line
+from ..support.errors import ConvinseError, DependencyError, OutputError, nearest, one_line
 from . import ask as asking
 from . import chat as chatting
 from . import datasets, develop, evaluate, experiments, kb, models, passages, report, verify, wikipedia
 from . import serve as serving
-from .arguments import Commands
+from .arguments import UNCHANGED, Commands
 from .output import PrintableFormatter, printable, printable_output
 
 _INTERRUPTED = 130
@@ -105,12 +106,22 @@ def _give_up_unwritable(stream: TextIO | None) -> None:
         os.close(nothing)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says of a command that there is not which one may be meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """See the base class."""
+        if match := re.match(r"argument COMMAND: invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            message = f"unknown command '{match[1]}'; {nearest(match[1], re.findall(r'[a-z-]+', match[2]))}"
+        super().error(message)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--quiet", action="store_true", help="no progress and no log lines")
     common.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="convinse",
         description="Conversational question answering over heterogeneous evidence.",
         epilog="docs/index.md leads to a page for each task.",
@@ -137,4 +148,15 @@ def build_parser() -> argparse.ArgumentParser:
         develop,
     ):
         group.add(adder)
+    sub = adder.add("completion", _completion, "print what completes commands and options in a shell", UNCHANGED)
+    sub.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="as in: source <(convinse completion bash)")
     return parser
+
+
+def _completion(options: argparse.Namespace) -> int:
+    try:
+        import shtab
+    except ModuleNotFoundError:
+        raise DependencyError("completion needs shtab; run pip install 'convinse[completion]'") from None
+    print(shtab.complete(build_parser(), options.shell))
+    return 0

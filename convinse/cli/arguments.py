@@ -21,9 +21,7 @@ UNCHANGED = "nothing was changed"
 class Commands:
     """Adds commands to a parser: each has a function, a help text and a line for Ctrl-C."""
 
-    def __init__(
-        self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
-    ) -> None:
+    def __init__(self, subparsers: argparse._SubParsersAction[Any], common: argparse.ArgumentParser) -> None:
         self._subparsers = subparsers
         self._common = common
 
@@ -37,7 +35,9 @@ class Commands:
     ) -> argparse.ArgumentParser:
         """A command that runs `function`, which returns the exit status; one that is not listed has no help text."""
         shown: dict[str, Any] = {"help": text} if listed else {}
-        parser = self._subparsers.add_parser(name, **shown, description=text, parents=[self._common])
+        parser: argparse.ArgumentParser = self._subparsers.add_parser(
+            name, **shown, description=text, parents=[self._common]
+        )
         parser.set_defaults(run=function, interrupted=interrupted, takes_more=False)
         return parser
 
@@ -55,6 +55,28 @@ def add_words(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCES|CONFIG",
         help="sources such as kb_text_info and a configuration, in either order",
     )
+    add_set(parser)
+
+
+def add_config(parser: argparse.ArgumentParser, default: str = "config.yml") -> None:
+    """`--config` and `--set`, which `configured` reads."""
+    parser.add_argument("--config", default=default, help=f"the configuration (default {default})")
+    add_set(parser)
+
+
+def add_set(parser: argparse.ArgumentParser) -> None:
+    """`--set`."""
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
+        help="change a key of the configuration, such as evs_cascade.dense=30; may be repeated",
+    )  # fmt: skip
+
+
+def configured(options: argparse.Namespace, **overrides: Any) -> Config:
+    """The configuration of `--config` and `--set`."""
+    from ..config import load_config
+
+    return load_config(options.config, options.settings, **overrides)
 
 
 def add_address(parser: argparse.ArgumentParser, default: int) -> None:
@@ -106,16 +128,14 @@ def cluster(text: str) -> str:
 def add_reader(parser: argparse.ArgumentParser) -> None:
     """`--model`, `--config`, `--device` and `--precision` of a reader; see `reader_config`."""
     parser.add_argument("--model", metavar="FOLDER", help="a question-answering model or hub name (default: ha_model)")
-    parser.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
+    add_config(parser)
     parser.add_argument("--device", help="auto, cpu, cuda or cuda:1 (default: device)")
     parser.add_argument("--precision", help="auto, fp32, fp16, bf16 or int8 (default: precision)")
 
 
 def reader_config(options: argparse.Namespace) -> Config:
     """The configuration with the given device and precision."""
-    from ..config import load_config
-
-    return load_config(options.config, **given(device=options.device, precision=options.precision))
+    return configured(options, **given(device=options.device, precision=options.precision))
 
 
 def size(text: str) -> int:
@@ -151,8 +171,8 @@ def positive(text: str) -> int:
     return number
 
 
-def sources_and_config(words: Sequence[str]) -> tuple[tuple[str, ...], Config]:
-    """`[SOURCES] [CONFIG]` in either order, each once at most."""
+def sources_and_config(words: Sequence[str], settings: Sequence[str] = ()) -> tuple[tuple[str, ...], Config]:
+    """`[SOURCES] [CONFIG]` in either order, each once at most; settings: those of `--set`."""
     from ..config import load_config
     from ..records.evidence import DEFAULT_SOURCES, is_sources, parse_sources
 
@@ -163,7 +183,7 @@ def sources_and_config(words: Sequence[str]) -> tuple[tuple[str, ...], Config]:
             f"'{' '.join(words)}': give sources such as kb_text_info and a configuration, each once at most"
         )
     wanted = parse_sources(sources[0] if sources else DEFAULT_SOURCES)
-    return wanted, load_config(configs[0] if configs else "config.yml")
+    return wanted, load_config(configs[0] if configs else "config.yml", settings)
 
 
 def given(**values: Any) -> dict[str, Any]:

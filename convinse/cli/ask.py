@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import DataError
 from ..support.limits import LONGEST_LINE
-from .arguments import Commands
+from .arguments import Commands, add_config, configured
 
 if TYPE_CHECKING:
     from ..records.conversation import HistoryPart, Turn
@@ -30,18 +30,17 @@ def add(commands: Commands) -> None:
 def add_pipeline(parser: argparse.ArgumentParser) -> None:
     """`--sources` and `--config`."""
     parser.add_argument("--sources", default=None, help="such as kb_text (default kb_text_table_info)")
-    parser.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
+    add_config(parser)
 
 
 def _ask(options: argparse.Namespace) -> int:
-    from ..config import load_config
     from ..pipeline import Pipeline
     from ..records.conversation import check_question
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
     asked: Iterable[str] = [check_question(question) for question in options.questions]
-    with Pipeline(load_config(options.config)) as pipeline:
+    with Pipeline(configured(options)) as pipeline:
         session = pipeline.session(sources)
         for question in asked or _asked_on_standard_input():
             turn = session.ask(question)

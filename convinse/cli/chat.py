@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
-from .arguments import Commands
+from .arguments import Commands, configured
 from .ask import add_pipeline, input_lines, shown_part
 from .tables import console
 
@@ -33,7 +33,6 @@ def add(commands: Commands) -> None:
 
 
 def _chat(options: argparse.Namespace) -> int:
-    from ..config import load_config
     from ..formats.convmix import read_records
     from ..pipeline import Pipeline
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
@@ -43,7 +42,7 @@ def _chat(options: argparse.Namespace) -> int:
     if options.conversation is not None:
         path = Path(options.conversation)
         conversation = read_records(path)
-    with Pipeline(load_config(options.config)) as pipeline:
+    with Pipeline(configured(options)) as pipeline:
         chat = Chat(pipeline, sources, conversation, path)
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         lines = input_lines()

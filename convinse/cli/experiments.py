@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 from . import develop, passages
-from .arguments import KEPT, Commands, add_cluster, add_words, given, positive, ray_workers, sources_and_config
+from .arguments import KEPT, Commands, add_cluster, add_set, add_words, given, positive, ray_workers, sources_and_config
 from .ask import print_turn
 from .dry_run import dry_run
 from .tables import print_rows
@@ -74,6 +74,7 @@ def add(commands: Commands) -> None:
     )
     sub.add_argument("stage", choices=("qu", "ers", "ha", "all", *_NO_STAGE))
     sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG|PAIRS", help="of a stage; pairs.tsv of a retriever")
+    add_set(sub)
     group = sub.add_argument_group("train reader")
     group.add_argument("--config", metavar="FILE", help="such as config/mrqa/bert_base.yml")
     group.add_argument("--data", metavar="DIR", help="take DIR/train and DIR/dev, DIR/dev-in, DIR/dev-out instead")
@@ -101,7 +102,7 @@ def _pipeline(options: argparse.Namespace) -> int:
     from ..experiment import run_experiment
     from ..resources import Resources
 
-    sources, config = sources_and_config(options.words)
+    sources, config = sources_and_config(options.words, options.settings)
     if options.example:
         return _example(config, sources)
     if options.stage_file and (options.part or options.all_sources):
@@ -214,7 +215,7 @@ def _train(options: argparse.Namespace) -> int:
         return passages.train_retriever(options)
     if options.stage == "embedded":
         return develop.train_embedded(options)
-    sources, config = sources_and_config(options.words)
+    sources, config = sources_and_config(options.words, options.settings)
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)
         if module.trainer is None and type(module).train is STAGES[stage].train:
@@ -260,7 +261,7 @@ def _train_reader(options: argparse.Namespace) -> int:
 def _annotate(options: argparse.Namespace) -> int:
     from ..training.distant_supervision import OUTCOMES, PARTS, annotate
 
-    sources, config = sources_and_config(options.words)
+    sources, config = sources_and_config(options.words, options.settings)
     done = annotate(config, sources, [options.part] if options.part else PARTS, options.quiet)
     counts = ("turns", *OUTCOMES)
     rows = [[path.stem.removeprefix("annotated_"), *(str(of[name]) for name in counts)] for path, of in done.items()]

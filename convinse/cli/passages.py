@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, given, positive, size
+from .arguments import Commands, add_config, configured, given, positive, size
 from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ def add(commands: Commands) -> None:
                      help="a submission to PolEval 2022 (default), a TREC run, or JSON lines with texts")  # fmt: skip
     sub.add_argument("--language", metavar="CODE", help="refuse an index of another language")
     sub.add_argument("--rerank", action="store_true", help="order the best ones by the configured neural scorer")
-    sub.add_argument(
-        "--config", default="lexical.yml", help="the settings of --rerank: evs_model, evs_bi_encoder and others"
-    )
+    add_config(sub, "lexical.yml")
     sub.add_argument("--reranker", metavar="MODEL", help="the cross-encoder of --rerank instead of evs_model")
     sub.add_argument("--bi-encoder", metavar="MODEL", help="the bi-encoder of --rerank instead of evs_bi_encoder")
     sub.add_argument("--candidates", type=positive, default=_CANDIDATES, metavar="N",
@@ -102,7 +100,6 @@ def _search(options: argparse.Namespace) -> int:
 
 
 def _reranker(options: argparse.Namespace) -> Reranker | None:
-    from ..config import load_config
     from ..evidence_retrieval_scoring.neural import build_scorer, scoring_method
     from ..evidence_retrieval_scoring.passage_retriever import GivenScores
     from ..resources import Resources
@@ -113,7 +110,7 @@ def _reranker(options: argparse.Namespace) -> Reranker | None:
         if models:
             raise ConfigError("--reranker and --bi-encoder belong to --rerank; add it")
         return None
-    config = load_config(options.config, **models)
+    config = configured(options, **models)
     method = scoring_method(config)
     if method == "bm25":
         raise ConfigError(

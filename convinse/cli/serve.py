@@ -13,8 +13,10 @@ from .arguments import (
     Commands,
     add_address,
     add_cluster,
+    add_config,
     add_host,
     add_reader,
+    configured,
     port,
     positive,
     reader_config,
@@ -60,7 +62,7 @@ def add(commands: Commands) -> None:
 
 
 def _add_service(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
+    add_config(sub)
     sub.add_argument("--sources", metavar="SOURCES", help="where a request names none (default kb_text_table_info)")
     sub.add_argument(
         "--token", metavar="FILE", help="a file with the token that requests must give (default: $CONVINSE_TOKEN)"
@@ -115,13 +117,12 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None) -> int:
-    from ..config import load_config
     from ..pipeline import Pipeline
     from ..serving.api import create_app
     from ..serving.app import run
 
     service = _service_options(options)
-    config = load_config(options.config)
+    config = configured(options)
 
     def ready(address: str) -> None:
         print(f"{config.name}: the web page and the API are at {address} (Ctrl-C ends it)", flush=True)
@@ -141,7 +142,6 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
 
 
 def _mcp(options: argparse.Namespace) -> int:
-    from ..config import load_config
     from ..pipeline import Pipeline
     from ..support.errors import DependencyError
 
@@ -154,7 +154,7 @@ def _mcp(options: argparse.Namespace) -> int:
     from ..serving.app import run
 
     service = _service_options(options, over_http=options.http is not None)
-    config = load_config(options.config)
+    config = configured(options)
     with Pipeline(config) as pipeline, closing(PipelineTools(pipeline, service)) as tools:
         if options.http is None:
             serve_stdio(tools)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -11,14 +12,21 @@ import msgspec
 from ..support.errors import ConfigError, nearest
 from .keys import ALIASES, Config
 from .places import find_config
-from .yaml_files import read_yaml
+from .yaml_files import read_value, read_yaml
 
 S = TypeVar("S", bound=msgspec.Struct)
 _LONGEST_NAME = 200  # bytes of a folder's name; the file system takes 255, and temporary names beside it are longer
 
 
-def load_config(name_or_path: str | os.PathLike[str] = "config.yml", **overrides: Any) -> Config:
-    """Read, check and freeze a configuration; `overrides` are checked like keys of the file.
+def load_config(
+    name_or_path: str | os.PathLike[str] = "config.yml", settings: Sequence[str] = (), **overrides: Any
+) -> Config:
+    """Read, check and freeze a configuration.
+
+    Args:
+        name_or_path: the file. Its key `base` names another one, whose keys hold where it has none of its own.
+        settings: `KEY=VALUE` each, as of `--set`: the value is YAML, a key may be a path such as `evs_cascade.dense`.
+        overrides: further keys, checked like those of the file.
 
     Raises:
         ConfigError: a missing file, YAML that is no mapping, an unknown key (the nearest name is suggested), a wrong
@@ -26,7 +34,39 @@ def load_config(name_or_path: str | os.PathLike[str] = "config.yml", **overrides
     """
     path = find_config(name_or_path)
     where = str(path)
-    return parse_config({**_without_aliases(read_yaml(path), where), **_without_aliases(overrides, where)}, where)
+    data = _with_base(path)
+    for setting in settings:
+        _set(data, setting)
+    return parse_config({**data, **_without_aliases(overrides, where)}, where)
+
+
+def _with_base(path: Path, above: Sequence[Path] = ()) -> dict[str, Any]:
+    """The keys of a file, and those of the files that it is based on."""
+    data = _without_aliases(read_yaml(path), str(path))
+    base = data.pop("base", None)
+    if base is None:
+        return data
+    if not isinstance(base, str):
+        raise ConfigError(f"{path}: base: {base!r} names no configuration")
+    below = [*above, path.resolve()]
+    file = path.parent / base
+    file = file if file.is_file() else find_config(base)
+    if file.resolve() in below:
+        raise ConfigError(f"{path}: base: {base} is based on this file itself")
+    return {**_with_base(file, below), **data}
+
+
+def _set(data: dict[str, Any], setting: str) -> None:
+    """Change the keys of a configuration by one `KEY=VALUE`."""
+    path, equals, text = setting.partition("=")
+    *above, key = path.strip().split(".")
+    if not equals or not key:
+        raise ConfigError(f"--set {setting}: expected KEY=VALUE, such as evs_cascade.dense=30")
+    for name in above:
+        inner = data.get(name)
+        data[name] = inner = dict(inner) if isinstance(inner, Mapping) else {}
+        data = inner
+    data[key] = read_value(text, f"--set {setting}")
 
 
 def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrides: Any) -> S:

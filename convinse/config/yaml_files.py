@@ -32,6 +32,14 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return data
 
 
+def read_value(text: str, where: str) -> Any:
+    """The value that a text stands for in YAML: `30`, `true`, `[a, b]`, a word. Raises `ConfigError`."""
+    try:
+        return _loader(text).get_single_data()
+    except Exception as error:  # as above
+        raise ConfigError(f"{where}: not valid YAML: {one_line(error)}") from None
+
+
 def _loader(text: str) -> Any:
     """Return PyYAML's safe loader, for which 3e-5 is a number, too (YAML 1.1 wants 3.0e-5), without aliases."""
     import re
@@ -43,6 +51,12 @@ def _loader(text: str) -> Any:
             if self.check_event(yaml.AliasEvent):  # a few of them can stand for millions of values
                 raise ValueError("an alias (*name) is not read; write out its value")
             return super().compose_node(parent, index)
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys = [key.value for key, _ in node.value]
+            if twice := next((key for place, key in enumerate(keys) if key in keys[:place]), None):
+                raise ValueError(f"the key '{twice}' is given twice; leave one of them out")
+            return super().construct_mapping(node, deep)
 
         def construct_scalar(self, node: Any) -> Any:
             text = super().construct_scalar(node)

@@ -25,10 +25,10 @@ from .engine import Output
 from .joint import LEVELS, Storage, restored, stored
 
 POINTER = 64  # numbers of a query and of a key of the rewrite head
-H = TypeVar("H", bound="Head")
+H = TypeVar("H", bound="TrunkHead")
 
 
-class Head(nn.Module):
+class TrunkHead(nn.Module):
     """A head over the states of a trunk. `layer`: how many layers of the trunk make them."""
 
     file: ClassVar[str]
@@ -76,7 +76,7 @@ class Head(nn.Module):
         return head.eval()
 
 
-class YesNoHead(Head):
+class YesNoHead(TrunkHead):
     """From hidden states of `[CLS] question [SEP] text [SEP]` to the log odds of "yes".
 
     [CLS] looks once more at all tokens, in one block of attention.
@@ -136,7 +136,7 @@ class YesNoHead(Head):
         return cls(config.hidden_size, int(settings["heads"]), int(settings["layer"]), len(weights["inner.0.bias"]))
 
 
-class AnswerTypeHead(Head):
+class AnswerTypeHead(TrunkHead):
     """From hidden states of `[CLS] question [SEP]` to the logits of classes of Wikidata's items, dates, numbers, yes or no, and texts.
 
     Several learned looks see all tokens of the question.
@@ -236,7 +236,7 @@ class EncoderLayer(nn.Module):
             own.load_state_dict(theirs.state_dict())
 
 
-class RewriteHead(Head):
+class RewriteHead(TrunkHead):
     """From hidden states of `[CLS] question [SEP] history [SEP]` to what is needed to rewrite the question.
 
     Each token of the question points at the span of the history that goes before it, or in its place, and [CLS] at what the question
@@ -277,10 +277,10 @@ class RewriteHead(Head):
         return cls(config, int(settings["layer"]), int(settings["layers"]))
 
 
-HEADS: dict[Output, type[Head]] = {"yes_no": YesNoHead, "answer_type": AnswerTypeHead, "rewrite": RewriteHead}
+HEADS: dict[Output, type[TrunkHead]] = {"yes_no": YesNoHead, "answer_type": AnswerTypeHead, "rewrite": RewriteHead}
 
 
-def load_heads(folder: Path, config: BertConfig) -> dict[Output, Head]:
+def load_heads(folder: Path, config: BertConfig) -> dict[Output, TrunkHead]:
     """The heads that a model folder has. Raises `ModelError`."""
     return {name: kind.load(folder, config) for name, kind in HEADS.items() if (folder / kind.file).is_file()}
 

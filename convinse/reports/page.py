@@ -42,10 +42,10 @@ def page(runs: Sequence[ReportedRun], title: str = "Runs of convinse") -> str:
     template = Environment(loader=PackageLoader("convinse.reports", "."), autoescape=True).get_template(
         "report.html.j2"
     )
-    others = list(zip(letters(runs), runs, strict=True))[1:]
+    lettered = list(zip(letters(runs), runs, strict=True))
     given: dict[str, Any] = {
         "title": title, "version": __version__, "most": MOST_SHOWN, "tables": tables(runs), "pictures": _pictures(runs),
-        "differing": [_differing(runs[0], run, letter) for letter, run in others],
+        "differing": [_differing(runs[0], run, letter) for letter, run in lettered[1:]],
     }  # fmt: skip
     return template.render(given)
 

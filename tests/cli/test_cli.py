@@ -69,6 +69,28 @@ def test_a_run_is_the_same_under_both_names_of_a_setting_and_however_it_is_compu
     assert earlier("precision: fp32") == 1
 
 
+def test_settings_on_the_command_line_are_those_of_the_run(small, command):
+    command(
+        "pipeline", "kb", "my.yml", "--limit", "1", "--quiet", "--set", "name=other", "--set", "evs_max_evidences=3"
+    )
+    record = read_json("results/other/kb/run.json")
+    assert record["settings"]["evs_max_evidences"] == 3 and "evs_max_evidences=3" not in record["settings"]
+    assert record["begun"] and record["command"]
+
+
+def test_a_command_that_there_is_not(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["pipelin"])
+    assert "unknown command 'pipelin'; did you mean 'pipeline'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_knows_the_commands(shell, command):
+    pytest.importorskip("shtab")
+    printed = command("completion", shell)
+    assert "pipeline" in printed and "--set" in printed
+
+
 def test_predicted_answers_do_not_mix_with_gold_ones(small):
     assert main(["pipeline", "kb_text", "my.yml", "--limit", "8", "--quiet"]) == 0
     gold = json_lines("results/mine/kb_text/turns.jsonl")
@@ -250,7 +272,9 @@ def test_bench_with_an_unknown_name(command_error):
 
 
 def test_benches_are_those_that_can_be_run():
-    names = "answering conversations kb lists model passages pipeline read rerank results serve start temporal third wikipedia"
+    names = (
+        "answering conversations kb lists model passages pipeline read rerank results serve temporal third wikipedia"
+    )
     assert develop.benches(develop.root() / "scripts" / "bench") == names.split()
 
 
