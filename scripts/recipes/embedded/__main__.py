@@ -38,8 +38,8 @@ from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import TypedQuestions, typed_questions
 from recipes.embedded.answer_type import AnswerTypeTraining, train_answer_type
 from recipes.embedded.card import embedded_card
-from recipes.embedded.ranking_sets import Decided, boolq_questions
-from recipes.embedded.recipe import Recipe, gather, train_stages, without_held_out
+from recipes.embedded.ranking_sets import Decided, boolq_questions, infotabs_statements
+from recipes.embedded.recipe import Recipe, Teachers, gather, train_stages, without_held_out
 from recipes.embedded.rewriter import RewriteExamples, rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> None:
     if options.trunk is not None:
         only_heads(options, recipe)
         return
-    checkpoint, teacher, base = start_from(recipe)
+    checkpoint, teachers, base = start_from(recipe)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
         work = options.work or Path(temporary)
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> None:
         check_layers(checkpoint, recipe)
         given = Given.of(options.data, work, recipe)
     state = state_of(options.output)
-    results = train_stages(checkpoint, teacher, data, recipe, state)
+    results = train_stages(checkpoint, teachers, data, recipe, state)
     heads = Heads.trained(checkpoint, recipe, given, options)
     sizes = {name: len(examples) for name, examples in data.train.items()}
     minutes = (time.perf_counter() - start) / 60
@@ -137,7 +137,7 @@ class Given(NamedTuple):
     @classmethod
     def of(cls, data: Path, work: Path, recipe: Recipe) -> Given:
         """Build all."""
-        decided = None if recipe.yes_no is None else boolq_questions(data)
+        decided = None if recipe.yes_no is None else [*boolq_questions(data), *infotabs_statements(data)]
         typed = None if recipe.answer_type is None else typed_questions(data, work, recipe.answer_type.least)
         rewrites = None
         if recipe.rewrite is not None:
@@ -255,8 +255,8 @@ def quick(recipe: Recipe) -> Recipe:
     return msgspec.structs.replace(recipe, stages=[less(stage) for stage in recipe.stages], dev_examples=8)
 
 
-def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
-    """The model to train with new heads, the model whose embeddings it stays close to, and the folder of both."""
+def start_from(recipe: Recipe) -> tuple[Checkpoint, Teachers, Path]:
+    """The model to train, with new heads where its folder has none; its teachers; its folder."""
     import torch
     import transformers
 
@@ -278,13 +278,20 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
         model = JointModel.from_pretrained(str(base), config=JointConfig(**kept, row_form=recipe.rows.form))
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(base))
     model.set_attn_implementation("eager")  # on a CPU faster than the fused kernel, backward above all
+    if recipe.layers is not None:
+        if max(recipe.layers) >= len(model.bert.encoder.layer):
+            raise ConfigError(f"layers: {max(recipe.layers)}: {base} has {len(model.bert.encoder.layer)} layers, from 0")
+        model.bert.encoder.layer = torch.nn.ModuleList(model.bert.encoder.layer[place] for place in recipe.layers)
+        model.config.num_hidden_layers = len(recipe.layers)
     checkpoint = Checkpoint(model, tokenizer, teacher.max_length, teacher.model_id, base)
-    return checkpoint, teacher.model.eval().requires_grad_(False), base
+    reader = None if recipe.reader is None else load_checkpoint(Path(recipe.reader), "question-answering", "reader").model
+    still = [None if own is None else own.eval().requires_grad_(False) for own in (teacher.model, reader)]
+    return checkpoint, Teachers(*still), base
 
 
 _KEPT = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
-    "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id",
+    "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id", "distances",
 )  # fmt: skip
 
 
