@@ -39,7 +39,7 @@ from recipes.embedded.answer_classes import TypedQuestions, typed_questions
 from recipes.embedded.answer_type import AnswerTypeTraining, train_answer_type
 from recipes.embedded.card import embedded_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions, infotabs_statements
-from recipes.embedded.recipe import Recipe, Teachers, gather, train_stages, without_held_out
+from recipes.embedded.recipe import Data, Recipe, Teachers, gather, read_examples, train_stages, without_held_out, write_examples
 from recipes.embedded.rewriter import RewriteExamples, rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
@@ -61,6 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--trunk", type=Path, metavar="DIR", help="a finished model: only the heads over it are trained"
     )
     parser.add_argument("--work", type=Path, metavar="DIR", help="where the knowledge base is built and kept")
+    parser.add_argument(
+        "--examples", type=Path, metavar="FILE", help="where the examples are kept, read if it is there (.jsonl.gz)"
+    )
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
@@ -87,15 +90,12 @@ def run(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
         work = options.work or Path(temporary)
-        known = builders(options.data, work, recipe.seed, recipe.rows)
-        names = {name for stage in recipe.stages for name in stage.mixture}
-        unknown = sorted(names - set(known))
-        if unknown:
-            raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
-        texts = set(TEXT_SETS) if recipe.apart else set()
-        data = gather({name: known[name] for name in sorted(names | texts)})
-        if recipe.apart:
-            data = without_held_out(data, texts, names)
+        if options.examples is not None and options.examples.is_file():
+            data = read_examples(options.examples)
+        else:
+            data = examples_of(recipe, options.data, work)
+            if options.examples is not None:
+                write_examples(data, options.examples)
         # what the last step needs is looked for before the first
         check_layers(checkpoint, recipe)
         given = Given.of(options.data, work, recipe)
@@ -125,6 +125,18 @@ def run(options: argparse.Namespace) -> None:
     remove(state)
     heads.forget(options.output)
     LOGGER.info("the model is in %s", options.output)
+
+
+def examples_of(recipe: Recipe, folder: Path, work: Path) -> Data:
+    """The examples of all sets of a recipe's mixtures."""
+    known = builders(folder, work, recipe.seed, recipe.rows)
+    names = {name for stage in recipe.stages for name in stage.mixture}
+    unknown = sorted(names - set(known))
+    if unknown:
+        raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
+    texts = set(TEXT_SETS) if recipe.apart else set()
+    data = gather({name: known[name] for name in sorted(names | texts)})
+    return without_held_out(data, texts, names) if recipe.apart else data
 
 
 class Given(NamedTuple):

