@@ -55,7 +55,7 @@ class JointConfig(BertConfig):  # type: ignore[no-untyped-call]
         self.distances = distances
 
 
-class Trunk(BertModel):
+class Trunk(BertModel):  # type: ignore[no-untyped-call]
     """A BERT; with `distances` its attention also knows how far apart two tokens are, as that of MPNet (Song et al., NeurIPS 2020)."""
 
     def __init__(self, config: JointConfig) -> None:
@@ -69,12 +69,14 @@ class Trunk(BertModel):
         """[b, tokens] each."""
         if self.config.distances:
             places = torch.arange(input_ids.shape[1], device=input_ids.device)
-            added = self.distance(_bucket(places[None, :] - places[:, None], self.config.distances)).permute(2, 0, 1)[None]
+            added = self.distance(_bucket(places[None, :] - places[:, None], self.config.distances)).permute(2, 0, 1)[
+                None
+            ]
             if attention_mask is not None:
-                hidden = torch.finfo(added.dtype).min * (1 - attention_mask[:, None, None, :].to(added.dtype))
-                added = added + hidden
-            attention_mask = added.expand(len(input_ids), -1, -1, -1)
-        return super().forward(input_ids, attention_mask, **options)
+                added = added + torch.finfo(added.dtype).min * (1 - attention_mask[:, None, None, :].to(added.dtype))
+            attention_mask = added
+        output: BaseModelOutputWithPoolingAndCrossAttentions = super().forward(input_ids, attention_mask, **options)
+        return output
 
 
 def _bucket(distance: torch.Tensor, buckets: int) -> torch.Tensor:

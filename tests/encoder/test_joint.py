@@ -62,7 +62,11 @@ def test_with_distances_the_trunk_is_that_of_mpnet():
         ).eval()
         vocabulary = {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2} | {f"word{number}": number for number in range(3, 56)}
         config = JointConfig(
-            **sizes, vocab_size=56, max_position_embeddings=300, distances=32, layer_norm_eps=theirs.config.layer_norm_eps
+            **sizes,
+            vocab_size=56,
+            max_position_embeddings=300,
+            distances=32,
+            layer_norm_eps=theirs.config.layer_norm_eps,
         )
         model = JointModel(config).eval()
         model.bert.load_state_dict(renamed(theirs.state_dict(), vocabulary))

@@ -167,7 +167,8 @@ def decision_part(bench: Bench) -> Figures:
     statements = sample(infotabs_statements(bench.folder, "dev"), DECIDED * bench.size.questions, SEED)
     said = thirds(np.array([row.yes for row in statements]))
     verdicts = {
-        name: {"accuracy": float((thirds(values) == said).mean())} for name, values in probabilities(bench, statements).items()
+        name: {"accuracy": float((thirds(values) == said).mean())}
+        for name, values in probabilities(bench, statements).items()
     }
     title = f"yes, no or not said, {len(statements)} statements of InfoTabS (dev) on four attributes"
     bench.compare(title, ("decided by",), {"accuracy": ("accuracy", "{:.3f}")}, {(): verdicts})

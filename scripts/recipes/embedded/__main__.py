@@ -39,7 +39,16 @@ from recipes.embedded.answer_classes import TypedQuestions, typed_questions
 from recipes.embedded.answer_type import AnswerTypeTraining, train_answer_type
 from recipes.embedded.card import embedded_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions, infotabs_statements
-from recipes.embedded.recipe import Data, Recipe, Teachers, gather, read_examples, train_stages, without_held_out, write_examples
+from recipes.embedded.recipe import (
+    Data,
+    Recipe,
+    Teachers,
+    gather,
+    read_examples,
+    train_stages,
+    without_held_out,
+    write_examples,
+)
 from recipes.embedded.rewriter import RewriteExamples, rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
@@ -292,11 +301,15 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Teachers, Path]:
     model.set_attn_implementation("eager")  # on a CPU faster than the fused kernel, backward above all
     if recipe.layers is not None:
         if max(recipe.layers) >= len(model.bert.encoder.layer):
-            raise ConfigError(f"layers: {max(recipe.layers)}: {base} has {len(model.bert.encoder.layer)} layers, from 0")
+            raise ConfigError(
+                f"layers: {max(recipe.layers)}: {base} has {len(model.bert.encoder.layer)} layers, from 0"
+            )
         model.bert.encoder.layer = torch.nn.ModuleList(model.bert.encoder.layer[place] for place in recipe.layers)
         model.config.num_hidden_layers = len(recipe.layers)
     checkpoint = Checkpoint(model, tokenizer, teacher.max_length, teacher.model_id, base)
-    reader = None if recipe.reader is None else load_checkpoint(Path(recipe.reader), "question-answering", "reader").model
+    reader = (
+        None if recipe.reader is None else load_checkpoint(Path(recipe.reader), "question-answering", "reader").model
+    )
     still = [None if own is None else own.eval().requires_grad_(False) for own in (teacher.model, reader)]
     return checkpoint, Teachers(*still), base
 

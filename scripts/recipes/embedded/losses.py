@@ -63,7 +63,9 @@ def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> L
     odds, likelihoods = torch.cat(scored)[back], torch.cat(read)[back]
     relevant = torch.from_numpy(batch.relevant).to(odds.device)
     answering = []
-    for own_odds, said, right in zip(*(every.split(batch.sizes) for every in (odds, likelihoods, relevant)), strict=True):
+    for own_odds, said, right in zip(
+        *(every.split(batch.sizes) for every in (odds, likelihoods, relevant)), strict=True
+    ):
         none = own_odds.new_zeros(1)
         answer = torch.logsumexp(own_odds[right] + said[right], 0) if bool(right.any()) else none[0]
         answering.append(torch.logsumexp(torch.cat([own_odds, none]), 0) - answer)

@@ -149,7 +149,7 @@ def infotabs_statements(data: Path, part: Literal["train", "dev"] = "train") -> 
     statements = []
     for _, line in read_lines(needed(data, "infotabs", f"{part}.jsonl.gz"), _Statement):
         box = [", ".join([line.title, name, *values]) for name, values in line.attributes]
-        best = sorted(english().bm25.order(line.hypothesis, box)[:_ATTRIBUTES])
+        best = sorted(place for place, _ in english().bm25.order(line.hypothesis, box)[:_ATTRIBUTES])
         statements.append(
             Decided(line.hypothesis, ". ".join(box[place] for place in best), _SAID[line.label], line.title)
         )

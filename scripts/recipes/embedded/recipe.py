@@ -237,7 +237,9 @@ class Teachers(NamedTuple):
     reader: Any = None
 
 
-def train_stages(checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: Recipe, state: Path) -> list[FitResult]:
+def train_stages(
+    checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: Recipe, state: Path
+) -> list[FitResult]:
     """Train in place; returns what each stage gave."""
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
     bert = checkpoint.model.bert
@@ -393,7 +395,9 @@ def _losses(
         ]
         if len(learned) > 1:
             examples = [example for example, _ in learned]
-            yield _embedding_loss(model, teachers.embedding, tokenizer, examples, [own for _, own in learned], recipe, listwise)
+            yield _embedding_loss(
+                model, teachers.embedding, tokenizer, examples, [own for _, own in learned], recipe, listwise
+            )
 
 
 def _embedding_loss(

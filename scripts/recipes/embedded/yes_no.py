@@ -71,8 +71,8 @@ def measures(head: YesNoHead, read: States) -> dict[str, float]:
             hidden, mask, _ = read.batch(places, device)
             odds[places] = head(hidden, mask).float().cpu().numpy()
     targets = read.targets.astype(np.float64)
-    decided = targets != 0.5  # noqa: PLR2004
-    yes = targets[decided] > 0.5  # noqa: PLR2004
+    decided = targets != 0.5
+    yes = targets[decided] > 0.5
     return {
         "accuracy": float(((odds[decided] > 0) == yes).mean()),
         "verdict": float((thirds(1 / (1 + np.exp(-odds))) == thirds(targets)).mean()),

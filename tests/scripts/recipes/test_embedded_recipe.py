@@ -285,7 +285,13 @@ def test_kept_examples_are_those_that_were_gathered(tmp_path):
         recipes.read_examples(tmp_path / "examples.jsonl.gz")
 
 
-LINES = {"qed/dev.jsonl": 250, "squad-sentences/pairs.jsonl": 400, "boolq/train.jsonl": 120, "boolq/dev.jsonl": 60}
+LINES = {
+    "qed/dev.jsonl": 250,
+    "squad-sentences/pairs.jsonl": 400,
+    "boolq/train.jsonl": 120,
+    "boolq/dev.jsonl": 60,
+    "infotabs/train.jsonl": 60,
+}
 QUICK = {
     "stages": [
         {"mixture": {"qed": 1, "selqa": 1}},
