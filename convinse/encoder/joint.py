@@ -7,6 +7,7 @@ int8 with a scale per row (a quarter of their size); they are float32 again when
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from transformers import (
     BertConfig,
     BertModel,
 )
+from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions
 from transformers.models.bert.modeling_bert import BertPreTrainedModel
 from transformers.utils.generic import ModelOutput
 from transformers.utils.hub import cached_file
@@ -35,17 +37,54 @@ WEIGHTS = "model.safetensors"
 SCALES = ".int8_scales"  # behind a tensor's name: what its rows are multiplied by
 LEVELS = 127
 _SMALLEST = 4096  # numbers of a matrix worth rounding
+_FARTHEST = 128  # tokens apart; all farther ones are in one bucket
 _FETCHING = ("cache_dir", "revision", "token", "local_files_only")  # options that say how a file is fetched
 
 
 class JointConfig(BertConfig):  # type: ignore[no-untyped-call]
-    """Settings of a `JointModel`: those of its BERT; one output of relevance; the form in which it was shown rows of tables."""
+    """Settings of a `JointModel`: those of its BERT; one output of relevance; the form in which it was shown rows of tables.
+
+    `distances`: buckets of the distance of two tokens, each with a weight of its own in attention; 0: distance has no weight.
+    """
 
     model_type = "convinse_joint"
 
-    def __init__(self, num_labels: int = 1, row_form: RowForm = "plain", **options: Any) -> None:
+    def __init__(self, num_labels: int = 1, row_form: RowForm = "plain", distances: int = 0, **options: Any) -> None:
         super().__init__(num_labels=num_labels, **options)  # type: ignore[call-arg]
         self.row_form = row_form
+        self.distances = distances
+
+
+class Trunk(BertModel):  # type: ignore[no-untyped-call]
+    """A BERT; with `distances` its attention also knows how far apart two tokens are, as that of MPNet (Song et al., NeurIPS 2020)."""
+
+    def __init__(self, config: JointConfig) -> None:
+        super().__init__(config, add_pooling_layer=False)
+        if config.distances:
+            self.distance = nn.Embedding(config.distances, config.num_attention_heads)
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **options: Any
+    ) -> BaseModelOutputWithPoolingAndCrossAttentions:
+        """[b, tokens] each."""
+        if self.config.distances:
+            places = torch.arange(input_ids.shape[1], device=input_ids.device)
+            added = self.distance(_bucket(places[None, :] - places[:, None], self.config.distances)).permute(2, 0, 1)[
+                None
+            ]
+            if attention_mask is not None:
+                added = added + torch.finfo(added.dtype).min * (1 - attention_mask[:, None, None, :].to(added.dtype))
+            attention_mask = added
+        output: BaseModelOutputWithPoolingAndCrossAttentions = super().forward(input_ids, attention_mask, **options)
+        return output
+
+
+def _bucket(distance: torch.Tensor, buckets: int) -> torch.Tensor:
+    """The bucket of a distance: half of them for each direction, of which half are exact and the others grow (T5, Raffel et al., 2020)."""
+    half = buckets // 2
+    exact, far = half // 2, distance.abs()
+    growing = exact + (torch.log(far.clamp_min(1) / exact) / math.log(_FARTHEST / exact) * (half - exact)).long()
+    return torch.where(far < exact, far, growing.clamp_max(half - 1)) + half * (distance > 0).long()
 
 
 @dataclass
@@ -75,7 +114,7 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
     def __init__(self, config: JointConfig) -> None:
         super().__init__(config)
         self.num_labels = config.num_labels
-        self.bert = BertModel(config, add_pooling_layer=False)
+        self.bert = Trunk(config)
         dropout = config.hidden_dropout_prob if config.classifier_dropout is None else config.classifier_dropout
         self.dropout = nn.Dropout(dropout)
         self.relevance_hidden = nn.Linear(config.hidden_size, config.hidden_size)

@@ -50,6 +50,38 @@ def test_padding_changes_nothing():
             torch.testing.assert_close(together[name][row, :length], alone[name][0, :length], atol=1e-5, rtol=1e-5)
 
 
+def test_with_distances_the_trunk_is_that_of_mpnet():
+    """Also where tokens are farther apart than buckets tell."""
+    from recipes.embedded.mpnet import renamed
+
+    with torch.random.fork_rng(devices=[]), quiet():
+        torch.manual_seed(0)
+        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+        theirs = transformers.MPNetModel(
+            transformers.MPNetConfig(**sizes, vocab_size=60, max_position_embeddings=302, initializer_range=0.4)
+        ).eval()
+        vocabulary = {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2} | {f"word{number}": number for number in range(3, 56)}
+        config = JointConfig(
+            **sizes,
+            vocab_size=56,
+            max_position_embeddings=300,
+            distances=32,
+            layer_norm_eps=theirs.config.layer_norm_eps,
+        )
+        model = JointModel(config).eval()
+        model.bert.load_state_dict(renamed(theirs.state_dict(), vocabulary))
+        ids = torch.randint(3, 56, (2, 290))
+    ids[:, 0], ids[:, -1], mask = 1, 2, torch.ones_like(ids)
+    ids[1, 200:], mask[1, 200:] = 0, 0
+    special = torch.tensor([1, 0, 2])  # where MPNet has what pads, begins and separates
+    with torch.inference_mode():
+        wanted = theirs(torch.where(ids < 3, special[ids.clamp_max(2)], ids + 4), mask).last_hidden_state
+        for attention in ("eager", "sdpa"):
+            model.set_attn_implementation(attention)
+            found = model(ids, mask).last_hidden_state
+            torch.testing.assert_close(found[mask.bool()], wanted[mask.bool()], atol=1e-4, rtol=1e-4)
+
+
 @pytest.mark.parametrize("storage", STORAGES)
 def test_what_is_stored_is_loaded(storage, tmp_path):
     exact = joint_model(joint(**LARGE))

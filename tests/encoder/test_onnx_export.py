@@ -115,6 +115,12 @@ def test_a_joint_model_as_it_is_stored(storage, heads, tmp_path, monkeypatch):
     check_alike(folder, folder, TASKS[0], *outputs)
 
 
+def test_distances_are_exported(tmp_path):
+    folder = copy_of(calm("bert", "joint", distances=8), tmp_path / "model")
+    write_graphs(folder)
+    check_alike(folder, folder, TASKS[0], "relevance", "spans", "embedding")
+
+
 @pytest.mark.parametrize("rows", [0, 1, 3])
 @pytest.mark.parametrize("name", ["yes_no", "answer_type"])
 def test_heads_of_the_rows_that_ask(name, rows, tmp_path):

@@ -21,7 +21,8 @@ from convinse.encoder.yes_no_reader import has_yes_no
 from convinse.support.progress import progress
 from recipes.embedded.examples import chooses
 from recipes.embedded.negatives import part_of
-from recipes.embedded.ranking_sets import Decided, boolq_questions
+from recipes.embedded.ranking_sets import Decided, boolq_questions, infotabs_statements
+from recipes.embedded.yes_no import thirds
 
 from ..harness import MODELS, Bench, Figures, Spec, run
 from ..measures import mean_reciprocal_rank, presence, presence_columns, share_within
@@ -163,7 +164,15 @@ def decision_part(bench: Bench) -> Figures:
     figures = {name: decision_scores(values, yes) for name, values in probabilities(bench, questions).items()}
     columns = {name: (name, "{:.3f}") for name in ("accuracy", "log loss")}
     bench.compare(f"yes or no, {len(questions)} questions of BoolQ", ("decided by",), columns, {(): figures})
-    return {"questions": len(questions), **figures}
+    statements = sample(infotabs_statements(bench.folder, "dev"), DECIDED * bench.size.questions, SEED)
+    said = thirds(np.array([row.yes for row in statements]))
+    verdicts = {
+        name: {"accuracy": float((thirds(values) == said).mean())}
+        for name, values in probabilities(bench, statements).items()
+    }
+    title = f"yes, no or not said, {len(statements)} statements of InfoTabS (dev) on four attributes"
+    bench.compare(title, ("decided by",), {"accuracy": ("accuracy", "{:.3f}")}, {(): verdicts})
+    return {"questions": len(questions), **figures, "statements": len(statements), "verdicts": verdicts}
 
 
 def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.ndarray]:

@@ -37,8 +37,17 @@ from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import TypedQuestions, typed_questions
 from recipes.embedded.answer_type import AnswerTypeTraining, train_answer_type
 from recipes.embedded.card import embedded_card
-from recipes.embedded.ranking_sets import Decided, boolq_questions
-from recipes.embedded.recipe import Recipe, gather, train_stages, without_held_out
+from recipes.embedded.ranking_sets import Decided, boolq_questions, infotabs_statements
+from recipes.embedded.recipe import (
+    Data,
+    Recipe,
+    Teachers,
+    gather,
+    read_examples,
+    train_stages,
+    without_held_out,
+    write_examples,
+)
 from recipes.embedded.rewriter import RewriteExamples, rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
@@ -60,6 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--trunk", type=Path, metavar="DIR", help="a finished model: only the heads over it are trained"
     )
     parser.add_argument("--work", type=Path, metavar="DIR", help="where the knowledge base is built and kept")
+    parser.add_argument(
+        "--examples", type=Path, metavar="FILE", help="where the examples are kept, read if it is there (.jsonl.gz)"
+    )
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
@@ -82,24 +94,21 @@ def run(options: argparse.Namespace) -> None:
     if options.trunk is not None:
         only_heads(options, recipe)
         return
-    checkpoint, teacher, base = start_from(recipe)
+    checkpoint, teachers, base = start_from(recipe)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
         work = options.work or Path(temporary)
-        known = builders(options.data, work, recipe.seed, recipe.rows)
-        names = {name for stage in recipe.stages for name in stage.mixture}
-        unknown = sorted(names - set(known))
-        if unknown:
-            raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
-        texts = set(TEXT_SETS) if recipe.apart else set()
-        data = gather({name: known[name] for name in sorted(names | texts)})
-        if recipe.apart:
-            data = without_held_out(data, texts, names)
+        if options.examples is not None and options.examples.is_file():
+            data = read_examples(options.examples)
+        else:
+            data = examples_of(recipe, options.data, work)
+            if options.examples is not None:
+                write_examples(data, options.examples)
         # what the last step needs is looked for before the first
         check_layers(checkpoint, recipe)
         given = Given.of(options.data, work, recipe)
     state = state_of(options.output)
-    results = train_stages(checkpoint, teacher, data, recipe, state)
+    results = train_stages(checkpoint, teachers, data, recipe, state)
     heads = Heads.trained(checkpoint, recipe, given, options)
     sizes = {name: len(examples) for name, examples in data.train.items()}
     minutes = (time.perf_counter() - start) / 60
@@ -126,6 +135,18 @@ def run(options: argparse.Namespace) -> None:
     LOGGER.info("the model is in %s", options.output)
 
 
+def examples_of(recipe: Recipe, folder: Path, work: Path) -> Data:
+    """The examples of all sets of a recipe's mixtures."""
+    known = builders(folder, work, recipe.seed, recipe.rows)
+    names = {name for stage in recipe.stages for name in stage.mixture}
+    unknown = sorted(names - set(known))
+    if unknown:
+        raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
+    texts = set(TEXT_SETS) if recipe.apart else set()
+    data = gather({name: known[name] for name in sorted(names | texts)})
+    return without_held_out(data, texts, names) if recipe.apart else data
+
+
 class Given(NamedTuple):
     """What the heads over a finished trunk learn from; None where the recipe has no such head."""
 
@@ -136,7 +157,7 @@ class Given(NamedTuple):
     @classmethod
     def of(cls, data: Path, work: Path, recipe: Recipe) -> Given:
         """Build all."""
-        decided = None if recipe.yes_no is None else boolq_questions(data)
+        decided = None if recipe.yes_no is None else [*boolq_questions(data), *infotabs_statements(data)]
         typed = None if recipe.answer_type is None else typed_questions(data, work, recipe.answer_type.least)
         rewrites = None
         if recipe.rewrite is not None:
@@ -254,8 +275,8 @@ def quick(recipe: Recipe) -> Recipe:
     return msgspec.structs.replace(recipe, stages=[less(stage) for stage in recipe.stages], dev_examples=8)
 
 
-def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
-    """The model to train with new heads, the model whose embeddings it stays close to, and the folder of both."""
+def start_from(recipe: Recipe) -> tuple[Checkpoint, Teachers, Path]:
+    """The model to train, with new heads where its folder has none; its teachers; its folder."""
     import torch
     import transformers
 
@@ -277,13 +298,24 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
         model = JointModel.from_pretrained(str(base), config=JointConfig(**kept, row_form=recipe.rows.form))
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(base))
     model.set_attn_implementation("eager")  # on a CPU faster than the fused kernel, backward above all
+    if recipe.layers is not None:
+        if max(recipe.layers) >= len(model.bert.encoder.layer):
+            raise ConfigError(
+                f"layers: {max(recipe.layers)}: {base} has {len(model.bert.encoder.layer)} layers, from 0"
+            )
+        model.bert.encoder.layer = torch.nn.ModuleList(model.bert.encoder.layer[place] for place in recipe.layers)
+        model.config.num_hidden_layers = len(recipe.layers)
     checkpoint = Checkpoint(model, tokenizer, teacher.max_length, teacher.model_id, base)
-    return checkpoint, teacher.model.eval().requires_grad_(False), base
+    reader = (
+        None if recipe.reader is None else load_checkpoint(Path(recipe.reader), "question-answering", "reader").model
+    )
+    still = [None if own is None else own.eval().requires_grad_(False) for own in (teacher.model, reader)]
+    return checkpoint, Teachers(*still), base
 
 
 _KEPT = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
-    "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id",
+    "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id", "distances",
 )  # fmt: skip
 
 

@@ -24,10 +24,11 @@ _NOTHING = 0.5  # weight of "no answer here" beside an answer
 class ListLosses(NamedTuple):
     answering: Tensor  # sum over the examples
     each: Tensor  # the same
+    taught: Tensor  # the same; 0 without a teacher
     odds: Tensor  # [p] log odds of relevance, detached
 
 
-def list_losses(model: Any, batch: Batch, budget: int) -> ListLosses:
+def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> ListLosses:
     """What choosing and reading lose on the examples of a batch.
 
     Pairs of similar length are computed together, of whichever examples: where an example's texts were, a third of the
@@ -37,34 +38,62 @@ def list_losses(model: Any, batch: Batch, budget: int) -> ListLosses:
     probability of a span is that of its text among the texts and "none", whose log odds are 0, times that of the span in the text; the
     likelihood is the sum over all spans that answer, so that of several texts that name the answer the one that tells it counts. Each:
     cross-entropy of the relevance of each text alone, which keeps the odds meaningful between lists; and of [CLS], "no answer", in texts
-    without one.
+    without one. Taught: the Kullback-Leibler divergence of the same distribution from the teacher's (Hinton et al., 2015).
 
     Args:
         budget: most tokens that are computed together, padding counted.
+        teacher: a model with the same heads over the same vocabulary.
     """
-    scored, read, order = [], [], []
+    scored, read, told, apart, order = [], [], [], [], []
     for places in token_batches(batch.sequences.lengths, budget):
-        output = model(**model_inputs(model, batch.sequences, places, model.device))
+        inputs = model_inputs(model, batch.sequences, places, model.device)
+        output = model(**inputs)
+        own = _log_probabilities(output, batch.firsts[places], batch.ends[places])
         scored.append(output.logits.float()[:, 0])
-        read.append(_likelihoods(output, batch, places))
+        read.append(_likelihoods(*own, batch, places))
+        if teacher is not None:
+            with torch.no_grad():
+                output = teacher(**inputs)
+                theirs = _log_probabilities(output, batch.firsts[places], batch.ends[places])
+            told.append(output.logits.float()[:, 0])
+            pairs = zip(own, theirs, strict=True)
+            apart.append(sum((said.exp() * (said - mine)).sum(dim=1) for mine, said in pairs))
         order.append(places)
     back = torch.from_numpy(np.argsort(np.concatenate(order))).to(scored[0].device)
     odds, likelihoods = torch.cat(scored)[back], torch.cat(read)[back]
     relevant = torch.from_numpy(batch.relevant).to(odds.device)
     answering = []
-    for own, said, right in zip(*(every.split(batch.sizes) for every in (odds, likelihoods, relevant)), strict=True):
-        none = own.new_zeros(1)
-        told = torch.logsumexp(own[right] + said[right], 0) if bool(right.any()) else none[0]
-        answering.append(torch.logsumexp(torch.cat([own, none]), 0) - told)
+    for own_odds, said, right in zip(
+        *(every.split(batch.sizes) for every in (odds, likelihoods, relevant)), strict=True
+    ):
+        none = own_odds.new_zeros(1)
+        answer = torch.logsumexp(own_odds[right] + said[right], 0) if bool(right.any()) else none[0]
+        answering.append(torch.logsumexp(torch.cat([own_odds, none]), 0) - answer)
     sure = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
     balance = torch.stack([part.mean() for part in sure.split(batch.sizes)]).sum()
     each = _SURE * balance - _NOTHING * likelihoods[~relevant].sum()
-    return ListLosses(torch.stack(answering).sum(), each, odds.detach())
+    taught = odds.new_zeros(())
+    if teacher is not None:
+        taught = _taught(odds, torch.cat(told)[back], torch.cat(apart)[back], batch.sizes)
+    return ListLosses(torch.stack(answering).sum(), each, taught, odds.detach())
 
 
-def _likelihoods(output: Any, batch: Batch, places: np.ndarray) -> Tensor:
-    """[p] log-likelihood of the answers of the pairs at these places, of which the output is; 0 where nobody marked them."""
-    starts, ends = _log_probabilities(output, batch.firsts[places], batch.ends[places])
+def _taught(odds: Tensor, told: Tensor, apart: Tensor, sizes: list[int]) -> Tensor:
+    """The divergence of the distributions over all spans of all texts and "none" from the teacher's, summed over the examples.
+
+    Args:
+        odds, told: [p] log odds of relevance, the model's own and the teacher's.
+        apart: [p] the divergence of the spans in each text.
+    """
+    lost = odds.new_zeros(())
+    for mine, theirs, spans in zip(odds.split(sizes), told.split(sizes), apart.split(sizes), strict=True):
+        own, right = (functional.log_softmax(torch.cat([part, part.new_zeros(1)]), 0) for part in (mine, theirs))
+        lost = lost + functional.kl_div(own, right, reduction="sum", log_target=True) + (right.exp()[:-1] * spans).sum()
+    return lost
+
+
+def _likelihoods(starts: Tensor, ends: Tensor, batch: Batch, places: np.ndarray) -> Tensor:
+    """[p] log-likelihood of the answers of the pairs at these places, by the [p, tokens] of start and end; 0 where nobody marked them."""
     found = []
     for row, place in enumerate(places.tolist()):
         spans = torch.from_numpy(batch.spans[place]).to(starts.device)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -106,11 +106,16 @@ def _is_sentence(text: str) -> bool:
 
 
 class Decided(NamedTuple):
-    """A yes/no question of BoolQ, the passage that decides it, the answer, and the key that its parts go by."""
+    """A question for yes or no, or a statement, with a passage.
+
+    Attributes:
+        yes: whether the passage says yes (1) or no (0); 0.5 if it does not say.
+        key: that its parts go by.
+    """
 
     question: str
     passage: str
-    yes: bool
+    yes: float
     key: str
 
 
@@ -125,7 +130,30 @@ def boolq_questions(data: Path) -> list[Decided]:
                 answer = bool(question.answers) and question.answers[0].text == "yes"
                 rows.setdefault((question.text, parts["text"]), (parts.get("title", ""), answer))
     keys = joined_keys((title, text) for (_, text), (title, _) in rows.items())
-    return [Decided(question, text, yes, keys[title]) for (question, text), (title, yes) in rows.items()]
+    return [Decided(question, text, float(yes), keys[title]) for (question, text), (title, yes) in rows.items()]
+
+
+class _Statement(msgspec.Struct, frozen=True):
+    title: str
+    attributes: list[tuple[str, list[str]]]
+    hypothesis: str
+    label: Literal["entailed", "neutral", "contradicted"]
+
+
+_SAID = {"entailed": 1.0, "neutral": 0.5, "contradicted": 0.0}
+_ATTRIBUTES = 4  # of a box, that a statement is judged by: as many as the pipeline reads, or nearly
+
+
+def infotabs_statements(data: Path, part: Literal["train", "dev"] = "train") -> list[Decided]:
+    """Statements of InfoTabS, each with the attributes of its infobox that share most with it, in the form of evidences."""
+    statements = []
+    for _, line in read_lines(needed(data, "infotabs", f"{part}.jsonl.gz"), _Statement):
+        box = [", ".join([line.title, name, *values]) for name, values in line.attributes]
+        best = sorted(place for place, _ in english().bm25.order(line.hypothesis, box)[:_ATTRIBUTES])
+        statements.append(
+            Decided(line.hypothesis, ". ".join(box[place] for place in best), _SAID[line.label], line.title)
+        )
+    return statements
 
 
 def boolq(data: Path, seed: int) -> Iterator[Example]:

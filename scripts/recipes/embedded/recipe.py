@@ -5,14 +5,16 @@ Each stage goes on from the one before, whose model may find harder negatives fo
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import logging
 import random
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import torch
@@ -20,11 +22,12 @@ import torch
 from convinse.config import Device, FitSettings, NotNegative, Positive, Share, Weight
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.tokens import TextTokenizer
-from convinse.support.errors import ConfigError
+from convinse.support.errors import ConfigError, DataError, one_line
+from convinse.support.files import replacing
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
 from recipes.embedded.batches import STRIDE, batch, drawn, drawn_list, with_foreign
-from recipes.embedded.examples import Example, of_part
+from recipes.embedded.examples import Example, Part, of_part
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
 from recipes.embedded.mining import LONGEST_EMBEDDED, with_mined
 from recipes.embedded.overlap import HeldOut
@@ -111,11 +114,17 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     Attributes:
         base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
+        layers: of the base that are kept, from 0; None: all.
         teacher: the model whose cosines the embedding stays close to.
+        reader: a folder of a wider model of the same vocabulary, whose choices and spans it learns; None: there is none.
+        taught: weight of that.
         contrast, distillation: weights of the embedding's losses: against other texts, and against the teacher's cosines.
     """
 
     base: str | None = None
+    layers: Annotated[list[NotNegative], msgspec.Meta(min_length=1)] | None = None
+    reader: str | None = None
+    taught: Weight = 1.0
     teacher: Literal["base", "all-MiniLM-L6-v2"] = "base"
     stages: Annotated[list[Stage], msgspec.Meta(min_length=1)]  # one after the other
     batch_size: Positive = 32  # examples of a step
@@ -169,6 +178,39 @@ def gather(builders: dict[str, Callable[[], Iterable[Example]]]) -> Data:
     return Data(train, dev, digest.hexdigest()[:32])
 
 
+class _Kept(msgspec.Struct, frozen=True):
+    """A line of a file of examples: the data set, the part, and the example."""
+
+    name: str
+    part: Part
+    example: Example
+
+
+def write_examples(data: Data, path: Path) -> None:
+    """Keep examples as compressed JSON lines, the first line the id of the data."""
+    parts: list[tuple[Part, dict[str, list[Example]]]] = [("train", data.train), ("dev", data.dev)]
+    with replacing(path) as temporary, gzip.open(temporary, "wb", compresslevel=6) as file:
+        file.write(msgspec.json.encode(data.run_id) + b"\n")
+        for part, sets in parts:
+            for name, examples in sets.items():
+                file.writelines(msgspec.json.encode(_Kept(name, part, own)) + b"\n" for own in examples)
+
+
+def read_examples(path: Path) -> Data:
+    """What `write_examples` kept. Raises `DataError`: it is damaged, or no such file."""
+    train: dict[str, list[Example]] = defaultdict(list)
+    dev: dict[str, list[Example]] = defaultdict(list)
+    try:
+        with gzip.open(path, "rb") as file:
+            run_id = msgspec.json.decode(file.readline(), type=str)
+            for line in file:
+                kept = msgspec.json.decode(line, type=_Kept)
+                (train if kept.part == "train" else dev)[kept.name].append(kept.example)
+    except (OSError, EOFError, msgspec.DecodeError) as error:
+        raise DataError(f"--examples: {path}: cannot be read ({one_line(error)}); remove it to gather anew") from error
+    return Data(dict(train), dict(dev), run_id)
+
+
 def without_held_out(data: Data, texts: Collection[str], names: Collection[str]) -> Data:
     """The sets `names`; those over text without what shares eight words in a row with a held-out text.
 
@@ -188,7 +230,16 @@ def without_held_out(data: Data, texts: Collection[str], names: Collection[str])
     return replace(data, train=train, dev={name: data.dev[name] for name in names})
 
 
-def train_stages(checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recipe, state: Path) -> list[FitResult]:
+class Teachers(NamedTuple):
+    """Models that stay as they are: one whose cosines the embedding stays close to, one whose reading is learned, or None."""
+
+    embedding: Any
+    reader: Any = None
+
+
+def train_stages(
+    checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: Recipe, state: Path
+) -> list[FitResult]:
     """Train in place; returns what each stage gave."""
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
     bert = checkpoint.model.bert
@@ -220,7 +271,7 @@ def train_stages(checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recip
             }
             LOGGER.info("negatives of the model itself: %d examples", sum(map(len, found.values())))
             learned = replace(learned, train={**data.train, **found})
-        results.append(_stage(number, checkpoint, teacher, tokenizer, learned, recipe, state))
+        results.append(_stage(number, checkpoint, teachers, tokenizer, learned, recipe, state))
     for part in still:
         part.requires_grad_(True)
     held_out = [example for examples in dev.values() for example in examples]
@@ -229,7 +280,13 @@ def train_stages(checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recip
 
 
 def _stage(
-    place: int, checkpoint: Checkpoint, teacher: Any, tokenizer: TextTokenizer, data: Data, recipe: Recipe, state: Path
+    place: int,
+    checkpoint: Checkpoint,
+    teachers: Teachers,
+    tokenizer: TextTokenizer,
+    data: Data,
+    recipe: Recipe,
+    state: Path,
 ) -> FitResult:
     """Train one stage, the `place`-th."""
     *before, stage = recipe.stages[:place]
@@ -256,7 +313,7 @@ def _stage(
     )
     learning = Learning(
         steps=lambda number: _steps(data.train, stage, recipe, done * stage.validations + number),
-        loss=lambda model, step: _losses(model, teacher, tokenizer, step, recipe, stage.listwise),
+        loss=lambda model, step: _losses(model, teachers, tokenizer, step, recipe, stage.listwise),
         validate=lambda model: validate(model, tokenizer, data.dev, recipe.token_budget, recipe.stride),
         criterion=lambda measures: measures["mean"],
     )
@@ -321,12 +378,15 @@ def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number
 
 
 def _losses(
-    model: Any, teacher: Any, tokenizer: TextTokenizer, step: Step, recipe: Recipe, listwise: float = 0.0
+    model: Any, teachers: Teachers, tokenizer: TextTokenizer, step: Step, recipe: Recipe, listwise: float = 0.0
 ) -> Iterable[torch.Tensor]:
     chance = random.Random(step.seed)
     made = batch(step.examples, tokenizer, chance, recipe.stride)
-    answering, each, odds = list_losses(model, made, recipe.portion)
-    yield (answering + each) / len(step.examples)
+    for teacher in teachers:
+        if teacher is not None:
+            teacher.to(model.device)
+    answering, each, taught, odds = list_losses(model, made, recipe.portion, teachers.reader)
+    yield (answering + each + recipe.taught * taught) / len(step.examples)
     if step.embeds:
         learned = [
             (example, own)
@@ -335,7 +395,9 @@ def _losses(
         ]
         if len(learned) > 1:
             examples = [example for example, _ in learned]
-            yield _embedding_loss(model, teacher, tokenizer, examples, [own for _, own in learned], recipe, listwise)
+            yield _embedding_loss(
+                model, teachers.embedding, tokenizer, examples, [own for _, own in learned], recipe, listwise
+            )
 
 
 def _embedding_loss(
@@ -360,7 +422,6 @@ def _embedding_loss(
     texts += [text for _, _, text in hard]
     sequences = tokenizer.singles([text[:LONGEST_EMBEDDED] for text in texts])
     with torch.no_grad():
-        teacher.to(model.device)
         targets = [embed(teacher, part, recipe.portion) for part in (queries, sequences)]
     groups = [example.group or example.key for example in examples]
     owners = [*range(len(examples)), *(place for place, _, _ in hard)]

@@ -1,4 +1,4 @@
-"""Training of the yes/no head, on BoolQ, over the trunk as it is: its hidden states are computed once."""
+"""Training of the yes/no head, on BoolQ and InfoTabS, over the trunk as it is: its hidden states are computed once."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def train_yes_no(
 
 
 def measures(head: YesNoHead, read: States) -> dict[str, float]:
-    """Accuracy, log loss, and the share of the more frequent answer, which a constant would have as accuracy."""
+    """Of questions that the text decides the accuracy, and the share of the more frequent answer, which a constant would have as
+    accuracy; of all the log loss, and the share of right verdicts among yes, no and "does not say", by thirds of the probability."""
     device = next(head.parameters()).device
     odds = np.empty(len(read.targets))
     order = np.argsort([len(one) for one in read.states], kind="stable")
@@ -69,13 +70,20 @@ def measures(head: YesNoHead, read: States) -> dict[str, float]:
         for places in np.array_split(order, max(1, len(order) // 32)):
             hidden, mask, _ = read.batch(places, device)
             odds[places] = head(hidden, mask).float().cpu().numpy()
-    yes = read.targets > 0
-    right = np.where(yes, 1.0, -1.0) * odds
+    targets = read.targets.astype(np.float64)
+    decided = targets != 0.5
+    yes = targets[decided] > 0.5
     return {
-        "accuracy": float(((odds > 0) == yes).mean()),
-        "log loss": float(np.logaddexp(0, -right).mean()),
+        "accuracy": float(((odds[decided] > 0) == yes).mean()),
+        "verdict": float((thirds(1 / (1 + np.exp(-odds))) == thirds(targets)).mean()),
+        "log loss": float((np.logaddexp(0, odds) - targets * odds).mean()),
         "majority": float(max(yes.mean(), 1 - yes.mean())),
     }
+
+
+def thirds(chances: np.ndarray) -> np.ndarray:
+    """[n] verdicts of probabilities of yes: 0 for no, 1 for "does not say", 2 for yes."""
+    return np.digitize(chances, (1 / 3, 2 / 3))
 
 
 def _loss(head: YesNoHead, read: States, places: np.ndarray) -> torch.Tensor:

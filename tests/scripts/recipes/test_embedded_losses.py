@@ -337,10 +337,42 @@ def test_losses_of_pairs_are_their_definition(tokenizer, seed, budget):
     assert [loss.item() for loss in found[:2]] == pytest.approx(expected_losses(given, made), rel=1e-5)
 
 
+def choices(given, batch):
+    """Of each example the probabilities of "none" and of each pair of a start and an end in each text."""
+    odds, starts, ends = (array.detach().numpy().astype(np.float64) for array in (given.odds, given.starts, given.ends))
+    row = 0
+    for size in batch.sizes:
+        rows = range(row, row + size)
+        texts = np.exp(log_softmax(np.append(odds[row : row + size], 0.0)))
+        likely = [texts[-1:]]
+        for share, place in zip(texts, rows, strict=False):
+            allowed = [0, *range(int(batch.firsts[place]), int(batch.ends[place]))]
+            start, end = (np.exp(log_softmax(array[place, allowed])) for array in (starts, ends))
+            likely.append(share * np.outer(start, end).ravel())
+        yield np.concatenate(likely)
+        row += size
+
+
+@pytest.mark.parametrize("budget", [1, 10**6])
+def test_a_teacher_is_followed_in_texts_and_spans(tokenizer, budget):
+    made = some_batch(tokenizer)
+    given, teacher = Given(made, 1), Given(made, 2)
+    found = losses.list_losses(given, made, budget, teacher)
+    divergence = sum(
+        (theirs * np.log(theirs / own)).sum()
+        for own, theirs in zip(choices(given, made), choices(teacher, made), strict=True)
+    )
+    assert found.taught.item() == pytest.approx(divergence, rel=1e-4)
+    assert [loss.item() for loss in found[:2]] == pytest.approx(expected_losses(given, made), rel=1e-5)
+    assert losses.list_losses(given, made, budget, given).taught.item() == pytest.approx(0, abs=1e-4)
+    found.taught.backward()
+    assert given.odds.grad.any() and teacher.odds.grad is None
+
+
 def test_where_no_text_answers_that_is_learned(tokenizer):
     made = batches.batch([unanswerable(0, wrong=2), unanswerable(1, wrong=1)], tokenizer, None)
     given = Given(made)
-    answering, each, _ = losses.list_losses(given, made, BUDGET)
+    answering, each, *_ = losses.list_losses(given, made, BUDGET)
     (answering + each).backward()
     assert (given.odds.grad > 0).all()  # all of them are to be lower
     assert (given.starts.grad[:, 0] < 0).all() and (given.ends.grad[:, 0] < 0).all()  # [CLS] is to be higher
@@ -371,7 +403,7 @@ def test_all_heads_and_the_trunk_get_gradients(model, tokenizer):
 
 def test_a_text_whose_answer_nobody_marked_is_chosen_and_not_read(model, tokenizer):
     unmarked = Example("who", (Candidate("the film", True, readable=False),), "made", "k")
-    answering, each, odds = losses.list_losses(model, batches.batch([unmarked], tokenizer, None), BUDGET)
+    answering, each, _, odds = losses.list_losses(model, batches.batch([unmarked], tokenizer, None), BUDGET)
     assert answering.item() == pytest.approx(np.log1p(np.exp(-odds.item())), rel=1e-5)
     (answering + each).backward()
     assert not model.span.weight.grad.any()

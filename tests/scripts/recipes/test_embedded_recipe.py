@@ -18,6 +18,7 @@ from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.joint import JointModel
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.yes_no_reader import YesNoReader
+from convinse.support.errors import ConfigError, DataError
 from convinse.training.learning import FitResult
 from places import ROOT
 from recipes.embedded import __main__ as script
@@ -26,7 +27,7 @@ from recipes.embedded.card import SOURCES, embedded_card
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.sets import builders
 from recipes.embedded.tables import Rows
-from tiny_models import WORDS, tiny, torch
+from tiny_models import WORDS, joint, tiny, torch
 from written import write
 
 
@@ -244,7 +245,8 @@ def test_what_is_something_else_is_not_replaced(refused):
 
 def test_the_model_to_train_begins_as_the_teacher():
     made = script.start_from(recipe(STAGE, base=str(tiny("bert", "embedding")), seed=5))
-    checkpoint, teacher, base = made
+    checkpoint, teachers, base = made
+    teacher = teachers.embedding
     assert type(checkpoint.model) is JointModel and base == tiny("bert", "embedding")
     assert checkpoint.model.config.row_form == "plain"
     ranked = recipe(STAGE, base=str(base), seed=5, rows=Rows("ranked"))
@@ -260,7 +262,36 @@ def test_the_model_to_train_begins_as_the_teacher():
     assert all(torch.equal(again[name], drawn[name]) and not torch.equal(again[name], other[name]) for name in heads)
 
 
-LINES = {"qed/dev.jsonl": 250, "squad-sentences/pairs.jsonl": 400, "boolq/train.jsonl": 120, "boolq/dev.jsonl": 60}
+def test_layers_of_the_base_are_kept_and_a_reader_teaches():
+    base = joint(num_hidden_layers=4)
+    made, teachers, _ = script.start_from(recipe(STAGE, base=str(base), layers=[0, 2], reader=str(base)))
+    whole, kept = teachers.reader.bert.encoder.layer, made.model.bert.encoder.layer
+    assert len(kept) == made.model.config.num_hidden_layers == 2 and len(whole) == 4
+    assert all(
+        torch.equal(own, given)
+        for place, layer in zip((0, 2), kept, strict=True)
+        for own, given in zip(layer.parameters(), whole[place].parameters(), strict=True)
+    )
+    with pytest.raises(ConfigError, match="layers: 4: .* has 4 layers"):
+        script.start_from(recipe(STAGE, base=str(base), layers=[4]))
+
+
+def test_kept_examples_are_those_that_were_gathered(tmp_path):
+    given = recipes.gather({"a": lambda: TRAIN["a"], "b": lambda: TRAIN["b"]})
+    recipes.write_examples(given, tmp_path / "examples.jsonl.gz")
+    assert recipes.read_examples(tmp_path / "examples.jsonl.gz") == given
+    (tmp_path / "examples.jsonl.gz").write_bytes((tmp_path / "examples.jsonl.gz").read_bytes()[:-40])
+    with pytest.raises(DataError, match="--examples"):
+        recipes.read_examples(tmp_path / "examples.jsonl.gz")
+
+
+LINES = {
+    "qed/dev.jsonl": 250,
+    "squad-sentences/pairs.jsonl": 400,
+    "boolq/train.jsonl": 120,
+    "boolq/dev.jsonl": 60,
+    "infotabs/train.jsonl": 60,
+}
 QUICK = {
     "stages": [
         {"mixture": {"qed": 1, "selqa": 1}},
