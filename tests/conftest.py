@@ -73,7 +73,7 @@ def workdir(tmp_path_factory, monkeypatch):
 @pytest.fixture(autouse=True)
 def network(monkeypatch):
     """Short pauses between attempts, and nothing from the environment."""
-    monkeypatch.setattr(web, "_BACK_OFF", 0.01)
+    monkeypatch.setattr(web, "BACK_OFF", 0.01)
     for name in ("CONVINSE_OFFLINE", "CONVINSE_CONTACT", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
 

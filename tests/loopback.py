@@ -11,7 +11,7 @@ from convinse.serving.app import HttpServer, listen
 from convinse.serving.clocq import create_app
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 5
 
@@ -31,7 +31,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-class _Server(ThreadingHTTPServer):
+class Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
@@ -91,7 +91,7 @@ def dripping(pause):
 
 def scripted_server(*steps):
     """A server that answers the first request with the first step, and so on, while a `with` block runs."""
-    server = _Server(("127.0.0.1", 0), _Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     server.steps, server.requests, server.stopped = steps, [], threading.Event()
     server.url = f"http://127.0.0.1:{server.server_port}"
     return running(server)

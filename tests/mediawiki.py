@@ -5,10 +5,10 @@ import time
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
-from loopback import _Handler, _Server, ok, running
+from loopback import Handler, Server, ok, running
 
 
-class Wiki(_Server):
+class Wiki(Server):
     """What it has is in `pages`, `redirects`, `items` and `sitelinks`; `faults` are steps for the next requests."""
 
     def __init__(self):
@@ -71,7 +71,7 @@ class Wiki(_Server):
         return {"entities": {item: {"type": "item", "id": item, "sitelinks": links}}, "success": 1}
 
 
-class _WikiHandler(_Handler):
+class _WikiHandler(Handler):
     def answer(self):
         wiki = self.server
         params = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}

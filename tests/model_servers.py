@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from types import SimpleNamespace
 
-from loopback import _Server, running
+from loopback import Server, running
 
 
 def completion(text, finish="stop", tokens=None, **message):
@@ -61,7 +61,7 @@ def model_server(reply):
         def log_message(self, *_):
             pass
 
-    server = _Server(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     server.requests, server.lock, server.stopped = [], threading.Lock(), threading.Event()
     server.url = f"http://127.0.0.1:{server.server_port}/v1"
     with running(server):

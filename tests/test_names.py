@@ -38,3 +38,22 @@ def test_a_class_has_a_name_of_its_own():
 def test_variables_are_named_by_nouns(path):
     names = named(ast.parse(path.read_text()))
     assert [f"{path}:{line}: {name}" for name, line in names if name.strip("_") in NO_NOUNS] == []
+
+
+OF_THE_LIBRARY = {"_replace", "_asdict", "_fields", "_exit", "_parse_args"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda path: path.name)
+def test_tests_use_public_names(path):
+    private = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute) and not ast.unparse(node.value).startswith(("self", "cls")):
+            private.append((node.lineno, node.attr))
+        elif isinstance(node, ast.ImportFrom):
+            private += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setattr"):
+            texts = [own.value for own in node.args if isinstance(own, ast.Constant) and isinstance(own.value, str)]
+            private += [(node.lineno, text.rpartition(".")[2]) for text in texts]
+    assert [
+        own for own in private if own[1].startswith("_") and not own[1].endswith("__") and own[1] not in OF_THE_LIBRARY
+    ] == []

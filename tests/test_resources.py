@@ -7,8 +7,8 @@ import pytest
 
 from convinse.cli import main
 from convinse.config import load_config, parse_config
-from convinse.encoder.answer_type_reader import AnswerTypeReader
 from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.engine import Engine
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.knowledge_base import index as knowledge_bases
@@ -140,7 +140,7 @@ def test_answer_types_are_kept_where_the_cache_is(workdir, monkeypatch):
     alone = chances(ers_use_cache=False)
     assert not list(workdir.iterdir())
     assert chances() == alone
-    monkeypatch.setattr(AnswerTypeReader, "_computed", None)  # nothing is left to compute
+    monkeypatch.setattr(Engine, "run", None)  # nothing is left to compute
     assert chances() == alone
     with pytest.raises(TypeError):
         chances(ers_use_cache=False)

@@ -98,7 +98,7 @@ def save_model(
 
 
 @cache
-def _root() -> Path:
+def models_folder() -> Path:
     root = Path(tempfile.mkdtemp(prefix="tiny-models-"))
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     return root
@@ -107,7 +107,7 @@ def _root() -> Path:
 @cache
 def tiny(*arguments, **options) -> Path:
     """The folder of such a model (see `save_model`), made once a session; not to be written to."""
-    return save_model(Path(tempfile.mkdtemp(dir=_root())), *arguments, **options)
+    return save_model(Path(tempfile.mkdtemp(dir=models_folder())), *arguments, **options)
 
 
 def copy_of(folder: Path, target: Path) -> Path:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from convinse.encoder.checkpoint import quiet
-from tiny_models import _root, byte_pairs, torch, transformers
+from tiny_models import byte_pairs, models_folder, torch, transformers
 
 POSITIONS = 128  # tokens that the models can take
 
@@ -47,4 +47,4 @@ def save_writer(folder, kind="bart", headless=False, seed=0, **config):
 @cache
 def writer(*arguments, **options):
     """The folder of such a model (see `save_writer`), made once a session; not to be written to."""
-    return save_writer(Path(tempfile.mkdtemp(dir=_root())), *arguments, **options)
+    return save_writer(Path(tempfile.mkdtemp(dir=models_folder())), *arguments, **options)

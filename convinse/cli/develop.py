@@ -115,7 +115,7 @@ def _docs(options: argparse.Namespace) -> int:
         )
     site = (options.output or checkout / _SITE).resolve()
     status = _run_module(checkout / "scripts", "website.write_pages", [] if options.write else ["--check"])
-    status = status or _build_site(checkout / _PAGES, site)
+    status = status or build_site(checkout / _PAGES, site)
     if status == 0 and not options.quiet:
         print(site / "index.html")
     if status == 0 and options.serve is not None:
@@ -134,7 +134,7 @@ def _serve_folder(folder: Path, port: int) -> None:
         server.serve_forever()
 
 
-def _build_site(pages: Path, site: Path) -> int:
+def build_site(pages: Path, site: Path) -> int:
     """Build all of it, in a process of its own: what a page is generated from may have changed anywhere.
 
     Raises:

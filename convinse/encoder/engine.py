@@ -22,7 +22,7 @@ PER_TOKEN: tuple[Output, ...] = ("spans", "rewrite")  # with numbers of each tok
 Arrays = tuple[np.ndarray, ...]
 # Batches on a CPU between two times that memory is given back: they have all lengths, and the next ones do not fit into the pieces that
 # they leave.
-_BLOCK = 4096  # texts, or pairs, that are tokenised while those before are computed
+BLOCK = 4096  # texts, or pairs, that are tokenised while those before are computed
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -151,14 +151,14 @@ def prepared(items: Sequence[T], prepare: Callable[[Sequence[T]], U]) -> Iterato
     Yields:
         The place of a block's first item, and what `prepare` made of the block.
     """
-    starts = range(0, len(items), _BLOCK)
+    starts = range(0, len(items), BLOCK)
     if len(starts) < 2:
         yield from ((start, prepare(items)) for start in starts)
         return
     with ThreadPoolExecutor(1, "tokenising") as pool:
-        blocks = deque([pool.submit(prepare, items[:_BLOCK])])
+        blocks = deque([pool.submit(prepare, items[:BLOCK])])
         for start in starts:
             block = blocks.popleft().result()
-            if start + _BLOCK < len(items):
-                blocks.append(pool.submit(prepare, items[start + _BLOCK : start + 2 * _BLOCK]))
+            if start + BLOCK < len(items):
+                blocks.append(pool.submit(prepare, items[start + BLOCK : start + 2 * BLOCK]))
             yield start, block

@@ -36,7 +36,7 @@ Storage = Literal["float32", "float16", "int8"]
 WEIGHTS = "model.safetensors"
 SCALES = ".int8_scales"  # behind a tensor's name: what its rows are multiplied by
 LEVELS = 127
-_SMALLEST = 4096  # numbers of a matrix worth rounding
+SMALLEST = 4096  # numbers of a matrix worth rounding
 _FARTHEST = 128  # tokens apart; all farther ones are in one bucket
 _FETCHING = ("cache_dir", "revision", "token", "local_files_only")  # options that say how a file is fetched
 
@@ -178,7 +178,7 @@ def stored(weights: Mapping[str, torch.Tensor], storage: Storage, levels: int = 
     """Weights as a file keeps them; `levels` of each sign in int8: with fewer the file packs smaller."""
     kept: dict[str, torch.Tensor] = {}
     for name, tensor in weights.items():
-        if storage == "float32" or tensor.dim() != 2 or tensor.numel() < _SMALLEST:
+        if storage == "float32" or tensor.dim() != 2 or tensor.numel() < SMALLEST:
             kept[name] = tensor.contiguous()
         elif storage == "float16":
             kept[name] = tensor.half().contiguous()

@@ -54,8 +54,8 @@ class Cascade(Scorer):
         lexical_share: float = 0.0,
     ) -> None:
         self._bm25 = bm25
-        self._reranker = reranker
-        self._embeddings = embeddings
+        self.reranker = reranker
+        self.embeddings = embeddings
         self._share = lexical_share
         self._lexical, self._dense = (lexical, dense) if embeddings is not None else (lexical + dense, 0)
 
@@ -73,7 +73,7 @@ class Cascade(Scorer):
         """See the base class."""
         questions = queries if questions is None else questions
         fused = self._fuse(queries, questions, evidences)
-        if self._reranker is None:
+        if self.reranker is None:
             return [
                 [with_score(candidates[place], round(float(fusion.values[place]), 6)) for place in fusion.order[:top_k]]
                 for candidates, fusion in zip(evidences, fused, strict=True)
@@ -83,7 +83,7 @@ class Cascade(Scorer):
             for candidates, fusion in zip(evidences, fused, strict=True)
         ]
         shares = [fusion.words[fusion.order[: fusion.chosen]] for fusion in fused]
-        ranked = self._reranker.rank_all(questions, chosen, top_k, shares, self._share)
+        ranked = self.reranker.rank_all(questions, chosen, top_k, shares, self._share)
         for best, candidates, fusion in zip(ranked, evidences, fused, strict=True):
             rest = fusion.order[fusion.chosen : fusion.chosen + top_k - len(best)]
             best.extend(with_score(candidates[place], 0.0) for place in rest)
@@ -103,7 +103,7 @@ class Cascade(Scorer):
                 rankings.append(_order(dense[number], texts))
                 limits.append(self._dense)
             values = reciprocal_ranks(rankings)
-            chosen = np.full(len(candidates), self._reranker is None)  # without it nothing comes before the fusion
+            chosen = np.full(len(candidates), self.reranker is None)  # without it nothing comes before the fusion
             for ranking, limit in zip(rankings, limits, strict=True):
                 chosen[ranking[:limit]] = True
             ranks = list(zip(~chosen, -values, texts, strict=True))
@@ -113,14 +113,14 @@ class Cascade(Scorer):
         return fused
 
     def _dense_scores(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[np.ndarray] | None:
-        if self._embeddings is None:
+        if self.embeddings is None:
             return None
-        encoder = self._embeddings.bi_encoder
+        encoder = self.embeddings.bi_encoder
         texts = [[as_read(evidence, encoder.row_form) for evidence in candidates] for candidates in evidences]
         place_of: dict[str, int] = {}
         places = [[place_of.setdefault(text, len(place_of)) for text in own] for own in texts]
-        vectors = self._embeddings.embed(list(place_of))
-        questions = self._embeddings.embed_questions(queries)
+        vectors = self.embeddings.embed(list(place_of))
+        questions = self.embeddings.embed_questions(queries)
         return [vectors[own].astype(np.float32) @ question for question, own in zip(questions, places, strict=True)]
 
 

@@ -43,7 +43,7 @@ class ClocqRetriever:
         self.resources = resources or Resources(config)
         self.cache = self.resources.cache
         self.wikipedia = wikipedia or WikipediaRetriever(config, resources=self.resources)
-        self._api = ClocqApi(config.clocq_host, config.clocq_port) if config.clocq_use_api else None
+        self.api = ClocqApi(config.clocq_host, config.clocq_port) if config.clocq_use_api else None
 
     @property
     def kb(self) -> KnowledgeBase:
@@ -102,11 +102,11 @@ class ClocqRetriever:
             NetworkError: with `clocq_use_api`, when the server cannot be used. A failure is not cached, and never an
                 empty result.
         """
-        if known is not None and self._api is None:
+        if known is not None and self.api is None:
             facts, entities = self._search(text, known)
             return [fact_evidence(*fact) for fact in facts], entities
         # the data, and the code that links and chooses; or a server
-        origin = f"{self.kb.build_id}/{program_id()}" if self._api is None else self._api.address
+        origin = f"{self.kb.build_id}/{program_id()}" if self.api is None else self.api.address
         parameters = {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
         key = ("search_space", origin, parameters, text, *([] if known is None else [list(known)]))
         cached = self.cache.get(*key)
@@ -122,11 +122,11 @@ class ClocqRetriever:
         params, p = self.config.clocq_params, self.config.clocq_p
         slots = read_slots(text, self.config.sr_delimiter)
         told = text if slots is None else slots.told
-        if self._api is None:
+        if self.api is None:
             return self.resources.search_space.search(told, known)
         if known is None:
-            return self._api.search_space(told, params, p)
-        facts = facts_around(self._api.neighborhood, known, min(p, params.p_setting))
+            return self.api.search_space(told, params, p)
+        facts = facts_around(self.api.neighborhood, known, min(p, params.p_setting))
         return best_facts(told, facts, params, self.resources.language), list(known)
 
     def retrieve_kb_facts_for_item(self, item_id: str) -> list[FactEntities]:
@@ -135,7 +135,7 @@ class ClocqRetriever:
         Raises:
             NetworkError: with `clocq_use_api`, when the server cannot be used.
         """
-        source = self._api or self.resources.kb
+        source = self.api or self.resources.kb
         return source.neighborhood(item_id, self.config.clocq_p)
 
     @also_named(question_entity_id="question_entity", item_id="question_entity")
@@ -184,5 +184,5 @@ class ClocqRetriever:
         """Close the cache and the connections; everything put into the cache is on disk already."""
         self.wikipedia.store_cache()
         self.cache.close()
-        if self._api is not None:
-            self._api.close()
+        if self.api is not None:
+            self.api.close()

@@ -153,7 +153,7 @@ class WikipediaRetriever:
 
     def _fetch(self, item_id: str, known_title: str) -> dict[str, Any]:
         end = until(self.config.ers_deadline)
-        missing = {"asked_for": known_title, "missing": True, "date": _now().isoformat()}
+        missing = {"asked_for": known_title, "missing": True, "date": now().isoformat()}
         title = known_title or self._api.title_of(item_id, end)
         raw = self._api.page(title, end) if title else None
         if raw is None:
@@ -179,7 +179,7 @@ class WikipediaRetriever:
             if kept is not None and self._is_fresh(kept):
                 items[title] = None if kept["missing"] else LinkedItem(kept["id"], kept["title"])
         for batch in self._api.items_of(sorted(titles - items.keys()), end):
-            date = _now().isoformat()
+            date = now().isoformat()
             for title, item in batch.items():
                 value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
                 self.cache.put(*kind, title, value=value)
@@ -189,7 +189,7 @@ class WikipediaRetriever:
 
     def _is_fresh(self, kept: dict[str, Any]) -> bool:
         """Whether a cached value counts: what exists does for ever, what is missing for `ers_missing_ttl` days."""
-        age = _now() - datetime.fromisoformat(kept["date"])
+        age = now() - datetime.fromisoformat(kept["date"])
         return not kept["missing"] or timedelta(0) <= age < timedelta(days=self.config.ers_missing_ttl)
 
     def _labelled(self, kept: dict[str, Any] | None) -> list[Evidence]:
@@ -231,5 +231,6 @@ def _plain(title: str) -> str:
     return re.sub(r"(?<=\S)\s+\([^()]*\)$", "", title)
 
 
-def _now() -> datetime:
+def now() -> datetime:
+    """The time, in UTC."""
     return datetime.now(timezone.utc)

@@ -18,7 +18,7 @@ from ..support.files import replacing
 from ..support.progress import progress
 from ..support.web import WebSession
 
-_TABLE = Path(__file__).with_name("downloads.json")
+TABLE = Path(__file__).with_name("downloads.json")
 _DEADLINE = 6 * 3600.0  # seconds for a file
 
 
@@ -73,7 +73,7 @@ class Fetched(NamedTuple):
 
 def collections() -> dict[str, FileCollection]:
     """All collections by name."""
-    return msgspec.json.decode(_TABLE.read_bytes(), type=dict[str, FileCollection])
+    return msgspec.json.decode(TABLE.read_bytes(), type=dict[str, FileCollection])
 
 
 def find_collection(name: str) -> FileCollection:

@@ -45,7 +45,7 @@ from .layout import (
 from .names import form_hash, other_forms, write_names
 
 LOGGER = logging.getLogger(__name__)
-_BLOCK = 8 << 20  # bytes of lines that a process parses at once
+BLOCK = 8 << 20  # bytes of lines that a process parses at once
 _BUCKET_SHIFT = 20  # items of a bucket of postings: 2 ** 20
 _FORM_BUCKET_SHIFT = 58  # the upper bits of a hash: 64 buckets of names
 _LITERAL_BYTES = 250  # of memory for one literal that is remembered
@@ -92,7 +92,7 @@ def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Generato
 
     def blocks() -> Iterator[Block]:
         nonlocal shown
-        for block in read_blocks(dump, _BLOCK):
+        for block in read_blocks(dump, BLOCK):
             advance((block.position >> 20) - shown)
             shown = block.position >> 20
             yield block

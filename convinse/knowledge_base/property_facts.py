@@ -11,7 +11,7 @@ import numpy as np
 
 from .layout import PAIRS_SHIFT, PROPERTY_MASK, pairs_in
 
-_BLOCK = 1 << 22  # tokens that are read at once
+BLOCK = 1 << 22  # tokens that are read at once
 
 
 class PropertyFacts:
@@ -57,7 +57,7 @@ class PropertyFacts:
         first = 0
         while first < len(starts):
             start = int(starts[first])
-            last = max(first + 1, int(ends.searchsorted(start + _BLOCK, "right")))
+            last = max(first + 1, int(ends.searchsorted(start + BLOCK, "right")))
             tokens = np.asarray(self._tokens[start : int(ends[last - 1])], np.int64)
             places = _fact_places(tokens, starts[first:last] - start, ends[first:last] - start)
             occurrences = list(_properties(tokens, places))

@@ -32,7 +32,7 @@ from .writing import IndexWriter, finish
 LOGGER = logging.getLogger(__name__)
 MEMORY = 2_000_000_000
 _LEAST_MEMORY = 64_000_000
-_BLOCK_BYTES, _LEAST_BLOCK = 8_000_000, 500_000
+BLOCK_BYTES, _LEAST_BLOCK = 8_000_000, 500_000
 _BLOCK_FACTOR = 40  # bytes of memory that a byte of a block takes while it is read
 _WORD_BYTES = 350  # of memory for a word that is remembered
 _LEAST_HEAP = 15_000_000  # that the engine takes
@@ -86,7 +86,7 @@ def build_index(
         )
     workers = processes or cores()
     # three blocks for each process: the block it reads, a block on its way to it, and a result
-    block_bytes = min(_BLOCK_BYTES, max(_LEAST_BLOCK, memory // (2 * _BLOCK_FACTOR * (workers + 1))))
+    block_bytes = min(BLOCK_BYTES, max(_LEAST_BLOCK, memory // (2 * _BLOCK_FACTOR * (workers + 1))))
     most_words = memory // (4 * workers * _WORD_BYTES)
     size = passages.stat().st_size if passages.is_file() else 0
     workers = min(workers, size // block_bytes + 1)

@@ -32,10 +32,10 @@ from .layout import (
     token,
 )
 
-_SPARE = 10  # candidates more than are wanted: enough for nearly every question
+SPARE = 10  # candidates more than are wanted: enough for nearly every question
 _MORE = 4  # times as many, where they are too few
 _TINY = 1e-6  # more than the engine's single precision is off for a term, where scores are near 0
-_IDS_AT_ONCE = 1 << 16  # that are looked through
+IDS_AT_ONCE = 1 << 16  # that are looked through
 _NO_TERM = 0xFFFFFFFF
 
 
@@ -126,8 +126,8 @@ class PassageIndex:
         """The numbers of passages by their ids, those that there are; all ids of the index are looked through."""
         wanted = {name.encode() for name in ids}
         numbers: dict[str, int] = {}
-        for first in range(0, len(self), _IDS_AT_ONCE):
-            places = self._arrays["id_start"][first : first + _IDS_AT_ONCE + 1]
+        for first in range(0, len(self), IDS_AT_ONCE):
+            places = self._arrays["id_start"][first : first + IDS_AT_ONCE + 1]
             block = self._arrays["ids"][int(places[0]) : int(places[-1])].tobytes()
             ends = (places - places[0]).tolist()
             for number, place in enumerate(zip(ends[:-1], ends[1:], strict=True), first):
@@ -162,7 +162,7 @@ class PassageIndex:
         query, wanted = self._query(terms)
         if not len(wanted.idf) or top < 1:
             return np.empty(0, np.int64), np.empty(0)
-        fetch = top + top // 4 + _SPARE
+        fetch = top + top // 4 + SPARE
         while True:
             with self._candidates.reading():
                 hits = self._candidates.searcher.search(query, min(fetch, len(self)), count=False).hits

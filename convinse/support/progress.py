@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 LOGGER = logging.getLogger(__name__)
-_LOG_EVERY = 10.0  # seconds between two lines in a log
+LOG_EVERY = 10.0  # seconds between two lines in a log
 
 
 class Advance(Protocol):
@@ -47,7 +47,7 @@ class _LogProgress:
     def __call__(self, units: int = 1) -> None:
         self._done += units
         now = time.monotonic()
-        if now - self._last >= _LOG_EVERY or self._done == self._total:
+        if now - self._last >= LOG_EVERY or self._done == self._total:
             self._last = now
             rate = self._done / max(now - self._start, 1e-9)
             if self._total is None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger(__name__)
 _RETRIED = frozenset((429, 500, 502, 503, 504))
-_BACK_OFF = 0.5  # seconds before the third attempt; doubled for each further one
+BACK_OFF = 0.5  # seconds before the third attempt; doubled for each further one
 _LONGEST_BACK_OFF = 30.0
 _CONNECT_TIMEOUT = 10.0  # seconds
 _BLOCK = 1 << 16
@@ -169,7 +169,7 @@ class WebSession:
         paced_http.deadline.set(deadline)
         retry = Retry(
             self.attempts - 1, connect=self.refusals - 1, allowed_methods=None, status_forcelist=_RETRIED,
-            backoff_factor=_BACK_OFF, backoff_max=_LONGEST_BACK_OFF, backoff_jitter=_BACK_OFF,
+            backoff_factor=BACK_OFF, backoff_max=_LONGEST_BACK_OFF, backoff_jitter=BACK_OFF,
         )  # fmt: skip
         options["headers"] = {"User-Agent": user_agent(self.contact), **(headers or {})}
         while True:

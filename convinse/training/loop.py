@@ -97,7 +97,7 @@ def fit(
         best_so_far = learning.criterion(result.history[result.best]) if weights else -math.inf
         if learning.criterion(measures) > best_so_far:
             result.best, weights = epoch, _copy(model)
-        _save_state(state, run_id, model, optimizer, result, weights)
+        save_state(state, run_id, model, optimizer, result, weights)
     if weights:
         model.load_state_dict(weights)
     model.to("cpu").eval()
@@ -133,7 +133,7 @@ class _State(msgspec.Struct):
     fitted: FitResult
 
 
-def _save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: FitResult, weights: Weights) -> None:
+def save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: FitResult, weights: Weights) -> None:
     """All that a later process needs, in one folder that appears whole or not at all; safetensors and JSON only."""
     moments = {
         f"{name}.{number}": tensor.detach().cpu().contiguous()

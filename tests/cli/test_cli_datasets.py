@@ -102,7 +102,7 @@ def test_download(command, command_error, monkeypatch):
     content = b'{"context": "a", "qas": [{"qid": "1", "question": "?", "answers": ["a"]}]}\n'
     table = {"x": {"about": "", "base": "http://127.0.0.1:9/", "files": [
         {"name": "X.jsonl", "url": "y", "md5": hashlib.md5(content).hexdigest(), "examples": 1}]}}  # fmt: skip
-    monkeypatch.setattr(download_module, "_TABLE", write("table.json", table))
+    monkeypatch.setattr(download_module, "TABLE", write("table.json", table))
     with scripted_server(serve(content)) as server:
         for more in ("", ", was there already"):
             shown = command("download", "x", "data", "--mirror", server.url, "--quiet")

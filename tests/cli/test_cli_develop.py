@@ -75,7 +75,7 @@ def test_the_site_is_served_on_this_machine(start, workdir):
     Path("site").mkdir()
     Path("site/index.html").write_text("<h1>start</h1>")
     process = start(
-        "import sys; from convinse.cli import develop; develop._build_site = lambda *_: 0\n"
+        "import sys; from convinse.cli import develop; develop.build_site = lambda *_: 0\n"
         "from convinse.cli import main; sys.exit(main(['docs', '--output', 'site', '--serve', '0', '--quiet']))"
     )
     url = process.stdout.readline().split()[0]

@@ -118,7 +118,7 @@ def test_a_sequence_that_does_not_fit_is_an_error():
 
 
 def test_a_block_is_prepared_while_the_one_before_is_computed(monkeypatch):
-    monkeypatch.setattr(engine_module, "_BLOCK", 10)
+    monkeypatch.setattr(engine_module, "BLOCK", 10)
     began = [threading.Event() for _ in range(4)]
 
     def prepare(block):
@@ -141,7 +141,7 @@ def test_a_single_block_needs_no_thread():
 
 
 def test_an_error_of_preparing_comes_through(monkeypatch):
-    monkeypatch.setattr(engine_module, "_BLOCK", 1)
+    monkeypatch.setattr(engine_module, "BLOCK", 1)
 
     def prepare(block):
         if block == [2]:

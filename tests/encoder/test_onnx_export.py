@@ -91,7 +91,7 @@ def test_two_logits(tmp_path):
 @pytest.mark.parametrize("storage", ["float32", "float16", "int8"])
 @pytest.mark.parametrize("heads", [(), ("yes_no",), ("answer_type",), ("yes_no", "answer_type")])
 def test_a_joint_model_as_it_is_stored(storage, heads, tmp_path, monkeypatch):
-    monkeypatch.setattr("convinse.encoder.joint._SMALLEST", 512)  # the matrices of a tiny model, too
+    monkeypatch.setattr("convinse.encoder.joint.SMALLEST", 512)  # the matrices of a tiny model, too
     folder = copy_of(calm("bert", "joint"), tmp_path / "model")
     joint_model(calm("bert", "joint")).save_pretrained(folder, storage=storage)
     with_heads(folder, *heads, storage=storage)

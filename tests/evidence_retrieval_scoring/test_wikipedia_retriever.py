@@ -143,7 +143,7 @@ def live(wiki, closed):
 @pytest.fixture
 def clock(monkeypatch):
     state = {"now": datetime(2026, 1, 1, tzinfo=timezone.utc)}
-    monkeypatch.setattr(wikipedia_retriever, "_now", lambda: state["now"])
+    monkeypatch.setattr(wikipedia_retriever, "now", lambda: state["now"])
 
     def advance(**delta):
         state["now"] += timedelta(**delta)

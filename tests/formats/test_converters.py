@@ -216,7 +216,7 @@ def test_accepted_strings_are_looked_for_when_nothing_else_is_found():
 
 def test_progress_of_a_long_conversion(workdir, monkeypatch, caplog):
     caplog.set_level("INFO", logger="convinse")
-    monkeypatch.setattr(progress, "_LOG_EVERY", 0.0)
+    monkeypatch.setattr(progress, "LOG_EVERY", 0.0)
     values = [{**MRQA, "qas": [{"qid": str(i), "question": "?"}]} for i in range(3)]
     convert(write_lines("a", *values), Path("b"), "mrqa", "mrqa")
     assert "reading a: 2 contexts" in caplog.text and "3 contexts" in caplog.text

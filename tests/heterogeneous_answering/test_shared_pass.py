@@ -147,8 +147,8 @@ def conversations():
 
 def run(conversations, **keys):
     with Pipeline(config(**keys)) as pipeline:
-        counted = Counted(pipeline.ers.scorer._reranker.engine)
-        own = pipeline.ha.reader.engine is not pipeline.ers.scorer._reranker.engine
+        counted = Counted(pipeline.ers.scorer.reranker.engine)
+        own = pipeline.ha.reader.engine is not pipeline.ers.scorer.reranker.engine
         reading = Counted(pipeline.ha.reader.engine) if own else None
         done = pipeline.run(conversations, SOURCES)
     return done, counted.sequences + (reading.sequences if own else 0)
@@ -176,7 +176,7 @@ def test_the_model_of_all_stages_is_loaded_once(conversations):
     with Pipeline(config()) as pipeline:
         pipeline.run(conversations[:1], ["kb"])
         scorer = pipeline.ers.scorer
-        assert scorer._reranker.engine is scorer._embeddings.bi_encoder.engine is pipeline.ha.reader.engine
+        assert scorer.reranker.engine is scorer.embeddings.bi_encoder.engine is pipeline.ha.reader.engine
         assert len(pipeline.resources.models.spans) > 0
         pipeline.resources.models.forget()
         assert len(pipeline.resources.models.spans) == 0
@@ -185,7 +185,7 @@ def test_the_model_of_all_stages_is_loaded_once(conversations):
             pipeline.run(conversations[:1], ["kb"])
             assert pipeline.resources.models.spans is None
             scorer = pipeline.ers.scorer
-            assert scorer._reranker.engine is scorer._embeddings.bi_encoder.engine
+            assert scorer.reranker.engine is scorer.embeddings.bi_encoder.engine
 
 
 def test_what_was_read_is_forgotten_with_the_next_turns(conversations):
@@ -197,8 +197,9 @@ def test_what_was_read_is_forgotten_with_the_next_turns(conversations):
         query = pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)[0]["questions"][-1]
         pairs = [(asked_in_full(query), one["evidence_text"]) for one in query["top_evidences"]]
         assert query["question"] == turn["question"]
-        reranker = pipeline.ers.scorer._reranker
-        assert any(pipeline.resources.models.spans.get(reranker._loaded.identity, pairs))
+        counted = Counted(pipeline.ha.reader.engine)
+        pipeline.ha.reader.read_all(*zip(*((question, [text]) for question, text in pairs), strict=True))
+        assert counted.sequences < len(pairs)  # of the last turn's pairs some are remembered
 
 
 @pytest.mark.parametrize("scores", [(0.9, 0.0, 0.4, 0.0), (0.0, 0.0, 0.0, 0.0), (-1.0, -2.0, -1.0, 0.0)])

@@ -49,7 +49,7 @@ def test_a_rebuild_is_the_same_index(workdir):
 def test_blocks_and_processes_change_nothing(workdir, monkeypatch):
     first = build_of(workdir, world())
     before = facts_of(workdir / "kb")
-    monkeypatch.setattr(module, "_BLOCK", 700)  # several blocks, parsed by several processes
+    monkeypatch.setattr(module, "BLOCK", 700)  # several blocks, parsed by several processes
     assert same(build_of(workdir, world()), first)
     assert facts_of(workdir / "kb") == before
 

@@ -10,6 +10,6 @@ def test_the_size_of_blocks_changes_nothing(world_kb, monkeypatch, block):
     names = [f"P{number}" for number in (31, 57, 161, 453, 577, 1, 999_999)]
     expected = [(world_kb.frequencies(name), world_kb.neighborhood(name)) for name in names]
     assert expected[0][0][1] > 5 and expected[3][0] == (0, 2)  # the latter in qualifiers only
-    monkeypatch.setattr(property_facts, "_BLOCK", block)
+    monkeypatch.setattr(property_facts, "BLOCK", block)
     monkeypatch.delitem(world_kb.__dict__, "_property_facts")
     assert [(world_kb.frequencies(name), world_kb.neighborhood(name)) for name in names] == expected

@@ -31,7 +31,7 @@ GOOD = '{"id": "1", "text": "jeden"}\n'
 )
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_bad_line_is_named(tmp_path, monkeypatch, line, message, processes):
-    monkeypatch.setattr(building, "_BLOCK_BYTES", 10)
+    monkeypatch.setattr(building, "BLOCK_BYTES", 10)
     path = tmp_path / "p.jl"
     path.write_bytes((GOOD + "\n").encode() + line.encode("latin-1") + b"\n" + GOOD.encode())
     with pytest.raises(DataError, match=message) as error:

@@ -89,7 +89,7 @@ def test_any_small_corpus(corpus, tmp_path, texts, question, parameters):
 @pytest.fixture
 def few_candidates(monkeypatch):
     """As few as are wanted: then a better passage is often behind them."""
-    monkeypatch.setattr(searching, "_SPARE", 0)
+    monkeypatch.setattr(searching, "SPARE", 0)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_many_blocks_and_chunks_give_the_same_index(corpus, tmp_path, monkeypatc
     rows = zipf_rows(600)
     path = corpus(rows)
     build_index(path, tmp_path / "one")
-    monkeypatch.setattr(building, "_BLOCK_BYTES", 9000)
+    monkeypatch.setattr(building, "BLOCK_BYTES", 9000)
     build_index(path, tmp_path / "two", processes=1)
     build_index(path, tmp_path / "three", processes=2)
     indexes = [PassageIndex(tmp_path / name) for name in ("one", "two", "three")]

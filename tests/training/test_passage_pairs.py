@@ -46,7 +46,7 @@ def test_numbers_of_ids(index):
 
 
 def test_numbers_over_several_blocks(index, monkeypatch):
-    monkeypatch.setattr("convinse.passages.index._IDS_AT_ONCE", 4)
+    monkeypatch.setattr("convinse.passages.index.IDS_AT_ONCE", 4)
     assert index.numbers([f"p{n}" for n in range(6)]) == {f"p{n}": n for n in range(6)}
 
 

@@ -20,8 +20,13 @@ MAX_LENGTH = 48
 
 
 @cache
+def checkpoint(kind):
+    return load_checkpoint(tiny(kind, "question-answering"), "question-answering")
+
+
+@cache
 def tokenizer(kind="bert"):
-    return TextTokenizer.of(load_checkpoint(tiny(kind, "question-answering"), "question-answering"), MAX_LENGTH)
+    return TextTokenizer.of(checkpoint(kind), MAX_LENGTH)
 
 
 def made(examples, stride=8, share=0.0, kind="bert", seed=0):
@@ -54,7 +59,7 @@ def test_what_is_marked_is_the_answer(kind, words, data):
             texts.append(inside)
             seen |= inside
     assert len(found.starts) == len(texts)  # a window with an answer is kept, one without is not
-    backend = tokenizer(kind)._texts._tokenizer
+    backend = checkpoint(kind).tokenizer.backend_tokenizer
     expected = backend.decode(backend.encode(answer, add_special_tokens=False).ids).strip()
     for row, inside in enumerate(texts):
         window, starts, lasts = found.kept[row], found.starts[row], found.lasts[row]

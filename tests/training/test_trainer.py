@@ -32,7 +32,7 @@ every = pytest.mark.parametrize("kind", KINDS, indirect=True)
 @pytest.fixture
 def saved(monkeypatch):
     """The epochs whose state was saved; `stop_at` raises as Ctrl-C would when so many are."""
-    save, epochs = loop._save_state, []
+    save, epochs = loop.save_state, []
 
     def saving(*arguments):
         save(*arguments)
@@ -41,7 +41,7 @@ def saved(monkeypatch):
             raise KeyboardInterrupt
 
     saving.stop_at = None
-    monkeypatch.setattr(loop, "_save_state", saving)
+    monkeypatch.setattr(loop, "save_state", saving)
 
     def stop_at(number):
         epochs.clear()

@@ -17,8 +17,8 @@ from recipes.embedded.batches import Batch
 
 _LOWEST = -1e4
 _TEMPERATURE = 0.05  # of cosines
-_SURE = 0.3  # weight of each pair's own loss beside that of its list: it keeps the odds meaningful between lists
-_NOTHING = 0.5  # weight of "no answer here" beside an answer
+SURE = 0.3  # weight of each pair's own loss beside that of its list: it keeps the odds meaningful between lists
+NOTHING = 0.5  # weight of "no answer here" beside an answer
 
 
 class ListLosses(NamedTuple):
@@ -71,7 +71,7 @@ def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> L
         answering.append(torch.logsumexp(torch.cat([own_odds, none]), 0) - answer)
     sure = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
     balance = torch.stack([part.mean() for part in sure.split(batch.sizes)]).sum()
-    each = _SURE * balance - _NOTHING * likelihoods[~relevant].sum()
+    each = SURE * balance - NOTHING * likelihoods[~relevant].sum()
     taught = odds.new_zeros(())
     if teacher is not None:
         taught = _taught(odds, torch.cat(told)[back], torch.cat(apart)[back], batch.sizes)

@@ -312,7 +312,7 @@ def _stage(
         weight_decay=recipe.weight_decay,
     )
     learning = Learning(
-        steps=lambda number: _steps(data.train, stage, recipe, done * stage.validations + number),
+        steps=lambda number: steps(data.train, stage, recipe, done * stage.validations + number),
         loss=lambda model, step: _losses(model, teachers, tokenizer, step, recipe, stage.listwise),
         validate=lambda model: validate(model, tokenizer, data.dev, recipe.token_budget, recipe.stride),
         criterion=lambda measures: measures["mean"],
@@ -347,7 +347,7 @@ class Step:
     seed: str
 
 
-def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number: int) -> list[Step]:
+def steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number: int) -> list[Step]:
     """The steps of one part of an epoch, counted on through the stages: each data set spread evenly over them."""
     epoch, part = divmod(number - 1, stage.validations)
     chance = random.Random(f"{recipe.seed} {epoch}")

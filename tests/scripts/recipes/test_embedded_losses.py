@@ -305,8 +305,8 @@ def expected_losses(given, batch):
         likely = sum(np.exp(odds[place] + told[place]) for place in right) if right else 1
         answering -= np.log(likely / whole)
         signs = [-1 if place in right else 1 for place in rows]
-        each += losses._SURE * np.mean(np.log1p(np.exp(signs * odds[row : row + size])))
-        each -= losses._NOTHING * sum(told[place] for place in rows if place not in right)
+        each += losses.SURE * np.mean(np.log1p(np.exp(signs * odds[row : row + size])))
+        each -= losses.NOTHING * sum(told[place] for place in rows if place not in right)
         row += size
     return answering, each
 

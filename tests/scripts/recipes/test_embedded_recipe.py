@@ -58,7 +58,7 @@ TRAIN = data(a=200, b=30, c=17)
 
 
 def steps(number, stage=STAGE, **settings):
-    return recipes._steps(TRAIN, stage, recipe(stage, **{"batch_size": 8, **settings}), number)
+    return recipes.steps(TRAIN, stage, recipe(stage, **{"batch_size": 8, **settings}), number)
 
 
 def test_an_epoch_holds_what_the_mixture_says_and_each_example_once():
@@ -92,7 +92,7 @@ def test_each_example_has_so_many_negatives():
     }
     stage = recipes.Stage(mixture=dict.fromkeys(train, 40), validations=1)
     for share, more in ((0.0, (0,)), (1.0, (0, 1))):
-        made = recipes._steps(train, stage, recipe(stage, negatives=3, foreign=share), 1)
+        made = recipes.steps(train, stage, recipe(stage, negatives=3, foreign=share), 1)
         for one in (one for step in made for one in step.examples):
             least = 1 if one.source == "long" else 3
             assert len(one.candidates) - 1 - least in more
