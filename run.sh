@@ -33,7 +33,8 @@ fi
 extras=${CONVINSE_EXTRAS:-}
 case " ${1:-} " in
     " test " | " docs ") extras="${extras:+$extras,}$1" ;;
-    " train " | " export ") extras="${extras:+$extras,}neural" ;;
+    " train ") extras="${extras:+$extras,}neural,ir" ;;
+    " export ") extras="${extras:+$extras,}neural" ;;
     " bench ")
         case " ${2:-} " in
             " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;

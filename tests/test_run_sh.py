@@ -115,8 +115,6 @@ NEED_PYTORCH = [
     ["bench", "rerank"],
     ["bench", "read"],
     ["bench", "model"],
-    ["train", "ers", "kb", "my.yml"],
-    ["train", "embedded", "--data", "d", "--output", "o"],
     ["export", "folder", "--to", "onnx", "--output", "o"],
 ]
 
@@ -139,7 +137,9 @@ def test_commands_that_need_pytorch_get_the_extra_neural(checkout, command):
         (["docs", "--serve"], "docs"),
         (["retrieve", "search", "index", "questions.tsv", "out.tsv", "--rerank"], ""),
         (["bench", "kb"], ""),
-        (["bench", "start"], ""),
+        (["train", "ha", "kb", "my.yml"], "neural,ir"),
+        (["train", "embedded", "--data", "d", "--output", "o"], "neural,ir"),
+        (["completion", "bash"], "completion"),
         (["bench", "answering"], "ir"),
         (["--version"], ""),
         (["--help", "pipeline"], ""),
@@ -159,7 +159,7 @@ def test_other_commands_do_not(checkout, command, extras):
 
 
 def test_named_extras_come_with_those_of_the_command(checkout):
-    assert checkout.run("train", CONVINSE_EXTRAS="plots") == "plots,neural"
+    assert checkout.run("train", CONVINSE_EXTRAS="plots") == "plots,neural,ir"
     assert checkout.run("train") is None is checkout.run("--version", CONVINSE_EXTRAS="plots")
     assert checkout.run("kb", CONVINSE_EXTRAS="ir,plots") == "ir,plots"
     assert checkout.run("ask", CONVINSE_EXTRAS="neural") is None  # it came with `train`

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from ..config import parse_config, to_dict
 from ..heterogeneous_answering.llm import LanguageModelAnswering
@@ -21,7 +23,7 @@ LOGGER = logging.getLogger(__name__)
 
 _AT_ONCE = 256  # turns that are asked about together
 _LEAST = 20  # answers to fit two numbers to
-_STEPS = 50  # of Newton's method, which needs some ten
+_TOLERANCE = 1e-12  # of the loss, relative
 _RIDGE = 1e-3  # so that answers that are all right, or all equally sure, have a solution
 
 
@@ -66,9 +68,15 @@ def fitted(sure: Sequence[float], right: Sequence[bool], empty: Calibration) -> 
     is_right = np.array(right, dtype=bool)
     hits, misses = int(is_right.sum()), int((~is_right).sum())
     targets = np.where(is_right, (hits + 1) / (hits + 2), 1 / (misses + 2))
-    weights = _logistic(features, targets)
-    if weights[0] < 0:  # the surer the likelier, or sureness says nothing
-        weights = np.array([0.0, *_logistic(features[:, 1:], targets)])
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        own = features @ weights
+        value = np.logaddexp(0, own).sum() - targets @ own + _RIDGE / 2 * weights @ weights
+        return float(value), features.T @ (expit(own) - targets) + _RIDGE * weights
+
+    # the surer the likelier, or sureness says nothing
+    bounds = [(0.0, None), (None, None)]
+    weights = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": _TOLERANCE}).x
     fit = msgspec.structs.replace(
         empty, slope=round(float(weights[0]), 6), intercept=round(float(weights[1]), 6), turns=len(sure)
     )
@@ -77,13 +85,3 @@ def fitted(sure: Sequence[float], right: Sequence[bool], empty: Calibration) -> 
         error_before=round(calibration_error(sure, right), 4),
         error=round(calibration_error(map(fit.probability, sure), right), 4),
     )
-
-
-def _logistic(features: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    weights = np.zeros(features.shape[1])
-    for _ in range(_STEPS):
-        chances = 1 / (1 + np.exp(-np.clip(features @ weights, -80, 80)))
-        gradient = features.T @ (chances - targets) + _RIDGE * weights
-        curvature = (features * (chances * (1 - chances))[:, None]).T @ features + _RIDGE * np.eye(len(weights))
-        weights = weights - np.linalg.solve(curvature, gradient)
-    return weights
