@@ -161,7 +161,7 @@ def test_other_commands_do_not(checkout, command, extras):
 def test_named_extras_come_with_those_of_the_command(checkout):
     assert checkout.run("train", CONVINSE_EXTRAS="plots") == "plots,neural,ir"
     assert checkout.run("train") is None is checkout.run("--version", CONVINSE_EXTRAS="plots")
-    assert checkout.run("kb", CONVINSE_EXTRAS="ir,plots") == "ir,plots"
+    assert checkout.run("kb", CONVINSE_EXTRAS="ray,plots") == "ray,plots"
     assert checkout.run("ask", CONVINSE_EXTRAS="neural") is None  # it came with `train`
 
 
