@@ -20,7 +20,7 @@ from convinse.support.errors import ConvinseError
 from .harness import SCRIPTS, timed
 
 _CHILD = "from bench.processes import child; child()"
-_EVERY = 0.2  # seconds between two looks at the memory of a process
+_EVERY = 0.05  # seconds between two looks at the memory of a process
 
 
 class ChildError(ConvinseError):
