@@ -79,7 +79,7 @@ def train_embedded(options: argparse.Namespace) -> int:
         raise ConfigError("train embedded needs --data DIR (the shared data) and --output FOLDER")
     if options.words:
         raise ConfigError(f"train embedded takes its settings by --config FILE, not '{options.words[0]}'")
-    given = ("data", "output", "config", "base", "work", "trunk")
+    given = ("data", "output", "config", "base", "work", "trunk", "examples")
     arguments = [
         word for name in given if getattr(options, name) is not None for word in (f"--{name}", getattr(options, name))
     ]

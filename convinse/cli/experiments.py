@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NO_STAGE = ("reader", "retriever", "embedded")  # what `train` trains besides the stages of the pipeline
 _TRAIN_OPTIONS = {
     **dict.fromkeys(("config", "data"), ("reader", "embedded")),
-    **dict.fromkeys(("work", "quick", "trunk"), ("embedded",)),
+    **dict.fromkeys(("work", "quick", "trunk", "examples"), ("embedded",)),
     **dict.fromkeys(("base", "output"), _NO_STAGE),
     **dict.fromkeys(passages.TRAINING, ("retriever",)),
 }
@@ -86,6 +86,9 @@ def add(commands: Commands) -> None:
     )
     group.add_argument("--work", metavar="DIR", help="where the knowledge base is built and kept")
     group.add_argument("--trunk", metavar="DIR", help="a finished model: only its yes/no head is trained")
+    group.add_argument(
+        "--examples", metavar="FILE", help="where the examples are kept, read if it is there (.jsonl.gz)"
+    )
     group.add_argument("--quick", action="store_true", default=None, help="a few steps of everything")
 
     sub = commands.add(

@@ -70,8 +70,11 @@ class AnswerClasses:
         joined = {member: root for root, _, members in rows for member in (root, *members.split())}
         settings = {key: value for key, value in metadata.items() if key not in ("format", "classes")}
         classes = cls({root: name for root, name, _ in rows}, joined, settings)
-        if classes.verb_first is not None and len(classes.verb_first) != len(classes.names):
-            raise ValueError(f"verb_first: {len(classes.verb_first)} shares for {len(classes.names)} classes")
+        try:
+            if classes.verb_first is not None and len(classes.verb_first) != len(classes.names):
+                raise ValueError(f"{len(classes.verb_first)} shares for {len(classes.names)} classes")
+        except ValueError as error:
+            raise ValueError(f"verb_first: {error}") from None
         return classes
 
     def metadata(self) -> dict[str, str]:

@@ -69,9 +69,8 @@ class Trunk(BertModel):  # type: ignore[no-untyped-call]
         """[b, tokens] each."""
         if self.config.distances:
             places = torch.arange(input_ids.shape[1], device=input_ids.device)
-            added = self.distance(_bucket(places[None, :] - places[:, None], self.config.distances)).permute(2, 0, 1)[
-                None
-            ]
+            buckets = _bucket(places[None, :] - places[:, None], self.config.distances)
+            added = self.distance(buckets).permute(2, 0, 1)[None]
             if attention_mask is not None:
                 added = added + torch.finfo(added.dtype).min * (1 - attention_mask[:, None, None, :].to(added.dtype))
             attention_mask = added

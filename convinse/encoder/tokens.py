@@ -50,7 +50,7 @@ class TokenCounter:
 
 
 # What is kept, in bytes: tokens of twice the texts that a conversation has as candidates; and with offsets, which only readers need.
-_CACHED_IDS, _CACHED_LOCATED = 4_000_000, 3_000_000
+_CACHED_IDS, CACHED_LOCATED = 4_000_000, 3_000_000
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
 
@@ -130,7 +130,7 @@ class _Texts:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, _size)
-        self._with_offsets = RecentlyUsed[str, _Located](_CACHED_LOCATED, _located_size)
+        self._with_offsets = RecentlyUsed[str, _Located](CACHED_LOCATED, _located_size)
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """The token ids of each text."""

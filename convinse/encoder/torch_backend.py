@@ -57,10 +57,10 @@ class TorchBackend(ModelBackend):
             raise ModelError(
                 f"{where}: has {model.config.num_labels} outputs; a reranker has one (relevance) or two (no, yes)"
             )
-        self._pool_first = False
+        self.pool_first = False
         if "embedding" in self.outputs:
             local = is_joint or checkpoint.folder is not None
-            self._pool_first = pools_first(checkpoint.folder if local else hub_pooling(name), where)
+            self.pool_first = pools_first(checkpoint.folder if local else hub_pooling(name), where)
         self._heads: dict[Output, Any] = {}
         if isinstance(model, JointModel) and checkpoint.folder is not None:
             self._heads = {name: head.to(device) for name, head in load_heads(checkpoint.folder, model.config).items()}
@@ -89,7 +89,7 @@ class TorchBackend(ModelBackend):
                 made[name] = head(states(self.model.bert, head.layer, **arguments), mask)
         if set(wanted) - made.keys():
             output = self.model(**arguments)
-            made |= {name: of_head(name, output, mask, self._pool_first) for name in wanted if name not in made}
+            made |= {name: of_head(name, output, mask, self.pool_first) for name in wanted if name not in made}
         return [made[name] for name in wanted]
 
     def free(self) -> None:

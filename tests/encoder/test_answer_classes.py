@@ -90,7 +90,7 @@ def header(**metadata):
             header(format="convinse answer type head 1", classes="[]", verb_first="0.5"),
             "verb_first: 1 shares for 0 classes",
         ),
-        (header(format="convinse answer type head 1", classes="[]", verb_first="x"), "could not convert"),
+        (header(format="convinse answer type head 1", classes="[]", verb_first="x"), "verb_first: could not convert"),
     ],
 )
 def test_files_that_are_no_head(folder, content, words):

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from convinse.encoder import tokens
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ModelError
@@ -158,7 +159,7 @@ def test_another_limit_shares_the_tokens(make):
         long.limited(20)
 
 
-def test_offsets_are_found_once_and_those_of_the_tokens():
+def test_offsets_are_found_once_and_those_of_the_tokens(monkeypatch):
     counting = Counting(word_pieces().backend_tokenizer)
     ours = TextTokenizer(counting, 64, 0)
     found = ours.offsets(TEXTS)
@@ -169,3 +170,10 @@ def test_offsets_are_found_once_and_those_of_the_tokens():
         encoding = word_pieces()(text, add_special_tokens=False, return_offsets_mapping=True)
         assert mine.tolist() == of_window.tolist() == [list(pair) for pair in encoding["offset_mapping"]]
         assert ids.tolist() == encoding["input_ids"]
+    monkeypatch.setattr(tokens, "CACHED_LOCATED", 1_500)
+    ours = TextTokenizer(counting, 64, 0)
+    counting.seen.clear()
+    for _ in range(2):
+        for text, expected in zip(TEXTS, found, strict=True):
+            assert ours.offsets([text, text])[1].tolist() == expected.tolist()
+    assert len(counting.seen) > len(TEXTS)  # what is beyond the limit is forgotten, and found again

@@ -96,6 +96,7 @@ def test_a_bi_encoder_keeps_its_pooling(data, tmp_path, pooling):
     base = pooled({"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}[pooling], tmp_path / "base")
     trained = train(base, bi_encoder=True, epochs=3)
     encoder = BiEncoder("new", "cpu", precision="fp32", backend="torch")
+    assert encoder.engine.backend.pool_first == (pooling == "cls")
     found = own_measures(lambda query, texts: encoder.embed(texts) @ encoder.embed([query])[0])
     assert found == pytest.approx(trained.fitted.history[trained.fitted.best])
     assert len({tuple(measures.values()) for measures in trained.fitted.history}) > 1  # it learned
