@@ -13,7 +13,7 @@ HEADINGS = "headings of tables"
 NAMES = "names in this project or of models"
 ALLOWED = {
     "cli/develop.py": {"given": OPTIONS},
-    "cli/experiments.py": {"add": OPTIONS},
+    "cli/experiments.py": {"add": OPTIONS, "_TRAIN_OPTIONS": OPTIONS},
     "cli/passages.py": {"TRAINING": OPTIONS, "missing": OPTIONS},
     "encoder/checkpoint.py": {"Task": NAMES, "_MODEL_CLASSES": NAMES, "load_checkpoint": NAMES},
     "encoder/engine.py": {"Output": NAMES},
