@@ -25,15 +25,14 @@ from .layout import (
     PROPERTIES,
     PROPERTY_MASK,
     RANK_SHIFT,
-    RANKED_PROPERTY,
     RANKS,
     REMEDY,
     SEPARATOR,
-    pairs_in,
     read_manifest,
 )
 from .names import form_hash, other_forms, search_names
 from .property_facts import PropertyFacts
+from .stored_facts import StoredFacts
 
 FactEntities = list[Entity]
 _ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
@@ -41,6 +40,7 @@ _PROPERTY = re.compile(r"P[1-9][0-9]{0,6}")
 _MAX_ITEM = LITERAL - 1
 _INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = 31, 279, 106
 _SUBCLASS_DEPTH = 2  # classes of a class that count as types
+_FACTS_OF_CLASS = 20  # that are looked through for an item that is one of the class
 _HUB = 5_000  # facts: beyond, an item's neighbours are too many to be looked through
 
 
@@ -97,10 +97,11 @@ class KnowledgeBase:
         # read, not mapped: short pieces from all over the file would map all of its pages
         self._text, self._literals = PieceReader(path / "text"), PieceReader(path / "literals")
         self._property_data = (path / PROPERTIES).read_bytes()
-        self._fact_start, self._fact_size = self._map("fact_start"), self._map("fact_size")
-        self._fact_count, self._tokens = self._map("fact_count"), self._map("tokens")
-        self._inverse_start = self._map("inverse_start")
-        self._postings = self._map("postings", "<u8" if self.manifest.wide_postings else None)
+        self._fact_count, self._inverse_start = self._map("fact_count"), self._map("inverse_start")
+        arrays = self._map("fact_start"), self._map("fact_size"), self._map("tokens")
+        postings = self._map("postings", "<u8" if self.manifest.wide_postings else None)
+        self._stored_facts = StoredFacts(*arrays, self._inverse_start, postings)
+        self._property_facts = PropertyFacts(*arrays)
         self._literal_start = self._map("literal_start")
         self._form_hash, self._form_item = self._map("form_hash"), self._map("form_item")
 
@@ -132,8 +133,7 @@ class KnowledgeBase:
         return place if place < len(self._items) and self._items[place] == number else None
 
     def _text_at(self, place: int) -> Text:
-        start = int(self._text_start[place])
-        data = self._text.read(start, int(self._text_size[place]))
+        data = self._text.read(int(self._text_start[place]), int(self._text_size[place]))
         label, description, title, *aliases = data.decode().split(SEPARATOR)
         return Text(label, description, title, tuple(aliases))
 
@@ -150,12 +150,7 @@ class KnowledgeBase:
         """The label of an item or a property; the id itself where there is none."""
         if entity_id[:1] == "P":
             return self._properties.get(entity_id, (entity_id, []))[0]
-        place = self._place(entity_id)
-        if place is None:
-            return entity_id
-        start = int(self._text_start[place])
-        data = self._text.read(start, int(self._text_size[place]))
-        return data[: data.index(0x1F)].decode()
+        return self.text(entity_id).label
 
     def entity(self, entity_id: str) -> Entity:
         """Id and label."""
@@ -173,12 +168,8 @@ class KnowledgeBase:
 
     def titles(self) -> dict[str, str]:
         """Wikipedia title -> item, of all items; reads all texts."""
-        items = {}
-        for place, number in enumerate(self._items.tolist()):
-            title = self._text_at(place).title
-            if title:
-                items[title] = f"Q{number}"
-        return items
+        titles = ((self._text_at(place).title, number) for place, number in enumerate(self._items.tolist()))
+        return {title: f"Q{number}" for title, number in titles if title}
 
     def properties(self) -> Iterable[tuple[str, str, list[str]]]:
         """Id, label and aliases of every property."""
@@ -198,23 +189,14 @@ class KnowledgeBase:
         """In how many facts an item occurs."""
         return sum(self.frequencies(entity_id))
 
-    # -- classes -------------------------------------------------------------------------------------------------------
-
     def _values(self, number: int | None, properties: Sequence[int]) -> dict[int, list[int]]:
         """The tokens of the values that an item has of properties."""
         place = self._place_of(number)
         values: dict[int, list[int]] = {prop: [] for prop in properties}
-        if place is None:
-            return values
-        start = int(self._fact_start[place])
-        tokens = self._tokens[start : start + int(self._fact_size[place])].tolist()
-        at = 0
-        while at < len(tokens):
-            header, value = tokens[at + 1], tokens[at + 2]
+        for _, header, value, *_ in () if place is None else self._stored_facts.as_subject(place):
             prop = header & PROPERTY_MASK
             if prop in values:
                 values[prop].append(value)
-            at += 3 + 2 * pairs_in(header)
         return values
 
     def _objects(self, number: int | None, properties: Sequence[int]) -> list[int]:
@@ -256,12 +238,9 @@ class KnowledgeBase:
             return False
         if self._objects(int(entity_id[1:]), (_SUBCLASS_OF,)):
             return True
-        start, end = int(self._inverse_start[place]), int(self._inverse_start[place + 1])
         number = int(entity_id[1:])
-        for at in self._postings[start : min(end, start + 20)].tolist():
-            if int(self._tokens[at + 1]) & PROPERTY_MASK == _INSTANCE_OF and int(self._tokens[at + 2]) == number:
-                return True
-        return False
+        others = self._stored_facts.as_other(place, _FACTS_OF_CLASS)
+        return any(tokens[1] & PROPERTY_MASK == _INSTANCE_OF and tokens[2] == number for tokens in others)
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 
@@ -276,40 +255,15 @@ class KnowledgeBase:
         """The first `limit` facts that an item occurs in, in the order of `neighborhood`."""
         return [self._fact(tokens) for tokens in self._facts(entity_id, limit)]
 
-    @cached_property
-    def _property_facts(self) -> PropertyFacts:
-        return PropertyFacts(self._fact_start, self._fact_size, self._tokens)
-
     def _pruned(self, entity_id: str, p: int) -> list[list[int]]:
         if _PROPERTY.fullmatch(entity_id):
-            return [self._fact_at(at) for at in self._property_facts.places(int(entity_id[1:]), p)]
+            return [self._stored_facts.at(at) for at in self._property_facts.places(int(entity_id[1:]), p)]
         as_subject, otherwise = self.frequencies(entity_id)
         return self._facts(entity_id, as_subject + (otherwise if otherwise <= p else 0))
 
     def _facts(self, entity_id: str, limit: int) -> list[list[int]]:
-        """The tokens of the facts of an item: subject, property and rank, object, qualifier property, qualifier object ..."""
         place = self._place(entity_id)
-        if place is None or limit < 1:
-            return []
-        start = int(self._fact_start[place])
-        tokens = self._tokens[start : start + int(self._fact_size[place])].tolist()
-        facts: list[list[int]] = []
-        at = 0
-        while at < len(tokens) and len(facts) < limit:
-            end = at + 3 + 2 * pairs_in(tokens[at + 1])
-            tokens[at + 1] &= RANKED_PROPERTY
-            facts.append(tokens[at:end])
-            at = end
-        start, end = int(self._inverse_start[place]), int(self._inverse_start[place + 1])
-        for at in self._postings[start : min(end, start + limit - len(facts))].tolist():
-            facts.append(self._fact_at(at))
-        return facts
-
-    def _fact_at(self, at: int) -> list[int]:
-        head: list[int] = self._tokens[at : at + 3].tolist()
-        pairs = pairs_in(head[1])
-        head[1] &= RANKED_PROPERTY
-        return head + self._tokens[at + 3 : at + 3 + 2 * pairs].tolist() if pairs else head
+        return [] if place is None else self._stored_facts.first(place, limit)
 
     def _fact(self, tokens: Sequence[int]) -> FactEntities:
         fact: FactEntities = []
@@ -427,10 +381,8 @@ class KnowledgeBase:
 
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
         """Items one of whose names holds all folded `words`, up to `edits` edits a word; the most frequent first."""
-        candidates = []
-        for number in search_names(self._names, words, limit, edits):
-            entity_id = f"Q{number}"
-            candidates.append(Candidate(entity_id, self.label(entity_id), False, self.frequency(entity_id)))
+        items = [f"Q{number}" for number in search_names(self._names, words, limit, edits)]
+        candidates = [Candidate(item, self.label(item), False, self.frequency(item)) for item in items]
         return sorted(candidates, key=lambda candidate: (-candidate.frequency, int(candidate.id[1:])))
 
     def close(self) -> None:
@@ -438,7 +390,7 @@ class KnowledgeBase:
         self._text.close()
         self._literals.close()
         for name, value in list(vars(self).items()):
-            if type(value).__name__ == "ndarray":
+            if isinstance(value, np.ndarray | StoredFacts | PropertyFacts):
                 delattr(self, name)
 
 

@@ -9,7 +9,6 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -19,20 +18,30 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
 from pydantic import Field
 from starlette.applications import Starlette
-from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 is not enough for pydantic
 
 from ..evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from ..evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from ..pipeline import Pipeline
-from ..records.conversation import Turn
 from ..records.evidence import Evidence, parse_sources
 from ..records.facts import fact_evidence
-from ..records.representation import QuestionEntity, Representation
+from ..records.representation import QuestionEntity
 from ..support.limits import LONGEST_QUESTION
 from ..version import __version__
 from .api import ConversationService, ServiceOptions
 from .app import RequestGuard, answer_health, as_http_error, error_handlers
 from .conversations import check_has_room, checked_question
+from .tool_results import (
+    AskResult,
+    EvidencesResult,
+    LinkedName,
+    LinksResult,
+    NeighborhoodResult,
+    QuestionItem,
+    SearchSpaceResult,
+    ask_result,
+    fact_texts,
+    first_evidences,
+)
 
 PATH = "/mcp"
 _STAGES = {"qu": "understood", "ers": "evidences found", "ha": "answered"}
@@ -59,128 +68,6 @@ SourceList = Annotated[
         "all by default",
     ),
 ]
-
-
-class NamedEntity(TypedDict):
-    """An item, a date or a number."""
-
-    id: str
-    label: str
-
-
-@dataclass
-class NumberedEvidence:
-    """A quotation of Wikidata or Wikipedia; answers name their evidences by `number`, `about` is the item of its page."""
-
-    number: int
-    text: str
-    source: str
-    entities: list[NamedEntity]
-    score: float | None
-    about: NamedEntity | None
-
-
-@dataclass
-class ScoredAnswer:
-    """An answer: its probability, the numbers of the evidences that support it, what gave it, and when it holds ("since 2019")."""
-
-    id: str
-    label: str
-    score: float
-    evidences: list[int]
-    reasons: list[str]
-    time: str = ""
-
-
-@dataclass
-class QuestionReading:
-    """How the question was understood; `from_history` are words of earlier turns."""
-
-    in_full: str
-    entities: list[NamedEntity]
-    context: list[NamedEntity]
-    predicate: str
-    answer_type: str
-    from_history: list[str]
-
-
-@dataclass
-class AskResult:
-    """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on."""
-
-    conversation_id: str
-    turn: int
-    sources: list[str]
-    answers: list[ScoredAnswer]
-    abstained: str | None
-    understood: QuestionReading
-    evidences: list[NumberedEvidence]
-
-
-@dataclass
-class EvidencesResult:
-    """The first of `total` evidences, best first."""
-
-    evidences: list[NumberedEvidence]
-    total: int
-
-
-@dataclass
-class QuestionItem:
-    """An item that `mention` may mean; `rank` counts its meanings from 0."""
-
-    id: str
-    label: str
-    description: str
-    mention: str
-    score: float
-    rank: int
-
-
-@dataclass
-class FactText:
-    """A fact: subject, property, object, then property and value of each qualifier."""
-
-    text: str
-    parts: list[NamedEntity]
-
-
-@dataclass
-class SearchSpaceResult:
-    """The items of a question, and the first of `total` facts around them."""
-
-    items: list[QuestionItem]
-    facts: list[FactText]
-    total: int
-
-
-@dataclass
-class LinkedName:
-    """A name in a text, at characters `start` to `end`, and the items that it may mean, best first."""
-
-    mention: str
-    start: int
-    end: int
-    certain: bool
-    items: list[QuestionItem]
-
-
-@dataclass
-class LinksResult:
-    """The names in a text, from left to right."""
-
-    mentions: list[LinkedName]
-
-
-@dataclass
-class NeighborhoodResult:
-    """An item, and the first of `total` facts."""
-
-    id: str
-    label: str
-    description: str
-    facts: list[FactText]
-    total: int
 
 
 class PipelineTools:
@@ -246,7 +133,7 @@ class PipelineTools:
             (done,) = self._pipeline.run([conversation], names, use_gold_answers=False, until="ers")
             return done["questions"][0]["top_evidences"]
 
-        return _first_evidences(await self._run(work), limit)
+        return first_evidences(await self._run(work), limit)
 
     async def search_space(self, question: Question, limit: Limit = 50) -> SearchSpaceResult:
         """Find the Wikidata items of a question, and the facts around them that share most words with it."""
@@ -254,7 +141,7 @@ class PipelineTools:
         def work() -> SearchSpaceResult:
             evidences, entities = self._retriever.retrieve_KB_facts(checked_question(question))
             facts = self._ordered(question, evidences)
-            return SearchSpaceResult(self._items(entities), _fact_texts(facts[:limit]), len(facts))
+            return SearchSpaceResult(self._items(entities), fact_texts(facts[:limit]), len(facts))
 
         return await self._run(work)
 
@@ -279,7 +166,7 @@ class PipelineTools:
                 raise ToolError(f"{item}: no item of the knowledge base; link_entities finds items by name")
             ordered = self._ordered(about, [fact_evidence(fact, kb.entity(item)) for fact in facts])
             label, description = kb.label(item), kb.description(item)
-            return NeighborhoodResult(item, label, description, _fact_texts(ordered[:limit]), len(facts))
+            return NeighborhoodResult(item, label, description, fact_texts(ordered[:limit]), len(facts))
 
         return await self._run(work)
 
@@ -299,7 +186,7 @@ class PipelineTools:
             evidences = self._retriever.retrieve_wikipedia_evidences(item)
             return self._ordered(about, [e for e in evidences if sources is None or e["source"] in sources])
 
-        return _first_evidences(await self._run(work), limit)
+        return first_evidences(await self._run(work), limit)
 
     async def _run(self, work: Callable[[], _T]) -> _T:
         with _tool_errors():
@@ -336,60 +223,6 @@ def _tool_errors() -> Iterator[None]:
         raise
     except Exception as error:
         raise ToolError(as_http_error(error).detail) from None
-
-
-def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> AskResult:
-    """Write a turn as `ask` gives it.
-
-    Args:
-        turn: answered.
-        name: the id of its conversation.
-        sources: of the turn.
-        most: evidences: those that support the answers, the best answer's first, else the best ones.
-    """
-    evidences, answers = turn["top_evidences"], turn["pred_answers"]
-    supporting = dict.fromkeys(place for answer in answers for place in answer.get("evidences", []))
-    places = list(supporting or range(len(evidences)))[:most]
-    numbers = {place: number for number, place in enumerate(places, 1)}
-    scored = [
-        ScoredAnswer(
-            **answer["answer"],
-            score=answer["score"],
-            evidences=[numbers[place] for place in answer.get("evidences", []) if place in numbers],
-            reasons=answer.get("reasons", []),
-            time=answer.get("time", ""),
-        )
-        for answer in answers
-    ]
-    # a module may give a string alone
-    fields = turn.get("representation") or Representation(
-        context=[], entities=[], predicate=turn["structured_representation"], answer_type=""
-    )
-    understood = QuestionReading(
-        turn.get("resolved_question", turn["question"]),
-        fields["entities"],
-        fields["context"],
-        fields["predicate"],
-        fields["answer_type"],
-        [part["text"] for part in turn.get("history_used", [])],
-    )
-    abstained = turn["abstained"]["reason"] if "abstained" in turn else None
-    first = [_numbered(evidences[place], number) for place, number in numbers.items()]
-    return AskResult(name, turn["turn"], list(sources), scored, abstained, understood, first)
-
-
-def _first_evidences(evidences: list[Evidence], limit: int) -> EvidencesResult:
-    first = [_numbered(evidence, number) for number, evidence in enumerate(evidences[:limit], 1)]
-    return EvidencesResult(first, len(evidences))
-
-
-def _numbered(evidence: Evidence, number: int) -> NumberedEvidence:
-    text, source, entities = evidence["evidence_text"], evidence["source"], evidence["wikidata_entities"]
-    return NumberedEvidence(number, text, source, entities, evidence.get("score"), evidence.get("retrieved_for_entity"))
-
-
-def _fact_texts(evidences: list[Evidence]) -> list[FactText]:
-    return [FactText(evidence["evidence_text"], evidence["fact"]) for evidence in evidences]
 
 
 def create_server(tools: PipelineTools) -> MCPServer[Any]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..language.language import english
 from ..records.evidence import Entity, Mention
 from ..records.written_values import find_literals
-from .document import Snippet
+from .snippets import Snippet
 
 _MIN_NAME = 3  # characters of an anchor that is looked for outside its link
 _WORD = re.compile(r"\w+")

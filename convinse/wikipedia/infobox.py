@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from .document import Link, PageElement, Part, Snippet, clean, flatten, row_cells, table_rows
+from .document import PageElement, row_cells, table_rows
+from .flatten import flatten
+from .snippets import Link, Part, Snippet, clean
 
 _BULLETS = ("•", "-", "–", "·")
 _NAVIGATION = re.compile(r"[<>«»←→]")  # to the season or album before and after

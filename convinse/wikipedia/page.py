@@ -10,9 +10,11 @@ from typing import NamedTuple
 from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Row, entities_within
 from ..records.ranked_rows import with_ranks
 from ..support.limits import MOST_PAGE_TEXT
-from .document import PageElement, Part, Snippet, TableRow, blocks, flatten, parse_html
+from .document import PageElement, blocks, parse_html
 from .entities import Annotated, PageNames
+from .flatten import flatten
 from .infobox import attributes
+from .snippets import Part, Snippet, TableRow
 from .tables import rows
 
 LOGGER = logging.getLogger(__name__)

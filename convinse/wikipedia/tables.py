@@ -11,7 +11,9 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from ..support.limits import MOST_TABLE_CELLS
-from .document import PageElement, Part, Snippet, TableRow, flatten, row_cells, table_rows
+from .document import PageElement, row_cells, table_rows
+from .flatten import flatten
+from .snippets import Part, Snippet, TableRow
 
 LOGGER = logging.getLogger(__name__)
 _MOST_COLUMNS, _MOST_ROWS = 1000, 65534  # of a span, in HTML

@@ -3,7 +3,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.wikipedia.document import Link, Part, Snippet, blocks, clean, flatten, parse_html
+from convinse.wikipedia.document import blocks, parse_html
+from convinse.wikipedia.flatten import flatten
+from convinse.wikipedia.snippets import Link, Part, Snippet, clean
 from places import ROOT
 from wikipedia_html import HEADINGS, anchors
 

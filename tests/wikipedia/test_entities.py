@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.wikipedia.document import Link, Snippet
 from convinse.wikipedia.entities import PageNames, short_forms
+from convinse.wikipedia.snippets import Link, Snippet
 
 PAGE = {"id": "Q636", "label": "Kate Bush"}
 ITEMS = {

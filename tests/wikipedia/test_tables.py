@@ -5,7 +5,8 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from convinse.wikipedia.document import TableRow, blocks, parse_html
+from convinse.wikipedia.document import blocks, parse_html
+from convinse.wikipedia.snippets import TableRow
 from convinse.wikipedia.tables import grid, rows
 from places import ROOT
 from wikipedia_html import anchors

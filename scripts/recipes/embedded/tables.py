@@ -16,8 +16,8 @@ from convinse.config import Positive
 from convinse.language.language import english
 from convinse.records.ranked_rows import RowForm, ranked_rows
 from convinse.support.jsonlines import read_lines
-from convinse.wikipedia.document import Snippet
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
+from convinse.wikipedia.snippets import Snippet
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import joined_keys
 from recipes.embedded.patterns import slots

@@ -1,0 +1,189 @@
+"""The results of the tools that agents call, as the Model Context Protocol describes and sends them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 is not enough for pydantic
+
+from ..records.conversation import Turn
+from ..records.evidence import Evidence
+from ..records.representation import Representation
+
+
+class NamedEntity(TypedDict):
+    """An item, a date or a number."""
+
+    id: str
+    label: str
+
+
+@dataclass
+class NumberedEvidence:
+    """A quotation of Wikidata or Wikipedia; answers name their evidences by `number`, `about` is the item of its page."""
+
+    number: int
+    text: str
+    source: str
+    entities: list[NamedEntity]
+    score: float | None
+    about: NamedEntity | None
+
+
+@dataclass
+class ScoredAnswer:
+    """An answer: its probability, the numbers of the evidences that support it, what gave it, and when it holds ("since 2019")."""
+
+    id: str
+    label: str
+    score: float
+    evidences: list[int]
+    reasons: list[str]
+    time: str = ""
+
+
+@dataclass
+class QuestionReading:
+    """How the question was understood; `from_history` are words of earlier turns."""
+
+    in_full: str
+    entities: list[NamedEntity]
+    context: list[NamedEntity]
+    predicate: str
+    answer_type: str
+    from_history: list[str]
+
+
+@dataclass
+class AskResult:
+    """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on."""
+
+    conversation_id: str
+    turn: int
+    sources: list[str]
+    answers: list[ScoredAnswer]
+    abstained: str | None
+    understood: QuestionReading
+    evidences: list[NumberedEvidence]
+
+
+@dataclass
+class EvidencesResult:
+    """The first of `total` evidences, best first."""
+
+    evidences: list[NumberedEvidence]
+    total: int
+
+
+@dataclass
+class QuestionItem:
+    """An item that `mention` may mean; `rank` counts its meanings from 0."""
+
+    id: str
+    label: str
+    description: str
+    mention: str
+    score: float
+    rank: int
+
+
+@dataclass
+class FactText:
+    """A fact: subject, property, object, then property and value of each qualifier."""
+
+    text: str
+    parts: list[NamedEntity]
+
+
+@dataclass
+class SearchSpaceResult:
+    """The items of a question, and the first of `total` facts around them."""
+
+    items: list[QuestionItem]
+    facts: list[FactText]
+    total: int
+
+
+@dataclass
+class LinkedName:
+    """A name in a text, at characters `start` to `end`, and the items that it may mean, best first."""
+
+    mention: str
+    start: int
+    end: int
+    certain: bool
+    items: list[QuestionItem]
+
+
+@dataclass
+class LinksResult:
+    """The names in a text, from left to right."""
+
+    mentions: list[LinkedName]
+
+
+@dataclass
+class NeighborhoodResult:
+    """An item, and the first of `total` facts."""
+
+    id: str
+    label: str
+    description: str
+    facts: list[FactText]
+    total: int
+
+
+def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> AskResult:
+    """Write a turn as `ask` gives it.
+
+    Args:
+        turn: answered.
+        name: the id of its conversation.
+        sources: of the turn.
+        most: evidences: those that support the answers, the best answer's first, else the best ones.
+    """
+    evidences, answers = turn["top_evidences"], turn["pred_answers"]
+    supporting = dict.fromkeys(place for answer in answers for place in answer.get("evidences", []))
+    places = list(supporting or range(len(evidences)))[:most]
+    numbers = {place: number for number, place in enumerate(places, 1)}
+    scored = [
+        ScoredAnswer(
+            **answer["answer"],
+            score=answer["score"],
+            evidences=[numbers[place] for place in answer.get("evidences", []) if place in numbers],
+            reasons=answer.get("reasons", []),
+            time=answer.get("time", ""),
+        )
+        for answer in answers
+    ]
+    # a module may give a string alone
+    fields = turn.get("representation") or Representation(
+        context=[], entities=[], predicate=turn["structured_representation"], answer_type=""
+    )
+    understood = QuestionReading(
+        turn.get("resolved_question", turn["question"]),
+        fields["entities"],
+        fields["context"],
+        fields["predicate"],
+        fields["answer_type"],
+        [part["text"] for part in turn.get("history_used", [])],
+    )
+    abstained = turn["abstained"]["reason"] if "abstained" in turn else None
+    first = [_numbered(evidences[place], number) for place, number in numbers.items()]
+    return AskResult(name, turn["turn"], list(sources), scored, abstained, understood, first)
+
+
+def first_evidences(evidences: list[Evidence], limit: int) -> EvidencesResult:
+    """Return the first `limit` evidences, numbered from 1."""
+    first = [_numbered(evidence, number) for number, evidence in enumerate(evidences[:limit], 1)]
+    return EvidencesResult(first, len(evidences))
+
+
+def _numbered(evidence: Evidence, number: int) -> NumberedEvidence:
+    text, source, entities = evidence["evidence_text"], evidence["source"], evidence["wikidata_entities"]
+    return NumberedEvidence(number, text, source, entities, evidence.get("score"), evidence.get("retrieved_for_entity"))
+
+
+def fact_texts(evidences: list[Evidence]) -> list[FactText]:
+    """Return the facts of evidences of `kb`."""
+    return [FactText(evidence["evidence_text"], evidence["fact"]) for evidence in evidences]
