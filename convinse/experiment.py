@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
 from .config import Config, to_dict
@@ -39,6 +40,7 @@ _MEASURED = {
     "qu": {"num_questions", "seconds", "language_models"},
     "ers": {"num_questions", "answer_presence", "answer_presence_per_src", "seconds", "language_models"},
 }
+_GROUPS = ("abstained", "domains", "turns", "kinds", "sources", "unanswerable")  # behind the figures of all
 
 
 class Outcome(NamedTuple):
@@ -147,61 +149,74 @@ def run_experiment(
     start = time.perf_counter()
     if not use_gold_answers and (until != "ha" or stage_file is not None):
         raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
-    path, subset = (stage_file, None) if stage_file is not None else _file_of(config, part)
     done_by: Literal["qu", "ers"] | None = None
     if stage_file is None:
-        conversations = read_part(config, part)
+        (path, subset), conversations = _file_of(config, part), read_part(config, part)[:limit]
     else:
-        done_by, conversations = read_stage_file(stage_file, sources, config.evs_max_evidences)
-    if done_by is not None and STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
-        raise ConfigError(f"{path}: has the results of {done_by} already; nothing is left to do until {until}")
-    conversations = conversations[:limit]
+        path, subset = stage_file, None
+        done_by, conversations = _read_stages(stage_file, sources, config, until)
+        conversations = conversations[:limit]
     stages = [] if until == "ha" and done_by is None else [done_by, until]
     history = fingerprint(subset, list(sources), use_gold_answers, *stages)
-    asked = {"conversations": sha256(path), "part and history": history}
     folder = Path(config.output_path) / config.name / "_".join(sources) / ("" if until == "ha" else until)
     with ExitStack() as opened:
         runner = BatchRunner(config, resources)
         opened.callback(runner.close)
         made_from = runner.origins()
-        output = opened.enter_context(RunFolder(folder, asked | made_from, restart, to_dict(config)))
-        waiting = [
-            conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
-        ]
+        content = {"conversations": sha256(path), "part and history": history} | made_from
+        output = opened.enter_context(RunFolder(folder, content, restart, to_dict(config)))
+        waiting = [own for own in conversations if str(own["conv_id"]) not in output.finished]
         if len(waiting) < len(conversations):
             LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), folder)
         step = _step(runner.pipeline.conversations_at_once, len(waiting), workers)
-        batches = [
-            Batch(waiting[place : place + step], sources, use_gold_answers, done_by, until)
-            for place in range(0, len(waiting), step)
-        ]
-        taken: dict[str, float] = dict.fromkeys(STAGE_NAMES, 0.0)
-        requests: dict[str, Counter[str]] = {}
+        parts = (waiting[place : place + step] for place in range(0, len(waiting), step))
+        batches = [Batch(own, sources, use_gold_answers, done_by, until) for own in parts]
         advance = opened.enter_context(progress("_".join(sources), len(waiting), "conversations", quiet))
-        for done in (
-            workers.run(config, made_from, batches) if workers is not None and batches else map(runner, batches)
-        ):
+        spent = _Spent()
+        for done in workers.run(config, made_from, batches) if workers and batches else map(runner, batches):
             for conversation in done.conversations:
                 output.add(conversation)
                 advance()
-            for stage in taken:
-                taken[stage] += done.seconds[stage]
-            for key, counts in done.requests.items():
-                requests[key] = requests.get(key, Counter()) + counts
+            spent.add(done.seconds, done.requests)
+        spent.add({"total": time.perf_counter() - start})
+        spent.add(output.seconds())  # of the part of the run that was finished before
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
-        metrics = evaluate(finished)
-        seconds = {**taken, "total": time.perf_counter() - start}
-        before = output.seconds()  # of the part of the run that was finished before
-        groups = {
-            name: metrics.pop(name) for name in ("abstained", "domains", "turns", "kinds", "sources", "unanswerable")
-        }
-        metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}
-        metrics |= groups
-        if spent := spending(finished, config, requests):
-            metrics["language_models"] = spent
-        metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
+        metrics = _metrics(finished, spent, config, until)
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
+
+
+def _read_stages(
+    file: Path, sources: Sequence[str], config: Config, until: StageName
+) -> tuple[Literal["qu", "ers"], list[Conversation]]:
+    done_by, conversations = read_stage_file(file, sources, config.evs_max_evidences)
+    if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
+        raise ConfigError(f"{file}: has the results of {done_by} already; nothing is left to do until {until}")
+    return done_by, conversations
+
+
+class _Spent:
+    """The seconds of the stages and the requests to language models of a run."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys((*STAGE_NAMES, "total"), 0.0)
+        self.requests: dict[str, Counter[str]] = {}
+
+    def add(self, seconds: Mapping[str, float], requests: Mapping[str, Counter[str]] = MappingProxyType({})) -> None:
+        for stage in self.seconds:
+            self.seconds[stage] += seconds.get(stage, 0.0)
+        for key, counts in requests.items():
+            self.requests[key] = self.requests.get(key, Counter()) + counts
+
+
+def _metrics(finished: Sequence[Conversation], spent: _Spent, config: Config, until: StageName) -> dict[str, Any]:
+    metrics = evaluate(finished)
+    groups = {name: metrics.pop(name) for name in _GROUPS}
+    metrics["seconds"] = {stage: round(value, 3) for stage, value in spent.seconds.items()}
+    metrics |= groups
+    if requests := spending(finished, config, spent.requests):
+        metrics["language_models"] = requests
+    return {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
 
 
 def _step(at_once: int, waiting: int, workers: Workers | None) -> int:

@@ -30,6 +30,19 @@ _COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
 
 def add(commands: Commands) -> None:
     """`pipeline`, `train`, `annotate`."""
+    _add_pipeline(commands)
+    _add_train(commands)
+    sub = commands.add(
+        "annotate",
+        _annotate,
+        "find what in questions and their history leads to the gold answers: training data of train qu",
+        "the files of finished parts are kept",
+    )
+    add_words(sub)
+    sub.add_argument("--part", choices=("train", "dev", "test"), help="the conversations to annotate (default all)")
+
+
+def _add_pipeline(commands: Commands) -> None:
     sub = commands.add("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations", KEPT)
     add_words(sub)
     history = sub.add_mutually_exclusive_group()
@@ -65,6 +78,8 @@ def add(commands: Commands) -> None:
         help="the conversations to run (default test); natural, natural-fresh, natural-third: questions as people type them, natural-dev to choose by",
     )
 
+
+def _add_train(commands: Commands) -> None:
     kept = "finished epochs are kept, run the command again to go on"
     sub = commands.add(
         "train",
@@ -90,15 +105,6 @@ def add(commands: Commands) -> None:
         "--examples", metavar="FILE", help="where the examples are kept, read if it is there (.jsonl.gz)"
     )
     group.add_argument("--quick", action="store_true", default=None, help="a few steps of everything")
-
-    sub = commands.add(
-        "annotate",
-        _annotate,
-        "find what in questions and their history leads to the gold answers: training data of train qu",
-        "the files of finished parts are kept",
-    )
-    add_words(sub)
-    sub.add_argument("--part", choices=("train", "dev", "test"), help="the conversations to annotate (default all)")
 
 
 def _pipeline(options: argparse.Namespace) -> int:

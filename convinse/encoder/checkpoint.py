@@ -116,6 +116,18 @@ def load_checkpoint(
         )
         cause = one_line(error).split(" Model type should be one of")[0]  # all that transformers knows follow there
         raise ModelError(f"{where}: cannot be loaded ({type(error).__name__}: {cause}); {remedy}") from error
+    missing = _missing_weights(model, info, task, new_head, where)
+    _check_tokenizer(model, tokenizer, where)
+    model_id = folder_id(folder) if local else f"{name}@{getattr(model.config, '_commit_hash', None)}"
+    positions = getattr(model.config, "max_position_embeddings", None) or _NO_LIMIT
+    if model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"):
+        positions -= (model.config.pad_token_id or 0) + 1  # their positions begin after the padding's
+    longest = min(positions, tokenizer.model_max_length, _NO_LIMIT)
+    return Checkpoint(model, tokenizer, longest, model_id, folder if local else None, missing)
+
+
+def _missing_weights(model: Any, info: dict[str, Any], task: Task, new_head: bool, where: str) -> tuple[str, ...]:
+    """The names of the weights of a new head. Raises `ModelError` if others are missing."""
     resized = sorted(key[0] for key in info["mismatched_keys"])
     missing = sorted(name for name in {*info["missing_keys"], *resized} if not name.endswith("position_ids"))
     if task == "embedding":
@@ -126,6 +138,10 @@ def load_checkpoint(
         raise ModelError(f"{where}: its weights are not those of its config.json: {names} missing or of another size")
     if missing and not new_head:
         raise ModelError(f"{where}: is no {task} checkpoint: {', '.join(missing[:3])} missing; train one from it first")
+    return tuple(missing)
+
+
+def _check_tokenizer(model: Any, tokenizer: Any, where: str) -> None:
     rows = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > rows:
         raise ModelError(
@@ -133,18 +149,6 @@ def load_checkpoint(
         )
     if not tokenizer.is_fast:
         raise ModelError(f"{where}: has no fast tokenizer; save it with a tokenizer.json")
-    model_id = folder_id(folder) if local else f"{name}@{getattr(model.config, '_commit_hash', None)}"
-    positions = getattr(model.config, "max_position_embeddings", None) or _NO_LIMIT
-    if model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"):
-        positions -= (model.config.pad_token_id or 0) + 1  # their positions begin after the padding's
-    return Checkpoint(
-        model,
-        tokenizer,
-        min(positions, tokenizer.model_max_length, _NO_LIMIT),
-        model_id,
-        folder if local else None,
-        tuple(missing),
-    )
 
 
 def _check_folder(folder: Path, where: str) -> None:

@@ -239,8 +239,8 @@ class KnowledgeBase:
         if self._objects(int(entity_id[1:]), (_SUBCLASS_OF,)):
             return True
         number = int(entity_id[1:])
-        others = self._stored_facts.as_other(place, _FACTS_OF_CLASS)
-        return any(tokens[1] & PROPERTY_MASK == _INSTANCE_OF and tokens[2] == number for tokens in others)
+        facts = self._stored_facts.as_other(place, _FACTS_OF_CLASS)
+        return any(tokens[1] & PROPERTY_MASK == _INSTANCE_OF and tokens[2] == number for tokens in facts)
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 

@@ -72,13 +72,7 @@ def build_index(
         OutputError: `output` exists (without `force`), is something else than an index, or cannot be written.
     """
     start = time.monotonic()
-    parameters = msgspec.structs.replace(parameters or Parameters(), analysis=analysis.VERSION)
-    analysis.Analyzer(parameters.language)
-    if not (parameters.title_weight >= 0 and parameters.k1 > 0 and 0 <= parameters.b <= 1):
-        raise DataError(
-            f"title weight {parameters.title_weight}, k1 {parameters.k1}, b {parameters.b}: "
-            "the weight must be 0 or more, k1 above 0, b from 0 to 1"
-        )
+    parameters = _checked(parameters or Parameters())
     _check_output(output, parameters, force)
     if memory < _LEAST_MEMORY:
         raise DataError(
@@ -91,10 +85,7 @@ def build_index(
     size = passages.stat().st_size if passages.is_file() else 0
     workers = min(workers, size // block_bytes + 1)
     total = _count_lines(passages)
-    for number, line in raw_lines(passages):
-        if read_passage(passages, number, line)[1] != line:
-            LOGGER.info("%s: its passages are kept as id, title and text", passages)
-        break
+    _note_other_keys(passages)
     with replacing(output) as folder:
         folder.mkdir()
         digest = hashlib.blake2b(digest_size=8)
@@ -114,6 +105,23 @@ def build_index(
             _check_unique(passages, writer.column("id_hashes"))
         manifest = finish(writer, parameters, digest.digest())
     return Built(manifest, time.monotonic() - start)
+
+
+def _note_other_keys(passages: Path) -> None:
+    for number, line in raw_lines(passages):
+        if read_passage(passages, number, line)[1] != line:
+            LOGGER.info("%s: its passages are kept as id, title and text", passages)
+        break
+
+
+def _checked(parameters: Parameters) -> Parameters:
+    analysis.Analyzer(parameters.language)
+    if not (parameters.title_weight >= 0 and parameters.k1 > 0 and 0 <= parameters.b <= 1):
+        raise DataError(
+            f"title weight {parameters.title_weight}, k1 {parameters.k1}, b {parameters.b}: "
+            "the weight must be 0 or more, k1 above 0, b from 0 to 1"
+        )
+    return msgspec.structs.replace(parameters, analysis=analysis.VERSION)
 
 
 def _check_output(output: Path, parameters: Parameters, force: bool) -> None:

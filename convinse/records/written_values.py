@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from .evidence import Entity
 from .literals import MONTHS, date_entity, is_calendar_day, is_date, is_number, number_entity
+from .units import CURRENCY, UNIT, UNIT_RANKS
 
 _MONTH = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
 _MONTH |= {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)} | {"sept": 9}
@@ -22,7 +23,6 @@ _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
 ORDINAL = "(?:st|nd|rd|th)"  # behind the digits of an ordinal: dates are read, and labelled, as English writes them
 _SCALES = {"hundred": 2, "thousand": 3, "lakh": 5, "million": 6, "crore": 7, "billion": 9, "trillion": 12}
 _SHORT_SCALES = {"k": 3, "mn": 6, "m": 6, "bn": 9, "b": 9, "tn": 12, "trn": 12}  # m and b only of money
-_CURRENCY = "$€£¥₹₽₩₺₪฿₴₦₱₫₿₡₲₵₸"
 _FRACTIONS = dict(
     zip("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", "1/2 1/3 2/3 1/4 3/4 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8".split(), strict=True)
 )
@@ -54,7 +54,7 @@ _END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a pi
 # Longest forms first: an alternative matches only if no longer one does.
 _PIECE = re.compile(
     rf"""(?<![\w.,])(?<![^\s(\[0-9]-)(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:  # most places of a text fail here
-      (?<![{_CURRENCY}])(?:
+      (?<![{CURRENCY}])(?:
       (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+{_year(1, _ALONE)})
     | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?:(?P<d20>{_DAY}){_DASH}(?:(?P<m20>{_NAMES})\.?\s+)?)?(?P<d2>{_DAY}),?\s+{_year(2, _ALONE)})
     | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
@@ -80,33 +80,9 @@ _YEAR_DIGITS = re.compile(r"[0-9]{3}|BC|AD|CE")
 _TOKEN = re.compile(r"[^\s(\[\"“]*[0-9][^\s)\]\"”]*")
 _APPROXIMATE = re.compile(r"(?:(?<!\w)(?:c|ca|circa)\.?\s?|(?<!\w)(?:early|mid|late)[\s-]|~)$", re.IGNORECASE)
 _SHOWN = re.compile(r"^(?:c|ca|circa|early|mid|late)\b|AD|A\.D\.|(?<!B)(?<!B\.)C\.?E")  # of a date
-_MONEY = re.compile(rf"(?:[A-Z]{{0,3}}[{_CURRENCY}]|\b(?:[A-Z]{{3}}|Rs\.?)\s)\s?$")
-# What is measured from large to small, in the words of each unit: "5 ft 11 in" is one length.
-_CHAINS = (
-    ("mi mile miles", "yd yard yards", "ft feet foot ' ′ ’", "in inch inches \" ″ ” ''"),
-    ("y yr yrs year years", "month months", "week weeks", "d day days", "h hr hrs hour hours", "m min mins minute minutes",
-     "s sec secs second seconds"),
-    ("st stone", "lb lbs pound pounds", "oz ounce ounces"),
-    ("km", "m metre metres meter meters", "cm", "mm"),
-    ("t tonnes", "kg", "g"),
-    ("° degrees", "' ′ ’", "\" ″ ”"),
-)  # fmt: skip
-_RANKS = [{word: rank for rank, words in enumerate(chain) for word in words.split()} for chain in _CHAINS]
-_MEASURES = (
-    "% ‰ percent °c °f km² km2 m² m2 m³ m3 kmh km/h m/s mph ha g mg hz khz mhz ghz w kw mw gw kb mb gb tb usd eur gbp inr hp cc"
-    " hectare hectares acre acres kilometre kilometres kilometer kilometers centimetre centimetres centimeter centimeters"
-    " millimetre millimetres gram grams kilogram kilograms ton tons tonne litre litres liter liters knots watts kilowatts"
-    " megawatts gigawatts dollar dollars euro euros yen rupees francs roubles rubles pesos"
-)
-_UNIT_WORDS = {*_MEASURES.split(), *(word for ranks in _RANKS for word in ranks)} - {*"dy'’\"”", "in", "st", "t", "''"}
-_WORDS_OF_UNIT = "|".join(sorted(map(re.escape, _UNIT_WORDS), key=len, reverse=True))
-_UNIT = re.compile(
-    rf"[\s-]?(?:(?:square|cubic|sq\.?|cu\.?)\s\w+|per\s?cent|degrees?\s(?:celsius|fahrenheit)|°\s?[cf]|{_WORDS_OF_UNIT})"
-    rf"(?:\s?(?:/|per\s)\s?[a-z]+[²³]?)?(?!\w)|\sin(?=\s(?:tall|long|wide|high|deep|thick)|[.,;)]|\s*$)|\s?[{_CURRENCY}](?![0-9])",
-    re.IGNORECASE,
-)
+_MONEY = re.compile(rf"(?:[A-Z]{{0,3}}[{CURRENCY}]|\b(?:[A-Z]{{3}}|Rs\.?)\s)\s?$")
 _COMPOUND = re.compile(r"\s?(?P<unit>[^\W\d_]+|['′’\"″”°]{1,2})\.?,?\s?(?:and\s)?")
-_JOINED = re.compile(rf"(?:{_UNIT.pattern})?\.?{_JOIN}(?:[A-Z]{{0,3}}[{_CURRENCY}])?", re.IGNORECASE)
+_JOINED = re.compile(rf"(?:{UNIT.pattern})?\.?{_JOIN}(?:[A-Z]{{0,3}}[{CURRENCY}])?", re.IGNORECASE)
 _LONGEST_GAP = 24
 _SIGNS = "−‒–-"
 
@@ -301,7 +277,7 @@ def _number(match: re.Match[str]) -> WrittenValue | None:
     power = 0
     if short:
         is_money = (
-            text[start - 1 : start] in _CURRENCY and start > 0 or bool(_MONEY.search(text[max(0, start - 6) : start]))
+            text[start - 1 : start] in CURRENCY and start > 0 or bool(_MONEY.search(text[max(0, start - 6) : start]))
         )
         is_attached = match.start("short") == match.end("number")
         if short.lower() in ("bn", "mn", "tn", "trn") or is_money or (short == "k" and is_attached):
@@ -386,14 +362,14 @@ def _compound_end(unit: str, text: str, second: WrittenValue) -> int:
     if behind is None:
         return 0
     large, small = unit.lower(), behind["unit"].lower()
-    return behind.end("unit") if any(ranks.get(large, 9) < ranks.get(small, -1) for ranks in _RANKS) else 0
+    return behind.end("unit") if any(ranks.get(large, 9) < ranks.get(small, -1) for ranks in UNIT_RANKS) else 0
 
 
 def _surroundings(text: str, value: WrittenValue) -> tuple[int, int]:
     """A value's place with what belongs to it: a currency in front and a unit behind, "c." before a date."""
     start, end = value.start, value.end
     front = (_MONEY if value.kind == "number" else _APPROXIMATE).search(text[max(0, start - 8) : start])
-    behind = _UNIT.match(text, end) if value.kind == "number" else None
+    behind = UNIT.match(text, end) if value.kind == "number" else None
     return start - len(front[0]) if front else start, behind.end() if behind else end
 
 

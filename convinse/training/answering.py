@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from ..config import Config
 from ..encoder.checkpoint import load_checkpoint, row_form_of
 from ..encoder.extractive_reader import ExtractiveReader
+from ..heterogeneous_answering.base import HeterogeneousAnswering
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..heterogeneous_answering.question import Knowledge, expected_types
 from ..records.conversation import Turn, asked_in_full
@@ -153,13 +154,18 @@ def steps(train: Sequence[TurnExamples], config: Config, epoch: int) -> list[lis
     return shuffled_batches(drawn, settings.batch_size, chance)
 
 
+def answer_measures(module: HeterogeneousAnswering, turns: Sequence[Turn], sources: Sequence[str]) -> Measures:
+    """P@1, MRR and Hit@5 of a module on turns with evidences and gold answers, which are not changed."""
+    answered: list[Any] = [turn.copy() for turn in turns]
+    for turn, answers in zip(answered, module.inference_on_turns(answered, sources), strict=True):
+        keep_answers(module, turn, answers)
+    return {measure: sum(turn[measure] for turn in answered) / len(answered) for measure in _MEASURES}
+
+
 def validate(
     ha: ExtractiveAnswering, reader: ExtractiveReader, dev: Sequence[Turn], sources: Sequence[str]
 ) -> Measures:
     """P@1, MRR and Hit@5 of the module with another reader; the turns have their evidences and are not changed."""
-    turns: list[Any] = [{**turn} for turn in dev]
     module = copy.copy(ha)  # a class of one's own may have another constructor
     module.reader = reader
-    for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
-        keep_answers(module, turn, answers)
-    return {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}
+    return answer_measures(module, dev, sources)

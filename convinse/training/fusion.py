@@ -10,20 +10,20 @@ from __future__ import annotations
 import copy
 import dataclasses
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
 from ..heterogeneous_answering.question import NO, YES, Knowledge, expected_types
 from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
 from ..records.conversation import Turn, asked_in_full
 from ..resources import model_path
 from ..support.errors import DataError
-from ..turn_results import keep_answers
-from .answering import answer_spans
+from .answering import answer_measures, answer_spans
 from .conversations import turns_with_evidences
 from .learning import Learning, Measures, shuffled_batches
 from .trainer import Run, run_id, start_of
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _YES_NO = {YES["label"].lower(), NO["label"].lower()}
 _OF_THE_READER = {"trains", "positives", "negatives", "negative_windows"}  # of `ha_training`
-_MEASURES = ("p_at_1", "mrr", "h_at_5")
 
 
 class FusionExample(NamedTuple):
@@ -56,25 +55,15 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     from ..encoder.fusion_in_decoder import answer_loss, check_kind, cut, usual_budget  # PyTorch is there
 
     check_kind(checkpoint)
-    train = list(
-        filter(
-            None, (fusion_example(ha, turn) for turn in turns_with_evidences(config, "train", sources, ha.resources))
-        )
-    )
     turns: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources, ha.resources)]
-    dev = list(filter(None, (fusion_example(ha, turn) for turn in turns)))
-    for part, examples in (("train", train), ("dev", dev)):
-        if not examples:
-            raise DataError(
-                f"train ha: no evidence of the {part} part names a gold answer; is it retrieved from these sources?"
-            )
+    train = _examples(ha, "train", turns_with_evidences(config, "train", sources, ha.resources))
+    dev = _examples(ha, "dev", turns)
     identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
     run = Run("train ha", start, checkpoint, settings, identity, config.device, config.seed)
     run.log_sizes("turns", len(train), len(dev))
     budget = config.token_budget or usual_budget(find_device(config.device))
-    longest_text, longest_answer = (
-        min(most, checkpoint.max_length) for most in (reads.max_input_length, reads.max_output_length)
-    )
+    longest_text = min(reads.max_input_length, checkpoint.max_length)
+    longest_answer = min(reads.max_output_length, checkpoint.max_length)
 
     def losses(model: Any, step: Sequence[FusionExample]) -> Iterator[torch.Tensor]:
         wanted = cut(checkpoint.tokenizer, [example.wanted for example in step], longest_answer)
@@ -95,14 +84,10 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
             criterion=lambda measures: -measures["loss"],
         )
     )
-    own = dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model))  # a writer changes the one it is given
     module = copy.copy(ha)  # a class of one's own may have another constructor
-    module.writer = ha.build_writer(own)
-    for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
-        keep_answers(module, turn, answers)
-    measured = {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}  # type: ignore[literal-required]
-    training: dict[str, Any] = msgspec.to_builtins(config.ha_training)
-    of_reader: dict[str, Any] = msgspec.to_builtins(config.ha_seq2seq)
+    # a writer changes the model that it is given
+    module.writer = ha.build_writer(dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model)))
+    measured = answer_measures(module, turns, sources)
     return run.write(
         fitted,
         "A Fusion-in-Decoder model that writes the answer of a question after reading evidences",
@@ -114,11 +99,26 @@ answer (distant supervision), and those that ask for yes or no.""",
         f"""
 Loss: the mean of the tokens of the dev part. Answers of the whole module (`ha: seq2seq`) on all {len(turns)} turns of the dev part: P@1
 {measured["p_at_1"]:.3f}, MRR {measured["mrr"]:.3f}, Hit@5 {measured["h_at_5"]:.3f}.""",
-        settings={key: value for key, value in training.items() if key not in _OF_THE_READER} | of_reader,
+        settings=_shown_settings(config),
         arguments=["_".join(sources)],
         record=measured,
         remark=f" (P@1 {measured['p_at_1']:.3f} on the dev part); name it in ha_model",
     )
+
+
+def _shown_settings(config: Config) -> dict[str, Any]:
+    training: dict[str, Any] = msgspec.to_builtins(config.ha_training)
+    of_reader: dict[str, Any] = msgspec.to_builtins(config.ha_seq2seq)
+    return {key: value for key, value in training.items() if key not in _OF_THE_READER} | of_reader
+
+
+def _examples(ha: Seq2SeqAnswering, part: str, turns: Iterable[Turn]) -> list[FusionExample]:
+    examples = [example for turn in turns if (example := fusion_example(ha, turn)) is not None]
+    if not examples:
+        raise DataError(
+            f"train ha: no evidence of the {part} part names a gold answer; is it retrieved from these sources?"
+        )
+    return examples
 
 
 def fusion_example(ha: Seq2SeqAnswering, turn: Turn) -> FusionExample | None:

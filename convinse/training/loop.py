@@ -51,27 +51,17 @@ def fit(
     Raises:
         ModelError: the loss is not a number, or the state is damaged.
     """
-    place = find_device(device)
-    model.to(place)
-    named = list(model.named_parameters())
-    groups = [
-        {"params": [p for name, p in named if not name.endswith(_NO_DECAY)], "weight_decay": settings.weight_decay},
-        {"params": [p for name, p in named if name.endswith(_NO_DECAY)], "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
-    result, weights = FitResult(), {}
+    model.to(place := find_device(device))
+    optimizer = _optimizer(model, settings)
     saved = _load_state(state, run_id, model, optimizer)
     if saved is None:
-        before = learning.validate(model.eval())
-        result.history.append(before)
-        LOGGER.info("%s: before training: %s", title, shown(before))
-        if keep_untrained:
-            weights = _copy(model)
+        result, weights = FitResult([learning.validate(model.eval())]), _copy(model) if keep_untrained else {}
+        LOGGER.info("%s: before training: %s", title, shown(result.history[0]))
     else:
         result, weights = saved
         LOGGER.info("%s: goes on after epoch %d", title, len(result.history) - 1)
     budget = math.inf if settings.minutes is None else 60 * settings.minutes
-    total = max(1, settings.epochs * len(learning.steps(1)))
+    schedule = _Schedule(settings, len(learning.steps(1)))
     for epoch in range(len(result.history), settings.epochs + 1):
         if epoch - result.best > settings.patience or budget <= 0:
             break
@@ -84,24 +74,44 @@ def fit(
                 if time.monotonic() - start > budget:
                     LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, number)
                     break
-                done = (epoch - 1) * len(steps) + number
-                warm = max(1, round(settings.warmup * total))
-                share = (done + 1) / warm if done < warm else max(0.0, (total - done) / max(1, total - warm))
-                rate = settings.learning_rate * min(1.0, share)
-                _train_step(model, optimizer, learning.loss, step, rate, place)
+                _train_step(model, optimizer, learning.loss, step, schedule.rate(epoch, number), place)
                 advance()
         budget -= time.monotonic() - start
-        measures = learning.validate(model.eval())
-        result.history.append(measures)
-        LOGGER.info("%s: epoch %d: %s", title, epoch, shown(measures))
+        result.history.append(learning.validate(model.eval()))
+        LOGGER.info("%s: epoch %d: %s", title, epoch, shown(result.history[-1]))
         best_so_far = learning.criterion(result.history[result.best]) if weights else -math.inf
-        if learning.criterion(measures) > best_so_far:
+        if learning.criterion(result.history[-1]) > best_so_far:
             result.best, weights = epoch, _copy(model)
         save_state(state, run_id, model, optimizer, result, weights)
     if weights:
         model.load_state_dict(weights)
     model.to("cpu").eval()
     return result
+
+
+def _optimizer(model: Any, settings: FitSettings) -> torch.optim.Optimizer:
+    named = list(model.named_parameters())
+    groups = [
+        {"params": [p for name, p in named if not name.endswith(_NO_DECAY)], "weight_decay": settings.weight_decay},
+        {"params": [p for name, p in named if name.endswith(_NO_DECAY)], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
+
+
+class _Schedule:
+    """The learning rate rises over the first steps, then falls to 0 at the end of the last epoch."""
+
+    def __init__(self, settings: FitSettings, steps: int) -> None:
+        self._rate, self._steps = settings.learning_rate, steps
+        self._total = max(1, settings.epochs * steps)
+        self._warm = max(1, round(settings.warmup * self._total))
+
+    def rate(self, epoch: int, number: int) -> float:
+        """Return the rate of a step, counted from 0, of an epoch, counted from 1."""
+        done = (epoch - 1) * self._steps + number
+        if done < self._warm:
+            return self._rate * (done + 1) / self._warm
+        return self._rate * max(0.0, (self._total - done) / max(1, self._total - self._warm))
 
 
 def _train_step(model: Any, optimizer: Any, loss_of: Any, step: Any, rate: float, device: torch.device) -> None:

@@ -48,16 +48,8 @@ def train_retriever(
     start = Start(settings.base, "--base", Path(settings.output))  # as the command calls it, for messages
     check_output(start.output, "--output")
     opened = PassageIndex(index)
-    given = (settings.base, start.key, settings.max_length)
-    learner: BiEncoderLearner | CrossEncoderLearner  # made first: mining may take minutes
-    learner = (
-        BiEncoderLearner(*given) if settings.bi_encoder else CrossEncoderLearner(*given, settings.loss, settings.seed)
-    )
-    examples = read_examples(pairs, questions, opened, settings.candidates, quiet)
-    try:
-        train, held = hold_out(examples, settings.held_out, settings.seed)
-    except DataError as error:
-        raise DataError(f"{pairs}: {error}") from None
+    learner = _learner(settings, start.key)  # made first: mining may take minutes
+    train, held = _parts(pairs, read_examples(pairs, questions, opened, settings.candidates, quiet), settings)
     if not any(example.wrong for example in train):
         raise DataError(f"{pairs}: no question has a negative: BM25 finds nothing in {index} but relevant passages")
 
@@ -99,6 +91,21 @@ BM25 did not find counts 0.""",
         more=learner.write_more,
     )
     return TrainedRetriever(fitted, lexical, len(train), len(dev))
+
+
+def _learner(settings: RetrieverTraining, key: str) -> BiEncoderLearner | CrossEncoderLearner:
+    if settings.bi_encoder:
+        return BiEncoderLearner(settings.base, key, settings.max_length)
+    return CrossEncoderLearner(settings.base, key, settings.max_length, settings.loss, settings.seed)
+
+
+def _parts(
+    pairs: Path, examples: Sequence[JudgedQuestion], settings: RetrieverTraining
+) -> tuple[list[JudgedQuestion], list[JudgedQuestion]]:
+    try:
+        return hold_out(examples, settings.held_out, settings.seed)
+    except DataError as error:
+        raise DataError(f"{pairs}: {error}") from None
 
 
 def measures(ranked: Sequence[Sequence[bool]]) -> Measures:

@@ -13,12 +13,12 @@ HEADINGS = "headings of tables"
 NAMES = "names in this project or of models"
 ALLOWED = {
     "cli/develop.py": {"given": OPTIONS},
-    "cli/experiments.py": {"add": OPTIONS, "_TRAIN_OPTIONS": OPTIONS},
+    "cli/experiments.py": dict.fromkeys(("_add_pipeline", "_add_train", "_TRAIN_OPTIONS"), OPTIONS),
     "cli/passages.py": {"TRAINING": OPTIONS, "missing": OPTIONS},
     "encoder/checkpoint.py": {"Task": NAMES, "_MODEL_CLASSES": NAMES, "load_checkpoint": NAMES},
     "encoder/engine.py": {"Output": NAMES},
     "encoder/onnx_export.py": {"_ORDER": NAMES},
-    "experiment.py": {"groups": KEYS, "_SUBSETS": NAMES},
+    "experiment.py": {"_GROUPS": KEYS, "_SUBSETS": NAMES},
     "formats/conversations/single_questions.py": {"_TimeQuestion": KEYS},
     "formats/mrqa.py": {"counts": KEYS},
     "formats/multiqa/dialects.py": {"TYPES": KEYS},
@@ -39,19 +39,9 @@ ALLOWED = {
     "records/literals.py": dict.fromkeys(
         ("_COARSE_LABEL", "label"), "labels of centuries, as the API writes dates: in English"
     ),
+    "records/units.py": dict.fromkeys(("_CHAINS", "_MEASURES", "UNIT"), "units as English writes them"),
     "records/written_values.py": dict.fromkeys(
-        (
-            "ORDINAL",
-            "_SCALES",
-            "_SHORT_SCALES",
-            "_ATTACHED",
-            "_CHAINS",
-            "_MEASURES",
-            "_SHOWN",
-            "_UNIT",
-            "_DATES",
-            "_number",
-        ),
+        ("ORDINAL", "_SCALES", "_SHORT_SCALES", "_ATTACHED", "_SHOWN", "_DATES", "_number"),
         "dates, numbers and units are read as English writes them; the list of the language is the check of the scales",
     ),
     "training/answer_ranking.py": {"_RISING": NAMES},

@@ -1,0 +1,37 @@
+"""The units and currencies behind and before numbers."""
+
+from __future__ import annotations
+
+import re
+
+CURRENCY = "$€£¥₹₽₩₺₪฿₴₦₱₫₿₡₲₵₸"
+# What is measured from large to small, in the words of each unit: "5 ft 11 in" is one length.
+_CHAINS = (
+    ("mi mile miles", "yd yard yards", "ft feet foot ' ′ ’", "in inch inches \" ″ ” ''"),
+    ("y yr yrs year years", "month months", "week weeks", "d day days", "h hr hrs hour hours", "m min mins minute minutes",
+     "s sec secs second seconds"),
+    ("st stone", "lb lbs pound pounds", "oz ounce ounces"),
+    ("km", "m metre metres meter meters", "cm", "mm"),
+    ("t tonnes", "kg", "g"),
+    ("° degrees", "' ′ ’", "\" ″ ”"),
+)  # fmt: skip
+UNIT_RANKS = [{word: rank for rank, words in enumerate(chain) for word in words.split()} for chain in _CHAINS]
+_MEASURES = (
+    "% ‰ percent °c °f km² km2 m² m2 m³ m3 kmh km/h m/s mph ha g mg hz khz mhz ghz w kw mw gw kb mb gb tb usd eur gbp inr hp cc"
+    " hectare hectares acre acres kilometre kilometres kilometer kilometers centimetre centimetres centimeter centimeters"
+    " millimetre millimetres gram grams kilogram kilograms ton tons tonne litre litres liter liters knots watts kilowatts"
+    " megawatts gigawatts dollar dollars euro euros yen rupees francs roubles rubles pesos"
+)
+_UNIT_WORDS = {*_MEASURES.split(), *(word for ranks in UNIT_RANKS for word in ranks)} - {
+    *"dy'’\"”",
+    "in",
+    "st",
+    "t",
+    "''",
+}
+_WORDS_OF_UNIT = "|".join(sorted(map(re.escape, _UNIT_WORDS), key=len, reverse=True))
+UNIT = re.compile(
+    rf"[\s-]?(?:(?:square|cubic|sq\.?|cu\.?)\s\w+|per\s?cent|degrees?\s(?:celsius|fahrenheit)|°\s?[cf]|{_WORDS_OF_UNIT})"
+    rf"(?:\s?(?:/|per\s)\s?[a-z]+[²³]?)?(?!\w)|\sin(?=\s(?:tall|long|wide|high|deep|thick)|[.,;)]|\s*$)|\s?[{CURRENCY}](?![0-9])",
+    re.IGNORECASE,
+)
