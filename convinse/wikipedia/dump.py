@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import sqlite3
 import weakref
 import zlib
@@ -46,6 +47,7 @@ _WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, 
 _PLACES = (
     1 << 20
 )  # evidences of a page at most; a row of `words` is that of the page times this, and the evidence's place
+_PIECE = re.compile(r"[^\W_]+")
 _LEVELS = 127  # of a number of a vector
 _HEAD = 12  # bytes before the numbers of a vector: the key of its text and the scale
 
@@ -125,7 +127,9 @@ class WikipediaDump:
             words: as `pack` was told to make them of texts.
             limit: of evidences.
         """
-        phrases = [f'"{word}"' for word in dict.fromkeys(words) if word]
+        # the index has no places: a word that it cuts, such as "set_up", would be a phrase, which it cannot look for
+        pieces = (piece for word in words for piece in _PIECE.findall(word))
+        phrases = [f'"{piece}"' for piece in dict.fromkeys(pieces)]
         if not self.has_words or not phrases:
             return []
         statement = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?"

@@ -221,3 +221,13 @@ def test_a_full_disk_is_no_missing_full_text_search(workdir, monkeypatch, caplog
     with pytest.raises(OutputError, match="disk is full"):
         write_dump(workdir / "wikipedia.db", PAGES)
     assert not caplog.messages and names(workdir) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [("What does set_up do?", ["Q9"]), ("x_y_z", []), ('"set"', ["Q9"]), ("it's ’s _", []), ("set* OR (up)", ["Q9"])],
+)
+def test_any_signs_may_stand_in_a_question_that_is_searched_for(workdir, question, found):
+    write_dump(workdir / "w.db", [("Q9", [said("The function set_up.")]), *PAGES])
+    with closing(WikipediaDump(workdir / "w.db")) as dump:
+        assert [hit.item_id for hit in dump.search(search_words(question), 3)] == found
