@@ -130,8 +130,7 @@ def run_experiment(
     """Run, or go on with, one combination of sources over one part of the benchmark.
 
     Args:
-        config: the checked configuration.
-        sources: the sources to retrieve from.
+        config, sources: the checked configuration, and what to retrieve from.
         use_gold_answers: whether earlier turns count with their gold answers.
         limit: only the first so many conversations.
         restart: run finished conversations again.
@@ -147,59 +146,73 @@ def run_experiment(
         ConfigError: predicted answers are asked for where there are none: without the last stage, or after the first.
     """
     start = time.perf_counter()
-    if not use_gold_answers and (until != "ha" or stage_file is not None):
-        raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
-    done_by: Literal["qu", "ers"] | None = None
-    if stage_file is None:
-        (path, subset), conversations = _file_of(config, part), read_part(config, part)[:limit]
-    else:
-        path, subset = stage_file, None
-        done_by, conversations = _read_stages(stage_file, sources, config, until)
-        conversations = conversations[:limit]
+    _check_history(use_gold_answers, until, stage_file)
+    given = _part_of(config, part) if stage_file is None else _staged(stage_file, sources, config, until)
+    conversations, done_by = given.conversations[:limit], given.done_by
     stages = [] if until == "ha" and done_by is None else [done_by, until]
-    history = fingerprint(subset, list(sources), use_gold_answers, *stages)
+    history = fingerprint(given.subset, list(sources), use_gold_answers, *stages)
     folder = Path(config.output_path) / config.name / "_".join(sources) / ("" if until == "ha" else until)
     with ExitStack() as opened:
         runner = BatchRunner(config, resources)
         opened.callback(runner.close)
         made_from = runner.origins()
-        content = {"conversations": sha256(path), "part and history": history} | made_from
+        content = {"conversations": sha256(given.path), "part and history": history} | made_from
         output = opened.enter_context(RunFolder(folder, content, restart, to_dict(config)))
-        waiting = [own for own in conversations if str(own["conv_id"]) not in output.finished]
-        if len(waiting) < len(conversations):
-            LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), folder)
+        waiting = _waiting(conversations, output)
         step = _step(runner.pipeline.conversations_at_once, len(waiting), workers)
         parts = (waiting[place : place + step] for place in range(0, len(waiting), step))
         batches = [Batch(own, sources, use_gold_answers, done_by, until) for own in parts]
         advance = opened.enter_context(progress("_".join(sources), len(waiting), "conversations", quiet))
-        spent = _Spent()
+        spent = _Spent(output.seconds())  # of the part of the run that was finished before
         for done in workers.run(config, made_from, batches) if workers and batches else map(runner, batches):
             for conversation in done.conversations:
                 output.add(conversation)
                 advance()
             spent.add(done.seconds, done.requests)
         spent.add({"total": time.perf_counter() - start})
-        spent.add(output.seconds())  # of the part of the run that was finished before
-        finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
-        metrics = _metrics(finished, spent, config, until)
-        output.write_metrics(metrics)
+        finished = [output.finished[str(own["conv_id"])] for own in conversations]
+        output.write_metrics(metrics := _metrics(finished, spent, config, until))
     return Outcome(tuple(sources), folder, metrics)
 
 
-def _read_stages(
-    file: Path, sources: Sequence[str], config: Config, until: StageName
-) -> tuple[Literal["qu", "ers"], list[Conversation]]:
+def _check_history(use_gold_answers: bool, until: StageName, stage_file: Path | None) -> None:
+    if not use_gold_answers and (until != "ha" or stage_file is not None):
+        raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
+
+
+class _Given(NamedTuple):
+    """The conversations to run: their file, which of them, and the stage that has worked on them last."""
+
+    path: Path
+    subset: str | None
+    conversations: list[Conversation]
+    done_by: Literal["qu", "ers"] | None = None
+
+
+def _part_of(config: Config, part: str) -> _Given:
+    return _Given(*_file_of(config, part), read_part(config, part))
+
+
+def _staged(file: Path, sources: Sequence[str], config: Config, until: StageName) -> _Given:
     done_by, conversations = read_stage_file(file, sources, config.evs_max_evidences)
     if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
         raise ConfigError(f"{file}: has the results of {done_by} already; nothing is left to do until {until}")
-    return done_by, conversations
+    return _Given(file, None, conversations, done_by)
+
+
+def _waiting(conversations: Sequence[Conversation], output: RunFolder) -> list[Conversation]:
+    """The conversations that are not finished."""
+    waiting = [own for own in conversations if str(own["conv_id"]) not in output.finished]
+    if len(waiting) < len(conversations):
+        LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), output.path)
+    return waiting
 
 
 class _Spent:
     """The seconds of the stages and the requests to language models of a run."""
 
-    def __init__(self) -> None:
-        self.seconds = dict.fromkeys((*STAGE_NAMES, "total"), 0.0)
+    def __init__(self, before: Mapping[str, float]) -> None:
+        self.seconds = {stage: before.get(stage, 0.0) for stage in (*STAGE_NAMES, "total")}
         self.requests: dict[str, Counter[str]] = {}
 
     def add(self, seconds: Mapping[str, float], requests: Mapping[str, Counter[str]] = MappingProxyType({})) -> None:

@@ -101,7 +101,8 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
     task = task or _task(folder)
     where = f"model: {name or folder}"
     checkpoint = load_checkpoint(folder, task)
-    from .onnx_graph import over_weights, stored_weights, traced_model, trunk_of, widest_channels
+    from .onnx_graph import over_weights, traced_model, trunk_of, widest_channels
+    from .stored_weights import stored_weights
     from .torch_backend import TorchBackend
 
     backend = TorchBackend(checkpoint, task, _ON_CPU, name or str(folder))
@@ -214,7 +215,7 @@ def _manifest(
 
 def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Path) -> None:
     """A model folder of a checkpoint: its weight files as they are where a graph can read them, else saved anew."""
-    from .onnx_graph import stored_weights
+    from .stored_weights import stored_weights
 
     source = checkpoint.folder
     if source is not None:

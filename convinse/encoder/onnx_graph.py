@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import struct
 import tempfile
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +14,15 @@ import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
-from safetensors.torch import load_file
 from torch import nn
 
-from .checkpoint import ANSWER_TYPE, REWRITE, YES_NO, Checkpoint
+from .checkpoint import Checkpoint
 from .engine import PER_TOKEN, Output
 from .exported import HEADS_WITH_ROWS, rows_of
 from .heads import load_heads
-from .joint import LEVELS, SCALES, restored
+from .joint import LEVELS, SCALES
 from .pooling import pools_first
+from .stored_weights import StoredTensor
 from .tokens import Sequences
 from .torch_backend import model_inputs, of_head
 
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 _OPSET = 17
-_TYPES = {"F32": TensorProto.FLOAT, "F16": TensorProto.FLOAT16, "BF16": TensorProto.BFLOAT16, "I8": TensorProto.INT8}
 _SMALLEST = 1e-12  # what divides a token is never less
 # Channels behind a layer normalisation that are not rounded. On 2,700 pairs of the embedded train part the scores' error (root mean
 # square) was 0.050 with none, 0.036 with 2, 0.034 with 4, 0.031 with 8, 0.026 with 16 and as many before every product.
@@ -127,63 +123,6 @@ def trunk_of(model: PreTrainedModel) -> str:
     """What the names of a traced model's weights begin with, but for those of its heads."""
     prefix = model.base_model_prefix
     return f"model.{prefix}." if prefix and hasattr(model, prefix) else "model."
-
-
-@dataclass(frozen=True)
-class StoredTensor:
-    """Where a tensor lies.
-
-    Attributes:
-        file: name of the safetensors file.
-        type: of its numbers, as ONNX counts types.
-        shape: of the tensor.
-        offset: of its first byte in the file.
-        length: in bytes.
-    """
-
-    file: str
-    type: int
-    shape: tuple[int, ...]
-    offset: int
-    length: int
-
-
-def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, StoredTensor] | None:
-    """Where the weights of a model and of its heads lie in the files of a folder, by their names in a traced model.
-
-    None: the files have other weights, or under other names.
-    """
-    stored: dict[str, StoredTensor] = {}
-    weights: dict[str, torch.Tensor] = {}
-    for path in sorted(folder.glob("model*.safetensors")):
-        stored |= _tensors(path)
-        weights |= load_file(path)
-    try:
-        whole = restored({name: tensor for name, tensor in weights.items() if name in stored})
-    except ValueError:
-        return None
-    for name, parameter in checkpoint.model.named_parameters():
-        if name not in whole or not torch.equal(whole[name], parameter):
-            return None
-    named = {f"model.{name}": tensor for name, tensor in stored.items()}
-    files: dict[Output, str] = {"yes_no": YES_NO, "answer_type": ANSWER_TYPE, "rewrite": REWRITE}
-    for head, file in files.items():
-        if (folder / file).is_file():
-            named |= {f"{head}.{name}": tensor for name, tensor in _tensors(folder / file).items()}
-    return named
-
-
-def _tensors(path: Path) -> dict[str, StoredTensor]:
-    with path.open("rb") as file:
-        (size,) = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(size))
-    tensors = {}
-    for name, entry in header.items():
-        if entry.get("dtype") in _TYPES:
-            start, end = entry["data_offsets"]
-            place = 8 + size + start
-            tensors[name] = StoredTensor(path.name, _TYPES[entry["dtype"]], tuple(entry["shape"]), place, end - start)
-    return tensors
 
 
 def over_weights(

@@ -48,7 +48,7 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     The epoch of the lowest loss on the dev part is kept, and the module's answers with it are measured there.
     `config.ha_training` says how to train, `config.ha_seq2seq` how much is read and written; see `trainer`.
     """
-    config, settings, reads = ha.config, ha.config.ha_training, ha.config.ha_seq2seq
+    config, settings = ha.config, ha.config.ha_training
     start = start_of(config, "ha", ", a BART or T5")
     checkpoint = load_checkpoint(model_path(start.base), "sequence-to-sequence", start.key)
     from ..encoder.devices import find_device, inference
@@ -62,8 +62,8 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     run = Run("train ha", start, checkpoint, settings, identity, config.device, config.seed)
     run.log_sizes("turns", len(train), len(dev))
     budget = config.token_budget or usual_budget(find_device(config.device))
-    longest_text = min(reads.max_input_length, checkpoint.max_length)
-    longest_answer = min(reads.max_output_length, checkpoint.max_length)
+    longest = (config.ha_seq2seq.max_input_length, config.ha_seq2seq.max_output_length)
+    longest_text, longest_answer = (min(most, checkpoint.max_length) for most in longest)
 
     def losses(model: Any, step: Sequence[FusionExample]) -> Iterator[torch.Tensor]:
         wanted = cut(checkpoint.tokenizer, [example.wanted for example in step], longest_answer)
@@ -76,14 +76,10 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
         with inference(model):
             return {"loss": sum(loss.item() for loss in losses(model, dev))}
 
-    fitted = run.fit(
-        Learning(
-            steps=lambda epoch: shuffled_batches(train, settings.batch_size, random.Random(f"{config.seed} {epoch}")),
-            loss=losses,
-            validate=validate,
-            criterion=lambda measures: -measures["loss"],
-        )
-    )
+    def steps(epoch: int) -> list[list[FusionExample]]:
+        return shuffled_batches(train, settings.batch_size, random.Random(f"{config.seed} {epoch}"))
+
+    fitted = run.fit(Learning(steps, losses, validate, criterion=lambda measures: -measures["loss"]))
     module = copy.copy(ha)  # a class of one's own may have another constructor
     # a writer changes the model that it is given
     module.writer = ha.build_writer(dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model)))

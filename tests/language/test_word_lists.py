@@ -24,7 +24,7 @@ ALLOWED = {
     "formats/multiqa/dialects.py": {"TYPES": KEYS},
     "formats/sources/hotpotqa.py": {"_KNOWN": KEYS},
     "formats/squad.py": {"counts": KEYS},
-    "knowledge_base/linking.py": {"_Sort": NAMES},
+    "knowledge_base/close_names.py": {"Sort": NAMES},
     "serving/mcp.py": {"SourceList": NAMES},
     "heterogeneous_answering/abstention.py": {"_LANGUAGES": CODES},
     "neighbours/pyterrier.py": {"_RESULTS": KEYS},

@@ -1,0 +1,113 @@
+"""Names that are nearly, or in part, what a question writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from ..language.language import Language
+from ..language.text import fold
+from .index import Candidate, KnowledgeBase
+from .question_words import WordRules
+
+_MISSPELT = 6  # characters of a name to one wrong letter; shorter names are not looked for
+_MOST_EDITS = 2  # what the index of names looks for
+_FUZZY_NAMES = 50  # names with words like those of a misspelt one whose spelling is compared
+_SURNAME_LENGTH = 4
+_FAMOUS = 8  # facts of a person whose surname counts without a capital
+_LONGEST_MISSPELT = 100  # characters of a name that may be misspelt
+
+# what words are: a name that is meant; a name that is written as common words are; a part of a name, or an alias that is one
+# of other names, too; one misspelt word
+Sort = Literal["name", "common", "part", "misspelt"]
+
+
+class CloseNames:
+    """Finds the items whose names are nearly what is written, or have it as a part.
+
+    Args:
+        kb: the knowledge base.
+        language: of its labels and of questions.
+        rules: of words.
+        most: items of a name.
+    """
+
+    def __init__(self, kb: KnowledgeBase, language: Language, rules: WordRules, most: int) -> None:
+        self._kb, self._language, self._rules, self._most = kb, language, rules, most
+
+    def find(self, form: str, capital: bool) -> tuple[list[tuple[Candidate, float]], Sort]:
+        """Return the items that a form may name, each with how well it matches, and what the form is."""
+        words = form.split()
+        if len(words) == 2 and words[0] == "the":
+            words = words[1:]
+        if len(words) == 1:
+            return self._close_word(words[0], capital)
+        names = [c for c in self._kb.search_names(words, self._most) if self._rules.is_name(c)]
+        whole = [candidate for candidate in names if self._edits(form, candidate) == 0]
+        if whole:  # but for an article
+            return [(candidate, 0.8) for candidate in whole], "name"
+        if not names:
+            return self._misspelt(form, words), "name"
+        is_said = capital or not all(map(self._rules.is_written_small, words))
+        return ([(candidate, 0.6) for candidate in names] if is_said else []), "part"
+
+    def _close_word(self, word: str, capital: bool) -> tuple[list[tuple[Candidate, float]], Sort]:
+        sharing = self.sharing(word, capital) if len(word) >= _SURNAME_LENGTH else []
+        people = [candidate for candidate in sharing if self.is_surname(word, candidate, capital)]
+        if people:
+            return [(candidate, 0.6) for candidate in people], "part"
+        if sharing or (not capital and self._rules.is_written_small(word)):  # it is spelt well
+            return [], "part"
+        return self._misspelt(word, [word]), "misspelt"
+
+    def sharing(self, word: str, capital: bool) -> list[Candidate]:
+        """Return the items whose names have a word; none of a common word without a capital."""
+        return self._kb.search_names([word], self._most) if capital or not self._rules.is_written_small(word) else []
+
+    def is_surname(self, word: str, candidate: Candidate, capital: bool) -> bool:
+        """Return True if a word is the surname of a person, a famous one if it is written without a capital."""
+        words = [part for part in fold(candidate.label).split() if part not in self._language.names.suffixes]
+        if words[-1:] != [word] or not (capital or candidate.frequency >= _FAMOUS):
+            return False
+        return self._rules.kind(candidate) == "person" and self._rules.is_name(candidate)
+
+    def _misspelt(self, form: str, words: list[str]) -> list[tuple[Candidate, float]]:
+        if not _MISSPELT <= len(form) <= _LONGEST_MISSPELT:
+            return []
+        near: dict[str, tuple[Candidate, int]] = {}
+        for variant in (words, *_respaced(words)):
+            edits = _MOST_EDITS if variant is words else 0
+            for candidate in self._kb.search_names(variant, _FUZZY_NAMES, edits=edits):
+                distance = None if candidate.id in near else self._edits(form, candidate)
+                if distance is not None and self._rules.is_name(candidate):
+                    near[candidate.id] = (candidate, distance)
+        least = min((distance for _, distance in near.values()), default=0)
+        match = 0.9 * (1 - least / len(form))
+        return [(candidate, match) for candidate, distance in near.values() if distance == least]
+
+    def _edits(self, form: str, candidate: Candidate) -> int | None:
+        from rapidfuzz.distance import OSA
+
+        own = self._bare(form)
+        least: int | None = None
+        for name in (candidate.label, *self._kb.aliases(candidate.id)):
+            folded = self._bare(fold(name))
+            most = min(_MOST_EDITS, max(len(own), len(folded)) // _MISSPELT)
+            if folded[:1] == own[:1] and abs(len(folded) - len(own)) <= most:  # people seldom miss the first letter
+                distance = OSA.distance(own, folded, score_cutoff=most)
+                if distance <= most and (least is None or distance < least):
+                    least = distance
+        return least
+
+    def _bare(self, form: str) -> str:
+        first, _, rest = form.partition(" ")
+        return rest if rest and first in self._language.words.articles else form
+
+
+def _respaced(words: list[str]) -> Iterator[list[str]]:
+    """The words with one blank left out or put in: "di caprio", "de niro"."""
+    for place in range(len(words) - 1):
+        yield [*words[:place], words[place] + words[place + 1], *words[place + 2 :]]
+    for place, word in enumerate(words):
+        for cut in range(2, len(word) - 1):
+            yield [*words[:place], word[:cut], word[cut:], *words[place + 1 :]]

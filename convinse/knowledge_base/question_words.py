@@ -1,0 +1,129 @@
+"""The words of a question, and what their writing says: whether they are a name, a part of one, or common words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from ..language.language import Language
+from ..language.text import fold
+from .index import Candidate, KnowledgeBase
+
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
+
+
+class Word(NamedTuple):
+    """A word, `text[start:end]`; `form` is folded, `first` of its segment, `joined`: only blanks stand between it and the word before."""
+
+    start: int
+    end: int
+    form: str
+    capital: bool
+    first: bool
+    possessive: bool
+    joined: bool
+
+
+class WordRules:
+    """Judges words by how they are written and by what the knowledge base has.
+
+    Args:
+        kb: the knowledge base.
+        language: of its labels and of questions.
+    """
+
+    def __init__(self, kb: KnowledgeBase, language: Language) -> None:
+        self._kb, self._language = kb, language
+        self._not_names = language.words.not_names
+        self.is_written_small = language.common.has
+
+    def is_cased(self, tokens: list[Word]) -> bool:
+        """Whether the writer uses capitals, so that a word without one is no name."""
+        return any(
+            token.capital and not token.first and not token.form.isdigit() and token.form not in self._not_names
+            for token in tokens
+        )
+
+    def asks(self, token: Word) -> bool:
+        """Return True if a word asks for something: it is one of the name of a property."""
+        return self._language.words.stem(token.form) in self._property_words
+
+    def _is_small(self, token: Word) -> bool:
+        return (
+            self.is_written_small(token.form) or token.form in self._not_names or self.asks(token) or token.possessive
+        )
+
+    def is_common_or_part(self, tokens: list[Word], place: int) -> bool:
+        """Whether a small word is a common one, or stands beside one that is not: of "dan smith", smith is no name by itself."""
+        before = tokens[place - 1] if place and tokens[place].joined else None
+        after = tokens[place + 1] if place + 1 < len(tokens) and tokens[place + 1].joined else None
+        beside = [token for token in (before, after) if token is not None and token.form.isalpha()]
+        return self._is_small(tokens[place]) or not all(map(self._is_small, beside))
+
+    def is_common(self, window: Sequence[Word], is_label: bool, cased: bool) -> bool:
+        """Whether words that are a name as a whole are written as common words are: in a text without capitals."""
+        content = [token for token in window if token.form not in self._not_names]
+        if cased or any(token.capital and not token.first for token in window) or (is_label and len(content) > 1):
+            return False
+        return all(self.is_written_small(token.form) or self.asks(token) for token in content)
+
+    def is_name(self, candidate: Candidate) -> bool:
+        """Wikidata writes names with a capital; a lower-case one shows by its spelling ("a-ha", "deadmau5", "iPod")."""
+        label = candidate.label
+        first = next(filter(str.isalnum, label), "")
+        if first.isupper() or first.isdigit():
+            return True
+        if label.isalpha() or " " in label or self.kind(candidate) not in ("person", "group", "thing"):
+            return False
+        return not self._kb.is_class(candidate.id)
+
+    def kind(self, candidate: Candidate) -> str:
+        """Return the kind of an item, see `AnswerTypes.entity_kind`."""
+        return self._language.answer_types.entity_kind(candidate.id, self._kb.types(candidate.id))
+
+    def is_part_of_name(self, tokens: list[Word], start: int, end: int) -> bool:
+        """Whether capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
+        before = tokens[start - 1] if start and tokens[start].joined else None
+        after = tokens[end] if end < len(tokens) and tokens[end].joined else None
+        if before is not None and before.capital and not (before.possessive or before.first) and self._may_name(before):
+            return True
+        return after is not None and after.capital and not tokens[end - 1].possessive and self._may_name(after)
+
+    def _may_name(self, token: Word) -> bool:
+        """Whether a capitalised word may belong to a name: "Date" and "Director" of a terse question do not."""
+        return not (token.form in self._not_names or token.form.isdigit() or self.asks(token))
+
+    def is_adjective(self, tokens: list[Word], place: int) -> bool:
+        """Whether a word says what something is like ("British actor") and names no item by itself."""
+        after = tokens[place + 1] if place + 1 < len(tokens) else None
+        if after is None or not after.joined or after.capital or after.form in self._not_names:
+            return False
+        candidates = self._kb.candidates(tokens[place].form)
+        if any(c.is_label and "country" in self._kb.types(c.id) for c in candidates):
+            return False  # "the England job"
+        kinds = {kind for c in candidates for name in self._kb.types(c.id) for kind in name.split()}
+        is_demonym = bool(candidates) and all(not c.is_label and self.kind(c) == "place" for c in candidates)
+        return is_demonym or bool(kinds & self._language.answer_types.people_types)
+
+    @cached_property
+    def _property_words(self) -> frozenset[str]:
+        """Stems of the names of properties: "director", "cast", "episode" ask for something, they name nothing."""
+        stems = self._language.words.stems
+        return frozenset(
+            word for _, label, aliases in self._kb.properties() for name in (label, *aliases) for word in stems(name)
+        )
+
+
+def words_of(text: str, start: int, end: int) -> list[Word]:
+    """Return the words of `text[start:end]`."""
+    tokens: list[Word] = []
+    last = start
+    for match in _TOKEN.finditer(text, start, end):
+        word = match[0]
+        capital, possessive = word[0].isupper() or word[0].isdigit(), word[-2:] in ("'s", "’s")
+        joined = not text[last : match.start()].strip()
+        tokens.append(Word(*match.span(), fold(word), capital, not tokens, possessive, joined))
+        last = match.end()
+    return tokens

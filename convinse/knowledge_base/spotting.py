@@ -1,0 +1,257 @@
+"""The names of a text: in full, the longest first; where there is none, in part or misspelt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property
+from typing import NamedTuple
+
+from ..language.language import Language
+from ..language.text import fold
+from .close_names import CloseNames, Sort
+from .index import Candidate, KnowledgeBase
+from .names import other_forms
+from .national_teams import NationalTeams
+from .question_words import Word, WordRules, words_of
+
+_SEGMENT = re.compile(r"[^|?!;\n]+")
+_MAX_TOKENS = 9  # of a name
+_MAX_PARTIAL = 5  # words of a part of a name
+_ACRONYM = 3  # letters: up to so many, an alias is an abbreviation
+_CLASS_PROPERTIES = frozenset({"P31", "P279"})
+_WELL_KNOWN = 40  # facts of an item whose name of common words counts without capitals: "the godfather"
+_CLEARLY = 2  # times the facts of the next item whose name has the word: the one that the word alone means
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    scored: list[tuple[Candidate, float]]
+    sort: Sort = "name"
+
+    @property
+    def places(self) -> range:
+        return range(self.start, self.end)
+
+
+class SpottedName(NamedTuple):
+    """A name in a text, `text[start:end]`, and the items that it may name with how well they match."""
+
+    start: int
+    end: int
+    surface: str
+    scored: list[tuple[Candidate, float]]
+    sort: Sort = "name"
+
+
+class NameSpotter:
+    """Finds the names of a text.
+
+    Args:
+        kb: the knowledge base.
+        language: of its labels and of texts.
+        most: items of a name that is not written in full.
+    """
+
+    def __init__(self, kb: KnowledgeBase, language: Language, most: int) -> None:
+        self._kb, self._language = kb, language
+        self._not_names = language.words.not_names
+        self._rules = WordRules(kb, language)
+        self._close = CloseNames(kb, language, self._rules, most)
+        self._national_teams = NationalTeams(kb, language.teams)
+
+    def names(self, text: str) -> list[SpottedName]:
+        """The names of a text without overlap, segment by segment."""
+        spotted: list[SpottedName] = []
+        for segment in _SEGMENT.finditer(text):
+            tokens = words_of(text, segment.start(), segment.end())
+            for span in self._spans(text, tokens):
+                first, stop = tokens[span.start].start, tokens[span.end - 1].end
+                spotted.append(SpottedName(first, stop, text[first:stop].rstrip("."), *span[2:]))
+        return self._supported(text, spotted)
+
+    def _spans(self, text: str, tokens: list[Word]) -> list[_Span]:
+        """The names of a segment without overlap: national teams, names in full, parts and misspelt ones, common words."""
+        spans = list(self._teams(text, tokens))
+        taken = {place for span in spans for place in span.places}
+        exact = [span for span in self._exact(text, tokens) if taken.isdisjoint(span.places)]
+        spans += [span for span in exact if span.sort != "common"]
+        taken = {place for span in spans for place in span.places}
+        close = list(self._partial(text, tokens, taken, bool(spans)))
+        taken.update(place for span in close for place in span.places)
+        return spans + close + [span for span in exact if span.sort == "common" and taken.isdisjoint(span.places)]
+
+    def _supported(self, text: str, spotted: list[SpottedName]) -> list[SpottedName]:
+        """The mentions with what the text says for them; beside a name, common words that it does not ask about are none."""
+        keywords = self._language.properties.keywords
+        wanted = keywords(text)
+        checked = []
+        for mention in spotted:
+            asked = mention.sort in ("common", "misspelt") and self._is_asked(
+                wanted - keywords(mention.surface), mention.scored
+            )
+            checked.append(mention._replace(sort="name") if asked else mention)
+        is_named = any(mention.sort != "common" for mention in checked)
+        return [mention for mention in checked if not (is_named and mention.sort == "common")]
+
+    def _is_asked(self, words: Set[str], scored: Sequence[tuple[Candidate, float]]) -> bool:
+        """Whether some keywords are in the name of a property of the best known item: "directed" of a film."""
+        best = max((candidate for candidate, _ in scored), key=lambda candidate: candidate.frequency)
+        names = (self._property_keywords.get(name, frozenset()) for name in self._kb.properties_of(best.id))
+        return any(not words.isdisjoint(own) for own in names)
+
+    @cached_property
+    def _property_keywords(self) -> dict[str, frozenset[str]]:
+        keywords = self._language.properties.keywords
+        return {
+            name: keywords(" ".join((label, *aliases)))
+            for name, label, aliases in self._kb.properties()
+            if name not in _CLASS_PROPERTIES
+        }
+
+    def _teams(self, text: str, tokens: list[Word]) -> Iterator[_Span]:
+        if not tokens:
+            return
+        first, stop = tokens[0].start, tokens[-1].end
+        for team in self._national_teams.mentions(text[first:stop]):
+            start, end = first + team.start, first + team.end
+            inside = [place for place, token in enumerate(tokens) if start <= token.start and token.end <= end]
+            if inside:
+                yield _Span(inside[0], inside[-1] + 1, [(candidate, 1.0) for candidate in team.candidates])
+
+    def _exact(self, text: str, tokens: list[Word]) -> Iterator[_Span]:
+        cased = self._rules.is_cased(tokens)
+        start = 0
+        while start < len(tokens):
+            for end in range(min(len(tokens), start + _MAX_TOKENS), start, -1):
+                surface = text[tokens[start].start : tokens[end - 1].end]
+                form = fold(surface)
+                named = [c for c in self._kb.candidates(form) if self._rules.is_name(c)] if form else []
+                year = [] if named or end - start > 1 else self._titles_of_years(tokens, start)
+                if year:
+                    yield _Span(start, end, [(candidate, 1.0) for candidate in year], "common")
+                    break
+                fits = self._alias_fits(surface, form, cased, named)
+                candidates = [c for c in named if c.is_label or fits]
+                if not candidates:
+                    continue
+                best, several = candidates[0], end - start > 1
+                known = not cased and several and best.is_label and best.frequency >= _WELL_KNOWN
+                spelt = any(
+                    c.label == surface and surface[:1].islower() for c in candidates
+                )  # "a-ha", as it is written
+                if known or spelt or self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
+                    scored = [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
+                    sort: Sort = "name"
+                    if not (known or spelt) and self._rules.is_common(tokens[start:end], best.is_label, cased):
+                        sort = "common"
+                    elif not several and not best.is_label and not surface.isupper():
+                        sharing = self._close.sharing(form, tokens[start].capital)
+                        # far better known than all others whose names have the same word
+                        is_clear = all(_CLEARLY * c.frequency <= best.frequency for c in sharing if c.id != best.id)
+                        sort = "name" if is_clear else "part"
+                        own = {candidate.id for candidate in candidates}
+                        scored += [
+                            (c, 0.8) for c in sharing if c.id not in own and self._close.is_surname(form, c, True)
+                        ]
+                    yield _Span(start, end, scored + self._shorter(text, tokens[start:end]), sort)
+                    start = end - 1
+                    break
+            start += 1
+
+    def _titles_of_years(self, tokens: list[Word], place: int) -> list[Candidate]:
+        """The items whose name is a year in words, of a year that nothing says to be a time: "who wrote 1984"."""
+        names = self._language.names
+        before = tokens[place - 1].form if place else ""
+        form = "" if before in names.before_years else names.spoken(tokens[place].form)
+        return [c for c in self._kb.candidates(form) if self._rules.is_name(c)] if form else []
+
+    def _alias_fits(self, surface: str, form: str, cased: bool, named: Sequence[Candidate]) -> bool:
+        """Whether an alias may be meant by what is written: short ones are abbreviations.
+
+        "LA" is Los Angeles, "La" and "Dr." are not; "mls" is a league where nothing has capitals.
+        """
+        letters = surface.rstrip(".")
+        if len(letters) > _ACRONYM or letters.isupper() or not letters.isalpha():
+            return True
+        if cased or not letters.islower() or self._rules.is_written_small(form):
+            return False
+        return any(letters.upper() in (*self._kb.aliases(c.id), *other_forms(c.label)) for c in named)
+
+    def _shorter(self, text: str, tokens: list[Word]) -> list[tuple[Candidate, float]]:
+        """What the name without its last word names, when that is a class: "the ... Trilogy", "the ... series"."""
+        names_class = self._language.answer_types.names_class
+        if len(tokens) < 3 or not names_class(tokens[-1].form) or tokens[-2].form in self._not_names:
+            return []
+        shorter = self._kb.candidates(fold(text[tokens[0].start : tokens[-2].end]))
+        return [(candidate, 0.7) for candidate in shorter if candidate.is_label and self._rules.is_name(candidate)]
+
+    def classes(self, text: str) -> Iterator[SpottedName]:
+        """The common nouns of a text that name classes, the longest first."""
+        for segment in _SEGMENT.finditer(text):
+            tokens = words_of(text, segment.start(), segment.end())
+            start = 0
+            while start < len(tokens):
+                for end in range(min(len(tokens), start + _MAX_PARTIAL), start, -1):
+                    window = tokens[start:end]
+                    form = fold(text[window[0].start : window[-1].end])
+                    if window[0].form in self._not_names or window[-1].form in self._not_names:
+                        continue
+                    candidates = [c for c in self._kb.candidates(form) if c.is_label and not self._rules.is_name(c)]
+                    if candidates:
+                        surface = text[window[0].start : window[-1].end]
+                        scored = [(candidate, 1.0) for candidate in candidates]
+                        yield SpottedName(window[0].start, window[-1].end, surface, scored)
+                        start = end - 1
+                        break
+                start += 1
+
+    def _plausible(self, segment: list[Word], start: int, end: int, cased: bool, is_label: bool) -> bool:
+        tokens = segment[start:end]
+        single = cased and len(tokens) == 1
+        if single and (self._rules.is_part_of_name(segment, start, end) or self._rules.is_adjective(segment, start)):
+            return False
+        content = [token for token in tokens if token.form not in self._not_names]
+        if not content:  # "It", "The Who": only where capitals say so
+            return tokens[-1].capital and not tokens[-1].first
+        common = all(map(self._rules.asks, content))
+        if any(token.capital and not (token.first and common) for token in content):
+            return True
+        if cased:
+            return len(content) > 1 and is_label
+        return len(content) > 1 or not common
+
+    def _partial(self, text: str, tokens: list[Word], covered: set[int], linked: bool) -> Iterator[_Span]:
+        """Parts of names ("Yankovic") and misspelt ones: capitalised words that no name covers; in text without capitals,
+        any words if nothing else is linked."""
+        cased = self._rules.is_cased(tokens)
+        taken = set(covered)
+        for size in range(min(_MAX_PARTIAL, len(tokens)), 0, -1):
+            for start in range(len(tokens) - size + 1):
+                window, free = tokens[start : start + size], taken.isdisjoint(range(start, start + size))
+                if not free or not self._usable(tokens, start, size, cased, linked):
+                    continue
+                form = fold(text[window[0].start : window[-1].end])
+                scored, sort = self._close.find(form, any(token.capital for token in window))
+                if scored:
+                    taken.update(range(start, start + size))
+                    yield _Span(start, start + size, scored, sort)
+
+    def _usable(self, tokens: list[Word], start: int, size: int, cased: bool, linked: bool) -> bool:
+        window = tokens[start : start + size]
+        content = [token for token in window if token.form not in self._not_names]
+        if not content or window[-1].form in self._not_names or window[0].form in self._not_names - {"the"}:
+            return False
+        if all(map(self._rules.asks, content)):
+            return False
+        if cased and self._rules.is_part_of_name(tokens, start, start + size):
+            return False
+        if len(content) == 1 and not content[0].capital and self._rules.is_common_or_part(tokens, start + size - 1):
+            return False
+        if size == 1 and window[0].capital and self._rules.is_adjective(tokens, start):  # "German businessman"
+            return False
+        if (cased or linked) and size == 1 and window[0].first:
+            return False
+        particles = self._language.names.particles
+        return not (cased or linked) or all(token.capital or token.form in particles for token in content)
