@@ -126,7 +126,7 @@ def test_addresses_stay_short_enough(wiki, client):
     assert len(wiki.requests) > 1 and all(len(request.path) < 8000 for request in wiki.requests)
 
 
-def test_what_can_be_no_title_is_not_asked_for(wiki, client):
+def test_an_invalid_title_is_not_requested(wiki, client):
     assert linked(client, ["a|b", "a#b", "", "  ", "{x}", "x" * 256, "a\nb"]) == {}
     assert wiki.requests == []
 
@@ -214,7 +214,7 @@ STAYING = {
 
 
 @pytest.mark.parametrize(("fault", "word"), STAYING.values(), ids=STAYING)
-def test_what_cannot_be_used_is_an_error_at_once(wiki, client, fault, word):
+def test_an_unusable_answer_is_an_error_at_once(wiki, client, fault, word):
     wiki.faults = [fault]
     with pytest.raises(NetworkError, match=word) as caught:
         client.page("Titanic", soon())
