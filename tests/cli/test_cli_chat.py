@@ -102,12 +102,6 @@ def command_chat(*arguments):
     return main(["chat", *arguments, "--config", "lexical.yml", "--sources", "kb_text"])
 
 
-def test_a_file_that_cannot_be_taken_up(command_error, workdir):
-    assert "cannot be read" in command_error("chat", "no.json")
-    write("list.json", [])
-    assert "list" in command_error("chat", "list.json", "--config", "lexical.yml")
-
-
 def test_nothing_that_is_there_is_written_over(say, workdir):
     write("mine.txt", "mine")
     assert "is there already" in say(QUESTIONS[0], "/save mine.txt")
@@ -127,7 +121,7 @@ def test_nothing_that_is_there_is_written_over(say, workdir):
         ("/sources kb_txt", "unknown source 'txt'"),
     ],
 )
-def test_what_cannot_be_done_is_a_line_and_the_chat_goes_on(say, line, words):
+def test_an_error_is_a_line_and_the_chat_goes_on(say, line, words):
     refused, *rest = say(line, "/sources").splitlines()
     assert words in refused and rest == ["answers are from kb_text"]
 
