@@ -3,6 +3,7 @@ import copy
 import pytest
 
 from convinse.config import parse_config
+from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS
 from convinse.evidence_retrieval_scoring.neural import scoring_method
 from convinse.evidence_retrieval_scoring.okapi import OkapiScorer
@@ -10,7 +11,6 @@ from convinse.evidence_retrieval_scoring.scorer import Scorer
 from convinse.language.language import english
 from convinse.records.border import structured
 from convinse.support.errors import ConfigError
-from convinse.testing import EvidenceRetrievalScoringContract
 from evidences import evidence, scores
 
 ENTITIES = [{"item": {"id": "Q74287", "label": "The Hobbit"}, "question_word": "The Hobbit", "score": 0.5, "rank": 0}]
@@ -53,7 +53,7 @@ def turn():
     return {**asked, "answers": [{"id": "Q892", "label": "J. R. R. Tolkien"}]}
 
 
-def test_the_representation_is_what_is_retrieved_and_scored():
+def test_the_representation_is_retrieved_and_scored():
     retriever, asked = Retriever(), turn()
     found = NativeERS(parse_config({}), retriever=retriever).inference_on_turn(asked, ("kb", "text"))
     assert retriever.asked == [("|| The Hobbit || wrote || person", ("kb", "text"), None)]
@@ -133,7 +133,7 @@ def test_a_subclass_with_a_way_of_its_own_is_called_turn_by_turn():
         ({"evs": "cascade", "evs_bi_encoder": "m"}, "cascade"),
     ],
 )
-def test_what_evs_means(keys, method):
+def test_the_scoring_method_of_a_configuration(keys, method):
     assert scoring_method(parse_config(keys)) == method
 
 
@@ -168,11 +168,26 @@ def test_store_cache_closes_that_of_the_retriever():
     assert retriever.closed
 
 
-class TestContract(EvidenceRetrievalScoringContract):
-    def make(self, config):
-        return NativeERS(config)
+# --- the base class
 
 
-class TestClocqBM25Contract(EvidenceRetrievalScoringContract):
-    def make(self, config):
-        return ClocqBM25(config)
+class Fixed(EvidenceRetrievalScoring):
+    """Returns what it is told."""
+
+    returned = ()
+
+    def inference_on_turn(self, turn, sources):
+        return list(self.returned)
+
+
+def test_returned_evidences_are_stored():
+    turn, module = {"question": "x", "top_evidences": [evidence("stale")]}, Fixed(parse_config({}))
+    module.returned = [evidence("a")]
+    assert module.inference_on_turns([turn], ("text",)) == [[structured(evidence("a"))]]
+    assert turn == {"question": "x", "top_evidences": [structured(evidence("a"))]}
+
+
+def test_every_turn_of_every_conversation_is_done():
+    conversations = [{"conv_id": str(n), "questions": [{"question": "x"}, {"question": "y"}]} for n in range(3)]
+    Fixed(parse_config({})).inference_on_data(conversations, ("kb",))
+    assert [turn["top_evidences"] for one in conversations for turn in one["questions"]] == [[]] * 6

@@ -63,7 +63,7 @@ def ranked(reply, queries=("q",), **keys):
 
 
 @pytest.mark.parametrize("reply", [jina, tei])
-def test_the_best_come_first_whatever_the_shape(reply):
+def test_the_best_come_first_in_answers_of_any_shape(reply):
     (best,), requests = ranked(reply, batch=2)
     assert [(own["evidence_text"], own["score"]) for own in best] == [("eeeee", 0.5), ("dddd", 0.4), ("ccc", 0.3)]
     assert "score" not in EVIDENCES[0]

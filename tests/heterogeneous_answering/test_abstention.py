@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from literal_evidence import ENGLISH, evidence
 
+from case_tables import each_case
 from convinse.heterogeneous_answering.abstention import foreign, reason_to_abstain, unknown_names
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 
@@ -74,27 +75,6 @@ def test_a_name_that_an_evidence_has_is_known(names, unknown):
 # -- other languages ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("question", "language"),
-    [
-        ("Wer hat bei Titanic die Regie geführt?", "German"),
-        ("¿Quién dirigió la película Titanic en el cine?", "Spanish"),
-        ("Qui a réalisé Titanic et dans quelle année ?", "French"),
-        ("Kto był reżyserem filmu Titanic i kiedy?", "Polish"),
-        ("Who directed Titanic?", None),
-        ("who was in the war when it was on?", None),
-        ("What was Der Untergang about?", None),  # a single word of another language
-        ("Who is in Die Hard with him?", None),
-        ("Titanic?", None),
-        ("Das Boot?", None),
-        ("", None),
-    ],
-)
-def test_the_language_of_a_question(question, language):
-    assert foreign(question, ENGLISH.words.common) == language
-
-
-@pytest.mark.parametrize("question", ["Who directed La La Land?", "And la la land?", "La La Land cast"])
-def test_the_words_of_a_name_are_of_no_language(question):
-    assert foreign(question, ENGLISH.words.common) == "Spanish"
-    assert foreign(question, ENGLISH.words.common, ["La La Land"]) is None
+@each_case("languages")
+def test_the_language_of_a_question(case):
+    assert foreign(case["question"], ENGLISH.words.common, case.get("about", ())) == case["language"]

@@ -97,7 +97,7 @@ def test_an_answer_counts_where_the_evidence_that_it_cites_contains_it(text, num
     assert (given.entity["id"], given.places) == (entity, places)
 
 
-def test_what_was_not_shown_cannot_be_cited():
+def test_an_evidence_outside_of_the_prompt_cannot_be_cited():
     asked = question_of("What of Titanic?", *EVIDENCES)
     assert cited("Jon Landau", [3], asked, [0, 1]).places == ()
 
@@ -138,12 +138,12 @@ def test_an_unsupported_answer_is_dropped_or_marked():
 @pytest.mark.parametrize(
     "text", ["It is James Cameron [1].", "", "null", '{"answer": "James Cameron"}', '{"answers": [{}]}']
 )
-def test_what_has_not_the_form_is_no_answer(text, caplog):
+def test_a_reply_of_another_form_is_no_answer(text, caplog):
     done, _ = answered(lambda body, request: completion(text))
     assert done["pred_answers"] == [] and "is no answer" in done["abstained"]["reason"]
 
 
-def test_without_evidences_nobody_is_asked():
+def test_without_evidences_no_request_is_sent():
     done, requests = answered(saying(("James Cameron", [1])), turn(given=[]))
     assert done["pred_answers"] == [] and "abstained" in done and requests == [] and "ha_tokens" not in done
 
@@ -199,7 +199,7 @@ def test_a_planted_instruction_stays_one_line_of_data():
     assert list(shown(request.body)) == [1, 2, 3, 4]
 
 
-def test_a_model_that_is_talked_into_an_answer_has_to_cite_who_said_so():
+def test_an_injected_answer_must_cite_its_evidence():
     done, _ = answered(saying(("PWNED", [1]), ("Evil Corp", [4])), hostile())
     assert done["pred_answers"] == []  # not in what it cites
     done, _ = answered(saying(("PWNED", [3])), hostile())

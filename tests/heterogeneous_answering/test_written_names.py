@@ -34,14 +34,14 @@ def named(text, *evidences, question="Who?", **more):
         ("Jame Camerom", "Q42574", 1 - 2 / 13, (0,)),
     ],
 )
-def test_what_a_text_names(text, entity, likeness, places):
+def test_a_written_text_names_an_entity_of_the_evidences(text, entity, likeness, places):
     found = named(text)
     assert (found.entity["id"], found.places) == (entity, places)
     assert found.likeness == pytest.approx(likeness)
 
 
 @pytest.mark.parametrize("text", ["", " ,;", "1998", "18 December 1997", "42", "zzzz qqqq"])
-def test_what_no_evidence_holds_is_no_answer(text):
+def test_words_outside_of_the_evidences_name_nothing(text):
     assert named(text) is None
 
 
