@@ -176,7 +176,7 @@ def attacks(write, changes, largest):
     for number, instant in enumerate([*evenly, *renames, *(rename + 1 for rename in renames)]):
         yield "kill", counted, write, instant
         yield "kill", limited, write, largest * number // KILLS, False
-    yield "full", limited, write, largest // 2, True
+    yield from (("full", limited, write, size, True) for size in (0, largest // 2))
     yield "read-only", read_only, write
 
 

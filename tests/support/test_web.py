@@ -47,7 +47,7 @@ def test_get_json_with_parameters(session):
     assert server.requests[0].path == "/?a=b+c&n=1"
 
 
-def test_every_request_says_who_asks(session, monkeypatch):
+def test_every_request_has_a_user_agent_with_the_contact(session, monkeypatch):
     monkeypatch.setenv("CONVINSE_CONTACT", "me@example.org\r\nX: y")
     with scripted_server(ok(1)) as server:
         session().get(server.url)
