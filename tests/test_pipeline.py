@@ -7,7 +7,7 @@ import pytest
 from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline, QuestionUnderstanding, load_config
 from convinse.config import parse_config
 from convinse.formats.convmix import read_conversations
-from convinse.support.errors import ConfigError, DataError, ModuleError
+from convinse.support.errors import ConfigError, DataError
 from evidences import evidence
 from refusals import refused
 
@@ -81,23 +81,6 @@ def test_one_turn_of_every_conversation_is_understood_at_a_time(gold):
     done = make(qu).run(conversations(), "kb", gold)
     assert qu.seen == [(["one?", "three?"], [0, 0]), (["two?"], [1])]
     assert [turn["structured_representation"] for c in done for turn in c["questions"]] == ["ONE?", "TWO?", "THREE?"]
-
-
-@pytest.mark.parametrize(
-    ("returned", "words"),
-    [
-        (None, "Broken on turn 0: inference_on_turn must return a representation"),
-        ([], "Broken: inference_on_turns must return a list of 2 results, not 0"),
-        ("x", "Broken: .*not str"),
-    ],
-)
-def test_a_module_that_does_not_return_its_representations_is_named(returned, words):
-    class Broken(Recorder):
-        def inference_on_turns(self, turns, histories):
-            return returned
-
-    with pytest.raises(ModuleError, match=f"^{words}"):
-        make(Broken(CONFIG)).run(conversations(), "kb")
 
 
 def test_the_largest_batch_of_the_stages_is_asked_for():

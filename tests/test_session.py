@@ -88,7 +88,7 @@ def test_the_last_turn_is_taken_back(lexical, answered):
     refused(DataError, session.back, "no turn")
 
 
-def test_what_a_caller_does_to_a_turn_changes_nothing():
+def test_changing_a_returned_turn_changes_nothing():
     pipeline, qu = counting()
     session = pipeline.session("kb")
     given = session.ask("a?")
@@ -149,7 +149,7 @@ def test_a_turn_that_fails_leaves_its_session_as_it_was(question, error):
         ("a\ud800", "character 2"),
     ],
 )
-def test_what_cannot_be_asked(question, words):
+def test_invalid_questions_are_refused(question, words):
     session = counting()[0].session("kb")
     refused(DataError, lambda: session.ask(question), words)
     (result,) = ask_together([NextQuestion(session, question)])
@@ -221,7 +221,7 @@ def test_one_of_several_that_fails_fails_alone():
     assert [len(session) for session in sessions] == [1, 0, 0, 0, 0, 1]
 
 
-def test_turns_that_nobody_waits_for_are_not_computed_to_their_end():
+def test_abandoned_turns_are_not_computed_to_their_end():
     class Never(HeterogeneousAnswering):
         def inference_on_turn(self, turn, sources):
             raise AssertionError

@@ -187,7 +187,7 @@ def test_the_wording_is_that_of_a_conversation(turns):
     assert len(named) <= 0.5 * len(follow_ups)
 
 
-def test_what_ships_is_what_its_checksums_say():
+def test_shipped_files_match_their_checksums():
     checked = list(faults(SNAPSHOT))
     assert {path.parent.name for path, _ in checked} >= {"kb", "model", "answers", "voting", "snapshot"}
     assert [fault for _, fault in checked if fault != ""] == [], "for a file that was changed by hand: manifest.seal"
