@@ -74,6 +74,11 @@ def test_names_are_found_by_their_words(world_kb):
     assert len(world_kb.search_names(["titanic"], 1)) == 1
 
 
+def test_names_that_are_as_frequent_come_in_the_order_of_their_numbers(kb_of):
+    kb = kb_of(*(document(f"Q{number}", "Springfield", claim("P1", q("Q5"))) for number in (10, 9, 100)))
+    assert [found.id for found in kb.search_names(["springfield"], 5)] == ["Q9", "Q10", "Q100"]
+
+
 def test_properties_with_their_names(world_kb):
     assert ("P57", "director", ["directed by", "film director"]) in list(world_kb.properties())
     assert all(prop[0] == "P" for prop, *_ in world_kb.properties())
