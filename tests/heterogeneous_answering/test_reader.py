@@ -90,21 +90,8 @@ def test_weights_of_evidences_and_the_fit_of_answers():
 BUTLER, TROUBLE = {"id": "Q219368", "label": "Judith Butler"}, {"id": "Q1", "label": "Gender Trouble"}
 
 
-@pytest.mark.parametrize(
-    ("marked", "expected"),
-    [
-        ("Judith", BUTLER),  # a part of a mention
-        ("Butler", BUTLER),
-        ("Gender", TROUBLE),
-        ("Trouble, Judith", "Trouble, Judith"),  # of two
-        ("by Judith", "by Judith"),  # more than the mention
-        ("Tina", "Tina"),  # the evidence's own item, which is no answer by a part of its mention
-        ("Berkeley", "Berkeley"),  # mentioned, but not among its entities
-        ("the poet", DINKLAGE),  # by another name
-        ("poet by", "poet by"),  # not within it
-    ],
-)
-def test_a_part_of_a_mention_stands_for_its_item(marked, expected):
+@each_case("spans", "part")
+def test_a_part_of_a_mention_stands_for_its_item(case):
     text = "Tina Turner read Gender Trouble, Judith Butler wrote it in Berkeley Hall with Dinklage the poet by Judith"
     own = {"id": "Q131814", "label": "Tina Turner"}
     mentions = [
@@ -115,9 +102,10 @@ def test_a_part_of_a_mention_stands_for_its_item(marked, expected):
         )
     ]  # fmt: skip
     given = {**holding(BUTLER, TROUBLE, DINKLAGE, own, own=own), "evidence_text": text, "mentions": mentions}
-    spans = [span(marked, start=text.index(marked))]
+    spans = [span(case["part"], start=text.index(case["part"]))]
     (answer,) = read(spans, [given], fit=lambda entity: 0.4 if entity == own else 1.0)
-    assert answer.entity == ({"id": expected, "label": expected} if isinstance(expected, str) else expected)
+    labels_of = {entity["id"]: entity["label"] for entity in given["wikidata_entities"]}
+    assert answer.entity == {"id": case["id"], "label": labels_of.get(case["id"], case["id"])}
 
 
 def test_evidences_and_entities_are_not_changed():
