@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from case_tables import cases
 from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
@@ -111,14 +112,8 @@ def test_nothing_that_is_there_is_written_over(say, workdir):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", "the question is empty"),
+        *((case["line"], case["says"]) for case in cases("chat_commands")),
         ("x" * 2001, "2001 characters; 2000 are the most"),
-        ("/wyh", "no command /wyh: did you mean '/why'?"),
-        ("/back 2", "takes no '2'"),
-        ("/why", "nothing was asked"),
-        ("/save", "needs the name of a file"),
-        ("/save /proc/none/talk.json", "cannot be written"),
-        ("/sources kb_txt", "unknown source 'txt'"),
     ],
 )
 def test_an_error_is_a_line_and_the_chat_goes_on(say, line, words):

@@ -2,6 +2,7 @@ import copy
 
 import pytest
 
+from case_tables import each_case
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS
@@ -122,32 +123,15 @@ def test_a_subclass_with_a_way_of_its_own_is_called_turn_by_turn():
     assert not scorer.calls
 
 
-@pytest.mark.parametrize(
-    ("keys", "method"),
-    [
-        ({}, "bm25"),
-        ({"evs_model": "m"}, "cascade"),
-        ({"evs_bi_encoder": "m"}, "cascade"),
-        ({"evs": "bm25", "evs_model": "m"}, "bm25"),
-        ({"evs": "cross_encoder", "evs_model": "m"}, "cross_encoder"),
-        ({"evs": "cascade", "evs_bi_encoder": "m"}, "cascade"),
-    ],
-)
-def test_the_scoring_method_of_a_configuration(keys, method):
-    assert scoring_method(parse_config(keys)) == method
+@each_case("scoring_methods", "method")
+def test_the_scoring_method_of_a_configuration(case):
+    assert scoring_method(parse_config(case["keys"])) == case["method"]
 
 
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ({"evs": "cross_encoder"}, "evs: cross_encoder needs evs_model"),
-        ({"evs": "cross_encoder", "evs_bi_encoder": "m"}, "evs: cross_encoder needs evs_model"),
-        ({"evs": "cascade"}, "evs: cascade needs evs_model"),
-    ],
-)
-def test_a_method_without_its_model_is_refused(keys, words):
-    with pytest.raises(ConfigError, match=words):
-        NativeERS(parse_config(keys), retriever=Retriever())
+@each_case("scoring_methods", "says")
+def test_a_method_without_its_model_is_refused(case):
+    with pytest.raises(ConfigError, match=case["says"]):
+        NativeERS(parse_config(case["keys"]), retriever=Retriever())
 
 
 def test_clocq_bm25_has_nothing_to_train():

@@ -63,7 +63,7 @@ def test_the_answer_type_head_reads_all_questions_at_once_and_tells_what_fits():
     assert first.fit(thing("Kate Winslet", "Q1")) == 0.4 and first.fit(thing("Franz John", "Franz John")) == 0.3
 
 
-@each_case("fits")
+@each_case("fits", "question")
 def test_an_entity_fits_the_expected_type(case):
     question = question_of(case["question"], knowledge=KNOWLEDGE)
     assert question.fit(thing(case["label"], case["id"])) == pytest.approx(case["fit"])

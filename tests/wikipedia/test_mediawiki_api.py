@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from case_tables import each_case
 from convinse.support import web
 from convinse.support.errors import NetworkError
 from convinse.wikipedia.api import LinkedItem, MediaWikiApi, until
@@ -80,17 +81,9 @@ def test_the_title_of_an_item_that_was_merged_into_another(wiki, client):
     assert client.title_of("Q1", soon()) == "Two"
 
 
-@pytest.mark.parametrize(
-    ("address", "site"),
-    [
-        ("https://en.wikipedia.org/w/api.php", "enwiki"),
-        ("https://de.m.wikipedia.org/w/api.php", "dewiki"),
-        ("https://zh-yue.wikipedia.org/w/api.php", "zh_yuewiki"),
-        ("http://localhost:8080/api.php", "enwiki"),
-    ],
-)
-def test_the_site_is_that_of_the_address(address, site):
-    assert MediaWikiApi(address, address).site == site
+@each_case("addresses", "wiki")
+def test_the_site_is_that_of_the_address(case):
+    assert MediaWikiApi(case["wiki"], case["wiki"]).site == case["site"]
 
 
 def test_items_come_back_under_the_titles_as_linked(wiki, client):
