@@ -10,11 +10,18 @@ from case_tables import cases
 from handmade import world
 from handmade import write as write_documents
 from places import ROOT
-from tiny_models import tiny
 from written import write, write_lines
 
 CASES = cases("errors")
 QUESTION = {"question": "What?", "answers": ["42"]}
+
+
+class Places(dict):
+    """The paths that stand for {names} in the cases; models are made when they are asked for."""
+
+    def __missing__(self, name):
+        tiny = pytest.importorskip("tiny_models").tiny
+        return str(tiny("bert", "question-answering") if name == "reader" else tiny())
 
 
 def file_contents():
@@ -23,7 +30,7 @@ def file_contents():
 
 @pytest.fixture
 def places(workdir):
-    """Files that the commands read; the paths that stand for {names} in the cases."""
+    """Files that the commands read, and paths."""
     asked = [{"id": "q1", "question": "What?", "answers": [{"text": "42", "answer_start": 14}], "is_impossible": False}]
     write("squad.json", {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": "The answer is 42.", "qas": asked}]}]})  # fmt: skip
     write_lines("mrqa.jsonl", {"header": {"dataset": "x"}}, {"context": "The answer is 42.", "context_tokens": [], "qas": [{"qid": "q1", **QUESTION}]})  # fmt: skip
@@ -33,8 +40,7 @@ def places(workdir):
     write("text", "Hello")
     write("cut.jsonl.gz", gzip.compress(Path("mrqa.jsonl").read_bytes() * 50, mtime=0)[:-20])
     write_documents(Path("dump.json"), world()[:3])
-    reader = str(tiny("bert", "question-answering"))
-    return {"reader": reader, "scorer": str(tiny()), "poleval": str(ROOT / "examples" / "poleval")}
+    return Places(poleval=str(ROOT / "examples" / "poleval"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.get("run", case.get("usage")) or "nothing")
