@@ -1,5 +1,6 @@
 import copy
 
+import numpy as np
 import pytest
 
 from case_tables import each_case
@@ -9,9 +10,11 @@ from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS
 from convinse.evidence_retrieval_scoring.neural import scoring_method
 from convinse.evidence_retrieval_scoring.okapi import OkapiScorer
 from convinse.evidence_retrieval_scoring.scorer import Scorer
+from convinse.evidence_retrieval_scoring.search import EvidenceSearch
 from convinse.language.language import english
 from convinse.records.border import structured
 from convinse.support.errors import ConfigError
+from convinse.wikipedia.dump import Embedding, WikipediaDump, search_words, write_dump
 from evidences import evidence, scores
 
 ENTITIES = [{"item": {"id": "Q74287", "label": "The Hobbit"}, "question_word": "The Hobbit", "score": 0.5, "rank": 0}]
@@ -175,3 +178,19 @@ def test_every_turn_of_every_conversation_is_done():
     conversations = [{"conv_id": str(n), "questions": [{"question": "x"}, {"question": "y"}]} for n in range(3)]
     Fixed(parse_config({})).inference_on_data(conversations, ("kb",))
     assert [turn["top_evidences"] for one in conversations for turn in one["questions"]] == [[]] * 6
+
+
+# --- search over all pages
+
+
+def test_search_fuses_words_and_vectors_by_reciprocal_rank(workdir, closed):
+    vectors = {"a wind": [0.0, 1.0], "an eastern wind of wind": [0.6, 0.8], "the sun": [1.0, 0.0]}
+    embedding = Embedding("m", 2, "plain", lambda texts: np.array([vectors[text] for text in texts], np.float32))
+    write_dump(workdir / "w.db", [(f"Q{n}", [evidence(text)]) for n, text in enumerate(vectors, 1)], embedding)
+    dump, question = closed(WikipediaDump(workdir / "w.db")), np.array([[1.0, 0.0]], np.float32)
+    words, nearest = dump.search(search_words("wind"), 2), dump.nearest(question[0], 2)
+    assert [found.item_id for found in nearest] == ["Q3", "Q2"] and {found.item_id for found in words} == {"Q1", "Q2"}
+    fused = EvidenceSearch(dump, lambda questions: question).find("wind", 2)
+    assert fused[0].item_id == "Q2"  # in both lists
+    assert {found.item_id for found in fused} == {"Q1", "Q2", "Q3"}
+    assert EvidenceSearch(dump, None).find("wind", 2) == words
