@@ -148,6 +148,7 @@ def test_a_reply_of_another_form_is_dropped_and_requested_again(text, says, capl
         (completion(None, tool_calls=[{"function": {"name": "rm"}}]), ("asks for a tool", "none is ever called")),
         (completion(None, function_call={"name": "rm"}), ("asks for a tool",)),
         (completion(None), ("no content",)),
+        (completion("x" * 200_001), ("it has 200001 characters",)),
         ({"choices": []}, ("no choices",)),
         ({"object": "error"}, ("no chat completion",)),
         ([1], ("no chat completion",)),
