@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from case_tables import cases
 from convinse.config import HaLlm
 from convinse.heterogeneous_answering.llm import SaidAnswers
 from convinse.language_models.chat_model import ChatModel
@@ -117,19 +118,10 @@ def test_logprobs_alone_may_be_refused():
     assert ["response_format" in request.body for request in server.requests] == [True, True, True]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("Paris", "form"),
-        ('{"answers": [', "form"),
-        (f"Sure! {YES}", "form"),
-        (f"{YES}{YES}", "form"),
-        ('{"answers": [{"answer": "Paris"}]}', "evidences"),
-        ('{"answers": [], "run": "rm"}', "unknown field"),
-        ('{"answers": [{"answer": 3, "evidences": []}]}', "str"),
-        ("[" * 100_000, "form"),
-    ],
-)
+REPLIES = [(case["reply"], case["says"]) for case in cases("replies", "reply")]
+
+
+@pytest.mark.parametrize(("text", "says"), [*REPLIES, ("[" * 100_000, "form")])
 def test_a_reply_of_another_form_is_dropped_and_requested_again(text, says, caplog):
     with pytest.raises(ValueError, match=says):
         said(text)
