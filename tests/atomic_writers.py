@@ -31,7 +31,7 @@ from handmade import write as write_documents
 from written import write, write_lines
 
 OUT = Path("out")
-KILLS = 10  # by changes of files, and as many by bytes
+KILLS = 8  # by changes of files, and as many by bytes
 _CHANGES = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "sqlite3.connect")
 _NOBODY = 65534
 
@@ -176,7 +176,7 @@ def attacks(write, changes, largest):
     for number, instant in enumerate([*evenly, *renames, *(rename + 1 for rename in renames)]):
         yield "kill", counted, write, instant
         yield "kill", limited, write, largest * number // KILLS, False
-    yield "full", limited, write, largest // 2, True
+    yield from (("full", limited, write, size, True) for size in (0, largest // 2))
     yield "read-only", read_only, write
 
 

@@ -18,7 +18,10 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from convinse.cli import main
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.passages.build import build_index as build_passages
 from convinse.support import web
+from convinse.wikipedia.dump import write_dump
+from evidences import evidence
 from handmade import world, write
 from written import write_lines
 
@@ -105,6 +108,21 @@ def world_index(tmp_path_factory):
 @pytest.fixture
 def world_kb(world_index, closed):
     return closed(KnowledgeBase(world_index))
+
+
+@pytest.fixture(scope="session")
+def built_world(world_index):
+    """A folder of one of each that is built: `kb`, `wikipedia.db` and `passages`; not to be written to."""
+    folder = world_index.parent
+    write_dump(folder / "wikipedia.db", [("Q1", [evidence("seven", "text", ("seven", "Q7"))])])
+    build_passages(write_lines(folder / "passages.jl", {"id": "a", "text": "one two"}), folder / "passages", quiet=True)
+    return folder
+
+
+@pytest.fixture
+def own_world(built_world, workdir):
+    """A copy of `built_world` that a test may change."""
+    return shutil.copytree(built_world, workdir / "data")
 
 
 @pytest.fixture

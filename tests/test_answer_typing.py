@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from case_tables import each_case
 from convinse.answer_typing import AnswerTyping, ClassesOfEntities, LikelyClasses
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
 from convinse.language.language import english
@@ -27,24 +28,9 @@ ENTITIES = ClassesOfEntities(CLASSES, Facts())
 CHANCES = np.array([0.4, 0.3, 0.1, 0.08, 0.06, 0.04, 0.02])
 
 
-@pytest.mark.parametrize(
-    ("entity", "fit"),
-    [
-        ("Q10", 0.4),
-        ("Q11", 0.3),  # two classes that count as one
-        ("Q12", 0.7),
-        ("Q13", 0.3),
-        ("Q14", 0.02),
-        ("Q15", 0.02),
-        ("Q16", 0.3),  # nothing is known of it
-        ("1952-03-11T00:00:00Z", 0.1),
-        ("12.5", 0.08),
-        ("Yes", 0.06),
-        ("plutonium", 0.04),
-    ],
-)
-def test_an_entity_fits_by_its_classes(entity, fit):
-    assert LikelyClasses(CHANCES, ENTITIES, TYPES).fit(entity) == pytest.approx(fit)
+@each_case("fits", "entity")
+def test_an_entity_fits_by_its_classes(case):
+    assert LikelyClasses(CHANCES, ENTITIES, TYPES).fit(case["entity"]) == pytest.approx(case["fit"])
 
 
 def test_a_name_that_no_item_is_known_of_fits_where_no_literal_is_expected():

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from case_tables import cases, each_case
 from convinse.config import (
     SNAPSHOT,
     Config,
@@ -108,25 +109,27 @@ def test_a_file_may_be_based_on_another(written):
     assert load_config(written("base: lexical.yml\nname: mine\n")).ha == "entity_voting"
 
 
+@each_case("configuration")
+def test_a_file_that_is_no_configuration_is_one_line(written, case):
+    path = written(case["text"])
+    words = case["says"] if "set" in case else [str(path), *case["says"]]
+    refused(ConfigError, lambda: load_config(path, case.get("set", ())), *words)
+
+
 @pytest.mark.parametrize(
-    ("text", "settings", "words"),
+    ("text", "words"),
     [
-        ("base: my.yml", [], "base: my.yml is based on this file itself"),
-        ("base: other.yml", [], "other.yml: no such configuration"),
-        ("base: [a]", [], "base: ['a'] names no configuration"),
-        ("name: a\nseed: 1\nname: b", [], "the key 'name' is given twice"),
-        ("evs_cascade: {dense: 1, dense: 2}", [], "the key 'dense' is given twice"),
-        ("", ["seed"], "--set seed: expected KEY=VALUE"),
-        ("", ["=3"], "--set =3: expected KEY=VALUE"),
-        ("", ["seed=[1"], "--set seed=[1: not valid YAML"),
-        ("", ["sead=1"], "unknown key 'sead'; did you mean 'seed'?"),
-        ("", ["evs_cascade.dens=1"], "evs_cascade: unknown key 'dens'"),
-        ("", ["seed.a=1"], "seed: expected `int`"),
+        (b"name: \xff\xfe", "YAML"),
+        (b"name: \x00", "YAML"),
+        (f"custom: {{a: {'[' * 600}{']' * 600}}}", "nested too deep"),
+        (f"seed: {'9' * 5000}", "digits"),
+        ("custom: " + "x" * 300_000, "larger than 256 kB"),
     ],
+    ids=["no text", "a null byte", "deep", "digits", "large"],
 )
-def test_bases_and_settings_that_cannot_be_used(written, text, settings, words):
+def test_a_file_that_is_no_text_or_too_much_is_one_line(written, text, words):
     path = written(text)
-    refused(ConfigError, lambda: load_config(path, settings), words)
+    unusable(path, str(path), words)
 
 
 def test_keys_of_ones_own_stand_below_custom(written):
@@ -222,7 +225,7 @@ def test_a_file_beside_the_user_wins_over_config_folders(written):
     assert load_config(Path("config") / "mine.yml").name == "inner"
 
 
-def test_a_missing_file_is_named_with_the_nearest_one_and_a_folder_is_none(workdir):
+def test_a_missing_file_is_named_with_the_nearest_one(workdir):
     unusable("confg.yml", "confg.yml", "did you mean 'config.yml'")
     (workdir / "folder.yml").mkdir()
     unusable("folder.yml", "folder.yml")
@@ -243,56 +246,6 @@ def test_paths(workdir, written):
 # --- what is refused, in one line
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("ers_cach_path: x", ["unknown key 'ers_cach_path'", "did you mean 'ers_cache_path'"]),
-        ("my_own_key: 5", ["unknown key 'my_own_key'", "custom"]),
-        ("1: 2", ["unknown key '1'"]),
-        ("clocq_params: {h_mach: 1}", ["clocq_params", "did you mean 'h_match'"]),
-        ("evs_cascade: {other: 1}", ["evs_cascade: unknown key 'other'", "valid: dense, lexical"]),
-        ("evs_cascade: {lexical: -1}", ["evs_cascade.lexical", ">= 0"]),
-        ("evs_cascade: {lexical: 0, dense: 0}", ["evs_cascade: lexical and dense are both 0"]),
-        ("evs_training: {loss: triplet}", ["evs_training.loss", "'triplet'", "valid: listwise, pairwise"]),
-        ("evs_training: {warmup: 2}", ["evs_training.warmup", "<= 1"]),
-        ("evs_token_budget: 0", ["token_budget", ">= 1"]),
-        ("evs_max_evidences: many", ["evs_max_evidences", "int", "'many'"]),
-        ("seed: true", ["seed", "bool"]),
-        ("name:", ["name", "null"]),
-        ("ers_use_cache: 'no way'", ["ers_use_cache", "bool"]),
-        ("clocq_params: 5", ["clocq_params"]),
-        ("clocq_params: {k: many}", ["clocq_params.k"]),
-        ("evs_precision: fp8", ["precision", "fp32", "int8"]),
-        ("backend: jax", ["backend", "'jax'", "valid: auto, onnx, torch"]),
-        ("device: gpu", ["device", "'gpu'"]),
-        ("custom: [1]", ["custom"]),
-        ("source_combinations: kb_text", ["source_combinations", "array"]),
-        ("source_combinations: []", ["source_combinations", "empty"]),
-        ("source_combinations: [kb_txt_info]", ["source_combinations", "'txt'", "kb, text, table, info"]),
-        ("ers_wikipedia_api: en.wikipedia.org", ["ers_wikipedia_api"]),
-        ("ers_wikidata_api: 'file:///etc/passwd'", ["ers_wikidata_api"]),
-        ("ers_deadline: 0", ["ers_deadline"]),
-        ("- kb\n- text", ["mapping", "list"]),
-        ("name: [unclosed", ["YAML"]),
-        ("\tname: x", ["YAML"]),
-        ("name: !!python/object/apply:os.getcwd []", ["YAML"]),
-        (b"name: \xff\xfe", ["YAML"]),
-        (b"name: \x00", ["YAML"]),
-        (f"custom: {{a: {'[' * 600}{']' * 600}}}", ["YAML", "nested too deep"]),
-        ("custom: {a: &name [1], b: *name}", ["an alias", "write out its value"]),
-        ("custom: {a: 2000-13-45}", ["YAML", "month"]),
-        ("custom: {a: !!timestamp soon}", ["YAML"]),
-        ("seed: !!int x", ["YAML"]),
-        ('name: "\\ud800"', ["YAML", "surrogates"]),
-        ('custom: {"a\\udc00": 1}', ["YAML", "surrogates"]),
-        (f"seed: {'9' * 5000}", ["YAML", "digits"]),
-    ],
-)
-def test_bad_input_names_the_file_and_the_key(written, text, parts):
-    path = written(text)
-    unusable(path, str(path), *parts)
-
-
 def test_a_byte_order_mark_is_no_part_of_the_first_key(written):
     assert load_config(written(b"\xef\xbb\xbfname: x")).name == "x"
 
@@ -306,27 +259,19 @@ def test_overrides_are_checked_like_keys(written):
     assert load_config(written("seed: wrong"), seed=3).seed == 3  # it can mend a key
 
 
+LONG = "is longer than 200 bytes"
+NAMES = [(case["name"], case["reason"]) for case in cases("run_names")]
+
+
 @pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        (" ", "is empty"),
-        ("..", "is no name"),
-        ("../../x", "leads to another folder"),
-        ("a\\b", "leads to another folder"),
-        ("a\nb", "cannot be printed"),
-        ("a\x1b[31m", "cannot be printed"),
-        ("ü" * 101, "is longer than 200 bytes"),
-        ("x" * 5000, "is longer than 200 bytes"),
-    ],
+    ("name", "reason"), [*NAMES, ("ü" * 101, LONG), ("x" * 5000, LONG), ("x" * 200, None), ("ü" * 100, None)]
 )
-def test_a_name_that_is_no_folder_below_output_path_is_refused(name, reason):
+def test_a_name_is_that_of_a_folder_below_output_path(name, reason):
+    if reason is None:
+        assert parse_config({"name": name}).name == name
+        return
     text = refused(ConfigError, lambda: parse_config({"name": name}, "my.yml"), "my.yml: name: ", reason)
     assert len(text) < 400
-
-
-@pytest.mark.parametrize("name", ["x" * 200, "ü" * 100, "a b", "..a", "-a", "über.de"])
-def test_a_name_may_be_what_a_folder_may_be_called(name):
-    assert parse_config({"name": name}).name == name
 
 
 @pytest.mark.parametrize("key", ["output_path", "ers_cache_path"])

@@ -123,7 +123,7 @@ def test_every_module_name_is_in_the_table(stage):
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if blocks(name, "python")])
-def test_what_the_programs_import_of_the_project_is_there(name):
+def test_the_programs_import_existing_names(name):
     statements = [statement for source in blocks(name, "python") for statement in ast.walk(ast.parse(source))]
     imports = [statement for statement in statements if isinstance(statement, ast.ImportFrom)]
     missing = [

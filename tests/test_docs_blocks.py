@@ -52,7 +52,7 @@ def clone(workdir, cache, monkeypatch):
 
 
 @pytest.mark.parametrize("name", [name for name in SHOWN if unmarked(name)])
-def test_what_a_page_shows_runs(name, clone, capsys):
+def test_the_blocks_of_a_page_run(name, clone, capsys):
     shown = [block for block in marked_blocks(name) if block.mark in ("file", "printed") or block in unmarked(name)]
     printed = set()
     if not DATA.is_dir() and any(SHARED in block.text for block in shown):

@@ -22,6 +22,7 @@ from convinse.formats.poleval.questions import read_questions
 from convinse.formats.stage_files import read_stage_file
 from convinse.formats.visualize import examples
 from convinse.knowledge_base.dump import read_dump
+from convinse.passages.build import build_index
 from convinse.scoring import answer_files, poleval
 from convinse.support.blocks import read_blocks
 from convinse.support.errors import ConvinseError, DataError
@@ -78,6 +79,7 @@ CONFIGURATION = b"name: mine\nqu: slots\nclocq_params: {k: 1, p_setting: 10}\nha
 
 READERS = {
     "Wikidata dump": (lines(*world()[:3]), [lambda path: list(read_dump(path))]),
+    "passages": (lines({"id": "1", "text": TEXT}), [lambda path: build_index(path, path.with_name("index"), force=True)]),
     "saved pages": (PAGES, [lambda path: build_pages(path, path.with_name("pages.db"), processes=1)]),
     "pickle": (pickle.dumps({"Q1": [EVIDENCE]}), [lambda path: import_pickle(path, path.with_name("items.db"))]),
     "MRQA": (MRQA, [converted("mrqa"), mrqa.validate, answer_files.read_mrqa_answers, lambda path: list(examples(path))]),
@@ -168,6 +170,7 @@ LINED = [
     lambda path: list(read_blocks(path, 1 << 16)),
     lambda path: list(read_dump(path)),
     mrqa.validate,
+    lambda path: build_index(path, path.with_name("index")),
 ]
 
 

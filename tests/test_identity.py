@@ -34,13 +34,9 @@ class Own(HeterogeneousAnswering):
 
 
 @pytest.fixture
-def data(workdir, corpus):
+def data(own_world):
     """A configuration of folders that can be made anew."""
-    folder = workdir / "data"
-    folder.mkdir()
-    build(write_documents(folder / "dump.json", world()), folder / "kb")
-    write_dump(folder / "wikipedia.db", [("Q1", [evidence("seven", "text", ("seven", "Q7"))])])
-    build_index(corpus([("a", "one two")]), folder / "passages", quiet=True)
+    folder = own_world
     shutil.copytree(SNAPSHOT / "answers", folder / "answers")
     (folder / "model").mkdir()
     shutil.copy(SNAPSHOT / "model" / "referents.json", folder / "model")
@@ -111,7 +107,7 @@ def other_helper(folder, corpus):
         (other_helper, "modules of your own"),
     ],
 )
-def test_whatever_is_made_anew_in_its_place_is_another_run(data, workdir, corpus, change, name):
+def test_a_changed_input_is_another_run(data, workdir, corpus, change, name):
     before = made_from(data)
     assert before == made_from(data)
     change(workdir / "data", corpus)
@@ -125,7 +121,7 @@ def test_a_knowledge_base_of_the_same_dump_is_the_same(data, workdir):
     assert made_from(data) == before
 
 
-def test_what_is_not_there_is_no_error_before_it_is_needed(data):
+def test_a_missing_file_is_no_error_before_it_is_needed(data):
     missing = dict.fromkeys(("ers_wikipedia_dump", "ers_passage_index"), "nowhere")
     ids = made_from({**data, **missing, "qu_model": "org/on-a-hub", "qu": "nc_init"})
     assert (ids["Wikipedia dump"], ids["passages"]) == ("none", "none")
@@ -156,7 +152,7 @@ def test_the_program_is_another_where_a_line_of_it_is(package, name):
     assert now() != before
 
 
-def test_the_program_is_the_same_wherever_it_lies_and_whatever_else_does(package, monkeypatch):
+def test_the_program_id_does_not_depend_on_its_folder_or_other_files(package, monkeypatch):
     before = now()
     write(package / "__pycache__" / "pipeline.cpython-311.py", "x")
     write(package / "snapshot" / "kb.txt", "x")

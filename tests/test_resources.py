@@ -78,7 +78,7 @@ def test_nothing_is_opened_before_it_is_asked_for(opened, workdir):
     assert opened == [] == list(workdir.iterdir())
 
 
-def test_what_is_missing_is_named_when_it_is_asked_for():
+def test_a_missing_file_is_named_at_first_use():
     resources = Resources(parse_config({"kb_path": "nowhere", "ers_wikipedia_dump": "none.db"}))
     for name, word in (("kb", "nowhere"), ("linker", "nowhere"), ("wikipedia", "none.db")):
         with pytest.raises(IndexFileError, match=word):
@@ -120,7 +120,7 @@ def test_several_threads_get_the_same(opened):
     resources.close()
 
 
-def test_closing_closes_and_what_is_asked_for_later_is_opened_again(opened):
+def test_closed_resources_open_again_at_the_next_use(opened):
     with Resources(parse_config({"ers_use_cache": False})) as resources:
         kb, dump = resources.kb, resources.wikipedia
         assert kb.label("Q44578") and dump.get("Q44578") is not None

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from case_tables import each_case
 from places import ROOT
 
 
@@ -111,51 +112,10 @@ def checkout(workdir):
     return Checkout(workdir)
 
 
-NEED_PYTORCH = [
-    ["bench", "rerank"],
-    ["bench", "read"],
-    ["bench", "model"],
-    ["export", "folder", "--to", "onnx", "--output", "o"],
-]
-
-
-@pytest.mark.parametrize("command", NEED_PYTORCH)
-def test_commands_that_need_pytorch_get_the_extra_neural(checkout, command):
-    assert checkout.run(*command) == "neural"
-    assert checkout.run(*command) is None  # once
-
-
-@pytest.mark.parametrize(
-    ("command", "extras"),
-    [
-        ([], ""),
-        (["pipeline", "kb_text", "my.yml"], ""),
-        (["ask", "who wrote the hobbit?"], ""),
-        (["read", "input.json"], ""),
-        (["serve", "reader"], ""),
-        (["serve", "mcp"], "mcp"),
-        (["docs", "--serve"], "docs"),
-        (["retrieve", "search", "index", "questions.tsv", "out.tsv", "--rerank"], ""),
-        (["bench", "kb"], ""),
-        (["train", "ha", "kb", "my.yml"], "neural,ir"),
-        (["train", "embedded", "--data", "d", "--output", "o"], "neural,ir"),
-        (["completion", "bash"], "completion"),
-        (["bench", "answering"], "ir"),
-        (["--version"], ""),
-        (["--help", "pipeline"], ""),
-        (["kb", "build", "dump", "out"], ""),
-        (["retrieve", "search", "index", "questions.tsv", "out.tsv"], ""),
-        (["retrieve", "index", "passages.jsonl", "out"], ""),
-        (["evaluate", "answers", "turns.jsonl"], ""),
-        (["evaluate", "trec", "turns.jsonl", "--output", "trec"], ""),
-        (["evaluate", "poleval", "gold", "found"], "ir"),
-        (["evaluate", "compare", "first.jsonl", "second.jsonl"], "ir"),
-        (["report", "results", "--force"], "ir,plots"),
-        (["test", "tests/test_text.py"], "test"),
-    ],
-)
-def test_other_commands_do_not(checkout, command, extras):
-    assert checkout.run(*command) == extras
+@each_case("extras")
+def test_a_command_gets_its_extras_once(checkout, case):
+    assert checkout.run(*case["command"].split()) == case["extras"]
+    assert checkout.run(*case["command"].split()) is None
 
 
 def test_named_extras_come_with_those_of_the_command(checkout):

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from case_tables import each_case
 from convinse import HeterogeneousAnswering, Pipeline, load_config
 from convinse.session import NextQuestion, ask_together
 from convinse.support.errors import ConfigError, DataError, ModuleError
@@ -88,7 +89,7 @@ def test_the_last_turn_is_taken_back(lexical, answered):
     refused(DataError, session.back, "no turn")
 
 
-def test_what_a_caller_does_to_a_turn_changes_nothing():
+def test_changing_a_returned_turn_changes_nothing():
     pipeline, qu = counting()
     session = pipeline.session("kb")
     given = session.ask("a?")
@@ -149,7 +150,7 @@ def test_a_turn_that_fails_leaves_its_session_as_it_was(question, error):
         ("a\ud800", "character 2"),
     ],
 )
-def test_what_cannot_be_asked(question, words):
+def test_invalid_questions_are_refused(question, words):
     session = counting()[0].session("kb")
     refused(DataError, lambda: session.ask(question), words)
     (result,) = ask_together([NextQuestion(session, question)])
@@ -160,31 +161,20 @@ def turn_with(**keys):
     return {"conv_id": "a", "questions": [{"question": "a?", "structured_representation": "a", "pred_answers": [], **keys}]}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("conversation", "words"),
-    [
-        ([], "list, not an object"),
-        ({"questions": []}, "conv_id"),
-        (turn_with(question="x" * 2001), "2000"),
-        (turn_with(turn="first"), "turn first.*turn"),
-        (turn_with(pred_answers=[{"answer": {"id": 9, "label": "x"}, "rank": 1}]), "id"),
-        (turn_with(pred_answers=[{"answer": {"id": "Q9", "label": "x"}, "rank": 1, "evidences": ["x"]}]), "evidences"),
-        (
-            turn_with(pred_answers=[{"answer": {"id": "Q9", "label": "x"}, "rank": 1, "score": 1, "spans": [5]}]),
-            "spans",
-        ),
-        (turn_with(representation={"context": "Q9"}), "context"),
-        (turn_with(history_used=[{"turn": 0}]), "history_used"),
-        (turn_with(abstained="no"), "abstained"),
-        (turn_with(top_evidences=[{"evidence_text": 1}]), "turn 0.*evidence_text"),
-        (turn_with(top_evidences=[object()]), "no JSON"),
-    ],
-)
-def test_a_conversation_that_cannot_be_taken_up(conversation, words):
-    pipeline = counting()[0]
+def cannot_be_taken_up(conversation, words):
     with pytest.raises(DataError, match=words) as caught:
-        pipeline.session("kb", conversation)
+        counting()[0].session("kb", conversation)
     assert "\n" not in str(caught.value)
+
+
+@each_case("conversations")
+def test_an_invalid_conversation_is_refused(case):
+    cannot_be_taken_up(turn_with(**case["turn"]) if "turn" in case else case["conversation"], case["says"])
+
+
+def test_a_conversation_of_too_long_or_no_texts_is_refused():
+    cannot_be_taken_up(turn_with(question="x" * 2001), "2000")
+    cannot_be_taken_up(turn_with(top_evidences=[object()]), "no JSON")
 
 
 def test_sessions_asked_together_are_answered_as_alone(lexical, answered):
@@ -221,7 +211,7 @@ def test_one_of_several_that_fails_fails_alone():
     assert [len(session) for session in sessions] == [1, 0, 0, 0, 0, 1]
 
 
-def test_turns_that_nobody_waits_for_are_not_computed_to_their_end():
+def test_abandoned_turns_are_not_computed_to_their_end():
     class Never(HeterogeneousAnswering):
         def inference_on_turn(self, turn, sources):
             raise AssertionError

@@ -24,7 +24,7 @@ class WithoutSuper(EvidenceRetrievalScoring):
 
 
 @pytest.mark.parametrize("name", ["config", "language", "logger"])
-def test_what_super_would_have_set_is_an_error_that_says_so(name):
+def test_an_attribute_without_super_init_is_an_error_that_says_so(name):
     module = WithoutSuper(parse_config({}))
     message = refused(ModuleError, lambda: getattr(module, name))
     assert message == f"WithoutSuper: self.{name} is not set; call super().__init__(config) in its __init__"

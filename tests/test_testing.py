@@ -1,17 +1,58 @@
-"""The contract tests catch modules that break them; they run over the project's own modules beside their tests."""
+"""The contract tests: every registered module keeps its contract, and modules that break one are caught."""
 
 import random
 
 import pytest
 
 from convinse.evidence_retrieval_scoring.native import NativeERS
-from convinse.question_understanding.naive_concat import NcAll, NcInit
-from convinse.testing import EvidenceRetrievalScoringContract, QuestionUnderstandingContract, without
+from convinse.pipeline import STAGES
+from convinse.question_understanding.naive_concat import NcAll
+from convinse.support.registry import find_module, module_names
+from convinse.testing import (
+    EvidenceRetrievalScoringContract,
+    HeterogeneousAnsweringContract,
+    QuestionUnderstandingContract,
+    without,
+)
+
+CONTRACTS = {
+    "qu": QuestionUnderstandingContract,
+    "ers": EvidenceRetrievalScoringContract,
+    "ha": HeterogeneousAnsweringContract,
+}
+SEARCH = {"evidences": 4, "max_input_length": 60, "num_beams": 2, "max_output_length": 5}
 
 
-class TestNcInit(QuestionUnderstandingContract):
-    def make(self, config):
-        return NcInit(config)
+def model_keys(name):
+    """Settings of a module that needs a model; without the packages for one its tests are skipped."""
+    if name == "extractive":
+        from tiny_models import tiny
+
+        return {"ha_model": str(tiny(task="question-answering")), "device": "cpu", "evs_max_evidences": 20}
+    if name == "seq2seq":
+        from tiny_seq2seq import writer
+
+        return {"ha_model": str(writer("t5")), "device": "cpu", "ha_seq2seq": SEARCH}
+    return {}
+
+
+# those that ask a server, and a trained one, run it beside their own tests
+MODULES = [(stage, name) for stage in CONTRACTS for name in module_names(stage) if name not in ("llm", "sr")]
+METHODS = {stage: [name for name in dir(contract) if name.startswith("test_")] for stage, contract in CONTRACTS.items()}
+
+
+@pytest.mark.parametrize(
+    ("stage", "name", "method"), [(stage, name, method) for stage, name in MODULES for method in METHODS[stage]]
+)
+def test_every_registered_module_keeps_its_contract(stage, name, method):
+    class Contract(CONTRACTS[stage]):
+        def config(self, **overrides):
+            return super().config(**{**model_keys(name), **overrides})
+
+        def make(self, config):
+            return find_module(stage, name, STAGES[stage])(config)
+
+    getattr(Contract(), method)()
 
 
 class Broken(NativeERS):

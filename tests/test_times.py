@@ -3,14 +3,12 @@
 import json
 
 import pytest
-import yaml
 
+from case_tables import each_case
 from convinse import Pipeline, load_config
 from convinse.cli import main
 from handmade import claim, document, q, quantity, time, write
-from places import ROOT
 
-CASES = yaml.safe_load((ROOT / "tests" / "cases" / "times.yml").read_text(encoding="utf-8"))
 PEOPLE = {"Q11": "Ida Roth", "Q12": "Per Lund", "Q13": "Una Vale"}
 PROPERTIES = {
     "P31": "instance of", "P1037": "director", "P38": "currency", "P1082": "population", "P580": "start time",
@@ -72,7 +70,7 @@ def pipeline(tmp_path_factory):
         yield pipeline
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["question"])
+@each_case("times")
 def test_answers_hold_at_the_time_of_the_question(pipeline, case):
     (turn,) = pipeline.ask([case["question"]], case["sources"])["questions"]
     best = turn["pred_answers"][0]

@@ -21,7 +21,7 @@ def turn(**more):
     return {"question_id": "movies-7-2", "question": "x", "answers": [SEVEN], **more}
 
 
-def test_what_was_returned_is_stored_and_measured():
+def test_results_are_stored_and_measured():
     asked = turn()
     assert keep_evidences(Module(), asked, KEPT, ("kb", "text")) is asked["top_evidences"]
     assert asked["answer_presence"] and asked["answer_presence_per_src"] == {"kb": False, "text": True}
@@ -45,7 +45,7 @@ def test_a_module_that_writes_into_the_turn_and_returns_nothing_is_understood():
     assert asked["structured_representation"] == "written"
 
 
-def test_what_is_returned_counts_where_both_are_there():
+def test_a_returned_result_wins_over_a_written_one():
     asked = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
     assert keep_evidences(Module(), asked, [], ("text",)) == [] == asked["top_evidences"]
     assert keep_answers(Module(), asked, []) == [] == asked["pred_answers"]
@@ -64,7 +64,7 @@ def test_what_is_returned_counts_where_both_are_there():
         (["text"], "not a dictionary"),
     ],
 )
-def test_evidences_that_are_none(returned, message):
+def test_invalid_evidences_are_refused(returned, message):
     kinds = (ModuleError, DataError)
     refused(kinds, lambda: keep_evidences(Module(), turn(), returned, ("text",), 3), message, "Module", "movies-7-2")
 
@@ -79,7 +79,7 @@ def test_evidences_that_are_none(returned, message):
         (["x"], "answer 1 must be"),
     ],
 )
-def test_answers_that_are_none(returned, message):
+def test_invalid_answers_are_refused(returned, message):
     refused(ModuleError, lambda: keep_answers(Module(), turn(), returned), message, "Module", "movies-7-2")
 
 
@@ -98,7 +98,7 @@ def test_fields_alone_are_rendered():
 
 
 @pytest.mark.parametrize("returned", [None, {}, {"resolved_question": "x"}, {"structured_representation": 7}])
-def test_representations_that_are_none(returned):
+def test_invalid_representations_are_refused(returned):
     refused(
         ModuleError,
         lambda: keep_understanding(Module(), turn(), returned),

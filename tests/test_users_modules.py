@@ -4,9 +4,7 @@ import pytest
 
 from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline, QuestionUnderstanding
 from convinse.config import parse_config
-from convinse.support.errors import ModuleError
 from evidences import evidence
-from refusals import refused
 from written import write
 
 
@@ -115,28 +113,6 @@ def test_they_run_beside_those_of_the_project(gold):
         assert done["pred_answers"] and "p_at_1" in done and "answer_presence" in done
 
 
-def test_what_breaks_the_contract_is_still_named():
-    refused(ModuleError, lambda: answered(configuration(ers=TooMany)), "TooMany on turn", "evs_max_evidences is 4")
-    refused(ModuleError, lambda: answered(configuration(ers=NothingErs)), "NothingErs on turn", "list of evidences")
-    refused(ModuleError, lambda: answered(configuration(ha=NothingHa)), "NothingHa on turn", "list of answers")
-
-
-class TooMany(OwnErs):
-    def inference_on_turn(self, turn, sources):
-        self.most = 9
-        return self.evidences()
-
-
-class NothingErs(OwnErs):
-    def inference_on_turn(self, turn, sources):
-        pass
-
-
-class NothingHa(OwnHa):
-    def inference_on_turn(self, turn, sources):
-        pass
-
-
 # -- as CONVINSE's and EXPLAIGNN's own code has them --------------------------------------------------------------------
 
 
@@ -225,14 +201,3 @@ def test_the_configured_conversations_run_by_their_names_for_it(workdir, caplog)
     second = [done["kb"][0]["questions"][1]["structured_representation"] for done in (gold, predicted)]
     assert second == ["gold 0 1?", "seven 1?"] and list(gold) == ["kb", "kb_text"]
     assert "kb, predicted answers: P@1 0.500" in caplog.text and "(2 questions)" in caplog.text
-
-
-def test_answers_are_cut():
-    class Many(OwnHa):
-        def inference_on_turn(self, turn, sources):
-            return [{"answer": {"id": f"Q{rank}", "label": ""}, "score": 1.0, "rank": rank} for rank in range(1, 9)]
-
-    config = configuration(ha_max_answers=3)
-    with Pipeline(config, ha=Many(config)) as pipeline:
-        turn = pipeline.ask(["who?"], "kb")["questions"][0]
-    assert [answer["rank"] for answer in turn["pred_answers"]] == [1, 2, 3]

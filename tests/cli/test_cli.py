@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from convinse.cli import develop, main
+from handmade import dump_bytes, world
 from places import ROOT
 from written import json_lines, names, read_json, write
 
@@ -22,10 +23,12 @@ def small(workdir):
     return write(workdir / "my.yml", "name: mine\nevs_max_evidences: 10\n").parent
 
 
-def process(*arguments, kind=subprocess.run, stdout=subprocess.PIPE, stderr=subprocess.PIPE):
+def process(*arguments, kind=subprocess.run, close=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **variables):
     """A process of the command, run to its end unless `kind` starts it alone; its output goes by the buffer."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "", **variables}
     command = [sys.executable, "-m", "convinse", *arguments]
+    if close:
+        command = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
     return kind(command, env=environment, text=True, stdout=stdout, stderr=stderr)
 
 
@@ -78,12 +81,6 @@ def test_settings_on_the_command_line_are_those_of_the_run(small, command):
     assert record["begun"] and record["command"]
 
 
-def test_a_command_that_there_is_not(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["pipelin"])
-    assert "unknown command 'pipelin'; did you mean 'pipeline'?" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_knows_the_commands(shell, command):
     pytest.importorskip("shtab")
@@ -133,7 +130,7 @@ def test_natural_questions_come_in_two_halves(small, command):
     assert (metrics["num_questions"], metrics["unanswerable"]["num_questions"]) == (0, 2)
 
 
-def test_train_all_passes_over_what_has_nothing_to_start_from(small, command):
+def test_train_all_skips_modules_without_a_base(small, command):
     lines = command("train", "all", "kb", "lexical.yml").splitlines()
     assert lines[0] == "qu: 'slots' has nothing to train" and lines[2] == "ha: 'entity_voting' has nothing to train"
     assert lines[1].startswith("ers: ") and "set evs_training: {base: " in lines[1]
@@ -152,43 +149,9 @@ def test_train_calls_the_module_with_sources(small):
     assert Path("learnt").read_text() == "kb info"
 
 
-WITHOUT_QUESTION = [{"turn": 0, "question": "who?", "answers": []}, {"turn": 3, "answers": []}]
-CONVERSATION = {"conv_id": "c7", "questions": WITHOUT_QUESTION}
-
-
-@pytest.mark.parametrize(
-    "config, words, message",
-    [
-        ("evs_max_evidence: 3", ["my.yml"], ["my.yml", "'evs_max_evidence'", "did you mean 'evs_max_evidences'"]),
-        ("name: x", ["kb_txt_info", "my.yml"], ["'txt'", "kb, text, table, info"]),
-        ("qu: slot", ["my.yml"], ["qu", "'slot'", "did you mean 'slots'"]),
-        ("ers: broken_module:X", ["my.yml"], ["broken_module", "ZeroDivisionError"]),
-        ("test_input_path: conversations.json", ["my.yml"], ["conversations.json", "'c7'", "turn 3", "'question'"]),
-        ("test_input_path: missing.json", ["my.yml"], ["missing.json", "test_input_path"]),
-        ("kb_path: nothing", ["my.yml"], ["nothing", "kb_path"]),
-        ("output_path: a_file/out", ["my.yml"], ["a_file/out", "output_path"]),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_1(small, command_error, config, words, message):
-    write("my.yml", config + "\n")
-    write("a_file")
-    write("broken_module.py", "1 / 0\n")
-    write("conversations.json", [CONVERSATION])
-    line = command_error("pipeline", *words, *SMALL)
-    for part in message:
-        assert part in line, line
-
-
 def test_debug_shows_the_traceback(small):
     with pytest.raises(Exception, match="no such configuration"):
         main(["pipeline", "no.yml", "--debug"])
-
-
-@pytest.mark.parametrize(
-    "arguments", [[], ["nonsense"], ["pipeline", "--limit", "0"], ["pipeline", "--wrong"], ["ask", "--wrong"]]
-)
-def test_wrong_usage_is_exit_2(usage_error, arguments):
-    assert usage_error(*arguments)
 
 
 def wait_for_lines(path, number, process):
@@ -240,7 +203,7 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
         (["nonsense"], ["stderr"], 2),
     ],
 )
-def test_output_that_nobody_reads_is_no_traceback(small, arguments, closed, status):
+def test_a_closed_pipe_is_no_traceback(small, arguments, closed, status):
     """The reader has gone before anything is written, and all of it fits into the buffer: only the last flush fails."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -267,10 +230,6 @@ def test_help_loads_nothing_heavy(run_python):
     assert not loaded & set(HEAVY.split())
 
 
-def test_bench_with_an_unknown_name(command_error):
-    assert "did you mean 'pipeline'" in command_error("bench", "pipelin")
-
-
 def test_benches_are_those_that_can_be_run():
     names = (
         "answering conversations kb lists model passages pipeline read rerank results serve temporal third wikipedia"
@@ -279,7 +238,7 @@ def test_benches_are_those_that_can_be_run():
 
 
 @pytest.mark.parametrize("command", [["bench", "kb"], ["test"], ["train", "embedded", "--data", "d", "--output", "o"]])
-def test_an_installed_package_says_what_needs_a_checkout(command, workdir, monkeypatch, capsys):
+def test_commands_that_need_a_checkout_say_so(command, workdir, monkeypatch, capsys):
     monkeypatch.setattr(develop, "root", lambda: workdir)
     assert main(command) == 1
     assert capsys.readouterr().err.startswith(
@@ -298,3 +257,38 @@ def test_an_installed_package_lists_no_command_that_needs_a_checkout(workdir, mo
     assert {"bench", "test", "pipeline"} <= listed()
     monkeypatch.setattr(develop, "root", lambda: workdir)
     assert not {"bench", "test"} & listed() and "pipeline" in listed()
+
+
+# --- texts and streams
+
+
+ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m"
+
+
+def test_texts_are_shown_without_control_characters(workdir, command):
+    documents = world()
+    for document in documents:
+        for term in (document["labels"] if document["type"] == "property" else document["descriptions"] or {}).values():
+            term["value"] += ESCAPE
+    command("kb", "build", write("dump.json", dump_bytes(documents)), "--output", "kb", "--quiet")
+    printed = command("kb", "search", "kb", "Titanic")
+    assert printed.count("\ufffd]0;owned\ufffd") > 3
+    assert not [letter for letter in printed if not letter.isprintable() and letter != "\n"]
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["ask", "Who directed Titanic?", "--config", "lexical.yml"]])
+def test_a_closed_standard_output_is_one_line(workdir, arguments):
+    done = process(*arguments, "--quiet", close=True)
+    assert done.returncode in (0, 1) and "Traceback" not in done.stderr and done.stderr.count("\n") <= 1
+    assert arguments[0] == "--version" or (done.returncode, done.stderr) == (1, "convinse: Bad file descriptor\n")
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_an_ascii_standard_output_gets_escapes(workdir, json):
+    arguments = ["ask", "Who directed Amélie 😀?", "--config", "lexical.yml", "--quiet", *["--json"] * json]
+    done = process(*arguments, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "") and r"Am\u00e9lie \ud83d\ude00?" in done.stdout
+
+
+def test_an_argument_that_is_no_text_is_one_line(command_error):
+    assert command_error("ask", "Who\udcff?") == "an argument is not UTF-8 text; write it, or name the file, in UTF-8"

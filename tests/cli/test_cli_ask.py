@@ -60,10 +60,6 @@ def test_lines_that_cannot_be_asked(workdir, command_error, typed, monkeypatch, 
     assert words in command_error("ask", *LEXICAL)
 
 
-def test_a_question_that_cannot_be_asked_is_told_before_any_is_answered(workdir, command_error):
-    assert "empty" in command_error("ask", "Who directed Titanic?", " ", *LEXICAL)
-
-
 def test_no_question_at_all(workdir, command, typed):
     typed("")
     assert command("ask", *LEXICAL) == ""

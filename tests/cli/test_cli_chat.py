@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from case_tables import cases
 from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
@@ -102,12 +103,6 @@ def command_chat(*arguments):
     return main(["chat", *arguments, "--config", "lexical.yml", "--sources", "kb_text"])
 
 
-def test_a_file_that_cannot_be_taken_up(command_error, workdir):
-    assert "cannot be read" in command_error("chat", "no.json")
-    write("list.json", [])
-    assert "list" in command_error("chat", "list.json", "--config", "lexical.yml")
-
-
 def test_nothing_that_is_there_is_written_over(say, workdir):
     write("mine.txt", "mine")
     assert "is there already" in say(QUESTIONS[0], "/save mine.txt")
@@ -117,17 +112,11 @@ def test_nothing_that_is_there_is_written_over(say, workdir):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", "the question is empty"),
+        *((case["line"], case["says"]) for case in cases("chat_commands")),
         ("x" * 2001, "2001 characters; 2000 are the most"),
-        ("/wyh", "no command /wyh: did you mean '/why'?"),
-        ("/back 2", "takes no '2'"),
-        ("/why", "nothing was asked"),
-        ("/save", "needs the name of a file"),
-        ("/save /proc/none/talk.json", "cannot be written"),
-        ("/sources kb_txt", "unknown source 'txt'"),
     ],
 )
-def test_what_cannot_be_done_is_a_line_and_the_chat_goes_on(say, line, words):
+def test_an_error_is_a_line_and_the_chat_goes_on(say, line, words):
     refused, *rest = say(line, "/sources").splitlines()
     assert words in refused and rest == ["answers are from kb_text"]
 

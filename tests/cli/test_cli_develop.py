@@ -54,7 +54,7 @@ def test_the_pages_are_up_to_date_before_the_site_is_built_strictly(built, capsy
     assert capsys.readouterr().out == f"{Path('site/index.html').resolve()}\n"
 
 
-def test_what_is_no_site_is_not_replaced(built, command_error):
+def test_a_folder_of_other_files_is_not_replaced(built, command_error):
     Path("mine").mkdir()
     Path("mine/thesis.tex").touch()
     assert "mine: holds something else than a site" in command_error("docs", "--output", "mine")

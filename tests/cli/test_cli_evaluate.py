@@ -53,7 +53,7 @@ def test_mrqa(evaluated, name):
     assert (result["exact_match"], errors) == (50.0, "")
 
 
-def test_mrqa_folders(evaluated, refused):
+def test_mrqa_folders(evaluated):
     mrqa_file("data/One.jsonl", a=["x"])
     mrqa_file("data/Two.jsonl.gz", a=["x"], b=["y"])
     write("predictions/One.json", {"a": "x"})
@@ -64,14 +64,6 @@ def test_mrqa_folders(evaluated, refused):
         "Two": {"exact_match": 50.0, "f1": 50.0},
         "macro": {"exact_match": 75.0, "f1": 75.0},
     }
-    assert "give two folders or two files" in refused("mrqa", "data", "predictions/One.json")
-    assert "give two folders or two files" in refused("mrqa", "data/One.jsonl", "predictions")
-    mrqa_file("data/macro.jsonl", a=["x"])
-    write("predictions/macro.json", {"a": "x"})
-    assert "no data set can be called 'macro'" in refused("mrqa", "data", "predictions")
-    mrqa_file("dev.jsonl", b=[])
-    fault = "dev.jsonl: question 'b' has no accepted answer"
-    assert fault in refused("mrqa", "dev.jsonl", write("p.json", {"b": ""}))
 
 
 @pytest.mark.parametrize("key", ["guid", "id"])
@@ -164,7 +156,7 @@ def asked(**more):
 
 
 @pytest.mark.parametrize("stored", [dict.fromkeys(MEASURES, 1), {}, dict.fromkeys(MEASURES, 0)])
-def test_measures_are_computed_from_answers_and_evidences_whatever_is_stored(evaluated, stored):
+def test_measures_are_computed_from_answers_not_from_stored_ones(evaluated, stored):
     wrong = {**RIGHT, "answer": {"id": "Q2"}}
     bare = {"question": "?", "answers": [{"id": "Q1"}]}
     turns = [
@@ -202,7 +194,7 @@ def test_answers_as_convinse_stores_them_are_measured(evaluated):
     ],
 )
 @pytest.mark.parametrize("task", ["answers", "compare", "trec"])
-def test_what_cannot_be_measured_is_refused_with_its_place(refused, task, change, fault):
+def test_an_invalid_turn_is_refused_with_its_place(refused, task, change, fault):
     good = write_lines("good.jsonl", {"conv_id": "a", "questions": [asked()]})
     turn = {key: value for key, value in asked(**change).items() if value is not None}
     bad = write_lines("bad.jsonl", {"conv_id": "a", "questions": [turn]})

@@ -1,6 +1,7 @@
 """The `kb` commands as a user types them."""
 
 import json
+import pickle
 import re
 import signal
 import urllib.request
@@ -11,7 +12,9 @@ import pytest
 from convinse.cli import main
 from convinse.cli.arguments import languages, size
 from convinse.knowledge_base import build as build_module
+from evidences import evidence
 from loopback import free_port
+from written import write, write_lines
 
 
 @pytest.fixture
@@ -57,20 +60,10 @@ def test_sizes(text, expected):
     assert size(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "GB", "4XB", "-4GB", "4 G B", "1.2.3GB", "nan", "1e9", "four", "."])
-def test_sizes_that_are_none(text, usage_error):
-    assert "512MB or 4GB" in usage_error("kb", "build", "a.json", "--output", "b", f"--memory={text}")
-
-
 def test_languages():
     assert languages("en") == ("en", "mul")
     assert languages("de, en") == ("de", "en", "mul")
     assert languages("mul,zh-hans") == ("mul", "zh-hans")
-
-
-@pytest.mark.parametrize("text", ["", "en,", "EN", "e n", "ü"])
-def test_languages_that_are_none(text, usage_error):
-    assert "such as en" in usage_error("kb", "build", "a.json", "--output", "b", f"--language={text}")
 
 
 def test_search_as_json(folder, command):
@@ -86,22 +79,6 @@ def test_search_without_items(folder, command):
     assert json.loads(command(*asked, "--json")) == {"kb_item_tuple": [], "search_space": []}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["info", "nowhere"], ["search", "nowhere", "x"], ["serve", "nowhere"], ["build", "nowhere", "--output", "x"]],
-)
-def test_what_is_not_there_is_one_line(arguments, command_error):
-    assert "nowhere" in command_error("kb", *arguments)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [[], ["serv"], ["info"], ["serve", "kb", "--port", "70000"], ["serve", "kb", "--port", "x"], ["build", "x"]],
-)
-def test_wrong_usage(usage_error, arguments):
-    assert usage_error("kb", *arguments)
-
-
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_serve_until_it_is_stopped(folder, serve, ending):
     port = free_port()
@@ -114,7 +91,7 @@ def test_serve_until_it_is_stopped(folder, serve, ending):
     assert process.returncode in (0, 130 if ending == signal.SIGINT else -ending)
 
 
-def test_serve_links_relations_with_the_embedded_model(folder, serve):
+def test_serve_on_a_free_port_links_relations_and_a_taken_one_is_one_line(folder, serve, command_error):
     _, address = serve(folder / "kb", "--port", 0)
     body = json.dumps({"question": "Who performed in Titanic?", "parameters": {}, "top_ranked": True}).encode()
     request = urllib.request.Request(
@@ -123,10 +100,6 @@ def test_serve_links_relations_with_the_embedded_model(folder, serve):
     with urllib.request.urlopen(request, timeout=60) as response:
         (linking,) = json.loads(response.read())["linkings"]
     assert linking == {"item": {"id": "P161", "label": "cast member"}, "mention": "performed"}
-
-
-def test_serve_on_a_free_port_and_on_a_taken_one(folder, serve, command_error):
-    _, address = serve(folder / "kb", "--port", 0)
     port = address.rpartition(":")[2]
     line = command_error("kb", "serve", folder / "kb", "--port", port)
     assert f"127.0.0.1:{port}: cannot listen there" in line and "--port" in line
@@ -137,3 +110,34 @@ def test_serve_warns_of_other_machines(folder, serve):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert "reachable from other machines" in err and err.count("\n") == 1
+
+
+# --- Wikipedia dumps
+
+
+HTML = "<p>It was made by <a href='/wiki/James_Cameron'>James Cameron</a> in the year 1997.</p>"
+
+
+@pytest.fixture
+def pages():
+    page = {"title": "Titanic (1997 film)", "url": "u", "qid": "Q44578", "html": HTML}
+    write("titles.tsv", "title\tqid\nJames Cameron\tQ42574\n")
+    return write_lines("pages.jsonl", page, "{", {**page, "title": "Nobody", "qid": None})
+
+
+def rows(text):
+    return dict(re.findall(r"│ (.+?) +│ +(\S+) │", text))
+
+
+def test_build_and_info_print_what_the_dump_holds(pages, command):
+    built = rows(command("wikipedia", "build", pages, "--output", "deep/w.db", "--titles", "titles.tsv", "--quiet"))
+    assert (built["pages"], built["text evidences"], built["skipped bad lines"]) == ("1", "1", "1")
+    assert built["skipped pages without an item"] == "1" and "seconds" in built
+    shown = rows(command("wikipedia", "info", "deep/w.db"))
+    assert shown.items() <= built.items() and {"build id", "info evidences"} <= shown.keys()
+
+
+def test_import_pickle(command):
+    path = write("d.pickle", pickle.dumps({"Q1": [evidence("x", "infobox")], "Q2": []}))
+    shown = rows(command("wikipedia", "import-pickle", path, "--output", "w.db", "--quiet"))
+    assert (shown["pages"], shown["info evidences"], shown["skipped items without evidences"]) == ("1", "1", "1")

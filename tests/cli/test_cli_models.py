@@ -1,10 +1,14 @@
 """`export` on the command line."""
 
+import json
+from pathlib import Path
+
 import pytest
 
+from convinse.cli import main
 from convinse.encoder.exported import read_exported
 from tiny_models import tiny
-from written import names, write
+from written import names
 
 MADE = {"config.json", "model.safetensors", "model.onnx", "model_int8.onnx", "onnx.json", "tokenizer.json"}
 
@@ -27,20 +31,17 @@ def test_a_folder_is_written_and_described(words, command, workdir):
         assert shown in printed, printed
 
 
-@pytest.mark.parametrize("taken", ["made", "made/notes.txt"])
-def test_what_is_there_is_not_replaced(taken, command_error, workdir):
-    write(taken, "mine")
-    before = names()
-    assert "made: is there already" in command_error("export", str(tiny()), "--output", "made")
-    assert names() == before and (workdir / taken).read_text() == "mine"
+# --- the embedded model
 
 
-@pytest.mark.parametrize("model", ["./nothing", "a/b/c"])
-def test_no_such_model(model, command_error, workdir):
-    assert f"model: {model}: no such folder" in command_error("export", model, "--output", "made")
-    assert names() == []
+RECIPE = {"stages": [{"mixture": {"qed": 4}}] * 2}
 
 
-@pytest.mark.parametrize("words", [("--to", "torch"), ("--task", "translation")])
-def test_other_formats_and_tasks_are_usage_errors(words, usage_error):
-    assert words[1] in usage_error("export", "model", "--output", "made", *words)
+def test_the_recipe_gets_the_given_options(capfd, workdir):
+    """As a process: the script's own line shows that it has read the configuration and looked for the data."""
+    pytest.importorskip("torch", reason="needs the extra neural")
+    Path("mine.yml").write_text(json.dumps(RECIPE))
+    assert main(["train", "embedded", "--data", "none", "--output", "out", "--config", "mine.yml", "--quick"]) == 1
+    (found,) = capfd.readouterr().err.splitlines()
+    assert found.startswith("train embedded: none: no such folder; ") and "--data" in found
+    assert names() == ["mine.yml"]

@@ -47,10 +47,6 @@ def test_a_submission_is_written_and_measured(indexes, tmp_path, command):
 
 def test_errors_are_one_line(indexes, tmp_path, command_error):
     out = tmp_path / "out.tsv"
-    passages, one = SAMPLE / "wiki-trivia" / "passages.jl", indexes / "wiki-trivia"
-    assert "--force replaces it" in command_error("retrieve", "index", passages, "--output", one)
-    assert "other parameters" in command_error("retrieve", "index", passages, "--output", one, "--language", "en")
-    assert "not known" in command_error("retrieve", "index", passages, "--output", tmp_path / "x", "--language", "xx")
     misspelt = write("in.tsv", "wiki-triva\tKto?\n")
     nameless = SAMPLE / "wiki-trivia" / "questions.jl"
     for questions, fault in ((misspelt, "did you mean 'wiki-trivia'"), (nameless, "name no set")):
@@ -64,7 +60,6 @@ def test_errors_are_one_line(indexes, tmp_path, command_error):
     out.write_text("mine")
     assert "exists already" in command_error(*search)
     assert out.read_text() == "mine"
-    assert "12 are expected" in command_error("evaluate", "poleval", SAMPLE / "expected.tsv", out)
 
 
 # --- reranking
@@ -143,16 +138,3 @@ def test_a_retriever_is_trained_and_used(whole, indexes, tiny, command, more):
     assert f"models/new: name it in {'evs_bi_encoder' if more else 'evs_model'}" in shown
     found = rerank(indexes, more[0] if more else "--reranker", "models/new")
     assert len(found) == 12 and all(len(row) == 10 for row in found)
-
-
-def test_training_wants_its_options(whole, tiny, command_error, usage_error):
-    base = ["--base", tiny()]
-    assert "train retriever needs --base: train retriever PAIRS" in command_error(*whole)
-    assert "needs --index, --questions, --base, --output" in command_error("train", "retriever", "pairs.tsv")
-    assert "needs one file of pairs" in command_error(*whole[:2], *whole[3:], *base)
-    assert "--config belongs to train reader" in command_error(*whole, *base, "--config", "my.yml")
-    stage = command_error("train", "ers", "--index", "index")
-    assert "--index belongs to train retriever; give SOURCES and CONFIG" in stage
-    assert "--bi-encoder belongs to train retriever" in command_error("train", "reader", "--bi-encoder")
-    for wrong in (["--held-out", "1"], ["--learning-rate", "0"], ["--device", "gpu"], ["--epochs", "0"]):
-        assert wrong[0] in usage_error(*whole, *base, *wrong)

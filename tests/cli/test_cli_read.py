@@ -1,6 +1,5 @@
 """`read`: predictions for files of every format."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -120,63 +119,6 @@ def test_the_model_of_a_configuration(workdir, reader):
 
 
 # --- errors: one line, and what was there stays
-
-
-GOOD = b'{"context": "a", "context_tokens": [], "qas": [{"qid": "1", "question": "?"}]}\n'
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (GOOD + b"{", "x.jsonl:2: not valid JSON"),
-        (GOOD * 2, "qid '1' appears twice"),
-        (b'{"context": "a", "qas": []}', "x.jsonl: "),
-        (b'{"header": {"dataset": "x"}}\n{"context": "a", "qas": []}', "x.jsonl: has no questions"),
-        (b"plain words", "x.jsonl: is of no format"),
-        (gzip.compress(GOOD * 50, mtime=0)[:-20], "x.jsonl:"),
-    ],
-)
-def test_bad_files(workdir, content, message, refused):
-    Path("x.jsonl").write_bytes(content)
-    Path("out.json").write_text("mine")
-    assert message in refused("x.jsonl", "--quiet")
-    assert Path("out.json").read_text() == "mine"
-    assert names() == ["out.json", "x.jsonl"]
-
-
-def test_ids_that_come_twice(workdir, refused):
-    path = squad(workdir / "x.json", {"": ("who", "a book")})
-    data = json.loads(Path(path).read_text())
-    data["data"][0]["paragraphs"] *= 2
-    Path(path).write_text(json.dumps(data))
-    assert "is given twice; an id must be unique" in refused(path, "--quiet")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["none.jsonl"], "none.jsonl: cannot be read: No such file"),
-        (["x.jsonl", "--from", "mrqqa"], "unknown data set 'mrqqa'; did you mean 'mrqa'?"),
-        (["x.jsonl", "--na-probs", "out.json"], "out.json: predictions and probabilities cannot be one file"),
-        (["x.jsonl", "--na-probs", "x.jsonl"], "x.jsonl: is the file to read"),
-        (["x.jsonl", "--na-probs", "."], ".: is a folder; give a file"),
-        (["x.jsonl", "--device", "tpu"], "device:"),
-        (["x.jsonl", "--precision", "fp16"], "precision: fp16 is for GPUs"),
-    ],
-)
-def test_wrong_use(workdir, arguments, message, refused):
-    mrqa(workdir / "x.jsonl")
-    assert message in refused(*arguments, "--quiet") and names() == ["x.jsonl"]
-
-
-def test_no_model(workdir, refused):
-    line = refused(mrqa(workdir / "x.jsonl"), "--config", "lexical.yml", model=None)
-    assert line == "read needs a model: give --model FOLDER, or --config FILE with ha_model"
-    assert "--model: none: no such folder" in refused("x.jsonl", model="./none").replace("./none", "none")
-
-
-def test_a_probability_that_is_none(usage_error):
-    assert "no probability" in usage_error("read", "x.jsonl", "--output", "out.json", "--no-answer", "2")
 
 
 def test_a_broken_model(workdir, tmp_path, refused):

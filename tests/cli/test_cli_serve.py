@@ -77,44 +77,17 @@ def test_elsewhere_only_with_a_token_or_open(started, command, command_error, mo
     assert [options.token for options, *_ in started] == [None, TOKEN]
 
 
-@pytest.mark.parametrize("text", ["", "short", "with a space in it", "x" * 20 + "\n" + "y" * 20, "ö" * 20, None])
-def test_a_wrong_token_is_an_error(started, command_error, tmp_path, text):
-    file = tmp_path / "token"
-    if text is not None:
-        file.write_text(text, encoding="utf-8")
-    assert "token" in command_error("serve", "api", *LEXICAL, "--token", file)
-
-
 def test_an_empty_variable_is_no_token(started, command_error, monkeypatch):
     monkeypatch.setenv("CONVINSE_TOKEN", "")
     assert "CONVINSE_TOKEN" in command_error("serve", "api", *LEXICAL)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["*", "null", "example.org", "https://example.org/", "https://Example.org", "ftp://a.org", "https://a.org:x", "https://u@a.org", "https://"],
-)  # fmt: skip
-def test_a_wrong_origin_is_an_error(started, usage_error, text):
-    assert "--cors" in usage_error("serve", "api", "--cors", text)
-
-
-def test_unknown_sources_and_numbers(started, command_error, usage_error):
-    assert "wiki" in command_error("serve", "api", "--sources", "kb_wiki")
-    assert "--conversations" in usage_error("serve", "api", "--conversations", "0")
-
-
-def test_mcp_is_served_to_whoever_starts_it_or_over_http(started, command):
+def test_mcp_is_served_over_stdio_or_http(started, command):
     given = [*LEXICAL, "--sources", "info_kb", "--conversations", 5]
     assert command("serve", "mcp", *given) == ""
     assert "http://HOST:1/mcp" in command("serve", "mcp", *given, "--http", 0, "--allow-host", "c.org")
     over_http = ServiceOptions(("kb", "info"), 5, hosts=("127.0.0.1", "c.org"))
     assert started == [ServiceOptions(("kb", "info"), 5, hosts=("127.0.0.1",)), (over_http, "127.0.0.1", 0)]
-
-
-def test_the_options_of_http_belong_to_it(started, usage_error):
-    for words in (["--host", "0.0.0.0"], ["--open"], ["--token", "x"], ["--allow-host", "x"]):
-        assert "--http" in usage_error("serve", "mcp", *words)
-    assert not started
 
 
 def test_without_the_sdk_a_line_says_how_to_get_it(command_error, monkeypatch):

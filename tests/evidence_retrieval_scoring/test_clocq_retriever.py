@@ -117,7 +117,7 @@ def test_a_cached_value_is_taken_from_the_cache(make, monkeypatch):
     assert second.retrieve_evidences(QUESTION, SOURCES) == first
 
 
-def test_who_changes_what_is_returned_changes_nothing_for_the_next(make):
+def test_changing_a_result_changes_no_later_result(make):
     retriever = make()
     wanted = fresh(make)
     for _ in range(3):
@@ -226,7 +226,7 @@ def test_sources_are_a_list_or_a_combination(make, sources):
 
 
 @pytest.mark.parametrize("sources", [["wiki"], "wiki", "kb_wiki", "", [], None, 5, [["kb"]]])
-def test_what_is_no_source_is_refused(make, sources):
+def test_an_invalid_source_is_refused(make, sources):
     refused(ConfigError, lambda: make().retrieve_evidences(QUESTION, sources), "retrieve_evidences: sources")
     refused(ConfigError, lambda: make().filter_evidences([], sources), "filter_evidences: sources")
 
@@ -259,7 +259,7 @@ def test_pages_of_an_item_in_any_of_its_forms(make, given):
 
 
 @pytest.mark.parametrize("given", [5, None, {}, {"item": "Q1"}, {"id": None}, ["Q44578"], "Titanic", ""])
-def test_what_is_no_item_is_refused(make, given):
+def test_an_invalid_item_is_refused(make, given):
     refused(DataError, lambda: make().retrieve_wikipedia_evidences(given), "is no item; give an id such as Q42")
 
 

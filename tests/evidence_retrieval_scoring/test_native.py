@@ -1,16 +1,20 @@
 import copy
 
+import numpy as np
 import pytest
 
+from case_tables import each_case
 from convinse.config import parse_config
+from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS
 from convinse.evidence_retrieval_scoring.neural import scoring_method
 from convinse.evidence_retrieval_scoring.okapi import OkapiScorer
 from convinse.evidence_retrieval_scoring.scorer import Scorer
+from convinse.evidence_retrieval_scoring.search import EvidenceSearch
 from convinse.language.language import english
 from convinse.records.border import structured
 from convinse.support.errors import ConfigError
-from convinse.testing import EvidenceRetrievalScoringContract
+from convinse.wikipedia.dump import Embedding, WikipediaDump, search_words, write_dump
 from evidences import evidence, scores
 
 ENTITIES = [{"item": {"id": "Q74287", "label": "The Hobbit"}, "question_word": "The Hobbit", "score": 0.5, "rank": 0}]
@@ -53,7 +57,7 @@ def turn():
     return {**asked, "answers": [{"id": "Q892", "label": "J. R. R. Tolkien"}]}
 
 
-def test_the_representation_is_what_is_retrieved_and_scored():
+def test_the_representation_is_retrieved_and_scored():
     retriever, asked = Retriever(), turn()
     found = NativeERS(parse_config({}), retriever=retriever).inference_on_turn(asked, ("kb", "text"))
     assert retriever.asked == [("|| The Hobbit || wrote || person", ("kb", "text"), None)]
@@ -122,32 +126,15 @@ def test_a_subclass_with_a_way_of_its_own_is_called_turn_by_turn():
     assert not scorer.calls
 
 
-@pytest.mark.parametrize(
-    ("keys", "method"),
-    [
-        ({}, "bm25"),
-        ({"evs_model": "m"}, "cascade"),
-        ({"evs_bi_encoder": "m"}, "cascade"),
-        ({"evs": "bm25", "evs_model": "m"}, "bm25"),
-        ({"evs": "cross_encoder", "evs_model": "m"}, "cross_encoder"),
-        ({"evs": "cascade", "evs_bi_encoder": "m"}, "cascade"),
-    ],
-)
-def test_what_evs_means(keys, method):
-    assert scoring_method(parse_config(keys)) == method
+@each_case("scoring_methods", "method")
+def test_the_scoring_method_of_a_configuration(case):
+    assert scoring_method(parse_config(case["keys"])) == case["method"]
 
 
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ({"evs": "cross_encoder"}, "evs: cross_encoder needs evs_model"),
-        ({"evs": "cross_encoder", "evs_bi_encoder": "m"}, "evs: cross_encoder needs evs_model"),
-        ({"evs": "cascade"}, "evs: cascade needs evs_model"),
-    ],
-)
-def test_a_method_without_its_model_is_refused(keys, words):
-    with pytest.raises(ConfigError, match=words):
-        NativeERS(parse_config(keys), retriever=Retriever())
+@each_case("scoring_methods", "says")
+def test_a_method_without_its_model_is_refused(case):
+    with pytest.raises(ConfigError, match=case["says"]):
+        NativeERS(parse_config(case["keys"]), retriever=Retriever())
 
 
 def test_clocq_bm25_has_nothing_to_train():
@@ -168,11 +155,42 @@ def test_store_cache_closes_that_of_the_retriever():
     assert retriever.closed
 
 
-class TestContract(EvidenceRetrievalScoringContract):
-    def make(self, config):
-        return NativeERS(config)
+# --- the base class
 
 
-class TestClocqBM25Contract(EvidenceRetrievalScoringContract):
-    def make(self, config):
-        return ClocqBM25(config)
+class Fixed(EvidenceRetrievalScoring):
+    """Returns what it is told."""
+
+    returned = ()
+
+    def inference_on_turn(self, turn, sources):
+        return list(self.returned)
+
+
+def test_returned_evidences_are_stored():
+    turn, module = {"question": "x", "top_evidences": [evidence("stale")]}, Fixed(parse_config({}))
+    module.returned = [evidence("a")]
+    assert module.inference_on_turns([turn], ("text",)) == [[structured(evidence("a"))]]
+    assert turn == {"question": "x", "top_evidences": [structured(evidence("a"))]}
+
+
+def test_every_turn_of_every_conversation_is_done():
+    conversations = [{"conv_id": str(n), "questions": [{"question": "x"}, {"question": "y"}]} for n in range(3)]
+    Fixed(parse_config({})).inference_on_data(conversations, ("kb",))
+    assert [turn["top_evidences"] for one in conversations for turn in one["questions"]] == [[]] * 6
+
+
+# --- search over all pages
+
+
+def test_search_fuses_words_and_vectors_by_reciprocal_rank(workdir, closed):
+    vectors = {"a wind": [0.0, 1.0], "an eastern wind of wind": [0.6, 0.8], "the sun": [1.0, 0.0]}
+    embedding = Embedding("m", 2, "plain", lambda texts: np.array([vectors[text] for text in texts], np.float32))
+    write_dump(workdir / "w.db", [(f"Q{n}", [evidence(text)]) for n, text in enumerate(vectors, 1)], embedding)
+    dump, question = closed(WikipediaDump(workdir / "w.db")), np.array([[1.0, 0.0]], np.float32)
+    words, nearest = dump.search(search_words("wind"), 2), dump.nearest(question[0], 2)
+    assert [found.item_id for found in nearest] == ["Q3", "Q2"] and {found.item_id for found in words} == {"Q1", "Q2"}
+    fused = EvidenceSearch(dump, lambda questions: question).find("wind", 2)
+    assert fused[0].item_id == "Q2"  # in both lists
+    assert {found.item_id for found in fused} == {"Q1", "Q2", "Q3"}
+    assert EvidenceSearch(dump, None).find("wind", 2) == words

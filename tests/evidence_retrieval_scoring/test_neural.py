@@ -138,14 +138,3 @@ def test_the_pipeline_uses_the_cascade_where_a_model_is_configured(command, more
     np.testing.assert_allclose(scores[scores > 0], own[scores > 0], atol=1e-5)
     assert scores.tolist() == sorted(scores, reverse=True)
     assert read_json("results/mine/kb_text/metrics.json")["num_questions"] == 10
-
-
-@pytest.mark.parametrize(
-    ("keys", "start"),
-    [
-        ({"evs_model": "./none"}, "evs_model: ./none: no such folder; "),
-        ({"evs_bi_encoder": "./none"}, "evs_bi_encoder: ./none: no such folder; "),
-    ],
-)
-def test_a_model_that_cannot_be_used_is_one_line(command_error, keys, start):
-    assert command_error(*pipeline(**keys)).startswith(start)

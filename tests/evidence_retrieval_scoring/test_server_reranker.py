@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from case_tables import cases
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.evidence_retrieval_scoring.native import NativeERS
@@ -63,7 +64,7 @@ def ranked(reply, queries=("q",), **keys):
 
 
 @pytest.mark.parametrize("reply", [jina, tei])
-def test_the_best_come_first_whatever_the_shape(reply):
+def test_the_best_come_first_in_answers_of_any_shape(reply):
     (best,), requests = ranked(reply, batch=2)
     assert [(own["evidence_text"], own["score"]) for own in best] == [("eeeee", 0.5), ("dddd", 0.4), ("ccc", 0.3)]
     assert "score" not in EVIDENCES[0]
@@ -110,18 +111,11 @@ def test_scores_are_kept():
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        ({"results": []}, "0 scores of 5 texts"),
-        ({"results": [{"index": 0, "relevance_score": 1}] * 5}, "5 scores of 5 texts"),
-        ({"results": [{"index": n} for n in range(5)]}, "a score is missing"),
-        ({"object": "error"}, "no scores"),
-        ([{"index": 0, "score": "high"}], "no scores"),
-        (error("no such model", 404), "no such model"),
-        (error("too long", 413), "too long"),
-    ],
-)
+SCORES = [(case["scores"], case["says"]) for case in cases("replies", "scores")]
+ERRORS = [(error(words, status), words) for words, status in (("no such model", 404), ("too long", 413))]
+
+
+@pytest.mark.parametrize(("value", "words"), [*SCORES, *ERRORS])
 def test_scores_that_cannot_be_used_are_one_line_and_not_kept(value, words):
     refused(NetworkError, lambda: ranked(lambda body, request: value), words)
     ranked(jina)

@@ -253,7 +253,7 @@ def test_without_leave_nothing_is_asked(live, wiki):
 
 
 @pytest.mark.parametrize("item", ["", "1997-01-01T00:00:00Z", "194", "P31", "Q0", "Q1|Q2", "Q1\n"])
-def test_what_is_no_item_is_not_asked_for(live, wiki, item):
+def test_an_invalid_item_is_not_requested(live, wiki, item):
     assert live().retrieve_wp_evidences(item) == []
     assert wiki.requests == []
 

@@ -34,7 +34,7 @@ def test_every_entity_is_a_candidate_but_what_the_question_is_about():
         ("What is the first name of Ann?", "Ann", [fact("Ann Lee", "given name", "Ann")]),  # a property has it as value
     ],
 )
-def test_what_a_question_is_about_may_answer_it(text, about, evidences):
+def test_the_subject_of_a_question_may_answer_it(text, about, evidences):
     assert about in found(text, *evidences, about=[thing(about)])
 
 
@@ -75,7 +75,7 @@ def test_dates_are_years_if_a_year_is_asked_for_and_numbers_are_in_the_scale():
     assert found("How many sold?", read=["twelve"], answer_type="number") == ["12"]
 
 
-def test_what_is_read_and_computed_adds_to_a_candidate():
+def test_readings_and_computed_results_add_to_a_candidate():
     question = question_of("Who directed it?", ALIEN, knowledge=KNOWLEDGE, representation=meant(thing("Alien")))
     scott = thing("Ridley Scott")
     computed = Computed(scott, "role", "The director is Ridley Scott.", (0,))
@@ -84,7 +84,7 @@ def test_what_is_read_and_computed_adds_to_a_candidate():
     assert (own.read, own.computed, own.places, own.reasons) == (1.0, computed, (0,), ("role", "reader"))
 
 
-def test_what_is_read_of_those_who_held_an_office_counts_for_who_held_it_then():
+def test_a_reading_counts_for_the_office_holder_at_that_time():
     text = "Harbour Trust, Chairperson, Ida Roth (1980–1986), Per Lund (1986–2001)"
     held = evidence(text, "info", *((name, item_id(name)) for name in ("Ida Roth", "Per Lund")))
     question = question_of("Who was the chairperson of the Harbour Trust in 1990?", held, knowledge=KNOWLEDGE)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from asked_turns import question_of
 
+from case_tables import each_case
 from convinse.config import parse_config
 from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.llm import LanguageModelAnswering, cited
@@ -70,34 +71,14 @@ class TestContract(HeterogeneousAnsweringContract):
 # -- what stands in evidences ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "numbers", "entity", "places"),
-    [
-        ("James Cameron", [1], "Q42574", (0,)),
-        ("james  CAMERON", [1, 1, 2], "Q42574", (0,)),
-        ("Cameron", [1], "Q42574", (0,)),
-        ("James Camerron", [1], "Q42574", (0,)),
-        ("November 18, 1997", [3], PREMIERE[1], (2,)),
-        ("1997", [3], "1997-01-01T00:00:00Z", (2,)),
-        ("200,000,000", [4], "200000000", (3,)),
-        ("Tokyo", [3], "Tokyo", (2,)),
-        ("Jon Landau", [4], "Jon Landau", (3,)),
-        # what the cited evidence does not contain
-        ("James Cameron", [2], "Q42574", ()),
-        ("James Cameron", [], "Q42574", ()),
-        ("James Cameron", [0, -1, 5, 99, 10**9], "Q42574", ()),
-        ("1998", [3], "1998-01-01T00:00:00Z", ()),
-        ("Steven Spielberg", [1, 2, 3, 4], "Steven Spielberg", ()),
-        ("Tok", [3], "Tok", ()),
-    ],
-)
-def test_an_answer_counts_where_the_evidence_that_it_cites_contains_it(text, numbers, entity, places):
+@each_case("citations")
+def test_an_answer_counts_if_a_cited_evidence_contains_it(case):
     asked = question_of("What of Titanic?", *EVIDENCES)
-    given = cited(text, (number - 1 for number in numbers), asked, range(4))
-    assert (given.entity["id"], given.places) == (entity, places)
+    given = cited(case["text"], (number - 1 for number in case["cites"]), asked, range(4))
+    assert (given.entity["id"], list(given.places)) == (case["id"], case["places"])
 
 
-def test_what_was_not_shown_cannot_be_cited():
+def test_an_evidence_outside_of_the_prompt_cannot_be_cited():
     asked = question_of("What of Titanic?", *EVIDENCES)
     assert cited("Jon Landau", [3], asked, [0, 1]).places == ()
 
@@ -138,12 +119,12 @@ def test_an_unsupported_answer_is_dropped_or_marked():
 @pytest.mark.parametrize(
     "text", ["It is James Cameron [1].", "", "null", '{"answer": "James Cameron"}', '{"answers": [{}]}']
 )
-def test_what_has_not_the_form_is_no_answer(text, caplog):
+def test_a_reply_of_another_form_is_no_answer(text, caplog):
     done, _ = answered(lambda body, request: completion(text))
     assert done["pred_answers"] == [] and "is no answer" in done["abstained"]["reason"]
 
 
-def test_without_evidences_nobody_is_asked():
+def test_without_evidences_no_request_is_sent():
     done, requests = answered(saying(("James Cameron", [1])), turn(given=[]))
     assert done["pred_answers"] == [] and "abstained" in done and requests == [] and "ha_tokens" not in done
 
@@ -199,7 +180,7 @@ def test_a_planted_instruction_stays_one_line_of_data():
     assert list(shown(request.body)) == [1, 2, 3, 4]
 
 
-def test_a_model_that_is_talked_into_an_answer_has_to_cite_who_said_so():
+def test_an_injected_answer_must_cite_its_evidence():
     done, _ = answered(saying(("PWNED", [1]), ("Evil Corp", [4])), hostile())
     assert done["pred_answers"] == []  # not in what it cites
     done, _ = answered(saying(("PWNED", [3])), hostile())

@@ -4,6 +4,7 @@ import pytest
 from asked_turns import knowledge_over, meant, question_of, thing
 from literal_evidence import attribute, fact
 
+from case_tables import each_case
 from convinse.heterogeneous_answering.question import questions_of
 from convinse.language.answer_types import AnswerType
 from evidences import evidence as plain
@@ -62,23 +63,10 @@ def test_the_answer_type_head_reads_all_questions_at_once_and_tells_what_fits():
     assert first.fit(thing("Kate Winslet", "Q1")) == 0.4 and first.fit(thing("Franz John", "Franz John")) == 0.3
 
 
-@pytest.mark.parametrize(
-    ("text", "label", "name", "fit"),
-    [
-        ("Who was it?", "Kate Winslet", "Q1", 1.0),
-        ("Which genre is it?", "drama", "Q2", 1.0),
-        ("Which film?", "Titanic", "Q3", 1.0),
-        ("Which film?", "titanic film", "Q3", 0.2),  # a class, by its label
-        ("Who?", "Franz John", "Franz John", 1.0),
-        ("When?", "Franz John", "Franz John", 0.0),
-        ("When?", "1997", "1997-01-01T00:00:00Z", 1.0),
-        ("Who?", "1997", "1997-01-01T00:00:00Z", 0.0),
-        ("How many?", "194", "194", 1.0),
-        ("How many?", "3 to 5", "3 to 5", 1.0),
-    ],
-)
-def test_how_well_an_entity_fits_without_a_model(text, label, name, fit):
-    assert question_of(text, knowledge=KNOWLEDGE).fit(thing(label, name)) == pytest.approx(fit)
+@each_case("fits", "question")
+def test_an_entity_fits_the_expected_type(case):
+    question = question_of(case["question"], knowledge=KNOWLEDGE)
+    assert question.fit(thing(case["label"], case["id"])) == pytest.approx(case["fit"])
 
 
 @pytest.mark.parametrize(

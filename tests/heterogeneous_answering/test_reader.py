@@ -2,6 +2,7 @@
 
 import pytest
 
+from case_tables import each_case
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.heterogeneous_answering.reader import as_words, in_evidences, meaning, names_in, read_answers
 from convinse.records.border import structured
@@ -40,63 +41,21 @@ def find_entity(text, given):
     return meaning(text, given, names_in(given), None) or as_words(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("J. R. R. Tolkien", TOLKIEN),
-        ("JRR Tolkien", TOLKIEN),
-        ("j.r.r. tolkien's", TOLKIEN),
-        ("Professor", TOLKIEN),  # as this evidence calls him
-        ("the hobbit", HOBBIT),
-        ("Peter  Dinklagé", DINKLAGE),
-        ("Dinklage, Peter", DINKLAGE),  # nearly
-        ("Peter Dinklagge", DINKLAGE),
-        ("the writer Peter Dinklage", DINKLAGE),  # held
-        ("June 11, 1969", DAY),
-        ("on 11 June 1969", DAY),
-        ("1969-06-11", DAY),
-        ("11th of June 1969", DAY),
-        ("about 1,250.50", {"id": "1250.5", "label": "1,250.50"}),
-        ("300", {"id": "300", "label": "300"}),
-        ("in 1937", {"id": "1937-01-01T00:00:00Z", "label": "1937"}),
-        ("Bilbo \n Baggins", {"id": "Bilbo Baggins", "label": "Bilbo Baggins"}),
-        ("Pet", {"id": "Pet", "label": "Pet"}),
-        ("Peter", {"id": "Peter", "label": "Peter"}),
-        ("—", {"id": "—", "label": "—"}),
-        ("between 3 and 5 of them", {"id": "between 3 and 5 of them", "label": "between 3 and 5 of them"}),
-        ("the 39 steps of the house", {"id": "the 39 steps of the house", "label": "the 39 steps of the house"}),
-    ],
-)
-def test_what_a_span_stands_for(text, expected):
-    given = holding(TOLKIEN, HOBBIT, DINKLAGE, surfaces=[("the Professor", "Q892"), ("Professor", "Q892")])
-    assert find_entity(text, given) == expected
+NAMED = holding(TOLKIEN, HOBBIT, DINKLAGE, surfaces=[("the Professor", "Q892"), ("Professor", "Q892")])
 
 
-SEVEN, BOOK, LENGTH = (
-    {"id": "Q483941", "label": "Seven"},
-    {"id": "Q208460", "label": "1984"},
-    {"id": "194", "label": "194 minute"},
-)
-YORK, NEW_YORK = {"id": "Q1", "label": "York"}, {"id": "Q2", "label": "New York"}
+@each_case("spans", "span")
+def test_the_entity_of_a_span(case):
+    if "entities" not in case:
+        assert find_entity(case["span"], NAMED) == {"id": case["id"], "label": case.get("label", case["id"])}
+        return
+    entities = [{"id": item, "label": label} for label, item in case["entities"].items()]
+    given = holding(*entities, surfaces=case.get("surfaces", {}).items())
+    entity = find_entity(case["span"], given)
+    assert entity["id"] == case["id"] and (entity in entities or entity["label"] == case["span"])
 
 
-@pytest.mark.parametrize(
-    ("text", "given", "expected"),
-    [
-        ("1984", holding(BOOK), "Q208460"),  # a name of the evidence comes before a number
-        ("Se7en", holding(SEVEN, surfaces=[("Se7en", "Q483941")]), "Q483941"),
-        ("194 minutes", holding(LENGTH), "194"),  # nearly
-        ("194", holding(LENGTH, surfaces=[("194", "194")]), "194"),
-        ("somewhere in New York tonight", holding(YORK, NEW_YORK), "Q2"),  # the longest name
-    ],
-)
-def test_what_a_span_stands_for_in_its_evidence(text, given, expected):
-    entity = find_entity(text, given)
-    assert entity["id"] == expected
-    assert entity in given["wikidata_entities"] or entity == {"id": expected, "label": text}
-
-
-def test_what_does_not_fit_the_expected_type_stands_for_nothing():
+def test_a_span_of_another_type_than_expected_is_dropped():
     assert read([span("The Hobbit")], [holding(HOBBIT)], fit=lambda entity: float(entity["id"] != "Q74287")) == []
 
 
@@ -131,21 +90,8 @@ def test_weights_of_evidences_and_the_fit_of_answers():
 BUTLER, TROUBLE = {"id": "Q219368", "label": "Judith Butler"}, {"id": "Q1", "label": "Gender Trouble"}
 
 
-@pytest.mark.parametrize(
-    ("marked", "expected"),
-    [
-        ("Judith", BUTLER),  # a part of a mention
-        ("Butler", BUTLER),
-        ("Gender", TROUBLE),
-        ("Trouble, Judith", "Trouble, Judith"),  # of two
-        ("by Judith", "by Judith"),  # more than the mention
-        ("Tina", "Tina"),  # the evidence's own item, which is no answer by a part of its mention
-        ("Berkeley", "Berkeley"),  # mentioned, but not among its entities
-        ("the poet", DINKLAGE),  # by another name
-        ("poet by", "poet by"),  # not within it
-    ],
-)
-def test_a_part_of_a_mention_stands_for_its_item(marked, expected):
+@each_case("spans", "part")
+def test_a_part_of_a_mention_stands_for_its_item(case):
     text = "Tina Turner read Gender Trouble, Judith Butler wrote it in Berkeley Hall with Dinklage the poet by Judith"
     own = {"id": "Q131814", "label": "Tina Turner"}
     mentions = [
@@ -156,9 +102,10 @@ def test_a_part_of_a_mention_stands_for_its_item(marked, expected):
         )
     ]  # fmt: skip
     given = {**holding(BUTLER, TROUBLE, DINKLAGE, own, own=own), "evidence_text": text, "mentions": mentions}
-    spans = [span(marked, start=text.index(marked))]
+    spans = [span(case["part"], start=text.index(case["part"]))]
     (answer,) = read(spans, [given], fit=lambda entity: 0.4 if entity == own else 1.0)
-    assert answer.entity == ({"id": expected, "label": expected} if isinstance(expected, str) else expected)
+    labels_of = {entity["id"]: entity["label"] for entity in given["wikidata_entities"]}
+    assert answer.entity == {"id": case["id"], "label": labels_of.get(case["id"], case["id"])}
 
 
 def test_evidences_and_entities_are_not_changed():
@@ -167,34 +114,9 @@ def test_evidences_and_entities_are_not_changed():
     assert given == [holding({"id": "Q892", "label": "J. R. R. Tolkien"})]
 
 
-@pytest.mark.parametrize(
-    ("text", "marked", "whole"),
-    [
-        ("Pulp Fiction, director, Quentin Tarantino", "ntino", "Tarantino"),
-        ("played by Zoë Kravitz.", "o", "Zoë"),
-        ("in the 1990s", "1990", "1990s"),
-        ("Quentin Tarantino", "Quentin Tarantino", "Quentin Tarantino"),
-        ("서울에서 만났다", "서울", "서울"),
-    ],
-)
-def test_a_part_of_a_word_is_the_word(text, marked, whole):
-    place = text.index("Zo") + 1 if marked == "o" else text.index(marked)
-    own = {**holding(), "evidence_text": text}
-    assert labels(read([span(marked, start=place)], [own])) == [whole]
-
-
-@pytest.mark.parametrize(
-    ("text", "marked", "label"),
-    [
-        ("a song by The Rembrandts", "Rembrandts", "The Rembrandts"),
-        ("The Rembrandts sing it", "Rembrandts", "Rembrandts"),  # any sentence begins with a capital
-        ("a song by the Rembrandts", "Rembrandts", "Rembrandts"),
-        ("seen in The last act", "last act", "last act"),
-    ],
-)
-def test_an_article_that_is_written_as_a_part_of_a_name_is_one(text, marked, label):
-    given = read([span(marked, start=text.index(marked))], [evidence(text)])
-    assert labels(given) == [label]
+@each_case("spans", "marked")
+def test_a_span_is_of_whole_words_and_has_the_article_of_a_name(case):
+    assert labels(read([span(case["marked"], start=case["start"])], [evidence(case["text"])])) == [case["whole"]]
 
 
 def test_spans_of_what_a_model_reads_are_found_in_the_evidences():

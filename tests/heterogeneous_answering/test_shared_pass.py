@@ -188,7 +188,7 @@ def test_the_model_of_all_stages_is_loaded_once(conversations):
             assert scorer.reranker.engine is scorer.embeddings.bi_encoder.engine
 
 
-def test_what_was_read_is_forgotten_with_the_next_turns(conversations):
+def test_readings_are_forgotten_with_the_next_turns(conversations):
     with Pipeline(config()) as pipeline:
         pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)  # turn by turn
         (turn,) = conversations[0]["questions"][-1:]

@@ -3,6 +3,7 @@
 import pytest
 from asked_turns import knowledge_over, question_of
 
+from case_tables import each_case
 from convinse.heterogeneous_answering.written_names import NamesInEvidences
 from evidences import evidence
 
@@ -20,29 +21,14 @@ def named(text, *evidences, question="Who?", **more):
     return NamesInEvidences(question_of(question, *evidences, **more), range(len(evidences))).named(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "entity", "likeness", "places"),
-    [
-        ("james CAMERON.", "Q42574", 1, (0,)),
-        ("Titanic", "Q44578", 1, (0, 1)),
-        ("December 19, 1997", "1997-12-19T00:00:00Z", 1, (1,)),
-        ("1997", "1997-01-01T00:00:00Z", 1, (1,)),
-        ("directed by James Cameron in Titanic", "Q42574", 1, (0,)),  # the longest
-        ("Cameron", "Q42574", 1, (0,)),  # a part of a name comes before a name that is nearer: Cameroon
-        ("jack  Dawson", "jack Dawson", 1, (2,)),
-        ("Titanc", "Q44578", 1 - 1 / 7, (0, 1)),
-        ("Jame Camerom", "Q42574", 1 - 2 / 13, (0,)),
-    ],
-)
-def test_what_a_text_names(text, entity, likeness, places):
-    found = named(text)
-    assert (found.entity["id"], found.places) == (entity, places)
-    assert found.likeness == pytest.approx(likeness)
-
-
-@pytest.mark.parametrize("text", ["", " ,;", "1998", "18 December 1997", "42", "zzzz qqqq"])
-def test_what_no_evidence_holds_is_no_answer(text):
-    assert named(text) is None
+@each_case("written_names")
+def test_a_written_text_names_an_entity_of_the_evidences(case):
+    found = named(case["text"])
+    if case["id"] is None:
+        assert found is None
+        return
+    assert (found.entity["id"], list(found.places)) == (case["id"], case["places"])
+    assert found.likeness == pytest.approx(case.get("likeness", 1), abs=1e-4)
 
 
 def test_without_names_only_words_of_the_evidences_count():

@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from case_tables import each_case
 from convinse.config import ClocqParams, parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.api_client import ClocqApi
@@ -81,11 +82,6 @@ def test_both_engines_retrieve_the_same(make, port, config):
     assert embedded.retrieve_KB_facts(QUESTIONS[0])[0]
     for item in ("Q44578", "Q5", "Q77", "P57", "Q999999999"):
         assert remote.retrieve_kb_facts_for_item(item) == embedded.retrieve_kb_facts_for_item(item)
-
-
-@pytest.mark.parametrize("config", PARAMETERS, ids=str)
-def test_both_engines_retrieve_the_same_for_known_items(make, port, config):
-    embedded, remote = make(**config), make(port, **config)
     known = embedded.retrieve_KB_facts(QUESTIONS[0])[1]
     given = remote.retrieve_evidences("|| Titanic || directed || person", ["kb"], known)
     assert given == embedded.retrieve_evidences("|| Titanic || directed || person", ["kb"], known)
@@ -200,25 +196,10 @@ def test_padding_and_nulls_of_the_public_server_are_passed_over(make):
     assert facts == [named] * 3
 
 
-@pytest.mark.parametrize(
-    ("host", "port", "address"),
-    [
-        ("https://clocq.mpi-inf.mpg.de/api", 443, "https://clocq.mpi-inf.mpg.de/api"),
-        ("https://clocq.mpi-inf.mpg.de/api/", "443", "https://clocq.mpi-inf.mpg.de/api"),
-        ("http://localhost", 7777, "http://localhost:7777"),
-        ("localhost", "7777", "http://localhost:7777"),
-        ("http://[::1]", 80, "http://[::1]:80"),
-    ],
-)
-def test_addresses(host, port, address):
-    assert ClocqApi(host, port).address == address
-
-
-@pytest.mark.parametrize(
-    ("host", "port"),
-    [("", 80), ("ftp://x", 80), ("http://", 80), ("http://x?y", 443), ("http://me:secret@x", 443), ("http://a:b", 443),
-     ("http://localhost:80", 7777), ("x", 0), ("x", 65536), ("x", "http"), ("x", -1), ("x", "")],
-)  # fmt: skip
-def test_addresses_that_are_none(host, port):
-    with pytest.raises(ConfigError, match="clocq_(host|port)"):
-        ClocqApi(host, port)
+@each_case("addresses", "host")
+def test_addresses(case):
+    if case["address"] is not None:
+        assert ClocqApi(case["host"], case["port"]).address == case["address"]
+        return
+    with pytest.raises(ConfigError, match=case.get("key", "clocq_host")):
+        ClocqApi(case["host"], case["port"])

@@ -7,10 +7,9 @@ from convinse.knowledge_base import build as module
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support.checksums import sha256
-from convinse.support.errors import DataError, OutputError
+from convinse.support.errors import DataError
 from handmade import claim, document, dump_bytes, q, string, world, write
 from written import names, write_lines
-from written import write as write_file
 
 
 def build_of(workdir, documents):
@@ -113,12 +112,6 @@ def test_a_changed_document_changes_the_build_id(workdir, change):
     assert build_of(workdir, changed).build_id != first.build_id
 
 
-def test_a_dump_without_facts_is_refused_and_leaves_nothing(workdir):
-    with pytest.raises(DataError, match=r"dump\.json: no facts"):
-        build_of(workdir, [document("Q1", "one"), document("P1", "of", claim("P31", q("Q1")))])
-    assert [file.name for file in workdir.iterdir()] == ["dump.json"]
-
-
 def test_preferred_statements_come_first(kb_of):
     claims = [claim("P1", q("Q2")), claim("P1", q("Q3"), rank="preferred"), claim("P1", q("Q4"))]
     facts = kb_of(document("Q1", "one", *claims)).neighborhood("Q1")
@@ -148,19 +141,6 @@ def test_an_open_index_stays_readable_while_it_is_replaced(workdir):
         assert kb.label("Q2599") == "Paul McCartney"
     with closing(KnowledgeBase(workdir / "kb")) as kb:
         assert kb.label("Q2599") == "James Paul McCartney"
-
-
-def test_a_folder_that_is_no_index_is_not_replaced(workdir):
-    write_file("kb/thesis.tex", "years of work")
-    with pytest.raises(OutputError, match="kb"):
-        build_of(workdir, world())
-    assert (workdir / "kb" / "thesis.tex").read_text() == "years of work"
-
-
-def test_a_place_that_cannot_be_written_is_a_clear_error(workdir):
-    (workdir / "file").write_text("")
-    with pytest.raises(OutputError, match=r"file.*cannot be written"):
-        build(write(workdir / "dump.json", world()), workdir / "file" / "kb")
 
 
 def test_a_second_document_of_an_item_is_skipped_and_reported(workdir, caplog):

@@ -3,6 +3,7 @@ import logging
 
 import pytest
 
+from case_tables import cases
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import SnakValue, read_dump
 from convinse.knowledge_base.layout import RANKS
@@ -119,68 +120,21 @@ def many(count):
     return [document(f"Q{number}", f"item {number}") for number in range(1, count + 1)]
 
 
+def statement(datatype, value):
+    """The line of an item with one statement."""
+    snak = {"snaktype": "value", "property": "P1", "datatype": datatype, "datavalue": {"value": value}}
+    return LINE + b'"claims": {"P1": [{"mainsnak": ' + json.dumps(snak).encode() + b"}]}}"
+
+
+LINE = b'{"id": "Q9", "type": "item", "labels": {"en": {"value": "x"}}, '
 BAD = {
-    "half a line": b'{"id": "Q9", "type": "item", "labe',
-    "no object": b"[1, 2]",
-    "text": b'"Q9"',
-    "not UTF-8": b'{"id": "Q9", "type": "item", "labels": {"en": {"value": "\xff"}}}',
-    "no id": b'{"type": "item", "labels": {"en": {"value": "x"}}}',
-    "a senseless id": b'{"id": "Qx", "type": "item", "labels": {"en": {"value": "x"}}}',
-    "labels as text": b'{"id": "Q9", "type": "item", "labels": {"en": "x"}}',
-    "a snak without its value": b'{"id": "Q9", "type": "item", "labels": {"en": {"value": "x"}},'
-    b' "claims": {"P1": [{"mainsnak":'
-    b' {"snaktype": "value", "property": "P1", "datatype": "wikibase-item"}}]}}',
-}
-
-
-def of(prop="P1", name="Q9", kind="item", **values):
-    """The line of an item with one statement of a datatype and a value."""
-    ((datatype, value),) = values.items() if values else {"string": "x"}.items()
-    snak = {
-        "snaktype": "value",
-        "property": prop,
-        "datatype": datatype.replace("_", "-"),
-        "datavalue": {"value": value},
-    }
-    entity = {"id": name, "type": kind, "labels": {"en": {"value": "x"}}, "claims": {"P1": [{"mainsnak": snak}]}}
-    return json.dumps(entity).encode()
-
-
-def with_terms(**terms):
-    return json.dumps({"id": "Q9", "type": "item", "labels": {"en": {"value": "x"}}, **terms}).encode()
-
-
-BAD |= {
-    "a label that is a list": with_terms(labels={"en": {"value": ["x"]}}),
-    "an alias that is a number": with_terms(aliases={"en": [{"value": 7}]}),
-    "aliases that are a term": with_terms(aliases={"en": {"value": "x"}}),
-    "a description that is none": with_terms(description=1, descriptions={"en": {"value": None}}),
-    "a title that is a number": with_terms(sitelinks={"enwiki": {"title": 5}}),
-    "claims without a list": with_terms(claims={"P1": {"mainsnak": {}}}),
-    "a list of labels": with_terms(labels=[{"value": "x"}]),
-    "a property without a number": of("Px"),
-    "a property with the letter of an item": of("Q1"),
-    "a property beyond 20 bits": of("P1048576"),
-    "an item with the id of a property": of(name="P9"),
-    "a property with the id of an item": of(kind="property"),
-    "an id without its letter": of(name="9"),
-    "an id beyond 31 bits": of(name="Q2147483648"),
-    "an id of 5,000 digits": of(name=f"Q{'9' * 5000}"),
-    "a number of another script": of(name="Q\u0661"),
-    "a value beyond 31 bits": of(wikibase_item={"numeric-id": 1 << 31}),
-    "a value of no number": of(wikibase_item={"id": "Qx"}),
-    "a value that is an object": of(string={"text": "x"}),
-    "a month 13": of(time={"time": "+2000-13-01T00:00:00Z", "precision": 11}),
-    "a time that is none": of(time={"time": "soon", "precision": 11}),
-    "a year of 5,000 digits": of(time={"time": f"+{'9' * 5000}-01-01T00:00:00Z", "precision": 9}),
-    "a precision in words": of(time={"time": "+2000-01-01T00:00:00Z", "precision": "day"}),
-    "an amount that is no number": of(quantity={"amount": "many", "unit": "1"}),
-    "an amount that is infinite": of(quantity={"amount": "1e999", "unit": "1"}),
-    "an amount of 5,000 digits": of(quantity={"amount": "9" * 5000, "unit": "1"}),
-    "a unit that is no item": of(quantity={"amount": "+1", "unit": "metre"}),
-    "nested too deep": of(string="@").replace(b'"@"', b"[" * 5000 + b"]" * 5000),
-    "a key that is nested too deep": with_terms(more="@").replace(b'"@"', b'{"a":' * 5000 + b"1" + b"}" * 5000),
-    "half of a surrogate pair": with_terms(labels={"en": {"value": "\ud800"}}),
+    **{case["what"]: case["line"].encode("utf-8", "surrogatepass") for case in cases("dump_lines")},
+    "not UTF-8": LINE.replace(b'"x"', b'"\xff"') + b'"claims": {}}',
+    "an id of 5,000 digits": LINE.replace(b"Q9", b"Q" + b"9" * 5000) + b'"claims": {}}',
+    "nested too deep": LINE + b'"more": ' + b"[" * 5000 + b"]" * 5000 + b"}",
+    "a key that is nested too deep": LINE + b'"more": ' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}",
+    "a year of 5,000 digits": statement("time", {"time": f"+{'9' * 5000}-01-01T00:00:00Z", "precision": 9}),
+    "an amount of 5,000 digits": statement("quantity", {"amount": "9" * 5000, "unit": "1"}),
 }
 
 
@@ -203,26 +157,6 @@ def test_more_than_one_percent_of_bad_lines_stops(path, good, bad, caplog):
         list(read_dump(path))
     path.write_bytes(dump_bytes(many(99)) + b"<html>\n")  # one percent is tolerated
     assert len(list(read_dump(path))) == 99
-
-
-ONE = document("Q1", "one", claim("P1", q("Q2")))
-WRONG_FILES = {
-    "a pretty-printed entity": (json.dumps(ONE, indent=2), "write it so with: jq -c"),
-    "a pretty-printed array": (json.dumps([ONE, ONE], indent=2), "write it so with: jq -c"),
-    "an array on one line": (json.dumps([ONE, ONE]), "write it so with: jq -c"),
-    "an answer of Special:EntityData": (json.dumps({"entities": {"Q1": ONE}}), "write it so with: jq -c"),
-    "a page": ("<!doctype html>\n<html>\n<p>one\n", "this is HTML or XML"),
-    "rows": ("id,label\nQ1,one\n" * 5000, "is this a Wikidata JSON dump"),
-    "nothing": ("", "no facts"),
-}
-
-
-@pytest.mark.parametrize(("text", "reason"), WRONG_FILES.values(), ids=WRONG_FILES)
-def test_a_file_that_is_no_dump_is_one_error_and_nothing_else(path, caplog, text, reason):
-    path.write_text(text)
-    with pytest.raises(DataError, match=reason):
-        build(path, path.parent / "kb")
-    assert not caplog.messages
 
 
 UNTYPED = {

@@ -2,6 +2,7 @@ from contextlib import closing
 
 import pytest
 
+from case_tables import each_case
 from convinse.config import ClocqParams
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
@@ -44,51 +45,19 @@ def kb(tmp_path_factory):
         yield base
 
 
-def found(kb, text):
-    return [
-        (text[one.start : one.end], sorted(c.id for c in one.candidates))
-        for one in NationalTeams(kb, english().teams).mentions(text)
-    ]
+def teams(kb, text):
+    """The names of teams, and the items that each may be."""
+    mentions = NationalTeams(kb, english().teams).mentions(text)
+    return [[text[own.start : own.end], sorted(one.id for one in own.candidates)] for own in mentions]
 
 
-@pytest.mark.parametrize(
-    ("text", "surface", "teams"),
-    [
-        ("Who coached the German national football team?", "German national football team", ["Q1", "Q10"]),
-        ("When did the German team win?", "German team", ["Q1", "Q10"]),
-        ("the German national handball team", "German national handball team", ["Q10"]),
-        ("Did the England team lose?", "England team", ["Q2"]),
-        ("Germany's national side", "Germany's national side", ["Q1", "Q10"]),
-        ("the Dutch national team", "Dutch national team", ["Q6"]),
-        ("the American national team", "American national team", ["Q4"]),
-        ("the United States women's national team", "United States women's national team", ["Q5"]),
-        ("the Austrian national team", "Austrian national team", ["Q8"]),
-        ("the Australian national team", "Australian national team", ["Q9"]),
-    ],
-)
-def test_a_team_is_named_by_its_country_or_its_people(kb, text, surface, teams):
-    assert found(kb, text) == [(surface, teams)]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Which German side did he join?",  # may be a club
-        "a German team",
-        "the Chelsea team",  # not Chile
-        "the British team",  # not Greece
-        "the Dutch teammate",
-        "the team of Germany",
-        "his national team",
-        "",
-    ],
-)
-def test_other_teams_are_not_national(kb, text):
-    assert found(kb, text) == []
+@each_case("linking", "teams")
+def test_a_team_is_named_by_its_country_or_its_people(kb, case):
+    assert teams(kb, case["text"]) == case["teams"]
 
 
 def test_two_teams_in_one_question(kb):
-    assert [surface for surface, _ in found(kb, "Did the England team beat the Greek national team?")] == [
+    assert [surface for surface, _ in teams(kb, "Did the England team beat the Greek national team?")] == [
         "England team",
         "Greek national team",
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from case_tables import cases
 from convinse.config import HaLlm
 from convinse.heterogeneous_answering.llm import SaidAnswers
 from convinse.language_models.chat_model import ChatModel
@@ -68,7 +69,7 @@ def test_a_prompt_goes_out_in_the_shape_of_the_interface_and_comes_back_read():
     }
 
 
-def test_what_was_answered_is_not_asked_again_and_other_parameters_are():
+def test_equal_requests_are_sent_once_and_other_parameters_again():
     with model_server(lambda body, request: completion(YES)) as server:
         Asking(server.url).ask(*prompts(3))
         again = Asking(server.url)
@@ -117,20 +118,11 @@ def test_logprobs_alone_may_be_refused():
     assert ["response_format" in request.body for request in server.requests] == [True, True, True]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("Paris", "form"),
-        ('{"answers": [', "form"),
-        (f"Sure! {YES}", "form"),
-        (f"{YES}{YES}", "form"),
-        ('{"answers": [{"answer": "Paris"}]}', "evidences"),
-        ('{"answers": [], "run": "rm"}', "unknown field"),
-        ('{"answers": [{"answer": 3, "evidences": []}]}', "str"),
-        ("[" * 100_000, "form"),
-    ],
-)
-def test_what_has_another_form_is_nothing_and_is_asked_for_again(text, says, caplog):
+REPLIES = [(case["reply"], case["says"]) for case in cases("replies", "reply")]
+
+
+@pytest.mark.parametrize(("text", "says"), [*REPLIES, ("[" * 100_000, "form")])
+def test_a_reply_of_another_form_is_dropped_and_requested_again(text, says, caplog):
     with pytest.raises(ValueError, match=says):
         said(text)
     with model_server(lambda body, request: completion(text)) as server:
@@ -148,12 +140,13 @@ def test_what_has_another_form_is_nothing_and_is_asked_for_again(text, says, cap
         (completion(None, tool_calls=[{"function": {"name": "rm"}}]), ("asks for a tool", "none is ever called")),
         (completion(None, function_call={"name": "rm"}), ("asks for a tool",)),
         (completion(None), ("no content",)),
+        (completion("x" * 200_001), ("it has 200001 characters",)),
         ({"choices": []}, ("no choices",)),
         ({"object": "error"}, ("no chat completion",)),
         ([1], ("no chat completion",)),
     ],
 )
-def test_an_answer_that_is_none_is_one_line_and_is_not_kept(value, words):
+def test_an_unusable_answer_is_one_line_and_is_not_kept(value, words):
     with model_server(lambda body, request: value) as server:
         refused(NetworkError, lambda: Asking(server.url).ask(), "ha_llm: the server's answer cannot be used", *words)
         refused(NetworkError, lambda: Asking(server.url).ask(), *words)
@@ -207,7 +200,7 @@ def test_offline_nothing_is_sent_but_what_is_kept_counts(monkeypatch):
     assert len(server.requests) == 1
 
 
-def test_what_came_before_an_error_is_kept():
+def test_replies_before_an_error_are_kept():
     def reply(body, request):
         return completion(YES, finish="length" if "Question 2" in str(body) else "stop")
 
@@ -249,7 +242,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch, caplog):
     assert keys and KEY not in json.dumps([cache.get(*key) for key in keys])
 
 
-def test_a_key_that_is_missing_or_none_is_one_line_without_it(monkeypatch):
+def test_a_missing_or_invalid_key_is_one_line_without_it(monkeypatch):
     monkeypatch.delenv("MODEL_KEY", raising=False)
     asking = Asking("http://127.0.0.1:9/v1", api_key_env="MODEL_KEY")
     refused(ConfigError, lambda: asking.ask(), "ha_llm.api_key_env: MODEL_KEY is not set")

@@ -2,16 +2,13 @@ import unicodedata
 from itertools import combinations
 
 import pytest
-import yaml
 
+from case_tables import each_case
 from convinse.passages.analysis import LANGUAGES, Analyzer, stop_words
 from convinse.support.errors import DataError
-from places import ROOT
-
-CASES = yaml.safe_load((ROOT / "tests" / "cases" / "words.yml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+@each_case("words")
 def test_words_of_all_scripts(case):
     def terms(text):
         return Analyzer(case["language"]).terms([text])

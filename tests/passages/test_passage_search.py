@@ -4,6 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from case_tables import each_case
 from convinse.formats.poleval.questions import SearchQuestion, read_questions
 from convinse.formats.poleval.runs import FoundPassage, PassageRanking, write_run
 from convinse.passages.build import build_index
@@ -32,28 +33,15 @@ def test_questions_of_both_formats(tmp_path):
     assert read_questions(headed) == [SearchQuestion("1", "Kto?", "one")]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no questions"),
-        ("set\ttext\n", "no questions below"),
-        ("one\tKto?\nCo?\n", "q:2: expected a set name and a question"),
-        ("one\tKto?\textra\n", "q:1: expected"),
-        ("one\t \n", "q:1: expected"),
-        ("one\tKto?\n\ntwo\tCo?\n", "q:2: an empty line"),
-        ('{"id": "1", "text": "a"}\n{"id": "1", "text": "b"}\n', "q:2: the id '1' was given in line 1"),
-        ('{"id": "1", "text": " "}\n', "q:1: question '1' has no text"),
-        ('{"id": "a b", "text": "a"}\n', "q:1: the id 'a b'"),
-        ('{"id": "1"}\n', "q:1: .*text"),
-        ('{"id": "1", "text": "a"}\n{"id"\n', "q:2: not valid JSON"),
-    ],
-)
-def test_questions_that_cannot_be_read(tmp_path, text, message):
-    with pytest.raises(DataError, match=message):
-        read_questions(write(tmp_path / "q", text))
+@each_case("search_questions")
+def test_questions_that_cannot_be_read(tmp_path, case):
+    with pytest.raises(DataError, match=case["says"]):
+        read_questions(write(tmp_path / "q", case["text"]))
+
+
+def test_questions_of_another_encoding_are_refused(tmp_path):
     with pytest.raises(DataError, match="r:2: no UTF-8"):
-        (tmp_path / "r").write_bytes(b"one\ta\none\t\xff\n")
-        read_questions(tmp_path / "r")
+        read_questions(write(tmp_path / "r", b"one\ta\none\t\xff\n"))
 
 
 def test_sets_are_routed_by_their_name(folder):

@@ -5,6 +5,7 @@ import json
 import pytest
 from tokenizers import Tokenizer
 
+from case_tables import each_case
 from convinse.serving.api import ServiceOptions, create_app
 from convinse.serving.chat_completions import ChatMessage, ChatRequest, answer_lines, chat_question, session_after
 from loopback import served
@@ -29,12 +30,6 @@ def message(role, content):
 
 def completed(port, messages, status=200, **more):
     return asked(port, "POST", PATH, {"messages": messages, **more}, status, Authorization=f"Bearer {TOKEN}")
-
-
-def refused(port, messages, status=400, **more):
-    error = completed(port, messages, status, **more)["error"]
-    assert error.keys() == {"message", "type", "param", "code"}
-    return error
 
 
 def test_messages_are_the_conversation(server, pipeline):
@@ -65,49 +60,33 @@ def test_an_edited_answer_counts(server):
     assert "11 November 1974" in completed(server, messages)["choices"][0]["message"]["content"].split("\n")[0]
 
 
-@pytest.mark.parametrize(
-    ("text", "entity"),
-    [
-        ("James Cameron (Q42574, score 0.98)\n\n[1] x (kb)", ("Q42574", "James Cameron")),
-        ("Titanic (1997 film) (Q44578, score 0.50; not sure: the (best) one)", ("Q44578", "Titanic (1997 film)")),
-        ("19 December 1997 (1997-12-19T00:00:00Z, score 1.00)", ("1997-12-19T00:00:00Z", "19 December 1997")),
-        ("53.3 metres (score 0.10)", ("53.3 metres", "53.3 metres")),
-        ("  It was James Cameron.\nI think", ("", "It was James Cameron.")),
-        ("x" * 1000, ("", "x" * 300)),
-        (LONG_LINE, ("", LONG_LINE[:300])),
-        ("No answer was found.", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_an_earlier_answer_is_read_from_its_first_line(text, entity):
+def earlier_answers(text):
+    """The (id, label) of the answers of an earlier turn."""
     messages = [
         ChatMessage(role="assistant", content="Hello!"),
         ChatMessage(role="user", content="a"),
         ChatMessage(role="assistant", content=text),
     ]
     (turn,) = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="b")])).earlier
-    assert [(a["answer"]["id"], a["answer"]["label"]) for a in turn["pred_answers"]] == ([entity] if entity else [])
+    return [[answer["answer"]["id"], answer["answer"]["label"]] for answer in turn["pred_answers"]]
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "entity"),
-    [
-        ("Who directed the film Titanic?", "James Cameron", "Q42574"),
-        ("Who directed the film Titanic?", "**James Cameron**.", "Q42574"),
-        ("Who directed the film Titanic?", "Titanic was directed by James Cameron.", "Q42574"),
-        ("Who directed Titanic?", "[Titanic](http://x) is a film of 1997 by `James Cameron`", "Q42574"),
-        ("Who directed Titanic?", '"James Cameron" made it in 1997', "Q42574"),
-        ("When was Titanic released?", "Titanic came out on 19 December 1997.", "1997-12-19T00:00:00Z"),
-        ("Who directed Titanic?", "Somebody Unheard-Of", "Somebody Unheard-Of"),
-        ("Who directed Titanic?", "Hard to say.", "Hard to say"),
-    ],
-)
-def test_an_answer_of_another_program_is_what_its_line_names(pipeline, question, text, entity):
-    messages = [ChatMessage(role="user", content=question), ChatMessage(role="assistant", content=text)]
+@each_case("chat_answers", "answer")
+def test_an_earlier_answer_is_read_from_its_first_line(case):
+    assert earlier_answers(case["line"]) == ([case["answer"]] if case["answer"] else [])
+
+
+@pytest.mark.parametrize("line", ["x" * 1000, LONG_LINE])
+def test_a_long_line_is_cut(line):
+    assert earlier_answers(line) == [["", line[:300]]]
+
+
+@each_case("chat_answers", "question")
+def test_an_answer_of_another_program_is_the_entity_that_its_line_names(pipeline, case):
+    messages = [ChatMessage(role="user", content=case["question"]), ChatMessage(role="assistant", content=case["line"])]
     chat = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="When was he born?")]))
     (turn,) = session_after(pipeline, ("kb",), chat.earlier).conversation["questions"]
-    assert [answer["answer"]["id"] for answer in turn["pred_answers"]] == [entity]
+    assert [answer["answer"]["id"] for answer in turn["pred_answers"]] == [case["id"]]
 
 
 PICTURE = {"type": "image_url", "image_url": {"url": "x"}}
@@ -150,24 +129,6 @@ def test_of_a_long_conversation_the_last_turns_count():
     messages = [ChatMessage(role="user", content=f"question {n}") for n in range(40)]
     question, earlier = chat_question(ChatRequest(messages=messages))
     assert question == "question 39" and [turn["turn"] for turn in earlier] == list(range(9, 39))
-
-
-@pytest.mark.parametrize(
-    ("messages", "more", "status", "words"),
-    [
-        ([], {}, 400, "the last one"),
-        ([message("user", "x"), message("assistant", "x")], {}, 400, "the last one"),
-        ([message("user", "")], {}, 400, "empty"),
-        ([message("user", 5)], {}, 400, "messages.0.content"),
-        ([message("user", [{"type": "image_url", "image_url": {"url": "x"}}])], {}, 400, "image_url"),
-        ([message("user", "x" * 2001)], {}, 413, "2000"),
-        ([message("user", "x")], {"n": 2}, 400, "n: "),
-        ([message("user", "x")], {"model": "gpt"}, 404, "'convinse'"),
-        ([message("user", "x")], {"stream": "yes"}, 400, "stream"),
-    ],
-)
-def test_wrong_requests_are_refused(server, messages, more, status, words):
-    assert words in refused(server, messages, status, **more)["message"]
 
 
 def test_a_stream_is_the_same_answer(server):

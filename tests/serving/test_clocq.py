@@ -4,24 +4,37 @@ import json
 from contextlib import closing
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
+from case_tables import each_case
 from convinse.config import ClocqParams
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.clocq_api import ClocqService
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
 from convinse.support.errors import IndexFileError
+from handmade import claim, document, q, string, world, write
 from loopback import clocq_server
 from services import ask, asked
 
-TITANIC, CAMERON, DICAPRIO, FILM = "Q44578", "Q42574", "Q38111", "Q11424"
+TITANIC, CAMERON, DICAPRIO, FILM, HUMAN = "Q44578", "Q42574", "Q38111", "Q11424", "Q5"
 QUESTION = "Who directed Titanic with Kate Winslet?"
-UNKNOWN = "Q999999999"
 DATE = "1997-12-19T00:00:00Z"
 
 
+MORE = [
+    document("Q900", "The Busy One", claim("P31", q(HUMAN)), claim("P106", q("Q2526255")), claim("P569", string("x"), ("P57", q("Q901")))),
+    document("Q901", "The Famous One"),
+    *(document(f"Q{number}", f"fan {number}", claim("P50", q("Q900"))) for number in range(910, 915)),
+]  # fmt: skip
+
+
 @pytest.fixture(scope="module")
-def kb(world_index):
-    with closing(KnowledgeBase(world_index)) as kb:
+def kb(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clocq")
+    build(write(folder / "dump.json", [*world(), *MORE]), folder / "kb")
+    with closing(KnowledgeBase(folder / "kb")) as kb:
         yield kb
 
 
@@ -37,18 +50,6 @@ def post(port):
     return lambda path, **request: asked(port, "POST", path, request)
 
 
-@pytest.fixture
-def refuse(port):
-    """The error of a request that is wrong."""
-
-    def send(path, body):
-        value = asked(port, "POST", path, body, 400)
-        assert list(value) == ["error"] and "Traceback" not in value["error"] and "\n" not in value["error"]
-        return value["error"]
-
-    return send
-
-
 def labels(fact):
     return [entity["label"] for entity in fact]
 
@@ -58,38 +59,28 @@ def test_test(port):
     assert status == 200 and b"successful" in body
 
 
-def test_items(post):
-    assert [post("/item_to_label", item=item) for item in (TITANIC, "P57")] == ["Titanic", "director"]
-    assert post("/item_to_labels", item=TITANIC) == ["Titanic"]
-    assert [post("/item_to_aliases", item=item) for item in ("Q25173", TITANIC)] == [["RMS Titanic"], [TITANIC]]
-    assert post("/item_to_description", item=TITANIC) == "1997 American romantic disaster film"
-    assert post("/item_to_types", item=TITANIC) == [{"id": FILM, "label": "film"}]
-    assert post("/item_to_type", item=TITANIC) == {"id": FILM, "label": "film"}
-    assert post("/frequency", item=TITANIC) == [5, 0]
-    assert post("/frequency", item=CAMERON) == [3, 2]
+@each_case("clocq")
+def test_answers(post, case):
+    assert post(case["path"], **case["request"]) == case["answer"]
 
 
-def test_unknown_items_have_the_answers_of_clocq(post):
-    for item in (UNKNOWN, "Q99999999999999999", "P99999"):
-        assert post("/item_to_label", item=item) == item
-        assert post("/item_to_labels", item=item) == [item]
-        assert post("/item_to_aliases", item=item) == [item]
-        assert post("/item_to_description", item=item) == "None"
-        assert post("/item_to_types", item=item) == []
-        assert post("/item_to_type", item=item) is None
-        assert post("/frequency", item=item) == [0, 0]
-        assert post("/neighborhood", item=item) == post("/two_hop_neighborhood", item=item) == []
-        assert post("/connect", item1=item, item2=TITANIC) is None
-        assert post("/connectivity_check", item1=TITANIC, item2=item) == 0
+UNKNOWN = ["Q999999999", "Q99999999999999999", "P99999", "53.3", "+53", "some words", '"quoted"', "", "q42", "Q042", "Q1 ", "42\n",
+           "1997-13-01T00:00:00Z"]  # fmt: skip
+DATES = {DATE: "19 December 1997", f'"{DATE}"': "19 December 1997", "1952-01-01T00:00:00Z": "1952"}
 
 
-def test_dates_are_items_without_facts(post):
-    assert post("/item_to_label", item=DATE) == "19 December 1997"
-    assert post("/item_to_label", item="1952-01-01T00:00:00Z") == "1952"
-    assert post("/item_to_type", item=DATE) is None
-    assert post("/neighborhood", item=DATE, p=10) == []
-    assert post("/frequency", item=DATE) == [0, 0]
-    assert post("/connectivity_check", item1=TITANIC, item2=DATE) == 0
+@pytest.mark.parametrize(("item", "label"), [*zip(UNKNOWN, UNKNOWN, strict=True), *DATES.items()])
+def test_unknown_ids_and_literals_have_neither_types_nor_facts(post, item, label):
+    assert post("/item_to_label", item=item) == label
+    assert post("/item_to_labels", item=item) == [label]
+    assert post("/item_to_aliases", item=item) == [item]
+    assert post("/item_to_description", item=item) == "None"
+    assert post("/item_to_types", item=item) == []
+    assert post("/item_to_type", item=item) is None
+    assert post("/frequency", item=item) == [0, 0]
+    assert post("/neighborhood", item=item) == post("/two_hop_neighborhood", item=item) == []
+    assert post("/connect", item1=item, item2=TITANIC) is None
+    assert post("/connectivity_check", item1=TITANIC, item2=item) == 0
 
 
 def test_neighborhood(post, kb):
@@ -127,22 +118,15 @@ def test_two_hop_neighborhood(post, kb):
     assert ids == [[entity["id"] for entity in fact] for fact in facts]
 
 
-def test_connections(post):
-    assert post("/connect", item1=TITANIC, item2=CAMERON) == [
-        [[{"id": TITANIC, "label": "Titanic"}, {"id": "P57", "label": "director"}, {"id": CAMERON, "label": "James Cameron"}]]
-    ]  # fmt: skip
+def test_connections_of_two_facts(post):
     paths = post("/connect", item1=CAMERON, item2=DICAPRIO)
     assert paths and all(len(path) == 2 for path in paths)
-    assert post("/connect", item1=TITANIC, item2=CAMERON, hop=None)  # an older client's key
 
 
-@pytest.mark.parametrize(
-    ("other", "distance"), [(CAMERON, b"1"), (DICAPRIO, b"1"), ("Q25188", b"0.5"), ("Q1203", b"0")]
-)
+@pytest.mark.parametrize(("other", "distance"), [(CAMERON, b"1"), ("Q25188", b"0.5")])
 def test_connectivity_is_a_bare_number(port, other, distance):
     status, _, body = ask(port, "POST", "/connectivity_check", {"item1": TITANIC, "item2": other})
     assert (status, body) == (200, distance)
-    assert float(body) == float(distance)
 
 
 def test_search_space(post, kb):
@@ -166,60 +150,11 @@ def test_search_space_without_labels_and_with_types(post):
     assert [[{"id": one["id"], "label": one["label"]} for one in fact] for fact in typed] == facts
 
 
-def test_questions_without_items(post):
-    for question in ("", "Who wrote it?", "\0", "?" * 10_000, "日本"):
-        assert post("/search_space", question=question) == {"kb_item_tuple": [], "search_space": []}
-        assert post("/entity_linking", question=question) == {"linkings": [], "mentions": []}
-
-
-ITEM_PATHS = ["/item_to_label", "/item_to_labels", "/item_to_aliases", "/item_to_description", "/item_to_types",
-              "/item_to_type", "/frequency", "/neighborhood", "/two_hop_neighborhood"]  # fmt: skip
-QUESTION_PATHS = ["/search_space", "/entity_linking", "/relation_linking"]
-MISSING = {
-    "/neighborhood": [],
-    "/two_hop_neighborhood": [],
-    **dict.fromkeys(["/item_to_types", "/item_to_type", "/connect", "/connectivity_check"]),
-}
-
-
-@pytest.mark.parametrize("path", ITEM_PATHS)
-@pytest.mark.parametrize("item", [42, [], {}, True])
-def test_an_item_that_is_no_text(refuse, path, item):
-    assert "item" in refuse(path, {"item": item})
-
-
-@pytest.mark.parametrize("path", [*ITEM_PATHS, "/connect", "/connectivity_check"])
 @pytest.mark.parametrize("body", [{}, {"item": None, "item1": None, "item2": "Q5"}, {"item1": "Q5"}])
-def test_no_item_has_the_answer_of_clocq_or_is_refused(post, refuse, path, body):
-    if path in MISSING:
-        assert post(path, **body) == MISSING[path]
-    else:  # CLOCQ's server fails
-        assert "item" in refuse(path, body)
-
-
-@pytest.mark.parametrize("wrong", [{"p": -1}, {"p": 10**30}, {"p": True}, {"include_type": 1}], ids=str)
-def test_options_of_a_wrong_type_or_size(refuse, wrong):
-    assert next(iter(wrong)) in refuse("/neighborhood", {"item": TITANIC, **wrong})
-
-
-@pytest.mark.parametrize("path", QUESTION_PATHS)
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"question": 5}, "question"),
-        ({"question": "x" * 10_001}, "question"),
-        ({"question": "x", "parameters": []}, "parameters"),
-        ({"question": "x", "parameters": {"h_mach": 1}}, "h_mach"),
-        ({"question": "x", "parameters": {"h_match": "a lot"}}, "parameters.h_match"),
-        ({"question": "x", "parameters": {"k": 0}}, "parameters.k"),
-        ({"question": "x", "parameters": {"bm25_limit": True}}, "parameters.bm25_limit"),
-        ({"question": "x", "p": -1}, "p: '-1'"),
-        ({"question": "x", "k": "many"}, "parameters.k"),
-        ({"question": "x", "include_labels": 3}, "include_labels"),
-    ],
-)
-def test_questions_and_parameters_that_are_wrong(refuse, path, wrong, words):
-    assert words in refuse(path, wrong)
+def test_without_an_item_some_paths_have_the_answer_of_clocq(post, body):
+    assert post("/neighborhood", **body) == post("/two_hop_neighborhood", **body) == []
+    for path in ("/item_to_types", "/item_to_type", "/connect", "/connectivity_check"):
+        assert post(path, **body) is None
 
 
 def test_a_fault_of_the_server_is_no_traceback(world_kb, monkeypatch, caplog):
@@ -237,3 +172,80 @@ def test_a_fault_of_the_server_is_no_traceback(world_kb, monkeypatch, caplog):
 def test_the_prefixes_of_the_public_server(post, prefix):
     for path, request in (("/item_to_label", {"item": TITANIC}), ("/entity_linking", {"question": QUESTION})):
         assert post(prefix + path, **request) == post(path, **request)
+
+
+def ids(facts):
+    return [[entity["id"] for entity in fact] for fact in facts]
+
+
+def test_entity_linking_has_the_shape_of_the_linking_api(post, kb):
+    answer = post("/entity_linking", question=QUESTION, parameters={}, k="AUTO")  # what the client sends
+    entities = SearchSpace(kb, ClocqParams(), 1000).question_entities(QUESTION)
+    assert answer["linkings"] == [{"item": one["item"], "mention": one["question_word"]} for one in entities]
+    assert {"item": {"id": TITANIC, "label": "Titanic"}, "mention": "Titanic"} in answer["linkings"]
+    assert sorted(answer["mentions"]) == ["Kate Winslet", "Titanic"]
+
+
+@pytest.mark.parametrize(
+    "request_", [{"k": 1}, {"k": "1"}, {"k": "AUTO", "parameters": {"k": 1}}, {"k": 3, "parameters": {"k": "1"}}]
+)
+def test_k_is_a_number_or_text_and_that_of_the_parameters_counts(post, request_):
+    linkings = post("/entity_linking", question=QUESTION, **request_)["linkings"]
+    assert [linking["mention"] for linking in linkings] == sorted({"Titanic", "Kate Winslet"}, reverse=True)
+    assert len(post("/entity_linking", question=QUESTION, k="9")["linkings"]) > 2
+    assert post("/entity_linking", question=QUESTION, k="auto") == post("/entity_linking", question=QUESTION)
+
+
+def test_the_model_chooses_among_properties_and_finds_those_that_are_not_named(kb):
+    def embed(texts):  # the words "performed" and "cast" mean the same; so do "birth" and "life"
+        words = [("performed", "cast"), ("life", "birth")]
+        rows = [[any(word in text for word in pair) for pair in words] + [0.1] for text in texts]
+        vectors = np.array(rows, "f4")
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    service = ClocqService(kb, embed)
+    shape, relation_linking = service.functions["/relation_linking"]
+
+    def linked(question, **more):
+        return [one["item"]["id"] for one in relation_linking(shape(question=question, **more))["linkings"]]
+
+    assert linked("Who performed in Titanic?") == ["P161"]
+    assert linked("Whose life began then?") == ["P569"]
+    several = linked("Who performed in Titanic?", top_ranked=False)
+    assert several[0] == "P161" and len(several) > 1
+    assert linked("Who directed Titanic?") == ["P57"]  # a name counts more
+
+
+def test_properties_have_a_frequency_and_a_neighborhood(post, kb):
+    facts = [fact for item in (TITANIC, "Q25188", "Q24871") for fact in ids(kb.neighborhood(item)) if fact[1] == "P57"]
+    answer = ids(post("/neighborhood", item="P57"))
+    assert all(fact in answer for fact in facts) and all("P57" in fact[1::2] for fact in answer)
+    assert ["Q900", "P569", "x", "P57", "Q901"] in answer  # in a qualifier
+    assert post("/frequency", item="P57") == [0, len(answer)] and len({tuple(fact) for fact in answer}) == len(answer)
+    assert post("/neighborhood", item="P57", p=len(answer) - 1) == []  # pruned: a property is no subject
+    assert len(post("/two_hop_neighborhood", item="P57")) > len(answer)
+    assert post("/frequency", item="P999999") == [0, 0] and post("/neighborhood", item="P999999") == []
+
+
+def test_an_item_is_connected_with_itself(post):
+    facts = post("/neighborhood", item=CAMERON)
+    assert post("/connect", item1=CAMERON, item2=CAMERON) == [[fact] for fact in facts]
+
+
+def test_p_keeps_only_the_facts_as_subject_of_what_has_more_than_p_others(post, kb):
+    as_subject = ids(kb.first_facts("Q900", 3))
+    assert ids(post("/neighborhood", item="Q900", p=4)) == as_subject
+    for p in (5, "5", 0, False, None, 1000):
+        assert len(post("/neighborhood", item="Q900", p=p)) == 8
+    assert ids(post("/two_hop_neighborhood", item="Q900", p=4))[:3] == as_subject
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"p": 4}, {"p": "4"}, {"p_setting": 4}, {"parameters": {"p": 4}}, {"parameters": {"p_setting": 4}},
+     {"parameters": {"p": 4}, "p_setting": 1000}, {"parameters": {"p": 9, "p_setting": 4}}],
+    ids=str,
+)  # fmt: skip
+def test_p_of_a_question_stands_where_it_may(post, request_):
+    assert len(post("/search_space", question="The Busy One", k=1, **request_)["search_space"]) == 3
+    assert len(post("/search_space", question="The Busy One", parameters={"p": 5, "k": None})["search_space"]) >= 8

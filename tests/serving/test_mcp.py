@@ -3,13 +3,13 @@
 import asyncio
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from case_tables import each_case
 from convinse.serving.api import ServiceOptions
 from loopback import served
 from places import ROOT
@@ -142,25 +142,14 @@ def test_an_abstention_says_why():
     assert told.abstained == "below 0.3" and told.answers[0].score == 0.2 and told.understood.predicate == "who"
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "words"),
-    [
-        ("ask", {}, "question"),
-        ("ask", {"question": " \n"}, "empty"),
-        ("ask", {"question": "x" * 2001}, "2000"),
-        ("ask", {"question": "x", "sources": ["wiki"]}, "sources.0"),
-        ("ask", {"question": "x", "evidences": 21}, "evidences"),
-        ("ask", {"question": "x", "conversation_id": "conv_1"}, "no such conversation"),
-        ("ask", {"question": "why does this fail?"}, "the server failed"),
-        ("neighborhood", {"item": "Titanic"}, "item"),
-        ("neighborhood", {"item": "Q99999999"}, "link_entities"),
-        ("wikipedia_evidences", {"item": "Q44578", "sources": ["kb"]}, "sources.0"),
-        ("wikipedia_evidences", {"item": "Q44578", "about": "x" * 2001}, "about"),
-        ("delete", {}, "Unknown tool"),
-    ],
-)
-def test_wrong_arguments_are_refused(server, name, arguments, words):
-    assert words in refused(server, name, **arguments)
+@each_case("tools")
+def test_wrong_arguments_are_refused(server, case):
+    assert case["says"] in refused(server, case["tool"], **case["arguments"])
+
+
+def test_texts_have_a_length(server):
+    assert "2000" in refused(server, "ask", question="x" * 2001)
+    assert "about" in refused(server, "wikipedia_evidences", item="Q44578", about="x" * 2001)
 
 
 def test_a_turn_that_fails_leaves_the_conversation_as_it_was(server):
@@ -221,23 +210,5 @@ def test_a_signal_ends_it_while_it_waits():
             assert process.stdout.readline()
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == -signal.SIGINT
-        finally:
-            process.kill()
-
-
-def test_over_http_a_signal_answers_what_has_arrived():
-    with subprocess.Popen([*COMMAND, "--http", "0"], env=ENVIRONMENT, stdout=-1, stderr=-1, text=True) as process:
-        try:
-            url = re.search(r"http://127\.0\.0\.1:\d+/mcp", process.stdout.readline())[0]
-
-            async def stopped(client):
-                await client.call_tool("link_entities", {"text": "Titanic"})
-                call = asyncio.create_task(client.call_tool("ask", {"question": QUESTIONS[0]}))
-                await asyncio.sleep(0.02)
-                process.send_signal(signal.SIGTERM)
-                return await call
-
-            assert talk(url, stopped).structured_content["answers"][0]["label"] == "James Cameron"
-            assert process.wait(30) == 0, process.communicate()
         finally:
             process.kill()

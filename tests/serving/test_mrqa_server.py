@@ -16,7 +16,6 @@ import pytest
 import requests
 
 from convinse.encoder.extractive_reader import ExtractiveReader
-from convinse.serving.app import listen
 from convinse.serving.reader import create_app
 from loopback import served
 from places import ROOT
@@ -91,10 +90,11 @@ def started(*arguments, program=("-m", "convinse")):
         process.communicate()
 
 
-def test_the_client_of_the_task(expected, tmp_path):
-    """It knocks at the port, then posts a file's lines and joins the answers."""
+def test_the_client_of_the_task_and_the_settings_of_the_command(expected, tmp_path):
+    """The client knocks at the port, then posts a file's lines and joins the answers."""
     file = write_lines(tmp_path / "data.jsonl", {"header": {"dataset": "x", "split": "dev"}}, *CONTEXTS)
-    with started("--model", MODEL) as (_, port):
+    config = write("my.yml", f"ha: extractive\nha_model: {MODEL}\n")
+    with started("--config", config, "--max-body", "5000", "--allow-host", "reader.example") as (_, port):
         with socket.create_connection(("127.0.0.1", port), timeout=5):
             pass  # says nothing, and goes
         found = {}
@@ -102,6 +102,8 @@ def test_the_client_of_the_task(expected, tmp_path):
             response = requests.post(f"http://127.0.0.1:{port}", json=line, timeout=30)
             assert response.status_code == 200 and response.headers["Content-Type"] == "application/json"
             found.update(response.json())
+        assert "5000 bytes" in refused(port, {"context": "x" * 5000, "qas": []}, 413)
+        assert ask(port, "GET", "/", Host="reader.example")[0] == 200
     assert found == expected
 
 
@@ -115,24 +117,6 @@ def test_the_client_of_the_task(expected, tmp_path):
 )
 def test_contexts_without_questions_or_words(server, body, answers):
     assert post(server, body) == (200, answers)
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        (b"", "not JSON"),
-        (b"[" * 100_000, ""),
-        ({}, "context"),
-        ({"context": "the book"}, "qas"),
-        ({"context": "x", "qas": [{"qid": "a"}]}, "question"),
-        ({"context": "x", "qas": [{"qid": None, "question": "a"}]}, "qas[0].qid"),
-        ({"context": "x", "qas": [{"qid": "a", "question": "b"}] * 2}, "'a' appears 2 times"),
-        (b'{"context": "\\ud800", "qas": []}', "not JSON"),
-        ({"header": 5}, "context"),
-    ],
-)
-def test_bodies_that_are_no_context(server, body, words):
-    assert words in refused(server, body)
 
 
 def test_too_much_for_one_request(server):
@@ -221,12 +205,11 @@ sys.exit(main())
 """  # its readings wait for a line
 
 
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_answers_what_is_in_flight(ending):
+def test_a_signal_answers_what_is_in_flight():
     with started("--model", MODEL, program=["-c", HELD]) as (process, port), ThreadPoolExecutor(1) as pool:
         answer = pool.submit(post, port, CONTEXTS[0])
         assert process.stdout.readline() == "entered\n"
-        process.send_signal(ending)
+        process.send_signal(signal.SIGTERM)
         end = time.monotonic() + 30
         while time.monotonic() < end:
             with suppress(ConnectionRefusedError, ConnectionResetError):
@@ -238,30 +221,3 @@ def test_a_signal_answers_what_is_in_flight(ending):
         assert process.communicate("\n", timeout=100) == ("", "") and process.returncode == 0
         status, value = answer.result()
         assert status == 200 and set(value) == {qa["qid"] for qa in CONTEXTS[0]["qas"]}
-
-
-def test_wrong_starts_are_one_line(command_error):
-    def fails(*arguments, words):
-        line = command_error("serve", "reader", "--device", "cpu", *arguments)
-        assert all(word in line for word in words), line
-
-    fails("--config", "lexical.yml", words=["ha_model", "--model"])
-    fails("--model", "./nowhere", words=["./nowhere", "no such folder"])
-    fails("--model", tiny(), words=["question-answering"])
-    fails("--model", MODEL, "--precision", "fp8", words=["precision: ", "valid: auto, fp32"])
-    fails("--model", MODEL, "--host", "192.0.2.1", words=["192.0.2.1", "--host"])
-    with listen("127.0.0.1", 0) as taken:
-        fails("--model", MODEL, "--port", taken.getsockname()[1], words=["cannot listen", "--port"])
-
-
-def test_the_settings_of_the_command_hold():
-    config = write("my.yml", f"ha: extractive\nha_model: {MODEL}\n")
-    with started("--config", config, "--max-body", "1000", "--allow-host", "reader.example") as (_, port):
-        assert post(port, {"context": "the book", "qas": []})[0] == 200
-        assert "1000 bytes" in refused(port, {"context": "x" * 1000, "qas": []}, 413)
-        assert ask(port, "GET", "/", Host="reader.example")[0] == 200
-
-
-@pytest.mark.parametrize("arguments", [[], ["cat"], ["reader", "--port", "x"], ["reader", "--max-body", "much"]])
-def test_wrong_usage(usage_error, arguments):
-    assert usage_error("serve", *arguments)

@@ -240,7 +240,7 @@ def test_the_stages_are_shown_and_an_answer_is_cancelled(opened, pipeline, serve
 
 
 @pytest.mark.parametrize(("status", "shown"), [(429, "in 7 s"), (409, "Too much to do")])
-def test_what_the_server_refuses_is_said_in_a_line_and_tried_again(opened, status, shown):
+def test_a_refusal_is_shown_in_a_line_and_can_be_retried(opened, status, shown):
     page = opened()
 
     def refuse(route):
@@ -369,7 +369,7 @@ def test_the_keyboard_does_it_all(opened):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_helps_to_see_and_hear_finds_no_fault(opened, scheme):
+def test_the_accessibility_checker_finds_no_fault(opened, scheme):
     page = opened(color_scheme=scheme)
     if scheme == "light":
         assert no_faults(page) == []

@@ -2,16 +2,18 @@
 
 import json
 import socket
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import cache
 
 import pytest
 
+from case_tables import each_case
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.serving import api, clocq, reader
 from convinse.serving.api import ServiceOptions
 from loopback import served
-from services import ask, asked
+from services import ask, asked, begun
 from tiny_models import tiny
 
 mcp = pytest.importorskip("convinse.serving.mcp")
@@ -45,15 +47,21 @@ def apps(pipeline, world_index):
         yield build
 
 
+@pytest.fixture(scope="module")
+def port_of(apps):
+    """A function from the kind of a server to its port."""
+    with ExitStack() as stack:
+        yield cache(lambda kind: stack.enter_context(served(apps(kind))))
+
+
 @pytest.fixture(scope="module", params=KINDS)
 def kind(request):
     return request.param
 
 
 @pytest.fixture(scope="module")
-def port(apps, kind):
-    with served(apps(kind)) as port:
-        yield port
+def port(port_of, kind):
+    return port_of(kind)
 
 
 @pytest.fixture
@@ -90,6 +98,32 @@ def test_a_body_that_is_no_request(post, kind, body):
     assert status == 400 and (kind == "mcp" or error_of(text))  # the text is the SDK's
 
 
+@each_case("requests")
+def test_a_wrong_request_is_refused_in_one_line(port_of, case):
+    port, body = port_of(case["server"]), case["body"]
+    path = case["path"].format(conversation=begun(port)) if "{" in case["path"] else case["path"]
+    body = body.encode() if isinstance(body, str) else body
+    status, _, text = ask(port, "POST", path, body)
+    assert status == case.get("status", 400) and case["says"] in error_of(text)
+
+
+LONG_REQUESTS = {  # server, path, body, status, words of the error
+    "api deep": ("api", "/v1/conversations", b"[" * 100_000, 400, ""),
+    "reader deep": ("reader", "/", b"[" * 900, 400, ""),
+    "a long question": ("api", "turns", {"question": "who " * 501}, 413, "2000"),
+    "a long message": ("api", KINDS["api"][0], {"messages": [{"role": "user", "content": "x" * 2001}]}, 413, "2000"),
+    "many turns": ("api", "/v1/conversations", {"conversation": {"questions": [{}] * 101}}, 413, "101 turns"),
+    "a long text": ("clocq", "/search_space", {"question": "x" * 10_001}, 400, "question"),
+}
+
+
+@pytest.mark.parametrize(("kind", "path", "body", "status", "words"), LONG_REQUESTS.values(), ids=LONG_REQUESTS)
+def test_a_request_of_too_much_is_refused_in_one_line(port_of, kind, path, body, status, words):
+    port = port_of(kind)
+    found, _, text = ask(port, "POST", f"{begun(port)}/turns" if path == "turns" else path, body)
+    assert found == status and words in error_of(text)
+
+
 def test_an_unknown_path_and_a_wrong_method(post, kind):
     status, _, text = post(path="/nothing")
     assert status == 404 and error_of(text).startswith("unknown path; ")
@@ -114,48 +148,12 @@ def chunks(body):
     yield b"0\r\n\r\n"
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "LOCALHOST:80", "127.0.0.1", "[::1]:9", "192.0.2.7", "x.localhost", "KB.example"]
-)
-def test_names_of_the_server_are_answered(post, host):
-    assert post(Host=host)[0] == 200
-
-
-@pytest.mark.parametrize(
-    "host",
-    [
-        "evil.example",
-        "evil.example:80",
-        "127.0.0.1.evil.example",
-        "",
-        "a@localhost",
-        "localhost:x",
-        "localhost/page/?",
-        "[::1",
-        "localhost.evil.example",
-    ],
-)
-def test_foreign_hosts_are_refused(post, host):
-    status, _, text = post(Host=host)
-    assert status == 403 and "--allow-host" in error_of(text)
-
-
-@pytest.mark.parametrize(
-    ("origin", "status"),
-    [("http://localhost", 200), ("http://localhost:81", 403), ("http://evil.example", 403),
-     ("null", 403), ("", 403), ("http://localhost:x", 403)],
-)  # fmt: skip
-def test_pages_of_other_sites_are_refused(post, origin, status):
-    assert post(Host="localhost", Origin=origin)[0] == status
-
-
-@pytest.mark.parametrize(
-    ("content", "status"),
-    [("application/json; charset=utf-8", 200), ("text/plain", 415), ("", 415),
-     ("application/x-www-form-urlencoded", 415)],
-)  # fmt: skip
-def test_bodies_are_json(post, content, status):
-    assert post(Content_Type=content)[0] == status
+@each_case("headers")
+def test_hosts_origins_and_types_of_bodies(post, case):
+    headers = {"Host": "localhost", **case["headers"]}
+    status, _, text = post(**{name.replace("-", "_"): value for name, value in headers.items()})
+    assert status == case["status"]
+    assert status != 403 or "Origin" in case["headers"] or "--allow-host" in error_of(text)
 
 
 def test_a_body_without_a_type_is_read(port, kind):

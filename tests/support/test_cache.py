@@ -152,7 +152,7 @@ def test_the_folder_is_for_its_owner_only(cache, workdir):
     assert stat.S_IMODE(database(workdir).parent.stat().st_mode) == 0o700
 
 
-def test_nothing_is_evicted_whatever_the_folder_says(cache, workdir):
+def test_nothing_is_evicted_even_if_the_folder_has_a_limit(cache, workdir):
     cache.put("first", value="x" * 1000)
     cache.close()
     folder = database(workdir).parent

@@ -40,7 +40,7 @@ print(checksums.sha256(Path("data")))
 """
 
 
-def test_what_is_written_takes_the_place_of_the_path(workdir):
+def test_an_output_takes_the_place_of_the_path(workdir):
     path = workdir / "deep" / "out.json"
     for text in ("first", "second"):
         with replacing(path) as temporary:
@@ -108,7 +108,7 @@ def test_a_pipe_and_a_place_below_a_file_are_no_outputs(workdir):
 
 
 @pytest.mark.parametrize("inside", ["", "file"])
-def test_what_a_link_leads_to_is_replaced_not_the_link(workdir, inside):
+def test_the_target_of_a_link_is_replaced_not_the_link(workdir, inside):
     real, link = workdir / "disk" / "out", workdir / "link"
     write(real / inside, "older")
     link.symlink_to(real)

@@ -17,19 +17,8 @@ from handmade import world
 from handmade import write as write_documents
 from refusals import refused
 
-FULL_DISK = """
-import resource, signal, sys
-from pathlib import Path
-from convinse.cli import main
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
-sys.exit(main([*sys.argv[2:], "--quiet"]))
-"""
 
-
-@pytest.fixture
-def built(workdir, corpus):
-    """Built folders and a file, with the umask of a group that may read."""
+def test_all_that_is_built_has_the_rights_of_the_umask(workdir, corpus):
     before = os.umask(0o027)
     try:
         build(write_documents(workdir / "dump.json", world()), workdir / "kb")
@@ -37,21 +26,17 @@ def built(workdir, corpus):
         write_dump(workdir / "wikipedia.db", [("Q1", [evidence("seven", "text", ("seven", "Q7"))])])
     finally:
         os.umask(before)
-    return workdir
-
-
-def test_all_that_is_built_has_the_rights_of_the_umask(built):
     modes = {
         path: stat.S_IMODE(path.stat().st_mode)
         for name in ("kb", "passages", "wikipedia.db")
-        for path in [built / name, *(built / name).rglob("*")]
+        for path in [workdir / name, *(workdir / name).rglob("*")]
     }
     assert {path for path, mode in modes.items() if mode != (0o750 if path.is_dir() else 0o640)} == set()
     assert len(modes) > 40
 
 
 @contextmanager
-def somebody_else(folder):
+def another_user(folder):
     """Whom the rights of files bind: not the owner of the machine."""
     if os.getuid():
         yield
@@ -77,22 +62,12 @@ def somebody_else(folder):
         (lambda: WikipediaDump(Path("wikipedia.db")), "wikipedia.db"),
     ],
 )
-def test_who_may_not_read_is_told_so_and_not_to_build_again(built, opened, closed_off):
-    for path in [built, *built.rglob("*")]:
+def test_a_missing_right_to_read_is_told_and_no_rebuild_advised(own_world, opened, closed_off):
+    os.chdir(own_world)
+    for path in [own_world, *own_world.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
     Path(closed_off).chmod(0)
-    with somebody_else(built):
+    with another_user(own_world):
         text = refused(IndexFileError, opened, "Permission denied", "ask its owner for the right to read it")
     assert "build" not in text and "retrieve index" not in text
     Path(closed_off).chmod(0o755)
-
-
-@pytest.mark.parametrize("limit", [0, 100, 4_000, 30_000, 60_000])
-def test_a_full_disk_is_one_line_and_leaves_nothing(workdir, corpus, start, limit):
-    passages = corpus([(f"p{n}", " ".join(f"w{n * 37 % 911 + k}" for k in range(40))) for n in range(600)])
-    process = start(FULL_DISK, limit, "retrieve", "index", passages, "--output", "index")
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
-    (line,) = errors.splitlines()
-    assert line.startswith("convinse: index: cannot be written: File too large")
-    assert list(workdir.iterdir()) == []

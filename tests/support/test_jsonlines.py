@@ -110,7 +110,7 @@ def test_typed(written):
         (b"[" * 100_000 + b"]" * 100_000, 1),
     ],
 )
-def test_what_is_no_json_is_named_with_file_and_line(written, read, content, line):
+def test_invalid_json_is_named_with_file_and_line(written, read, content, line):
     unreadable(read, written(content), f":{line}:", "not valid JSON")
 
 

@@ -61,7 +61,7 @@ def test_a_damaged_model(content):
     assert message.startswith("my_key: model.json: ")
 
 
-def test_another_format_is_told_whatever_else_it_holds():
+def test_another_format_is_named():
     path = write(Path("model.json"), b'{"format": 2, "weights": {}}')
     refused(ModelError, lambda: read(path), "my_key: model.json", "has format 2, this version reads 3", "make it again")
 

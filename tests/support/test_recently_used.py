@@ -1,31 +1,20 @@
 import threading
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from convinse.support.recently_used import RecentlyUsed
 
 
-@given(st.lists(st.lists(st.text("abc", max_size=3), max_size=6), max_size=30), st.integers(0, 12))
-def test_what_was_used_longest_ago_makes_place(calls, most):
-    values, expected = RecentlyUsed[str, str](most, len), {}
-    for keys in calls:
-        computed = []
+def test_the_value_that_was_used_longest_ago_leaves():
+    values, computed = RecentlyUsed[str, str](6, len), []
 
-        def compute(new, computed=computed):
-            computed.extend(new)
-            return map(str.upper, new)
+    def compute(new):
+        computed.append(list(new))
+        return map(str.upper, new)
 
+    for keys in (["aa", "bb", "aa", "cc"], ["aa"], ["dd"], ["aa", "cc", "dd"], ["bb"], ["larger than all"]):
         assert values.of(keys, compute) == [key.upper() for key in keys]
-        assert computed == [key for key in dict.fromkeys(keys) if key not in expected]
-        used = {key: expected.pop(key) for key in dict.fromkeys(keys) if key in expected}
-        expected.update(used)
-        for key in (key for key in computed if len(key) <= most):
-            while sum(map(len, expected)) + len(key) > most:
-                del expected[next(iter(expected))]
-            expected[key] = None
-        assert len(values) == len(expected)
+    assert computed == [["aa", "bb", "cc"], ["dd"], ["bb"], ["larger than all"]] and len(values) == 3
 
 
 def test_a_failure_keeps_nothing():
@@ -49,5 +38,4 @@ def test_threads_share_it():
         thread.start()
     for thread in threads:
         thread.join()
-    assert wrong == []
-    assert len(values) == 20
+    assert wrong == [] and len(values) == 20

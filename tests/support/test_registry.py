@@ -4,6 +4,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
+from case_tables import each_case
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.heterogeneous_answering.base import HeterogeneousAnswering
@@ -51,11 +52,6 @@ def not_found(stage, name, *words, base=EvidenceRetrievalScoring):
     assert refused(ModuleError, lambda: find_module(stage, name, base), *words).startswith(f"{stage}: ")
 
 
-@pytest.mark.parametrize(("stage", "name"), [(stage, name) for stage in STAGES for name in module_names(stage)])
-def test_every_registered_name_is_a_whole_class_of_its_stage(stage, name):
-    assert issubclass(find_module(stage, name, STAGES[stage]), STAGES[stage])
-
-
 CLASSES = {
     "qu": {
         "naive_concat": "NcAll", "nc_all": "NcAll", "nc_init": "NcInit", "nc_prev": "NcPrev", "nc_init_prev": "NcInitPrev",
@@ -94,53 +90,27 @@ print(find_module("ers", "native", EvidenceRetrievalScoring).__name__)
     assert run_python(code).strip() == "NativeERS"
 
 
-@pytest.mark.parametrize(
-    ("code", "error"),
-    [
-        ("import not_installed_anywhere", "ModuleNotFoundError: No module named 'not_installed_anywhere'"),
-        ("raise ValueError('first line\\nsecond line')", "ValueError: first line second line"),
-        ("def broken(:\n", "SyntaxError"),
-        ("{}['key']", "KeyError"),
-        ("raise SystemExit('usage: my_module')", "SystemExit"),  # a script without `if __name__ == '__main__'`
-    ],
-)
-def test_a_module_that_does_not_import_shows_its_own_error(module, code, error):
-    name = module(code)
-    not_found("ers", f"{name}:MyERS", name, error)
+@each_case("modules", "code")
+def test_a_module_that_does_not_import_shows_its_own_error(module, case):
+    name = module(case["code"])
+    not_found("ers", f"{name}:MyERS", name, case["says"])
 
 
-@pytest.mark.parametrize("name", [":", ":Class", "a b:Class", "..relative:Class", "os:", "os:path", "nowhere:Class"])
-def test_a_name_that_means_no_class(name):
-    words = ["No module named 'nowhere'"] if name.startswith("nowhere") else []
-    not_found("ers", name, *words)
+@each_case("modules", "name")
+def test_a_name_that_means_no_class(case):
+    not_found("ers", case["name"], case["says"])
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("Missing", "no class 'Missing'"),
-        ("function", "no class 'function'"),
-        ("Other", "must inherit convinse.EvidenceRetrievalScoring"),
-        ("Open", "must implement inference_on_turn"),  # the abstract method
-    ],
-)
-def test_what_is_no_module_of_the_stage(module, name, words):
-    not_found("ers", f"{module(GOOD)}:{name}", words)
+@each_case("modules", "class")
+def test_a_class_of_another_kind_is_no_module_of_the_stage(module, case):
+    not_found("ers", f"{module(GOOD)}:{case['class']}", case["says"])
     not_found("ha", f"{module(GOOD)}:MyERS", "must inherit convinse.Het", base=HeterogeneousAnswering)
 
 
-@pytest.mark.parametrize(
-    ("method", "words"),
-    [
-        ("__init__(self, config, use_gold_answers)", "__init__: missing a required argument: 'use_gold_answers'"),
-        ("inference_on_turn(self, turn)", "inference_on_turn: too many positional arguments"),
-        ("inference_on_turns(self, turns)", "inference_on_turns: too many positional arguments"),
-        ("train(self)", "train: too many positional arguments"),
-    ],
-)
-def test_a_method_with_other_parameters_is_named(module, method, words):
-    name = module(f"{GOOD}\nclass Older(MyERS):\n    def {method}:\n        pass\n")
-    not_found("ers", f"{name}:Older", words, "docs/your-own-module.md")
+@each_case("modules", "method")
+def test_a_method_with_other_parameters_is_named(module, case):
+    name = module(f"{GOOD}\nclass Older(MyERS):\n    def {case['method']}:\n        pass\n")
+    not_found("ers", f"{name}:Older", case["says"], "docs/your-own-module.md")
 
 
 def test_an_installed_plug_in_is_a_name(module, monkeypatch):

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from case_tables import each_case
 from convinse.wikipedia.entities import PageNames, short_forms
 from convinse.wikipedia.snippets import Link, Snippet
 
@@ -14,12 +15,9 @@ ITEMS = {
 }
 
 
-def linked(text, *links):
-    """A snippet whose links are given as (anchor, target)."""
-    found = []
-    for anchor, target in links:
-        start = text.index(anchor)
-        found.append(Link(start, start + len(anchor), target))
+def linked(text, links=None):
+    """A snippet whose links are given as anchor -> target."""
+    found = [Link(text.index(anchor), text.index(anchor) + len(anchor), to) for anchor, to in (links or {}).items()]
     return Snippet(text, tuple(found), "text")
 
 
@@ -34,7 +32,7 @@ def annotate(snippet, *others, title="Kate Bush", lead=0):
 
 def test_links_dates_and_the_own_name_are_annotated_in_reading_order():
     text = "In 1986 Kate Bush and Peter Gabriel met in London on 3 May 1987."
-    snippet = linked(text, ("Peter Gabriel", "Peter Gabriel"), ("London", "London"))
+    snippet = linked(text, {"Peter Gabriel": "Peter Gabriel", "London": "London"})
     found = annotate(snippet)
     assert surfaces(snippet, found) == [
         ["1986", "1986-01-01T00:00:00Z"],
@@ -46,59 +44,16 @@ def test_links_dates_and_the_own_name_are_annotated_in_reading_order():
     assert [entity["label"] for entity in found.entities] == [surface for surface, _ in surfaces(snippet, found)]
 
 
-CITY = linked("In New York City and elsewhere.", ("New York City", "New York City"))
-STATE = linked("In upstate New York.", ("New York", "New York (state)"))
-LONDON = linked("London calling.", ("London", "London"))
-HEROES = linked("She wrote (Heroes) once.", ("(Heroes)", "London"))
-GENRE = linked("She sang art rock, and the song of it.", ("art rock", "London"), ("and", "Peter Gabriel"))
-MENTIONS = {
-    "the title": (linked("Then Kate Bush's song came."), [], [["Kate Bush", "Q636"]]),
-    "the surname": (linked("Then Bush's song came."), [], [["Bush", "Q636"]]),
-    "inside a word": (linked("Bushes grow. An ambush."), [], []),
-    "in other letters": (linked("the bush and Kates"), [], []),
-    "a name linked once is known on the whole page": (
-        linked("Gabriel sang."), [linked("She met Gabriel.", ("Gabriel", "Peter Gabriel"))], [["Gabriel", "Q175195"]]),
-    "the longest name wins and none lies in another": (
-        linked("New York City is not New York."), [CITY, STATE], [["New York City", "Q60"], ["New York", "Q1384"]]),
-    "a name that runs into a link leaves room for a shorter one": (
-        linked("New York City Hall", ("City Hall", "City Hall")), [CITY, STATE], [["New York", "Q1384"]]),
-    "nothing is looked for inside a link, also to no known item": (
-        linked("The London Bush Theatre of 1972.", ("London Bush Theatre", "Bush Theatre")), [LONDON],
-        [["1972", "1972-01-01T00:00:00Z"]]),
-    "a linked year still is a year": (
-        linked("In 1978 and in 1985 in music.", ("1978", "1978 in music"), ("1985 in music", "1985 in music")), [],
-        [["1978", "1978-01-01T00:00:00Z"], ["1985", "1985-01-01T00:00:00Z"]]),
-    "link texts in small letters are names, common words are none": (
-        linked("More art rock and art rocks."), [GENRE], [["art rock", "Q84"]]),
-    "link texts without letters are no names": (
-        linked("Of 12,500 one."), [linked("It has 12,500 rooms.", ("12,500", "London"))], [["12,500", "12500"]]),
-    "numbers of coordinates are no entities": (
-        linked("At 38.5°N in 1986."), [], [["1986", "1986-01-01T00:00:00Z"]]),
-    "names that begin with a sign are found at word borders": (
-        linked("Then (Heroes) and x(Heroes) came."), [HEROES], [["(Heroes)", "Q84"]]),
-}  # fmt: skip
+@each_case("mentions", "mentions")
+def test_mentions(case):
+    snippet = linked(case["text"], case.get("links"))
+    others = [linked(other["text"], other["links"]) for other in case.get("others", ())]
+    assert surfaces(snippet, annotate(snippet, *others)) == case["mentions"]
 
 
-@pytest.mark.parametrize(("snippet", "others", "mentions"), MENTIONS.values(), ids=MENTIONS)
-def test_mentions(snippet, others, mentions):
-    assert surfaces(snippet, annotate(snippet, *others)) == mentions
-
-
-@pytest.mark.parametrize(
-    ("title", "forms"),
-    [
-        ("Titanic (1997 film)", ["Titanic", "Titanic (1997 film)"]),
-        ("Zinedine Zidane", ["Zidane", "Zinedine Zidane"]),
-        ("J. R. R. Tolkien", ["J. R. R. Tolkien", "Tolkien"]),
-        ("Lady Gaga", ["Gaga", "Lady Gaga"]),
-        ("Dracula", ["Dracula"]),
-        ("Springfield, Illinois", ["Springfield", "Springfield, Illinois"]),
-        ("May 1, 1990", ["May 1, 1990"]),
-        ("The Lord of the Rings", ["The Lord of the Rings"]),
-    ],
-)
-def test_short_forms_of_titles(title, forms):
-    assert short_forms(title) == forms
+@each_case("mentions", "forms")
+def test_short_forms_of_titles(case):
+    assert short_forms(case["title"]) == case["forms"]
 
 
 @pytest.mark.parametrize(("title", "part"), [("Arsenal F.C.", "F.C."), ("Real Madrid C.F.", "C.F.")])
@@ -108,7 +63,7 @@ def test_an_abbreviation_that_many_clubs_share_is_no_short_form(title, part):
 
 def test_a_date_inside_a_linked_item_is_no_mention_of_its_own():
     items = {**ITEMS, "1986 FIFA World Cup": {"id": "Q46938", "label": "1986 FIFA World Cup"}}
-    snippet = linked("At the 1986 FIFA World Cup.", ("1986 FIFA World Cup", "1986 FIFA World Cup"))
+    snippet = linked("At the 1986 FIFA World Cup.", {"1986 FIFA World Cup": "1986 FIFA World Cup"})
     found = PageNames(PAGE, "Kate Bush", [snippet], items).annotate(snippet, 0)
     assert surfaces(snippet, found) == [["1986 FIFA World Cup", "Q46938"]]
 

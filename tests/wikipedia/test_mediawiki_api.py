@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from case_tables import each_case
 from convinse.support import web
 from convinse.support.errors import NetworkError
 from convinse.wikipedia.api import LinkedItem, MediaWikiApi, until
@@ -80,17 +81,9 @@ def test_the_title_of_an_item_that_was_merged_into_another(wiki, client):
     assert client.title_of("Q1", soon()) == "Two"
 
 
-@pytest.mark.parametrize(
-    ("address", "site"),
-    [
-        ("https://en.wikipedia.org/w/api.php", "enwiki"),
-        ("https://de.m.wikipedia.org/w/api.php", "dewiki"),
-        ("https://zh-yue.wikipedia.org/w/api.php", "zh_yuewiki"),
-        ("http://localhost:8080/api.php", "enwiki"),
-    ],
-)
-def test_the_site_is_that_of_the_address(address, site):
-    assert MediaWikiApi(address, address).site == site
+@each_case("addresses", "wiki")
+def test_the_site_is_that_of_the_address(case):
+    assert MediaWikiApi(case["wiki"], case["wiki"]).site == case["site"]
 
 
 def test_items_come_back_under_the_titles_as_linked(wiki, client):
@@ -126,7 +119,7 @@ def test_addresses_stay_short_enough(wiki, client):
     assert len(wiki.requests) > 1 and all(len(request.path) < 8000 for request in wiki.requests)
 
 
-def test_what_can_be_no_title_is_not_asked_for(wiki, client):
+def test_an_invalid_title_is_not_requested(wiki, client):
     assert linked(client, ["a|b", "a#b", "", "  ", "{x}", "x" * 256, "a\nb"]) == {}
     assert wiki.requests == []
 
@@ -214,7 +207,7 @@ STAYING = {
 
 
 @pytest.mark.parametrize(("fault", "word"), STAYING.values(), ids=STAYING)
-def test_what_cannot_be_used_is_an_error_at_once(wiki, client, fault, word):
+def test_an_unusable_answer_is_an_error_at_once(wiki, client, fault, word):
     wiki.faults = [fault]
     with pytest.raises(NetworkError, match=word) as caught:
         client.page("Titanic", soon())

@@ -1,9 +1,12 @@
+import logging
 import re
 from urllib.parse import unquote
 
 import pytest
 
 from convinse.records.evidence import check_evidence, merge_duplicates
+from convinse.support.limits import DEEPEST_ELEMENT
+from convinse.wikipedia import page, tables
 from convinse.wikipedia.document import parse_html
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
 from places import SNAPSHOT_SOURCES
@@ -39,7 +42,7 @@ def evidences(style="legacy", title="Titanic (1997 film)"):
 
 
 @pytest.mark.parametrize("style", HEADINGS)
-def test_an_article_becomes_evidences_whatever_the_renderer(style):
+def test_an_article_of_any_renderer_becomes_evidences(style):
     found = {evidence["evidence_text"]: evidence for evidence in evidences(style)}
     assert list(found) == [
         "Titanic, Directed by, James Cameron",
@@ -58,7 +61,7 @@ def test_an_article_becomes_evidences_whatever_the_renderer(style):
     assert ["James Cameron", "Q42574"] in filmed["disambiguations"]  # not linked there
 
 
-def test_what_an_evidence_is_made_from_comes_with_it():
+def test_an_evidence_has_its_row_or_attribute():
     info, _, opened, row, *_ = evidences()
     cameron, winslet = ITEMS["James Cameron"], ITEMS["Kate Winslet"]
     assert info["attribute"] == {
@@ -122,15 +125,15 @@ MARKUP = re.compile(r"</?[a-z][^>]*>|&(?:nbsp|amp|#\d+);|\[edit\]|\{\{|\]\]|  |\
 
 def check_page(title, html):
     """What holds on every page; returns how many links, evidences and evidences with footnote marks it has."""
-    page = parse_page(title, html)
-    written = {bare(node.text()) for node in parse_html(html).css("a")} if page.snippets else set()
-    for snippet in page.snippets:
+    parsed = parse_page(title, html)
+    written = {bare(node.text()) for node in parse_html(html).css("a")} if parsed.snippets else set()
+    for snippet in parsed.snippets:
         for link in snippet.links:
             anchor = snippet.text[link.start : link.end]
             assert bare(anchor) in written, (title, snippet.text, anchor)
             assert anchor == anchor.strip(), (title, snippet.text, anchor)
-    items = {target: {"id": f"Q{number}", "label": target} for number, target in enumerate(sorted(page.targets), 1)}
-    found = merge_duplicates(page_evidences(page, {"id": "Q999999", "label": title}, items))
+    items = {target: {"id": f"Q{number}", "label": target} for number, target in enumerate(sorted(parsed.targets), 1)}
+    found = merge_duplicates(page_evidences(parsed, {"id": "Q999999", "label": title}, items))
     for evidence in found:
         text = evidence["evidence_text"]
         check_evidence(evidence, title)
@@ -141,7 +144,7 @@ def check_page(title, html):
         assert text.startswith(title.split(" (")[0])
     assert len({(e["evidence_text"], e["source"]) for e in found}) == len(found)
     marks = sum(re.search(r"\[\d{1,3}\]", evidence["evidence_text"]) is not None for evidence in found)
-    return sum(len(snippet.links) for snippet in page.snippets), len(found), marks
+    return sum(len(snippet.links) for snippet in parsed.snippets), len(found), marks
 
 
 def test_all_embedded_pages():
@@ -158,3 +161,38 @@ def test_all_embedded_pages():
 )
 def test_evidences_begin_with_the_title_without_its_bracket(title, name):
     assert [snippet.text for snippet in parse_page(title, "<p>It won.</p>").snippets] == [f"{name}, It won."]
+
+
+# --- limits
+
+
+def test_a_table_is_cut_and_the_page_stays(monkeypatch, caplog):
+    monkeypatch.setattr(tables, "MOST_TABLE_CELLS", 50)
+    row = "<tr><td colspan=999 rowspan=999>b</td></tr>"
+    html = f"<table class=wikitable><tr><th>a</th><th>c</th></tr>{row}{'<tr><td>x</td></tr>' * 9}</table><p>It is here.</p>"
+    with caplog.at_level(logging.WARNING):
+        snippets = parse_page("T", html).snippets
+    assert snippets[-1].text == "T, It is here." and "a table of more than 50 cells is cut" in caplog.text
+
+
+def test_a_page_gives_only_so_much(monkeypatch, caplog):
+    monkeypatch.setattr(page, "MOST_PAGE_TEXT", 1000)
+    header = "".join(f"<th>{'long ' * 20}{n}</th>" for n in range(9))
+    html = f"<p>It is here.</p><table class=wikitable><tr>{header}</tr>{('<tr>' + '<td>a</td>' * 9 + '</tr>') * 99}</table>"
+    with caplog.at_level(logging.WARNING):
+        snippets = parse_page("T", html).snippets
+    assert snippets[0].text == "T, It is here." and sum(len(snippet.text) for snippet in snippets) <= 1000
+    assert "T: gives more than 1000 characters; the rest is left out" in caplog.text
+
+
+@pytest.mark.parametrize("tag", ["div", "ul><li", "table><tr><td", "b"])
+def test_elements_that_are_nested_too_deep_are_left_out(tag, caplog):
+    html = "<p>It is here.</p>" + f"<{tag}>" * 20_000 + "<p>Never reached.</p>"
+    with caplog.at_level(logging.WARNING):
+        assert [snippet.text for snippet in parse_page("T", html).snippets] == ["T, It is here."]
+    assert f"more than {DEEPEST_ELEMENT} deep" in caplog.text
+
+
+def test_elements_that_stand_side_by_side_are_not_nested():
+    html = "<ul>" + "<li>It is<br>here." * 999 + "</ul>" + "<p>A line." * 999 + "<div><b>B</b></div>" * 999
+    assert len(parse_page("T", html).snippets) == 2 * 999

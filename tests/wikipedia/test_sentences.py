@@ -1,5 +1,4 @@
-import pytest
-
+from case_tables import each_case
 from convinse.wikipedia.document import blocks, flatten, parse_html
 from convinse.wikipedia.page import sentences
 from places import SNAPSHOT_SOURCES
@@ -12,18 +11,9 @@ def split(html):
     return [snippet for block in blocks(parse_html(html)) for snippet in sentences(block)]
 
 
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("She sang. He played! Who listened? All.", ["She sang.", "He played!", "Who listened?", "All."]),
-        ("Dr. Smith met J. R. R. Tolkien in St. Ives. Ah.", ["Dr. Smith met J. R. R. Tolkien in St. Ives.", "Ah."]),
-        ("It cost 3.5 million. It failed.", ["It cost 3.5 million.", "It failed."]),
-        ("One sentence without an end", ["One sentence without an end"]),
-        ("", []),
-    ],
-)
-def test_prose_is_cut_at_sentence_ends(text, parts):
-    assert [snippet.text for snippet in split(f"<p>{text}</p>")] == parts
+@each_case("html", "prose")
+def test_prose_is_cut_at_sentence_ends(case):
+    assert [snippet.text for snippet in split(f"<p>{case['prose']}</p>")] == case["sentences"]
 
 
 def test_links_lie_on_their_anchors_in_every_sentence():

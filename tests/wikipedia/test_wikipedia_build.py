@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from convinse.support.errors import DataError, OutputError
+from convinse.support.errors import DataError
 from convinse.wikipedia import build as build_module
 from convinse.wikipedia.build import build, label_of
 from convinse.wikipedia.dump import WikipediaDump
@@ -76,23 +76,6 @@ def test_too_many_bad_lines_stop_and_keep_the_older_dump(workdir):
         build(save([*PAIR, *["{"] * 11], "other.jsonl"), Path("w.db"))
     assert Path("w.db").read_bytes() == before
     assert not [file for file in workdir.iterdir() if file.name.endswith(".tmp")]
-
-
-def test_what_cannot_be_built_is_one_clear_line(workdir):
-    for problem, pages in [("none of its 1 pages", save([page("A", None)])), ("none of its 0", save([], "e.jsonl")),
-                           ("cannot be read", Path("nowhere"))]:  # fmt: skip
-        with pytest.raises(DataError, match=problem):
-            build(pages, Path("w.db"))
-    save(PAIR, "cut.gz")
-    Path("cut.gz").write_bytes(Path("cut.gz").read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"cut\.gz:1: cannot be read"):
-        build(Path("cut.gz"), Path("w.db"))
-    save([], "t.tsv").write_text("nothing\nhere\n")
-    with pytest.raises(DataError, match=r"t\.tsv: no line"):
-        build(save(PAIR), Path("w.db"), Path("t.tsv"))
-    assert not Path("w.db").exists()
-    with pytest.raises(OutputError, match="no Wikipedia dump"):
-        build(save(PAIR), Path("pages.jsonl"))
 
 
 @real
