@@ -1,0 +1,17 @@
+"""The tables of cases in tests/cases: text in, record out."""
+
+import pytest
+import yaml
+
+from places import ROOT
+
+
+def cases(name, key=None):
+    """The cases of a table; with a key, those that have it."""
+    text = (ROOT / "tests" / "cases" / f"{name}.yml").read_text(encoding="utf-8")
+    return [case for case in yaml.safe_load(text) if key is None or key in case]
+
+
+def each_case(name, key=None):
+    """Run a test with each case of a table as `case`, named by its first value."""
+    return pytest.mark.parametrize("case", cases(name, key), ids=lambda case: str(next(iter(case.values()))))
