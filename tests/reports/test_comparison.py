@@ -16,19 +16,16 @@ def runs(*named):
 
 def test_the_interval_of_independent_questions_is_that_of_a_share():
     values, groups = [1.0] * 300 + [0.0] * 100, [str(n) for n in range(400)]
-    mean, low, high = interval(values, groups)
+    found = interval(values, groups)
     half = 1.96 * math.sqrt(0.75 * 0.25 / 400)
-    assert (
-        mean == 0.75 and low == pytest.approx(0.75 - half, abs=0.006) and high == pytest.approx(0.75 + half, abs=0.006)
-    )
-    assert interval(values, groups) == (mean, low, high)  # every time
+    assert found == pytest.approx((0.75, 0.75 - half, 0.75 + half), abs=0.006) and found.mean == 0.75
+    assert interval(values, groups) == found  # every time
 
 
 def test_questions_that_go_together_make_it_wider():
     """Groups of 4 equal values are worth a quarter of the questions: the interval is twice as wide."""
     values = [float(n % 4 != 0) for n in range(100) for _ in range(4)]
-    alone = interval(values, [str(n) for n in range(400)])
-    together = interval(values, [str(n // 4) for n in range(400)])
+    alone, together = (interval(values, [str(n // size) for n in range(400)]) for size in (1, 4))
     assert alone.mean == together.mean
     assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(2, abs=0.15)
 
