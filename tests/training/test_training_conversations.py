@@ -1,6 +1,5 @@
 """Conversations for training: understood turn by turn, with the gold answers of earlier turns."""
 
-import copy
 import json
 
 import msgspec
@@ -11,10 +10,12 @@ from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.question_understanding.base import QuestionUnderstanding
 from convinse.support.errors import DataError
 from convinse.training.conversations import grouped_turns, understood_conversations
+from refusals import refused
+from written import write
 
 
 class Recorder(QuestionUnderstanding):
-    """Writes what it was told of the history into the representation."""
+    """Writes the history that it is given into the representation."""
 
     def inference_on_turn(self, turn, history_turns):
         assert "pred_answers" not in turn
@@ -34,7 +35,7 @@ CONVERSATIONS = [{"conv_id": "a", "questions": QUESTIONS[:2]}, {"conv_id": "b", 
 @pytest.fixture
 def config(workdir):
     def make(conversations, part="train"):
-        (workdir / f"{part}.json").write_text(json.dumps(conversations))
+        write(f"{part}.json", conversations)
         return parse_config({"benchmark_path": str(workdir), "qu": f"{__name__}:Recorder"})
 
     return make
@@ -51,30 +52,26 @@ def test_each_turn_knows_the_gold_answers_of_those_before(config, part):
 
 
 def test_an_earlier_representation_is_not_kept(config):
-    conversations = copy.deepcopy(CONVERSATIONS)
     old = {"context": [], "entities": [], "predicate": "", "answer_type": ""}
-    conversations[1]["questions"][0] |= {"structured_representation": "old", "representation": old}
-    found = understood_conversations(config(conversations), "train")
-    assert "representation" not in found[1]["questions"][0]
-    assert json.loads(found[1]["questions"][0]["structured_representation"]) == ["three?", []]
+    question = {**QUESTIONS[2], "structured_representation": "old", "representation": old}
+    found = understood_conversations(config([{"conv_id": "b", "questions": [question]}]), "train")
+    assert "representation" not in found[0]["questions"][0]
+    assert json.loads(found[0]["questions"][0]["structured_representation"]) == ["three?", []]
 
 
-def test_a_turn_without_answers_is_named(config):
-    conversations = copy.deepcopy(CONVERSATIONS)
-    conversations[0]["questions"][1] = {"question": "two?"}
-    with pytest.raises(DataError, match=r"train.json: conversation a, turn 1 has no answers; training needs them$"):
-        understood_conversations(config(conversations), "train")
-
-
-def test_questions_that_have_no_answer_are_learnt_from(config):
-    conversations = copy.deepcopy(CONVERSATIONS)
-    conversations[0]["questions"][1] = {"question": "two?", "answers": []}
-    _, second = understood_conversations(config(conversations), "train")[0]["questions"]
+def test_a_turn_without_answers_is_refused_unless_its_question_has_none(config):
+    conversation = {"conv_id": "a", "questions": [QUESTIONS[0], {"question": "two?"}]}
+    message = "train.json: conversation a, turn 1 has no answers; training needs them"
+    refused(DataError, lambda: understood_conversations(config([conversation]), "train"), message)
+    conversation["questions"][1]["answers"] = []
+    _, second = understood_conversations(config([conversation]), "train")[0]["questions"]
     assert second["answers"] == [] and json.loads(second["structured_representation"])[0] == "two?"
+    message = "dev.json: no such file; training needs it, check dev_input_path and benchmark_path"
+    refused(DataError, lambda: understood_conversations(config(CONVERSATIONS), "dev"), message)
 
 
 class Finder(EvidenceRetrievalScoring):
-    """Finds nothing; what a question is about is the item of its first word."""
+    """Finds nothing; the topic of a question is the item of its first word."""
 
     def inference_on_turn(self, turn, sources):
         item = turn["question"].split()[0]
@@ -82,7 +79,7 @@ class Finder(EvidenceRetrievalScoring):
         return []
 
 
-def test_turns_are_grouped_by_conversation_and_single_questions_by_what_they_are_about(config):
+def test_turns_are_grouped_by_conversation_and_single_questions_by_their_topic(config):
     def asked(name, *questions, **more):
         turns = [{"turn": n, "question": question, "answers": []} for n, question in enumerate(questions)]
         return {"conv_id": name, "questions": turns, **more}
@@ -98,9 +95,3 @@ def test_turns_are_grouped_by_conversation_and_single_questions_by_what_they_are
     assert groups == [("Titanic?", "a"), ("why", "a"), ("Jaws who", "7"), ("when", "7"), ("Alien how", "Alien"),
                       ("Alien who", "Alien"), ("who else", "who else")]  # fmt: skip
     assert all("top_evidences" not in turn for turn in given)  # they are too many to be kept
-
-
-def test_a_missing_part_is_named(config):
-    message = "dev.json: no such file; training needs it, check dev_input_path and benchmark_path"
-    with pytest.raises(DataError, match=message):
-        understood_conversations(config(CONVERSATIONS), "dev")
