@@ -3,8 +3,6 @@
 import dataclasses
 import json
 import struct
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -30,23 +28,17 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_what_is_kept_is_read(folder):
+def test_written_classes_are_read_without_pytorch(folder, run_python):
     assert has_answer_type(folder) and not has_answer_type(folder / "none") and not has_answer_type(None)
     read = read_answer_classes(folder)
     assert read == CLASSES and list(read.names) == list(CLASSES.names)
     assert read.place == {"Q5": 0, "Q6256": 1, DATE: 2, OTHER: 3}
-
-
-def test_reading_needs_no_pytorch(folder):
     code = (
-        "import sys\n"
-        "from pathlib import Path\n"
-        "from convinse.encoder.answer_classes import read_answer_classes\n"
-        f"print(read_answer_classes(Path({str(folder)!r})).names['Q5'])\n"
+        "import sys; from pathlib import Path; from convinse.encoder.answer_classes import read_answer_classes\n"
+        "print(read_answer_classes(Path(sys.argv[1])).names['Q5'])\n"
         "print(sorted({'torch', 'transformers', 'safetensors'} & set(sys.modules)))\n"
     )
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert made.stdout.splitlines() == ["human", "[]"]
+    assert run_python(code, folder).splitlines() == ["human", "[]"]
 
 
 @pytest.mark.parametrize(
@@ -58,11 +50,11 @@ def test_reading_needs_no_pytorch(folder):
         ("who?", "Whose?", "Whose? who?"),
     ],
 )
-def test_the_question_as_asked_stands_behind_its_full_form_unless_it_is_in_it(question, in_full, text):
+def test_the_question_stands_behind_its_full_form_unless_it_is_in_it(question, in_full, text):
     assert typed_text(question, in_full) == text
 
 
-def test_the_place_of_the_verb_counts_where_the_file_tells_how_often_it_is_first(tmp_path):
+def test_the_place_of_the_verb_counts_if_the_file_tells_how_often_it_is_first(tmp_path):
     chances = np.array([[0.6, 0.1, 0.2, 0.1], [0.6, 0.1, 0.2, 0.1]])
     assert CLASSES.with_grammar(chances, [True, False]) is chances
     shares = CLASSES.settings | {"verb_first": "0.1 0 0.9 0.2"}
@@ -77,22 +69,22 @@ def header(**metadata):
     return struct.pack("<Q", len(content)) + content
 
 
+FORMAT = "convinse answer type head 1"
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (b"", "cannot be read"),
         (b"\xff" * 40, "cannot be read (ValueError: a header of"),
         (struct.pack("<Q", 4) + b"{not", "cannot be read"),
-        (header(), "is no 'convinse answer type head 1'"),
-        (header(format="convinse answer type head 1"), "cannot be read (KeyError"),
-        (header(format="convinse answer type head 1", classes="[[1]]"), "cannot be read (ValidationError"),
-        (
-            header(format="convinse answer type head 1", classes="[]", verb_first="0.5"),
-            "verb_first: 1 shares for 0 classes",
-        ),
-        (header(format="convinse answer type head 1", classes="[]", verb_first="x"), "verb_first: could not convert"),
+        (header(), f"is no '{FORMAT}'"),
+        (header(format=FORMAT), "cannot be read (KeyError"),
+        (header(format=FORMAT, classes="[[1]]"), "cannot be read (ValidationError"),
+        (header(format=FORMAT, classes="[]", verb_first="0.5"), "verb_first: 1 shares for 0 classes"),
+        (header(format=FORMAT, classes="[]", verb_first="x"), "verb_first: could not convert"),
     ],
 )
-def test_files_that_are_no_head(folder, content, words):
+def test_a_file_without_a_head_is_refused(folder, content, words):
     (folder / ANSWER_TYPE).write_bytes(content)
     refused(ModelError, lambda: read_answer_classes(folder), ANSWER_TYPE, words)

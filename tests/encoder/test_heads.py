@@ -1,27 +1,15 @@
 """The heads of a joint model that have files of their own: what they compute, and their files."""
 
 import pytest
+from model_heads import MAKE, classes
 
-from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses
 from convinse.encoder.checkpoint import folder_id, load_checkpoint
-from convinse.encoder.heads import AnswerTypeHead, RewriteHead, YesNoHead, load_heads, states
+from convinse.encoder.heads import AnswerTypeHead, load_heads, states
 from convinse.support.errors import ModelError
 from refusals import refused
 from tiny_models import copy_of, inputs, joint, joint_model, torch
 
 PAIRS = [["did tolkien write the hobbit", "the hobbit was written by tolkien"], ["was it a film", "the song"]]
-NAMES = {"Q5": "human", DATE: DATE, OTHER: OTHER}
-
-
-def classes(names=NAMES):
-    return AnswerClasses(dict(names), {name: name for name in names}, {})
-
-
-MAKE = {
-    YesNoHead: lambda layer=1: YesNoHead(32, 2, layer, 64),
-    AnswerTypeHead: lambda layer=1: AnswerTypeHead(32, layer, classes(), 4, 256),
-    RewriteHead: lambda layer=1: RewriteHead(joint_model(joint()).config, layer, 1),
-}
 KINDS = pytest.mark.parametrize("kind", MAKE)
 
 
@@ -30,10 +18,10 @@ def head_of(kind, layer=1):
     return MAKE[kind](layer).eval()
 
 
-def output(head, *pairs, folder=None):
+def output(head, *pairs):
     given = inputs(*pairs)
     with torch.inference_mode():
-        return head(states(joint_model(folder or joint()).bert, head.layer, **given), given["attention_mask"])
+        return head(states(joint_model(joint()).bert, head.layer, **given), given["attention_mask"])
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
@@ -47,7 +35,6 @@ def test_states_are_those_of_a_layer(layer):
 @KINDS
 def test_padding_changes_nothing(kind):
     together = output(head_of(kind), *PAIRS)
-    assert len(together) == 2
     for place, pair in enumerate(PAIRS):
         alone = output(head_of(kind), pair)[0]
         both = together[place] if alone.dim() < 2 else together[place, : len(alone)]
@@ -84,19 +71,21 @@ def test_a_stored_head_is_loaded_and_the_model_is_the_same_otherwise(kind, stora
 
 
 @KINDS
-def test_files_that_hold_no_such_head(kind, tmp_path):
+def test_a_file_without_the_head_is_refused(kind, tmp_path):
     folder = copy_of(joint(), tmp_path / "model")
-    config, path = joint_model(folder).config, folder / kind.file
-    refused(ModelError, lambda: kind.load(folder, config), f"{kind.file}: cannot be loaded")
+    path = folder / kind.file
+
+    def fault(*words, config=None):
+        refused(ModelError, lambda: kind.load(folder, config or joint_model(folder).config), *words)
+
+    fault(f"{kind.file}: cannot be loaded")
     head_of(kind).save(folder)
-    whole = path.read_bytes()
-    for broken in (b"", whole[:50], whole[:-7]):
+    fault("size mismatch", config=joint_model(joint(hidden_size=64)).config)
+    content = path.read_bytes()
+    for broken in (b"", content[:50], content[:-7]):
         path.write_bytes(broken)
-        refused(ModelError, lambda: kind.load(folder, config), f"{kind.file}: cannot be loaded", "copy it")
+        fault(f"{kind.file}: cannot be loaded", "copy it")
     path.write_bytes((folder / "model.safetensors").read_bytes())
-    refused(ModelError, lambda: kind.load(folder, config), f"is no '{kind.format}'")
+    fault(f"is no '{kind.format}'")
     head_of(kind, layer=3).save(folder)
-    refused(ModelError, lambda: kind.load(folder, config), "it is for layer 3 of 2")
-    head_of(kind).save(folder)
-    larger = joint_model(joint(hidden_size=64)).config
-    refused(ModelError, lambda: kind.load(folder, larger), "size mismatch")
+    fault("it is for layer 3 of 2")

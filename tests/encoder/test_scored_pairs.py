@@ -1,4 +1,4 @@
-"""A second run finds what the cross-encoder has computed, the same to the last bit, and computes nothing."""
+"""Kept scores of pairs: a second run finds what the cross-encoder has computed, the same to the last bit, and computes nothing."""
 
 import json
 
@@ -12,92 +12,88 @@ from convinse.encoder.scored_pairs import Scored, ScoredPairs
 from convinse.formats.convmix import read_conversations
 from convinse.pipeline import Pipeline
 from convinse.support.cache import Cache
-from evidences import evidence
+from evidences import evidence, texts
 from tiny_models import WORDS, Counted, joint, tiny
 
 QUERIES = ["who wrote the hobbit", "when was it \ud800 written"]
 TEXTS = [[" ".join(WORDS[n : n + 4]) for n in range(9)], ["the author", " ".join(WORDS) * 9, "город Толстой"]]
 
 
-def evidences(texts):
-    return [evidence(text, "kb") for text in texts]
+def evidences(listed):
+    return [evidence(text, "kb") for text in listed]
 
 
-def reranker(path, model=None, reads=True, **options):
-    pool = ModelPool()
-    if reads:
-        pool.share_spans()
-    cache = Cache(path)
-    made = BertReranker(model or joint(), "cpu", models=pool, cache=cache, **{"max_length": 64, **options})
-    return made, pool, Counted(made.engine)
+CANDIDATES = [evidences(listed) for listed in TEXTS]
 
 
-def test_a_second_run_computes_nothing_and_finds_the_same(tmp_path):
-    candidates = [evidences(texts) for texts in TEXTS]
+@pytest.fixture
+def reranker(closed):
+    """A reranker as of another run over the same folder, its pool, and what it computes."""
+
+    def make(path, model=None, reads=True, **options):
+        pool = ModelPool()
+        if reads:
+            pool.share_spans()
+        settings = {"max_length": 64, **options}
+        made = closed(BertReranker(model or joint(), "cpu", models=pool, cache=Cache(path), **settings))
+        return made, pool, Counted(made.engine)
+
+    return make
+
+
+def test_a_second_run_computes_nothing_and_finds_the_same(reranker, tmp_path):
     first, pool, counted = reranker(tmp_path)
-    ranked = first.rank_all(QUERIES, candidates)
+    ranked = first.rank_all(QUERIES, CANDIDATES)
     assert counted.sequences == sum(map(len, TEXTS))
     first.close()
     again, other, idle = reranker(tmp_path)
-    assert again.rank_all(QUERIES, candidates) == ranked
+    assert again.rank_all(QUERIES, CANDIDATES) == ranked
     assert idle.sequences == 0
-    for query, texts in zip(QUERIES, TEXTS, strict=True):
-        pairs, name = [(query, text) for text in texts], f"{again.model_id}/fp32"
+    name = f"{again.model_id}/fp32"
+    for query, listed in zip(QUERIES, TEXTS, strict=True):
+        pairs = [(query, text) for text in listed]
         for one, two in zip(pool.spans.get(name, pairs), other.spans.get(name, pairs), strict=True):
             assert (one is None) == (two is None)
             assert one is None or (one.tokens == two.tokens and np.array_equal(one.logits, two.logits))
-    assert other.spans.get(f"{again.model_id}/fp32", [(QUERIES[1], TEXTS[1][1])]) == [None]  # was cut
-    again.close()
+    assert other.spans.get(name, [(QUERIES[1], TEXTS[1][1])]) == [None]  # was cut
 
 
-@pytest.mark.parametrize("change", ["query", "text", "order", "length", "model", "precision", "reading"])
-def test_another_question_text_model_or_setting_is_computed(tmp_path, change):
-    first, _, _ = reranker(tmp_path)
-    first.rank_all(QUERIES[:1], [evidences(TEXTS[0])])
-    first.close()
+SETTINGS = {
+    "length": {"max_length": 65},
+    "precision": {"precision": "bf16"},
+    "reading": {"reads": False},
+    "model": {"model": joint(seed=9)},
+}
+
+
+@pytest.mark.parametrize("change", ["query", "text", "order", *SETTINGS])
+def test_another_question_text_model_or_setting_is_computed(reranker, tmp_path, change):
+    reranker(tmp_path)[0].rank_all(QUERIES[:1], CANDIDATES[:1])
     query = QUERIES[0] + "?" * (change == "query")
-    texts = TEXTS[0][::-1] if change == "order" else [text + " x" * (change == "text") for text in TEXTS[0]]
-    settings = {"length": ("max_length", 65), "precision": ("precision", "bf16"), "reading": ("reads", False)}
-    options = dict([settings[change]]) if change in settings else {}
-    if change == "model":
-        options = {"model": joint(seed=9)}
+    listed = TEXTS[0][::-1] if change == "order" else [text + " x" * (change == "text") for text in TEXTS[0]]
+    options = SETTINGS.get(change, {})
     other, _, counted = reranker(tmp_path, **options)
-    plain = BertReranker(options.pop("model", joint()), "cpu", **{"max_length": 64, "precision": "auto", **{
-        key: value for key, value in options.items() if key != "reads"}})  # fmt: skip
-    found = other.rank_all([query], [evidences(texts)])
-    assert counted.sequences == len(texts)
-    assert found == plain.rank_all([query], [evidences(texts)])
-    other.close()
+    found = other.rank_all([query], [evidences(listed)])
+    assert counted.sequences == len(listed)
+    assert found == reranker(None, **{**options, "reads": False})[0].rank_all([query], [evidences(listed)])
 
 
-def test_what_is_known_and_what_is_not_are_put_together(tmp_path):
-    first, _, _ = reranker(tmp_path)
-    first.rank_all(QUERIES[1:], [evidences(TEXTS[1])])
+def test_known_and_unknown_pairs_are_put_together(reranker, tmp_path):
+    reranker(tmp_path)[0].rank_all(QUERIES[1:], CANDIDATES[1:])
     both, _, counted = reranker(tmp_path)
-    found = both.rank_all([*QUERIES, "x"], [*map(evidences, TEXTS), []])
+    found = both.rank_all([*QUERIES, "x"], [*CANDIDATES, []])
     assert counted.sequences == len(TEXTS[0])
-    without, _, _ = reranker(None)
-    expected = without.rank_all([*QUERIES, "x"], [*map(evidences, TEXTS), []])
-    for best, others in zip(found, expected, strict=True):
-        assert [one["evidence_text"] for one in best] == [one["evidence_text"] for one in others]
-    for made in (first, both):
-        made.close()
+    expected = reranker(None)[0].rank_all([*QUERIES, "x"], [*CANDIDATES, []])
+    assert [texts(best) for best in found] == [texts(best) for best in expected]
 
 
-def test_a_checkpoint_without_spans_is_kept_too(tmp_path):
-    for sequences in (len(TEXTS[0]), 0):
-        made, _, counted = reranker(tmp_path, model=tiny())
-        ranked = made.rank_all(QUERIES[:1], [evidences(TEXTS[0])])
-        assert counted.sequences == sequences and len(ranked[0]) == len(TEXTS[0])
-        made.close()
-
-
-def test_without_a_cache_nothing_is_kept(tmp_path):
-    for _ in range(2):
-        made, _, counted = reranker(None)
-        made.rank_all(QUERIES[:1], [evidences(TEXTS[0])])
-        assert counted.sequences == len(TEXTS[0])
-    assert not list(tmp_path.iterdir())
+def test_a_checkpoint_without_spans_is_kept_too_but_nothing_without_a_cache(reranker, tmp_path):
+    for path, model, counts in ((tmp_path / "cache", tiny(), [len(TEXTS[0]), 0]), (None, None, [len(TEXTS[0])] * 2)):
+        for sequences in counts:
+            made, _, counted = reranker(path, model=model)
+            ranked = made.rank_all(QUERIES[:1], CANDIDATES[:1])
+            assert counted.sequences == sequences and len(ranked[0]) == len(TEXTS[0])
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
 
 
 @pytest.mark.parametrize("key", ["odds", "tokens", "sizes", "logits", "shape"])
