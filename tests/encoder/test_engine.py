@@ -18,7 +18,7 @@ from convinse.encoder.tokens import Sequences, TextTokenizer
 from convinse.encoder.torch_backend import TorchBackend
 from convinse.support.errors import ConfigError, ModelError
 from refusals import refused
-from tiny_models import joint, own_forward, tiny, torch
+from tiny_models import own_forward, tiny, torch
 
 # --- batches
 
@@ -245,12 +245,3 @@ def test_devices_and_precisions_that_are_missing_are_refused():
         refused(ConfigError, lambda device=device: find_precision("int8", torch.device(device)), *words)
     refused(ConfigError, lambda: find_device("cuda:99"), f"cuda:99: this PyTorch sees {torch.cuda.device_count()} GPUs")
     assert find_device("cpu") == torch.device("cpu")
-
-
-def test_a_model_offers_the_outputs_of_its_heads():
-    outputs = {"question-answering": {"spans"}, "embedding": {"embedding"}, TASK: {"relevance"}}
-    for task, expected in outputs.items():
-        assert backend_of(tiny("bert", task), task)[1].outputs == expected
-    assert backend_of(joint(), "embedding")[1].outputs == {"relevance", "spans", "embedding"}
-    with pytest.raises(ModelError, match="tiny: has 3 outputs; a reranker has one"):
-        backend_of(tiny(labels=3))

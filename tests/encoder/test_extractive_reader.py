@@ -1,8 +1,7 @@
-"""The extractive reader beside transformers' own forward pass, window by window and span by span."""
+"""The extractive reader beside transformers' own forward pass and all spans by brute force."""
 
 import random
 import unicodedata
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
-from evidences import same_spans
+from convinse.encoder.span_decoding import SpanDecoder, WindowLogits, of_texts
 from tiny_models import WORDS, Counted, copy_of, damage, tiny, torch, transformers
 
 QA = "question-answering"
@@ -153,19 +152,6 @@ def test_offsets_count_in_the_text_as_given(readers, name, before, after):
         assert span.end == len(context) or unicodedata.category(context[span.end])[0] != "M"
 
 
-PIECES = st.sampled_from(["the\r\n", "author ", "e\u0301 ", "😀", "\n", "of ", "नमस्ते "])
-
-
-@pytest.mark.parametrize("name", ["bert", "roberta"])
-@settings(max_examples=30)
-@given(words=st.lists(PIECES, min_size=30, max_size=90))
-def test_offsets_in_windows(readers, name, words):
-    context = "".join(words) + " hobbit"
-    found = readers(name, max_length=48, stride=12, max_answer_length=6, best=EVERYTHING).read("who", [context])
-    assert (len(context) - 6, len(context)) in {(span.start, span.end) for span in found}
-    assert all(span.text == context[span.start : span.end] == span.text.strip() for span in found)
-
-
 def test_accents_are_part_of_an_answer_and_blanks_in_front_of_it_are_not(readers):
     for reader in (readers("bert"), readers("roberta")):
         found = reader.read("who", ["cafe\u0301"])
@@ -178,22 +164,6 @@ def test_accents_are_part_of_an_answer_and_blanks_in_front_of_it_are_not(readers
 def test_half_of_a_surrogate_pair_is_no_error(readers, kind):
     found = readers(kind, best=EVERYTHING).read("who \udc00", ["the \ud800 author"])
     assert {span.text for span in found} >= {"the", "author", "the \ud800 author"}
-
-
-def test_windows_in_batches_are_read_as_one_by_one(readers, kind):
-    questions = [QUESTION, "when", "where was the author born"]
-    together = readers(kind, token_budget=700, max_length=96, stride=30).read_all(questions, [CONTEXTS] * 3)
-    single = readers(kind, token_budget=1, max_length=96, stride=30)
-    for question, found in zip(questions, together, strict=True):
-        apart = [[span for span in found if span.context == place] for place in range(len(CONTEXTS))]
-        alone = [single.read(question, [context]) for context in CONTEXTS]
-        same_spans([[replace(span, context=0) for span in spans] for spans in apart], alone)
-
-
-def test_equal_contexts_have_equal_spans_each(readers):
-    twice, other = readers().read_all([QUESTION, "when"], [["the book", "the book"], ["the book"]])
-    first, second = ([(s.text, s.score) for s in twice if s.context == place] for place in (0, 1))
-    assert first == second and [s.score for s in other] != [score for _, score in first]
 
 
 def test_contexts_without_words_have_no_spans(readers):
@@ -240,3 +210,67 @@ def test_no_answer_is_one_half_if_all_scores_are_equal(tmp_path):
     found = reader.read("who", ["the author"])
     assert [(span.text, span.score) for span in found] == [("the", 0), ("the author", 0), ("author", 0)]
     assert all(span.no_answer == 0.5 and span.probability == 0.25 for span in found)
+
+
+# --- decoding beside all spans by brute force
+
+
+def words(number):
+    """A text of so many words of two letters, and where they are."""
+    return " ".join(["ab"] * number), np.array([(3 * n, 3 * n + 2) for n in range(number)]).reshape(-1, 2)
+
+
+def brute(offsets, null, logits, longest, best):
+    spans = sorted(
+        (-float(logits[i, 0] + logits[j, 1]), int(offsets[i, 0]), int(offsets[j, 1]))
+        for i in range(len(offsets)) for j in range(i, min(i + longest, len(offsets)))
+    )[:best]  # fmt: skip
+    values = np.exp([*(-score for score, _, _ in spans), null])
+    shares = values / values.sum()
+    return [(start, end, -score, share) for (score, start, end), share in zip(spans, shares, strict=False)]
+
+
+@given(st.lists(st.integers(0, 12), max_size=6), st.integers(1, 13), st.integers(1, 9), st.integers(0, 99))
+def test_the_best_spans_of_texts_read_whole(sizes, longest, best, seed):
+    chance = np.random.default_rng(seed)
+    texts = [words(size) for size in sizes]
+    logits = [chance.normal(size=(size + 1, 2)).astype(np.float32) for size in sizes]
+    decoder = SpanDecoder(*zip(*texts, strict=True), longest, best) if texts else SpanDecoder([], [], longest, best)
+    order = chance.permutation(len(sizes))
+    for part in np.array_split(order, 2):
+        if len(part):
+            assert decoder.add(of_texts(part, [logits[place] for place in part])) is None
+    found = decoder.spans()
+    assert len(found) == len(sizes)
+    for (_, offsets), own, spans in zip(texts, logits, found, strict=True):
+        null = float(own[0].sum())
+        expected = brute(offsets, null, own[1:], longest, best)
+        assert [span[:2] for span in spans] == [span[:2] for span in expected]
+        np.testing.assert_allclose([s[2:4] for s in spans], [s[2:4] for s in expected], rtol=1e-5)
+        for span in spans:
+            assert span[4] == pytest.approx(1 / (1 + np.exp(spans[0][2] - null)), rel=1e-5)
+
+
+def test_windows_of_one_text():
+    text, offsets = words(5)
+    decoder = SpanDecoder([text], [offsets], 2, 3)
+    first, second = np.zeros((3, 2), np.float32), np.zeros((3, 2), np.float32)
+    first[2], second[0], second[2, 0] = (4, 5), (1, 5), 3  # the third word is in both windows, better in the first
+    windows = WindowLogits(
+        np.array([0, 0]), np.array([0, 2]), np.array([2.0, 1.0], np.float32), np.stack((first, second))
+    )
+    assert decoder.add(windows) is None
+    (spans,) = decoder.spans()
+    assert [span[:3] for span in spans] == [(6, 8, 9.0), (3, 8, 5.0), (12, 14, 3.0)]
+    assert spans[0][4] == pytest.approx(1 / (1 + np.exp(9 - 1)))  # the lower of the windows' scores for no answer
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_text_whose_scores_are_not_numbers(place):
+    texts = [words(size) for size in (3, 5, 4)]
+    logits = [np.zeros((size + 1, 2), np.float32) for size in (3, 5, 4)]
+    logits[place][-1, 1] = np.nan
+    decoder = SpanDecoder(*zip(*texts, strict=True), 3, 3)
+    assert decoder.add(of_texts(np.arange(3), logits)) == place
+    logits[place][-1, 1], logits[place][0, 0] = 0, np.nan
+    assert decoder.add(of_texts(np.arange(3), logits)) == place

@@ -1,15 +1,13 @@
 """The joint model: its heads, and how it is stored, loaded and named."""
 
-import numpy as np
 import pytest
 
-from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import folder_id, load_checkpoint, quiet
 from convinse.encoder.joint import JointConfig, JointModel, register
 from convinse.encoder.pool import JOINT
 from convinse.support.errors import ModelError
 from refusals import refused
-from tiny_models import copy_of, damage, inputs, joint, joint_model, tiny, torch, transformers, word_pieces
+from tiny_models import copy_of, damage, inputs, joint, joint_model, tiny, torch, transformers
 
 TASKS = ["sequence-classification", "question-answering", "embedding"]
 STORAGES = ["float32", "float16", "int8"]
@@ -40,16 +38,6 @@ def test_the_heads_are_on_one_trunk():
     assert torch.equal(hidden, trunk) and torch.equal(found.logits, relevance)
     assert torch.equal(torch.stack((found.start_logits, found.end_logits), dim=-1), spans)
     assert not torch.allclose(found.start_logits, found.end_logits, atol=0.1)
-
-
-def test_padding_changes_nothing():
-    model = joint_model(joint())
-    together = outputs(model, *PAIRS)
-    for row, pair in enumerate(PAIRS):
-        alone = outputs(model, pair)
-        length = alone.start_logits.shape[1]
-        for name in ("logits", "start_logits", "end_logits", "last_hidden_state"):
-            torch.testing.assert_close(together[name][row, :length], alone[name][0, :length], atol=1e-5, rtol=1e-5)
 
 
 def test_with_distances_the_trunk_is_that_of_mpnet():
@@ -179,13 +167,3 @@ def test_a_plain_bert_gets_new_heads_by_the_seed(task, tmp_path):
         assert torch.equal(one, getattr(same, head).weight) and not torch.equal(one, getattr(other, head).weight)
     model.save_pretrained(tmp_path / "model")
     assert torch.equal(joint_model(tmp_path / "model").span.weight, model.span.weight)
-
-
-def test_embeddings_are_those_of_the_plain_bert():
-    folder = tiny("bert", "embedding")
-    texts = ["the hobbit", "who wrote " * 40, ""]
-    model = from_base(folder, 1)[0].eval()
-    for text, vector in zip(texts, BiEncoder(folder, "cpu").embed(texts), strict=True):
-        with torch.inference_mode():
-            mean = model(**word_pieces()(text, return_tensors="pt")).last_hidden_state[0].mean(dim=0).numpy()
-        np.testing.assert_allclose(mean / np.linalg.norm(mean), vector, atol=1e-5)
