@@ -40,7 +40,7 @@ def write_benchmark(folder, train, dev):
 
 
 def without_answers(path):
-    """Give all turns of a file an answer that no evidence has, and a question that is none for yes or no."""
+    """Give all turns of a file an answer that no evidence has, and a question that does not ask for yes or no."""
     conversations = read_json(path)
     for conversation in conversations:
         for turn in conversation["questions"]:

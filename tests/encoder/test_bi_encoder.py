@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from case_tables import each_case
 from convinse.encoder.bi_encoder import BiEncoder, KeptEmbeddings
 from convinse.support.cache import Cache
 from convinse.support.errors import ModelError
@@ -55,20 +56,10 @@ def test_the_folder_says_how_tokens_become_a_vector(tmp_path, settings, first):
     np.testing.assert_allclose(BiEncoder(folder, "cpu", max_length=64).embed(TEXTS), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("settings", "modules", "words"),
-    [
-        ({**OLD, "pooling_mode_max_tokens": True}, None, "pools by max_tokens; mean or cls are supported"),
-        ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True}, None, "pools by cls, mean;"),
-        ({"pooling_mode": "lasttoken"}, None, "pools by lasttoken;"),
-        ("{", None, "1_Pooling/config.json cannot be read"),
-        ("[]", None, "1_Pooling/config.json cannot be read"),
-        ({}, ["Transformer", "Pooling", "Dense"], "has a module Dense after its pooling"),
-    ],
-)
-def test_other_folders_are_refused(tmp_path, settings, modules, words):
-    folder = pooled_by(tmp_path / "model", settings, modules)
-    message = refused(ModelError, lambda: BiEncoder(folder, "cpu"), words)
+@each_case("faulty_models", "pooling")
+def test_a_folder_that_pools_otherwise_is_refused(tmp_path, case):
+    folder = pooled_by(tmp_path / "model", case["pooling"], case.get("modules"))
+    message = refused(ModelError, lambda: BiEncoder(folder, "cpu"), case["words"])
     assert message.startswith(f"model: {folder}: ")
 
 

@@ -92,7 +92,7 @@ def test_files_of_another_model_do_not_fit(folder):
 
 
 @pytest.mark.parametrize("new_head", [False, True])
-def test_weights_that_are_not_those_of_the_configuration_are_named(folder, new_head):
+def test_weights_that_do_not_fit_the_configuration_are_named(folder, new_head):
     shutil.copy(tiny("bert", intermediate_size=48) / "model.safetensors", folder)
     assert "not those of its config.json: bert.encoder.layer.0.intermediate" in fault(folder, new_head=new_head)
     copy = copy_of(tiny(), folder.parent / "other")
@@ -137,7 +137,7 @@ def test_a_new_head_depends_on_its_seed_only_and_replaces_one_of_another_size():
 # --- ids and forms
 
 
-def test_the_id_changes_with_the_weights_and_not_with_what_is_learned_over_them(folder, tmp_path):
+def test_the_id_changes_with_the_weights_and_not_with_files_learned_over_them(folder, tmp_path):
     assert load_checkpoint(folder, CLASSIFYING).model_id == folder_id(folder) == folder_id(tiny())
     assert folder_id(save_model(tmp_path / "other", seed=1)) != folder_id(folder)
     write(folder / "referents.json", "{}")

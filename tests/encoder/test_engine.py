@@ -33,41 +33,22 @@ def batched(lengths, *arguments, **options):
     return batches
 
 
-@given(LENGTHS, BUDGETS)
-def test_batches_are_full_and_longest_first(lengths, budget):
-    batches = batched(lengths, budget)
-    for batch in batches:
-        assert batch and (len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= budget)
-    in_order = [lengths[place] for batch in batches for place in batch]
-    assert in_order == sorted(lengths, reverse=True)
-    for batch in batches[:-1]:  # none could take the next one
-        assert (len(batch) + 1) * max(1, lengths[batch[0]]) > budget
+@given(LENGTHS, BUDGETS, st.booleans(), st.none() | st.integers(0, 60))
+def test_batches_are_full_longest_first_and_within_their_padding(lengths, budget, padded, most):
+    batches = batched(lengths, budget, padded, most)
+    assert [lengths[place] for batch in batches for place in batch] == sorted(lengths, reverse=True)
+    most = most if padded else 0
+    for batch, after in zip(batches, [*batches[1:], []], strict=False):
+        longest = lengths[batch[0]]
+        padding = sum(longest - lengths[place] for place in batch)
+        assert (len(batch) == 1 or len(batch) * longest <= budget) and (most is None or padding <= most)
+        if after:  # it could not take the next one
+            is_wide = (len(batch) + 1) * max(1, longest) > budget
+            assert is_wide or (most is not None and padding + longest - lengths[after[0]] > most)
 
 
 def test_equal_lengths_stay_in_order():
     assert batched([5, 7, 5, 7, 5], 14) == [[1, 3], [0, 2], [4]]
-
-
-@given(LENGTHS, BUDGETS)
-def test_without_padding_a_batch_is_of_one_length(lengths, budget):
-    batches = batched(lengths, budget, padded=False)
-    for batch in batches:
-        assert len({lengths[place] for place in batch}) == 1
-        assert len(batch) == 1 or len(batch) * lengths[batch[0]] <= budget
-    for batch, after in zip(batches, batches[1:], strict=False):
-        if lengths[batch[0]] == lengths[after[0]]:  # it is full
-            assert (len(batch) + 1) * max(1, lengths[batch[0]]) > budget
-
-
-@given(LENGTHS, BUDGETS, st.integers(0, 60))
-def test_a_batch_ends_where_padding_exceeds_its_limit(lengths, budget, most):
-    batches = batched(lengths, budget, most_padding=most)
-    for batch, after in zip(batches, [*batches[1:], []], strict=False):
-        padding = sum(lengths[batch[0]] - lengths[place] for place in batch)
-        assert padding <= most
-        if after:  # it could not take the next one
-            too_wide = (len(batch) + 1) * max(1, lengths[batch[0]]) > budget
-            assert too_wide or padding + lengths[batch[0]] - lengths[after[0]] > most
 
 
 @given(LENGTHS, st.integers(1, 4))

@@ -31,7 +31,7 @@ def output(head, *pairs):
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
-def test_states_are_those_of_a_layer(layer):
+def test_states_are_read_from_the_layer(layer):
     model = joint_model(joint())
     with torch.inference_mode():
         all_states = model.bert(**inputs(*PAIRS), output_hidden_states=True).hidden_states

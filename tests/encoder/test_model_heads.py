@@ -1,4 +1,4 @@
-"""What holds for every head of a joint model: batches, backends and precisions, sharing, settings, kept results, errors."""
+"""Every head of a joint model: batches, backends and precisions, sharing, settings, kept results, errors."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_no_input_gives_no_result(head):
 
 
 @each_head()
-def test_onnx_runtime_computes_what_pytorch_does(head):
+def test_onnx_runtime_computes_as_pytorch_does(head):
     expected = head.of(head.make(backend="torch"))
     fp32 = head.of(head.make(exported(), backend="onnx", precision="fp32"))
     np.testing.assert_allclose(fp32, expected, rtol=1e-4, atol=head.tolerance)
@@ -152,7 +152,7 @@ def test_a_configuration_says_how_all_its_models_compute(precision, budget):
 
 
 @each_head("yes_no", "answer_type")
-def test_kept_results_are_those_that_were_computed(head, tmp_path):
+def test_kept_results_equal_computed_results(head, tmp_path):
     def kept(folder, **options):
         model = head.make(folder, **options)
         size = 1 if head.kind.__name__ == "YesNoReader" else 3

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from case_tables import each_case
 from convinse.config import resolve
 from convinse.encoder import onnx_backend
 from convinse.encoder.bi_encoder import BiEncoder
@@ -71,7 +72,7 @@ def test_all_heads_compute_with_one_session(model):
     assert 1e-6 < np.abs(exact - chances).max() < 0.05
 
 
-def test_fp32_is_what_pytorch_computes(model):
+def test_fp32_equals_pytorch(model):
     pytest.importorskip("torch", reason="needs the extra neural")
 
     def heads(**options):
@@ -131,21 +132,11 @@ def test_a_graph_or_tokenizer_that_cannot_be_read_is_named(copied):
     refused(ModelError, lambda: BertReranker(copied, "cpu", precision="fp32"), "tokenizer.json cannot be read")
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"format": 9}, "onnx.json has format 9, this version reads 1"),
-        ({"outputs": "all"}, "onnx.json cannot be read"),
-        ({"outputs": ["telepathy"]}, "onnx.json cannot be read"),
-        ({"files": {"../model.safetensors": "0"}}, "has no checksum of model.onnx"),
-        ({"graphs": {"fp32": "../model.onnx"}, "files": {"../model.onnx": "0"}}, "names a file of another folder"),
-        ({"outputs": ["relevance"]}, "is no question-answering model: its graphs compute relevance"),
-    ],
-)
-def test_a_manifest_that_does_not_fit_is_refused(copied, changes, words):
-    change_manifest(copied, **changes)
+@each_case("faulty_models", "manifest")
+def test_a_manifest_that_does_not_fit_is_refused(copied, case):
+    change_manifest(copied, **case["manifest"])
     for models in (None, ModelPool()):
-        fault(copied, words, kind=ExtractiveReader, models=models)
+        fault(copied, case["words"], kind=ExtractiveReader, models=models)
 
 
 @pytest.mark.parametrize("content", [b"{\xff", b"[" * 5000])
@@ -189,7 +180,7 @@ def test_an_altered_file_of_a_model_with_checksums_is_refused(model, tmp_path, n
 # --- the machine
 
 
-def test_the_cores_are_those_that_the_process_may_use(monkeypatch):
+def test_only_cores_that_the_process_may_use_are_counted(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(12)), raising=False)
     assert available_cores() == 12

@@ -251,7 +251,7 @@ def test_without_the_package_one_line_says_how_to_get_it(tmp_path, monkeypatch):
     fault(calm(), tmp_path, "onnx is missing", "pip install 'convinse[neural]'", error=DependencyError)
 
 
-def test_the_shipped_graphs_are_those_of_the_shipped_weights():
+def test_the_shipped_graphs_belong_to_the_shipped_weights():
     folder = SNAPSHOT / "model"
     manifest = json.loads((folder / "onnx.json").read_text())
     assert manifest["files"] == {name: sha256(folder / name) for name in manifest["files"]}

@@ -47,7 +47,7 @@ def reranker():
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
 @pytest.mark.parametrize("labels", [1, 2])
-def test_scores_are_those_of_transformers(kind, labels):
+def test_scores_equal_transformers(kind, labels):
     logits = np.array(own_forward(tiny(kind, labels=labels), PAIRS, 128))
     expected = logits[:, 0] if labels == 1 else logits[:, 1] - logits[:, 0]
     made = BertReranker(tiny(kind, labels=labels), "cpu", max_length=128)

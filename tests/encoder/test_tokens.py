@@ -41,7 +41,7 @@ def pair_of(tokenizer, pair, max_length):
 
 @BOTH
 @pytest.mark.parametrize("max_length", [64, 80, 200])
-def test_pairs_and_single_texts_are_those_of_transformers(make, max_length):
+def test_pairs_and_single_texts_equal_transformers(make, max_length):
     ours, theirs = parts(make, max_length)
     pairs = [(query, text) for query in QUERIES for text in TEXTS]
     sequences = ours.pairs(pairs)
@@ -55,7 +55,7 @@ PARTS = {make: parts(make, 128) for make in (word_pieces, byte_pairs)}
 
 @BOTH
 @given(first=st.text(max_size=12), second=st.text(max_size=300))
-def test_any_pair_is_that_of_transformers(make, first, second):
+def test_any_pair_equals_transformers(make, first, second):
     ours, theirs = PARTS[make]
     check_same(ours.pairs([(first, second)]), [pair_of(theirs, (first, second), 128)])
 
@@ -150,7 +150,7 @@ def test_another_limit_shares_the_tokens(make):
         long.limited(20)
 
 
-def test_offsets_are_found_once_and_those_of_the_tokens(monkeypatch):
+def test_offsets_are_found_once_and_belong_to_the_tokens(monkeypatch):
     counting = Counting(word_pieces().backend_tokenizer)
     ours = TextTokenizer(counting, 64, 0)
     found = ours.offsets(TEXTS)

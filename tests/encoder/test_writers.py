@@ -141,7 +141,7 @@ def found_by_the_library(kind, **options):
 
 @KINDS
 @pytest.mark.parametrize("budget", [1, 70, 10_000])
-def test_the_states_of_texts_together_are_those_of_each_alone(kind, budget):
+def test_the_states_of_texts_together_equal_each_alone(kind, budget):
     checkpoint = loaded(kind)
     tokens = cut(checkpoint.tokenizer, READ, 60)
     with torch.inference_mode():
@@ -158,7 +158,7 @@ def test_too_long_a_text_to_be_read_loses_its_end():
 
 
 @KINDS
-def test_the_written_answers_are_those_that_the_library_finds(kind):
+def test_the_written_answers_equal_the_library(kind):
     checkpoint, found = found_by_the_library(kind, num_beams=4)
     expected = {" ".join(text.split()) for text in checkpoint.tokenizer.batch_decode(found, skip_special_tokens=True)}
     written = fusion(kind).write(READ)
@@ -171,7 +171,7 @@ def test_the_written_answers_are_those_that_the_library_finds(kind):
         assert [answer.probability for answer in again] == pytest.approx(chances, rel=1e-3)
 
 
-def test_probabilities_are_those_of_the_tokens():
+def test_probabilities_are_products_of_the_tokens():
     options = {"length_penalty": 0.0, "return_dict_in_generate": True, "output_scores": True}
     _, found = found_by_the_library("t5", num_beams=2, **options)
     written = fusion(num_beams=2).write(READ)
@@ -185,7 +185,7 @@ def test_all_texts_are_read():
 
 
 @KINDS
-def test_the_loss_of_an_answer_and_its_gradient_are_those_of_the_library(kind):
+def test_the_loss_of_an_answer_and_its_gradient_equal_the_library(kind):
     checkpoint = loaded(kind)
     model, tokens, wanted = checkpoint.model, cut(checkpoint.tokenizer, READ, 60), [5, 6, 7]
     expected = 3 * model(encoder_outputs=states_by_hand(model, tokens), labels=torch.tensor([wanted])).loss

@@ -56,7 +56,7 @@ def starts(text):
         place = text.index(word, place) + len(word)
 
 
-def test_features_of_what_was_spoken_of(world_kb):
+def test_features_of_items_of_the_history(world_kb):
     told = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
     reader = FeatureReader(world_kb, english())
     film, director = reader.read("When was he born?", spoken_of(told), 1, [0.0, 1.0], {})

@@ -77,7 +77,7 @@ def test_the_delimiter_is_that_of_the_configuration():
     assert module.inference_on_turn({"question": "Who?"}, [])["structured_representation"] == " ## a ## b ## c"
 
 
-def test_the_history_used_is_what_the_written_words_are_from():
+def test_the_history_used_is_the_source_of_the_written_words():
     made = make(Writer(born="|| James Cameron || born || stars"))  # the answer type is from no turn
     used = made.inference_on_turn({"question": "When was he born?"}, HISTORY)["history_used"]
     assert used == [{"turn": 0, "part": "answer", "text": "James Cameron"}]
@@ -86,7 +86,7 @@ def test_the_history_used_is_what_the_written_words_are_from():
 # --- as a module
 
 
-def test_settings_of_the_model_are_those_of_the_configuration():
+def test_the_configuration_names_the_model_and_its_batches():
     assert make(Writer(), qu_sr={"batch_size": 7}).conversations_at_once == 7
     with pytest.raises(ConfigError, match="^qu: sr needs qu_model: a folder of a trained BART or T5"):
         StructuredRepresentation(parse_config({"qu": "sr"})).inference_on_turn({"question": "Who?"}, [])

@@ -142,7 +142,7 @@ def test_the_first_duplicate_gives_its_topic_and_its_row():
     assert (merged["row"], merged["retrieved_for_entity"]) == (rows[0], topics[0])
 
 
-def test_entities_within_a_part_are_those_whose_mention_lies_in_it():
+def test_entities_within_a_part_have_a_mention_in_it():
     given = placed((0, "Q1"), (2, "Q2"), (2, "Q2"), (2, "unlisted"))
     given["wikidata_entities"].pop()
     assert [entity["id"] for entity in entities_within(given, 1, 3)] == ["Q2"]

@@ -27,7 +27,7 @@ def rows(header, *lines, caption="Results", section="", **more):
 
 
 def marks(*texts):
-    """The mark of each cell of a column, without its brackets; empty where there is none."""
+    """The mark of each cell of a column, without its brackets; empty without one."""
     made = ranked_rows(rows(["X"], *([text] for text in texts)))
     return [row.text[row.cells[0][1] :].strip(" []") if row.cells else "" for row in made]
 
@@ -63,7 +63,7 @@ def test_the_lowest_and_highest_values_of_an_ordered_column_are_marked(case):
 
 
 @each_case("ranked_columns", "marks")
-def test_the_ends_of_dates_are_called_otherwise_than_those_of_numbers(case):
+def test_dates_have_an_earliest_and_a_latest_numbers_a_lowest_and_a_highest(case):
     assert sorted(marks(*case["named"])) == sorted((*case["marks"], ""))
 
 

@@ -93,7 +93,7 @@ def test_a_scale_behind_digits_multiplies_them(case):
     assert span.entity["label"] == case["surface"].replace("-", " ").replace("\u00a0", " ")
 
 
-def test_the_scales_are_those_of_the_language():
+def test_the_scales_equal_the_word_list():
     for word, number in english().literals.scales.items():
         (span,) = find_literals(f"3 {word} times")
         assert span.entity["id"] == str(3 * number)
@@ -216,7 +216,7 @@ def test_the_period_that_a_cell_states(case):
     assert (None if period is None else period.in_words()) == case["period"]
 
 
-def test_a_year_holds_its_days_and_a_month_those_of_it():
+def test_a_year_holds_its_months_and_a_month_its_days():
     year, month = Period.of_date(date_entity(1944)), Period.of_date(date_entity(1944, 6))
     day = Period.of_date(date_entity(1944, 6, 5))
     assert year.overlaps(month) and month.overlaps(day) and not day.overlaps(Period.of_date(date_entity(1944, 7)))

@@ -36,7 +36,7 @@ def test_groups_count_by_their_questions():
     assert interval([1.0, 0.0], ["one", "one"]) == (0.5, 0.5, 0.5)  # nothing to draw from
 
 
-def test_differences_are_those_of_compare(workdir):
+def test_differences_equal_compare(workdir):
     ranks = ([1, 0, 2, 1, 3, 0, 1, 1, 0, 2], [1, 1, 1, 0, 1, 1, 0, 1, 1, 2])
     folders = [write_run(name, own) for name, own in zip("ab", ranks, strict=True)]
     first, second = runs(*folders)
@@ -56,7 +56,7 @@ def test_presence_counts_the_first_evidences(workdir):
     assert presence(none.turns.values(), [1, 5]) == [0.0, 0.0]
 
 
-def test_calibration_leaves_out_who_did_not_answer(workdir):
+def test_calibration_leaves_out_unanswered_turns(workdir):
     (run,) = runs(write_run("a", [1, 2, 1, 0]))  # each best answer has 0.5
     assert calibration(run.turns.values()) == [(0.5, 0.5, 4)]
     (silent,) = runs(write_run("b", [0, 0], pred_answers=[]))

@@ -94,7 +94,7 @@ def test_the_pictures_are_whole_and_the_same_every_time(workdir, command):
         assert {"".join(pair) for pair in links} <= set(own)
 
 
-def test_no_file_is_replaced_unasked_and_none_is_written_of_what_fails(workdir, command, command_error):
+def test_a_file_is_replaced_only_by_force_and_never_by_a_failure(workdir, command, command_error):
     write_run("a", [1, 0])
     command("report", "results")
     assert "report.html: exists already; --force" in command_error("report", "results")

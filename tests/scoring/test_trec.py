@@ -53,7 +53,7 @@ def test_runs_and_the_qrels_of_them_all():
     assert sorted(lines("trec/qrels.txt")) == sorted(judged)
 
 
-def test_ir_measures_reads_them_and_finds_what_the_pipeline_measured():
+def test_ir_measures_reads_them_and_agrees_with_the_pipeline():
     ir_measures = pytest.importorskip("ir_measures")
     presence, reciprocal = ir_measures.Success @ 100, ir_measures.RR
     # two questions more: one without evidence in either run, one found by both

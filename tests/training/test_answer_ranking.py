@@ -93,7 +93,7 @@ def test_a_turn_teaches_which_candidates_are_right(ha):
     assert choice.right.dtype == bool and choice.candidates.dtype == np.float64
 
 
-def test_without_a_gold_answer_among_the_candidates_none_is_right(ha):
+def test_without_a_gold_answer_every_candidate_is_wrong(ha):
     without = {**turn("Who?", CAMERON), "top_evidences": []}
     turns = [("a", turn("Who?")), ("b", turn("Who?", entity("Q1", "x"))), ("c", without)]
     choices = choices_of("own", ha, turns, is_answer).choices
@@ -176,7 +176,7 @@ def test_gold_answers_lose_their_items_and_are_the_names_that_evidences_have():
     assert "Q44578" in [mention["id"] for mention in third["mentions"]]
 
 
-def test_half_of_the_other_items_are_unknown_too_but_not_the_topic():
+def test_half_of_the_other_items_are_unknown_too_but_never_the_topic():
     others = [entity(f"Q{number}", str(number)) for number in range(1000, 1100)]
     given = mentioning("Jim")
     given["wikidata_entities"] = [CAMERON, *others]

@@ -60,7 +60,7 @@ def test_no_other_weights_explain_the_choices_better(l2, rising):
         assert min(surprise(other, choices, l2) for other in moved) > least
 
 
-def test_probabilities_are_of_the_candidates_and_of_none():
+def test_probabilities_are_of_the_candidates_and_of_no_candidate():
     choices = drawn(300)
     fitted = fit(choices, 1.0)
     for one in choices[:20]:
@@ -81,7 +81,7 @@ def test_a_scale_is_of_weighted_rows_and_rounded_as_it_is_written():
     assert standardised.tolist() == [[0.0, 0.0], [2.333333 / 0.942809, 2.0]]
 
 
-def test_the_candidates_of_a_question_together_count_as_much_as_those_of_another():
+def test_the_candidates_of_each_question_count_the_same_together():
     many, few = choice([[0.0]] * 9, [True] + [False] * 8), choice([[4.0]], [True], weight=3.0)
     assert fit([many, few], 1.0).scale.mean.tolist() == [3.0]
     questions = [choice([[0.0]], [True], question=[8.0]), choice([[0.0]], [True], question=[0.0], weight=3.0)]

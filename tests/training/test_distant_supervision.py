@@ -86,7 +86,7 @@ def test_turns_after_one_that_teaches_nothing_still_know_it(annotated):
 
 
 @each_case("silver", "predicate_of")
-def test_predicate_words_are_those_in_no_mention(case):
+def test_predicate_words_are_outside_of_mentions(case):
     found = predicate_words(case["predicate_of"], english().words, case["mentions"], case["labels"])
     assert found == case["words"]
 

@@ -134,7 +134,7 @@ PUBLISHED = """(I) SQuAD 78.5 / 86.7 80.3 / 88.4|(I) HotpotQA 59.8 / 76.6 62.4 /
 (O) TextbookQA 44.9 / 53.9 47.4 / 55.7|(O) RelationExtraction 72.6 / 83.8 72.7 / 85.2|(O) DuoRC 44.8 / 54.6 46.8 / 58.0"""
 
 
-def test_the_published_figures_are_those_of_the_task():
+def test_the_published_figures_equal_the_task():
     shown = [f"{row.title} {row.base[0]} / {row.base[1]} {row.large[0]} / {row.large[1]}" for row in comparison({})]
     assert shown == PUBLISHED.replace("\n", "|").split("|")
 
@@ -226,7 +226,7 @@ def test_tiny_yml_trains_and_prints_the_table(data, capsys):
         assert words in card
 
 
-def test_it_learns_and_the_figures_are_those_of_the_written_model(data):
+def test_it_learns_and_the_written_model_has_the_figures(data):
     assert train(epochs=7, learning_rate=3e-3, batch_size=16, patience=99) == 0
     found = record("out")
     scores = [measures["macro F1"] for measures in found["epochs"]]

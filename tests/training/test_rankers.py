@@ -262,7 +262,7 @@ def test_steps_are_drawn_anew_in_each_epoch(judged):
             assert right in example.right and len(wrong) == 2 and set(wrong) <= set(example.wrong)
 
 
-def test_a_cross_encoder_learns_what_bm25_mistakes_and_its_record_has_the_measures(judged):
+def test_a_cross_encoder_corrects_bm25_and_its_record_has_the_measures(judged):
     trained = retrieve(output="models/cross", epochs=6)
     assert names("models") == ["cross"]
     assert (trained.train, trained.dev) == (18, 6)

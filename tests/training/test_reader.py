@@ -45,7 +45,7 @@ WORD = st.sampled_from([*WORDS[:30], "où", "日本", "x9", "don't", "été", "n
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
 @given(st.lists(WORD, min_size=1, max_size=70), st.data())
-def test_in_every_window_the_marked_tokens_are_those_of_the_answer(kind, words, data):
+def test_in_every_window_the_marked_tokens_say_the_answer(kind, words, data):
     text = " ".join(words)
     first = data.draw(st.integers(0, len(words) - 1))
     answer = " ".join(words[first : first + data.draw(st.integers(1, 3))])

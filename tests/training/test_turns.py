@@ -49,7 +49,7 @@ def config(workdir):
 
 
 @pytest.mark.parametrize("part", ["train", "dev"])
-def test_each_turn_knows_the_gold_answers_of_those_before(config, part):
+def test_each_turn_knows_the_gold_answers_of_earlier_turns(config, part):
     found = understood_conversations(config(CONVERSATIONS, part), part)
     first, second = (turn["structured_representation"] for turn in found[0]["questions"])
     assert json.loads(first) == ["one?", []]
@@ -66,7 +66,7 @@ def test_an_earlier_representation_is_not_kept(config):
     assert json.loads(found[0]["questions"][0]["structured_representation"]) == ["three?", []]
 
 
-def test_a_turn_without_answers_is_refused_unless_its_question_has_none(config):
+def test_a_turn_without_the_key_answers_is_refused_and_an_empty_list_is_not(config):
     conversation = {"conv_id": "a", "questions": [QUESTIONS[0], {"question": "two?"}]}
     message = "train.json: conversation a, turn 1 has no answers; training needs them"
     refused(DataError, lambda: understood_conversations(config([conversation]), "train"), message)
