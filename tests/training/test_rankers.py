@@ -15,7 +15,6 @@ from convinse.encoder import devices
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.reranker import BertReranker
-from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.passages.index import PassageIndex
 from convinse.passages.search import passage_text
 from convinse.records.conversation import asked_in_full
@@ -29,7 +28,7 @@ from convinse.training.reranker import examples, validate
 from convinse.training.retriever import measures
 from refusals import refused
 from tiny_models import copy_of, tiny, torch
-from trainings import SOURCES, record, retrieve, same, stage_settings, weights, write_benchmark, write_judged
+from trainings import KINDS, SOURCES, record, retrieve, write_judged
 from written import names, write, write_lines
 
 
@@ -175,18 +174,12 @@ def test_measures_of_ranked_passages():
 
 
 @pytest.fixture
-def ers(workdir):
-    write_benchmark(Path("data"), 2, 1)
-
-    def make(**keys):
-        given = {"evr_max_entities": 2, "evs_max_evidences": 5, "evs_model": str(tiny()), **keys}
-        return NativeERS(parse_config(stage_settings("data", "evs", {"negatives": 3, "learning_rate": 3e-3}, **given)))
-
-    return make
+def kind(workdir):
+    return KINDS["ers"]()
 
 
-def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(ers):
-    module = ers()
+def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(kind):
+    module = kind.module(parse_config(kind.given()))
     found = examples(module, SOURCES, "train")
     assert 3 <= len(found) <= 10
     questions = [
@@ -203,20 +196,19 @@ def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(e
         assert example.right in [[has_answer(evidence, turn["answers"]) for evidence in ranked] for turn in questions]
 
 
-def test_the_written_reranker_is_the_best_epoch_and_has_its_measures(ers):
-    module = ers(evs_training={"epochs": 3, "output": "new"})
+def test_the_written_reranker_has_the_measures_of_its_best_epoch(kind):
+    module = kind.module(parse_config(kind.given(epochs=3, learning_rate=3e-3)))
     module.train(SOURCES)
     kept = record("new")
-    assert same(weights("new"), weights(tiny())) == (kept["best_epoch"] == 0)
     learner = CrossEncoderLearner("new", "key", 256, "listwise", 1)
     found = validate(learner.checkpoint.model, learner, examples(module, SOURCES, "dev"), 5)
     assert found == pytest.approx(kept["epochs"][kept["best_epoch"]])
 
 
 @pytest.mark.parametrize(("labels", "outputs"), [(2, 2), (3, 1)])
-def test_a_head_of_two_outputs_is_kept_and_one_of_three_replaced(ers, labels, outputs):
-    ers(evs_model=str(tiny(labels=labels)), evs_training={"epochs": 1}).train(SOURCES)
-    assert load_checkpoint("results/mine/evs_model", "sequence-classification").model.config.num_labels == outputs
+def test_a_head_of_two_outputs_is_kept_and_one_of_three_replaced(kind, labels, outputs):
+    kind.run("new", tiny(labels=labels), epochs=1)
+    assert load_checkpoint("new", "sequence-classification").model.config.num_labels == outputs
 
 
 # --- judged passages

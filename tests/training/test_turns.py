@@ -17,7 +17,7 @@ from convinse.training.reader import ReadExample
 from evidences import evidence
 from refusals import refused
 from tiny_models import tiny
-from trainings import SOURCES, stage_settings, write_benchmark
+from trainings import KINDS, SOURCES
 from written import write
 
 
@@ -127,20 +127,13 @@ def test_the_label_of_an_item_counts_as_its_name():
 
 
 @pytest.fixture
-def settings(tmp_path):
-    """A benchmark of some conversations of the snapshot, and what training on it takes."""
-    data = write_benchmark(tmp_path / "data", 3, 2)
-
-    def make(**keys):
-        given = {"evs_max_evidences": 20, "ha": "extractive", "ha_model": MODEL, **keys}
-        return stage_settings(data, "ha", {"learning_rate": 1e-3}, **given)
-
-    return make
+def kind(workdir):
+    return KINDS["ha"]()
 
 
 @pytest.fixture
-def ha(settings):
-    return ExtractiveAnswering(parse_config(settings()))
+def ha(kind):
+    return ExtractiveAnswering(parse_config(kind.given(base="", model=MODEL)))
 
 
 def test_evidences_become_examples(ha):
@@ -177,8 +170,8 @@ def test_the_same_text_is_not_right_and_wrong(ha):
     assert [e.context for e in found.right] == ["here"] and found.wrong == []
 
 
-def test_turns_come_with_the_evidences_of_the_ers(settings):
-    config = parse_config(settings())
+def test_turns_come_with_the_evidences_of_the_ers(kind):
+    config = parse_config(kind.given())
     turns = [dict(turn) for turn in turns_with_evidences(config, "dev", SOURCES)]
     expected = [turn["question"] for c in json.loads(config.input_path("dev").read_bytes()) for turn in c["questions"]]
     assert [turn["question"] for turn in turns] == expected
@@ -187,8 +180,8 @@ def test_turns_come_with_the_evidences_of_the_ers(settings):
     assert all(len(turn["top_evidences"]) <= 20 and turn["structured_representation"] for turn in turns)
 
 
-def test_an_epoch_draws_from_each_turn(settings):
-    config = parse_config(settings(ha_training={"positives": 2, "negatives": 3, "batch_size": 4}))
+def test_an_epoch_draws_from_each_turn(kind):
+    config = parse_config(kind.given(positives=2, negatives=3, batch_size=4))
     train = []
     for n in range(1, 6):
         right = [ReadExample(str(n), f"right {m}", ((0, 5),)) for m in range(n)]
@@ -215,7 +208,7 @@ def test_validation_changes_neither_turns_nor_module_and_takes_other_constructor
     assert validate(OwnConstructor(ha.config), ha.build_reader(MODEL), dev, SOURCES) == found
 
 
-def test_a_base_is_no_model_to_answer_with(settings):
-    module = ExtractiveAnswering(parse_config(settings(ha_model=None, ha_training={"base": MODEL})))
+def test_a_base_is_no_model_to_answer_with(kind):
+    module = ExtractiveAnswering(parse_config(kind.given(base=MODEL)))
     with pytest.raises(ConfigError, match="ha: extractive needs ha_model"):
         module.inference_on_turn({"question": "Who?", "top_evidences": []}, SOURCES)
