@@ -70,6 +70,15 @@ def test_equal_inputs_are_computed_once(head):
     np.testing.assert_array_equal(found[: len(PAIRS)], found[2 * len(PAIRS) :])
 
 
+@each_head("yes_no", "answer_type", "rewriter")
+def test_results_that_are_kept_are_computed_without_padding(head):
+    model = head.make()
+    counted = Counted(model.engine)
+    head.of(model, [*PAIRS, *PAIRS])
+    assert all((batch != word_pieces().pad_token_id).all() for batch in counted.batches)
+    assert max(map(len, counted.batches)) > 1
+
+
 @each_head("reranker", "bi_encoder", "yes_no")
 def test_a_long_text_loses_its_end(head):
     model = head.make(max_length=64)
