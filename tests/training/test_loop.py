@@ -199,6 +199,14 @@ def test_after_the_minutes_the_epoch_is_cut_short_and_is_the_last(tmp_path, monk
     assert len(result.history) == 3 == toy.validated and 5 < len(toy.losses) < 10
 
 
+def test_each_epoch_has_a_seed_of_its_own(tmp_path):
+    toy, seeds = Toy(tmp_path), []
+    loss = toy.loss
+    toy.loss = lambda model, step: seeds.append(torch.initial_seed()) or loss(model, step)
+    toy.run()
+    assert [len(set(seeds[start : start + 5])) for start in range(0, 20, 5)] == [1] * 4 and len(set(seeds)) == 4
+
+
 def test_a_loss_that_is_not_a_number_is_an_error(tmp_path):
     toy = Toy(tmp_path)
     toy.loss = lambda model, step: toy.odds(model).sum() * math.nan

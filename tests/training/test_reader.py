@@ -21,6 +21,7 @@ from convinse.training.reader import ReadExample, WindowSettings, losses, marked
 from convinse.training.trainer import Run, Start
 from tiny_models import WORDS, tiny, torch
 from toy_reading import toy_examples
+from trainings import same
 
 TASK = "question-answering"
 
@@ -197,9 +198,9 @@ def share_right(reader):
     return {"right": sum(right) / len(right)}
 
 
-def train(output, model, examples=TRAIN, validate=share_right, epochs=3):
+def train(output, model, examples=TRAIN, validate=share_right, epochs=3, seed=42):
     settings = FitSettings(epochs=epochs, learning_rate=3e-3, patience=99)
-    run = Run("test", Start("base", "key", Path(output)), model, settings, "one", "cpu", 42, True)
+    run = Run("test", Start("base", "key", Path(output)), model, settings, "one", "cpu", seed, True)
     learning = reader_learning(
         run,
         WindowSettings(64, 8, negatives=0.5),
@@ -209,6 +210,16 @@ def train(output, model, examples=TRAIN, validate=share_right, epochs=3):
         lambda measures: measures["right"],
     )
     return run.fit(learning)
+
+
+def test_runs_of_one_seed_are_equal_and_of_another_are_not(tmp_path):
+    examples = TRAIN[:64] + toy_examples(3, 16, longest=200)  # some in several windows, of which a share is drawn
+    trained = []
+    for number, seed in enumerate((7, 7, 8)):
+        model = checkpoint()
+        train(tmp_path / str(number), model, examples, seed=seed)
+        trained.append(model.model.state_dict())
+    assert same(trained[0], trained[1]) and not same(trained[0], trained[2])
 
 
 def test_no_answer_is_learned(tmp_path):
