@@ -1,4 +1,4 @@
-"""What the tests of trainings share: small benchmarks, a training of each kind, models compared."""
+"""Small trainings of each kind, which the tests of all trainers run, and benchmarks for them."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from convinse.training.retriever import train_retriever
 from tiny_models import tiny, torch
 from tiny_seq2seq import writer
 from toy_reading import mrqa_line, toy_examples
-from written import read_json, write, write_lines
+from written import json_lines, read_json, write, write_lines
 
 SOURCES = ("kb", "text")
 
@@ -32,18 +32,20 @@ def record(folder):
     return read_json(Path(folder, "training.json"))
 
 
-def change_json(path, change):
-    """Change the conversations of a file: `change` gets them as a list."""
-    content = read_json(path)
-    change(content)
-    write(path, content)
-
-
 def write_benchmark(folder, train, dev):
     """The first conversations of the snapshot as a benchmark, so many of each part."""
     for part, number in (("train", train), ("dev", dev)):
         write(folder / f"{part}.json", read_json(parse_config({}).input_path(part))[:number])
     return folder
+
+
+def without_answers(path):
+    """Give all turns of a file an answer that no evidence has, and a question that does not ask for yes or no."""
+    conversations = read_json(path)
+    for conversation in conversations:
+        for turn in conversation["questions"]:
+            turn |= {"question": "Who?", "answers": [{"id": "Q99999999", "label": "nothing of this name"}]}
+    write(path, conversations)
 
 
 def stage_settings(folder, stage, training, **keys):
@@ -60,19 +62,15 @@ SILVER = [
 ]
 
 
-def silver_conversations(silver=SILVER):
+def write_silver(folder="results/mine", silver=SILVER):
+    """Annotated files as `annotate` writes them."""
     turns = [
         {"turn": number, "question": f"{question}?", "answers": [{"id": f"Q{number}", "label": answer}],
          "silver_SR": [] if slots is None else [slots]}
         for number, (question, slots, answer) in enumerate(silver)
     ]  # fmt: skip
-    return [{"conv_id": "a", "questions": turns}]
-
-
-def write_silver(folder="results/mine"):
-    """Annotated files as `annotate` writes them."""
     for part in ("train", "dev"):
-        write(Path(folder, f"annotated_{part}.json"), silver_conversations())
+        write(Path(folder, f"annotated_{part}.json"), [{"conv_id": "a", "questions": turns}])
 
 
 def silver_settings(**keys):
@@ -126,6 +124,7 @@ class Kind:
         task: of its checkpoint.
         base_key, output_key: how messages call them.
         input: a file that it reads.
+        nothing: the message if there is nothing to learn from, as after `empty`.
     """
 
     def __init__(self):
@@ -136,10 +135,14 @@ class Ers(Kind):
     task, base_key, output_key = "sequence-classification", "evs_training.base", "evs_training.output"
     input, model_key, module = "data/train.json", "evs_model", NativeERS
     measures, criterion = {"answer_presence", "answer_presence_at_5", "mrr"}, ("answer_presence", "mrr")
-    nothing = "no turn of the train part has right and wrong evidences"
+    nothing = "no turn of the dev part has right and wrong evidences"
+    card = ("turns to train on", "- learning_rate: 0.001")
 
     def write(self):
         write_benchmark(Path("data"), 2, 1)
+
+    def empty(self):
+        without_answers("data/dev.json")
 
     def given(self, output="new", base=None, *, model=None, **keys):
         """A configuration; a base of None is the kind's own, `model` is what is trained on where `base` is ""."""
@@ -157,6 +160,9 @@ class Ha(Ers):
     measures, criterion = {"p_at_1", "mrr", "h_at_5"}, ("p_at_1", "mrr")
     nothing = "no evidence of the train part names a gold answer"
 
+    def empty(self):
+        without_answers("data/train.json")
+
     def given(self, output="new", base=None, *, model=None, **keys):
         base = tiny("bert", self.task, initializer_range=0.1) if base is None else base
         training = {"base": str(base) or None, "output": output, "learning_rate": 1e-3, **keys}
@@ -166,6 +172,7 @@ class Ha(Ers):
 class Fusion(Ha):
     task, module = "sequence-to-sequence", Seq2SeqAnswering
     measures, criterion = {"loss"}, ("loss",)
+    card = ("question: QUESTION title: ITEM", "- max_input_length: 60", "- learning_rate: 0.01", "P@1")
 
     def given(self, output="new", base=None, *, model=None, **keys):
         base = writer("t5", initializer_factor=1.0) if base is None else base
@@ -178,10 +185,13 @@ class Fusion(Ha):
 
 class Sr(Kind):
     task, base_key, output_key = "sequence-to-sequence", "qu_training.base", "qu_training.output"
-    input = "results/mine/annotated_train.json"
+    input, nothing = "results/mine/annotated_train.json", "no turn has a representation in silver_SR"
 
     def write(self):
         write_silver()
+
+    def empty(self):
+        write_silver(silver=[("who", None, "x")])
 
     def run(self, output, base=None, **keys):
         training = {**keys, "output": output, **({"base": str(base)} if base else {})}
@@ -190,9 +200,13 @@ class Sr(Kind):
 
 class Mrqa(Kind):
     task, base_key, output_key, input = "question-answering", "base", "output", "mrqa/train/SQuAD.jsonl"
+    nothing = "no question with an answer in its context"
 
     def write(self):
         write_mrqa(Path("mrqa"), {"train/SQuAD": 60, "dev/DROP": 5})
+
+    def empty(self):
+        write_lines(self.input, {"context": "one", "qas": [{"qid": "1", "question": "who?", "answers": ["x"]}]})
 
     def run(self, output, base=None, **keys):
         settings = ReaderTraining(
@@ -204,9 +218,15 @@ class Mrqa(Kind):
 
 class Judged(Kind):
     task, base_key, output_key, input = "sequence-classification", "--base", "--output", "pairs.tsv"
+    nothing = "pairs.tsv: no question has a negative"
 
     def write(self):
         write_judged()
+
+    def empty(self):
+        rows = [row | {"title": None, "text": row["id"][:2]} for row in json_lines("passages.jl")]
+        relevant = [row for row in rows if row["id"].endswith("-0")]
+        build_index(write_lines("passages.jl", *relevant), Path("index"), Parameters("en"), force=True)
 
     def run(self, output, base=None, **keys):
         retrieve(base, output, **keys)

@@ -1,95 +1,69 @@
+"""Embeddings: pooling, the id of a model, and what is kept."""
+
 import numpy as np
 import pytest
 
-from convinse.encoder.bi_encoder import BiEncoder
+from case_tables import each_case
+from convinse.encoder.bi_encoder import BiEncoder, KeptEmbeddings
+from convinse.support.cache import Cache
 from convinse.support.errors import ModelError
+from convinse.support.vectors import VectorCache
 from refusals import refused
-from tiny_models import Counted, copy_of, damage, own_forward, tiny
+from tiny_models import copy_of, own_forward, tiny
 from written import write
 
 LONG = "who wrote the lord of the rings " * 30
 TEXTS = ["the hobbit", "", LONG, "中文字的", "titanic, director, james cameron", "film " * 40]
+OLD = {"word_embedding_dimension": 32, "pooling_mode_max_tokens": False, "pooling_mode_mean_sqrt_len_tokens": False}
 
 
-def unit(vectors):
-    return np.array(vectors) / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def pooled_by(folder, target, settings, modules=None):
-    target = copy_of(folder, target)
+def pooled_by(target, settings, modules=None):
+    copy_of(tiny("bert", "embedding"), target)
     write(target / "1_Pooling/config.json", settings)
     if modules is not None:
         write(target / "modules.json", [{"type": f"sentence_transformers.models.{name}"} for name in modules])
     return target
 
 
-OLD = {"word_embedding_dimension": 32, "pooling_mode_max_tokens": False, "pooling_mode_mean_sqrt_len_tokens": False}
+def unit(vectors):
+    return np.array(vectors) / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
-def test_the_mean_of_the_tokens_without_padding(kind):
+def test_a_vector_is_the_mean_of_the_tokens_without_padding(kind):
     folder = tiny(kind, "embedding")
     expected = unit([tokens.mean(axis=0) for tokens in own_forward(folder, TEXTS, 64, "embedding")])
     encoder = BiEncoder(folder, "cpu", max_length=64, token_budget=1000)
     found = encoder.embed(TEXTS)
-    assert found.dtype == np.float32 and encoder.dimension == 32
+    assert found.dtype == np.float32 and encoder.dimension == 32 and encoder.embed([]).shape == (0, 32)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
 
 
+CLS = {**OLD, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+MEAN = {**OLD, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}
+
+
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {**OLD, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False},
-        {"pooling_mode": "cls", "embedding_dimension": 32},
-    ],
-)
-def test_the_vector_of_cls(tmp_path, settings):
-    folder = pooled_by(tiny("bert", "embedding"), tmp_path / "model", settings, ["Transformer", "Pooling", "Normalize"])
-    expected = unit([tokens[0] for tokens in own_forward(folder, TEXTS, 64, "embedding")])
+    ("settings", "first"),
+    [(CLS, True), ({"pooling_mode": "cls", "embedding_dimension": 32}, True),
+     (MEAN, False), ({"pooling_mode": "mean"}, False), ({}, False)],
+)  # fmt: skip
+def test_the_folder_says_how_tokens_become_a_vector(tmp_path, settings, first):
+    folder = pooled_by(tmp_path / "model", settings, ["Transformer", "Pooling", "Normalize"])
+    vectors = own_forward(folder, TEXTS, 64, "embedding")
+    expected = unit([tokens[0] if first else tokens.mean(axis=0) for tokens in vectors])
     np.testing.assert_allclose(BiEncoder(folder, "cpu", max_length=64).embed(TEXTS), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{**OLD, "pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}, {"pooling_mode": "mean"}, {}],
-)
-def test_the_mean_by_settings(tmp_path, settings):
-    folder = pooled_by(tiny("bert", "embedding"), tmp_path / "model", settings)
-    expected = BiEncoder(tiny("bert", "embedding"), "cpu").embed(TEXTS)
-    np.testing.assert_array_equal(BiEncoder(folder, "cpu").embed(TEXTS), expected)
-
-
-@pytest.mark.parametrize(
-    ("settings", "modules", "words"),
-    [
-        ({**OLD, "pooling_mode_max_tokens": True}, None, "pools by max_tokens; mean or cls are supported"),
-        ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True}, None, "pools by cls, mean;"),
-        ({"pooling_mode": "lasttoken"}, None, "pools by lasttoken;"),
-        ("{", None, "1_Pooling/config.json cannot be read"),
-        ("[]", None, "1_Pooling/config.json cannot be read"),
-        ({}, ["Transformer", "Pooling", "Dense"], "has a module Dense after its pooling"),
-    ],
-)
-def test_other_folders_are_refused(tmp_path, settings, modules, words):
-    folder = pooled_by(tiny("bert", "embedding"), tmp_path / "model", settings, modules)
-    message = refused(ModelError, lambda: BiEncoder(folder, "cpu"), words)
+@each_case("faulty_models", "pooling")
+def test_a_folder_that_pools_otherwise_is_refused(tmp_path, case):
+    folder = pooled_by(tmp_path / "model", case["pooling"], case.get("modules"))
+    message = refused(ModelError, lambda: BiEncoder(folder, "cpu"), case["words"])
     assert message.startswith(f"model: {folder}: ")
 
 
-def test_equal_texts_are_computed_once():
-    encoder = BiEncoder(tiny("bert", "embedding"), "cpu")
-    counted = Counted(encoder.engine)
-    found = encoder.embed([*TEXTS, *reversed(TEXTS)])
-    assert counted.sequences == len(TEXTS)
-    np.testing.assert_array_equal(found[: len(TEXTS)], found[len(TEXTS) :][::-1])
-
-
-def test_nothing_gives_nothing():
-    assert BiEncoder(tiny("bert", "embedding"), "cpu").embed([]).shape == (0, 32)
-
-
-def test_the_id_says_what_changes_the_vectors():
+def test_the_id_changes_with_all_that_changes_the_vectors():
     def model_id(kind="bert", **options):
         return BiEncoder(tiny(kind, "embedding"), "cpu", **options).model_id
 
@@ -98,8 +72,50 @@ def test_the_id_says_what_changes_the_vectors():
     assert model_id() == model_id(token_budget=77)
 
 
-def test_an_embedding_that_is_no_number_is_an_error(tmp_path):
-    folder = copy_of(tiny("bert", "embedding"), tmp_path / "model")
-    damage(folder, lambda tensors: tensors["encoder.layer.0.output.dense.bias"].fill_(float("nan")))
-    with pytest.raises(ModelError, match=r"the embedding of 'the hobbit' is not a number \(6 of 6 texts\)"):
-        BiEncoder(folder, "cpu").embed(TEXTS)
+# --- kept embeddings
+
+
+class Counting:
+    """Embeds a text by its length; keeps the texts of each call."""
+
+    def __init__(self):
+        self.calls = []
+
+    def embed(self, texts):
+        self.calls.append(list(texts))
+        return np.array([(1 / 3, len(text)) for text in texts], dtype=np.float32).reshape(-1, 2)
+
+
+def kept(path="cache"):
+    """A new object over the same file, as in another run, and its bi-encoder."""
+    bi_encoder = Counting()
+    return KeptEmbeddings(bi_encoder, VectorCache(Cache(path), "counting", 2) if path else None), bi_encoder
+
+
+def test_a_known_text_is_not_computed_again(workdir):
+    first, bi_encoder = kept()
+    vectors = first.embed(["a", "bcd"])
+    assert vectors.dtype == np.float16 and vectors[:, 1].tolist() == [1, 3]
+    assert first.embed(["bcd", "ef", "a"])[:, 1].tolist() == [3, 2, 1]
+    assert first.embed(["ef"])[:, 1].tolist() == [2]
+    assert bi_encoder.calls == [["a", "bcd"], ["ef"]]
+    other, bi_encoder = kept()
+    assert (other.embed(["ef", "a", "g"])[:2] == first.embed(["ef", "a"])).all()
+    assert bi_encoder.calls == [["g"]]
+    alone, bi_encoder = kept(None)
+    for _ in range(2):
+        assert (alone.embed(["a", "bcd"]) == vectors).all()
+    assert len(bi_encoder.calls) == 2 and first.embed([]).shape == (0, 2)
+
+
+def test_questions_are_kept_as_they_were_computed():
+    vectors, questions = VectorCache(None, "counting", 2), VectorCache(None, "counting", 2, precision="float32")
+    bi_encoder = Counting()
+    kept = KeptEmbeddings(bi_encoder, vectors, questions)
+    first = kept.embed_questions(["a", "bcd", "a"])
+    assert first.dtype == np.float32 and (first == Counting().embed(["a", "bcd", "a"])).all()
+    assert (kept.embed_questions(["bcd", "ef"]) == Counting().embed(["bcd", "ef"])).all()
+    assert bi_encoder.calls == [["a", "bcd"], ["ef"]]
+    alone = KeptEmbeddings(bi_encoder, vectors)
+    assert (alone.embed_questions(["a", "bcd", "a"]) == first).all() and len(bi_encoder.calls) == 3
+    assert not vectors.get(["a"])[1].any()

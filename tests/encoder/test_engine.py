@@ -1,20 +1,74 @@
-"""The engine: batches by token budget, over a backend that only counts."""
+"""The engine over a backend that only counts, over PyTorch, and its batches by token budget."""
 
 import logging
 import threading
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from convinse.encoder import engine as engine_module
+from convinse.encoder.batches import shared_batches, token_batches
+from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.devices import find_device, find_precision
 from convinse.encoder.engine import DeviceMemoryError, Engine, ModelBackend, prepared
-from convinse.encoder.tokens import Sequences
-from convinse.support.errors import ModelError
+from convinse.encoder.settings import ModelSettings
+from convinse.encoder.tokens import Sequences, TextTokenizer
+from convinse.encoder.torch_backend import TorchBackend
+from convinse.support.errors import ConfigError, ModelError
+from refusals import refused
+from tiny_models import own_forward, tiny, torch
 
-LENGTHS = [length * 7 % 90 + 3 for length in range(60)]
+# --- batches
+
+LENGTHS = st.lists(st.integers(0, 300), max_size=80)
+BUDGETS = st.integers(1, 2000)
 
 
-def sequences_of(lengths):
+def batched(lengths, *arguments, **options):
+    """Batches as lists, which hold each place once."""
+    batches = [batch.tolist() for batch in token_batches(lengths, *arguments, **options)]
+    assert sorted(sum(batches, [])) == list(range(len(lengths)))
+    return batches
+
+
+@given(LENGTHS, BUDGETS, st.booleans(), st.none() | st.integers(0, 60))
+def test_batches_are_full_longest_first_and_within_their_padding(lengths, budget, padded, most):
+    batches = batched(lengths, budget, padded, most)
+    assert [lengths[place] for batch in batches for place in batch] == sorted(lengths, reverse=True)
+    most = most if padded else 0
+    for batch, after in zip(batches, [*batches[1:], []], strict=False):
+        longest = lengths[batch[0]]
+        padding = sum(longest - lengths[place] for place in batch)
+        assert (len(batch) == 1 or len(batch) * longest <= budget) and (most is None or padding <= most)
+        if after:  # it could not take the next one
+            is_wide = (len(batch) + 1) * max(1, longest) > budget
+            assert is_wide or (most is not None and padding + longest - lengths[after[0]] > most)
+
+
+def test_equal_lengths_stay_in_order():
+    assert batched([5, 7, 5, 7, 5], 14) == [[1, 3], [0, 2], [4]]
+
+
+@given(LENGTHS, st.integers(1, 4))
+def test_shared_batches_give_each_worker_work_the_most_first(lengths, workers):
+    batches = [batch.tolist() for batch in shared_batches(np.array(lengths, dtype=np.int64), 512, workers, 20)]
+    assert sorted(sum(batches, [])) == list(range(len(lengths)))
+    work = [len(batch) * lengths[batch[0]] for batch in batches]
+    assert work == sorted(work, reverse=True)
+    share = -(-sum(lengths) // workers) if workers > 1 else 512
+    assert all(len(batch) == 1 or size <= min(512, max(1, share)) for batch, size in zip(batches, work, strict=True))
+    assert [len(batch) for batch in shared_batches(np.full(20, 10), 512, 2, 20)] == [10, 10]
+
+
+# --- the engine
+
+SIZES = [length * 7 % 90 + 3 for length in range(60)]
+SUMS = np.array([length * (length - 1) / 2 for length in SIZES], dtype=np.float32)
+
+
+def sequences_of(lengths=SIZES):
     ids = [np.arange(length, dtype=np.int32) for length in lengths]
     return Sequences(ids, np.array(lengths, dtype=np.int64), np.array(lengths, dtype=np.int64), 0, 0)
 
@@ -48,73 +102,58 @@ class Adding(ModelBackend):
         self.freed += 1
 
 
-def computed(engine, lengths=LENGTHS):
-    sums, places = np.full(len(lengths), np.nan, dtype=np.float32), []
-    for batch, (values, more) in engine.run(sequences_of(lengths), ["relevance", "embedding"]):
+def check_sums(engine, between=lambda: None):
+    sums, places = np.full(len(SIZES), np.nan, dtype=np.float32), []
+    for batch, (values, more) in engine.run(sequences_of(), ["relevance", "embedding"]):
         places.extend(batch.tolist())
         sums[batch] = values
         np.testing.assert_array_equal(more, values + 1)
-    assert sorted(places) == list(range(len(lengths)))
-    return sums
-
-
-EXPECTED = np.array([length * (length - 1) / 2 for length in LENGTHS], dtype=np.float32)
+        between()
+    assert sorted(places) == list(range(len(SIZES)))
+    np.testing.assert_array_equal(sums, SUMS)
 
 
 @pytest.mark.parametrize("ahead", [1, 2])
-@pytest.mark.parametrize("budget", [1, 100, 512, None])
-def test_each_sequence_is_computed_once_whatever_the_batches(budget, ahead):
+@pytest.mark.parametrize("budget", [1, 100, 300, None])
+def test_each_sequence_is_computed_once_within_the_budget(budget, ahead):
     backend = Adding(ahead=ahead)
-    np.testing.assert_array_equal(computed(Engine(backend, budget)), EXPECTED)
+    engine = Engine(backend, budget)
+    assert engine.token_budget == (budget or 1024)
+    check_sums(engine)
     assert backend.most_flying == ahead and backend.flying == 0
-
-
-def test_the_budget_holds():
-    backend = Adding()
-    computed(Engine(backend, 300))
-    assert all(batch.size <= 300 for batch in backend.batches)
-    assert len(backend.batches) < len(LENGTHS) / 2
+    assert all(len(batch) == 1 or batch.size <= (budget or 1024) for batch in backend.batches)
     widths = [batch.shape[1] for batch in backend.batches]
     assert widths == sorted(widths, reverse=True)
-    assert sum(batch.size for batch in backend.batches) < 1.2 * sum(LENGTHS)
-
-
-def test_a_backend_names_the_budget_unless_told():
-    assert Engine(Adding()).token_budget == 1024 and Engine(Adding(), 3).token_budget == 3
+    if budget == 300:
+        assert len(backend.batches) < len(SIZES) / 2
+        assert sum(batch.size for batch in backend.batches) < 1.2 * sum(SIZES)
 
 
 def test_nothing_computes_nothing():
     backend = Adding()
-    assert list(Engine(backend).run(sequences_of([]), ["relevance"])) == []
-    assert not backend.batches
+    assert list(Engine(backend).run(sequences_of([]), ["relevance"])) == [] == backend.batches
 
 
 def test_out_of_memory_halves_the_budget_and_goes_on(caplog):
     caplog.set_level(logging.WARNING, "convinse")
     backend = Adding(memory=600)
     engine = Engine(backend, 4000)
-    np.testing.assert_array_equal(computed(engine), EXPECTED)
+    check_sums(engine)
     assert backend.failed == backend.freed == 3 and 300 < engine.token_budget <= 600
     assert len(caplog.messages) == 3 and "cuda:0: out of memory" in caplog.messages[0]
-    computed(engine)
+    check_sums(engine)
     assert backend.failed == 3  # it has learned
 
 
-def test_out_of_memory_in_the_midst():
-    """The memory may shrink while others use the GPU; what is computed stays computed."""
+def test_memory_may_shrink_while_others_use_the_gpu():
     backend = Adding(memory=10_000, ahead=2)
-    sums, places = np.empty(len(LENGTHS), np.float32), []
-    for batch, (values,) in Engine(backend, 800).run(sequences_of(LENGTHS), ["relevance"]):
-        sums[batch] = values
-        places.extend(batch.tolist())
-        backend.memory = 200
-    assert sorted(places) == list(range(len(LENGTHS))) and backend.failed
-    np.testing.assert_array_equal(sums, EXPECTED)
+    check_sums(Engine(backend, 800), lambda: setattr(backend, "memory", 200))
+    assert backend.failed
 
 
 def test_a_sequence_that_does_not_fit_is_an_error():
-    with pytest.raises(ModelError, match=rf"cuda:0: .* one sequence of {max(LENGTHS)} tokens; lower evs_max_length"):
-        computed(Engine(Adding(memory=50), 400))
+    with pytest.raises(ModelError, match=rf"cuda:0: .* one sequence of {max(SIZES)} tokens; lower evs_max_length"):
+        check_sums(Engine(Adding(memory=50), 400))
 
 
 def test_a_block_is_prepared_while_the_one_before_is_computed(monkeypatch):
@@ -133,11 +172,8 @@ def test_a_block_is_prepared_while_the_one_before_is_computed(monkeypatch):
         starts.append(start)
         items += block
     assert starts == [0, 10, 20, 30] and items == list(range(35))
-
-
-def test_a_single_block_needs_no_thread():
-    assert list(prepared([1, 2], lambda block: threading.current_thread() is threading.main_thread())) == [(0, True)]
-    assert list(prepared([], len)) == []
+    single = list(prepared([1, 2], lambda block: threading.current_thread() is threading.main_thread()))
+    assert single == [(0, True)] and list(prepared([], len)) == []  # which needs no thread
 
 
 def test_an_error_of_preparing_comes_through(monkeypatch):
@@ -151,3 +187,42 @@ def test_an_error_of_preparing_comes_through(monkeypatch):
     with pytest.raises(ModelError, match="no tokens"):
         list(prepared([1, 2, 3], prepare))
     assert "tokenising" not in " ".join(thread.name for thread in threading.enumerate())
+
+
+# --- PyTorch
+
+TASK = "sequence-classification"
+
+
+def backend_of(folder, task=TASK, **settings):
+    checkpoint = load_checkpoint(folder, task)
+    return checkpoint, TorchBackend(checkpoint, task, ModelSettings(device="cpu", **settings), "tiny")
+
+
+def test_pytorch_out_of_memory_halves_the_budget():
+    pairs = [("who wrote the hobbit", "the author peter song " * (length * 7 % 23)) for length in range(60)]
+    checkpoint, backend = backend_of(tiny(), token_budget=400)
+    engine, odds = Engine(backend, 400), np.full(len(pairs), np.nan, dtype=np.float32)
+
+    def check(_, __, arguments):
+        if arguments["input_ids"].numel() > 200:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+    backend.model.register_forward_pre_hook(check, with_kwargs=True)
+    for batch, (values,) in engine.run(TextTokenizer.of(checkpoint, 128).pairs(pairs), ["relevance"]):
+        assert values.dtype == np.float32
+        odds[batch] = values
+    expected = np.array(own_forward(tiny(), pairs, 128))[:, 0]
+    assert expected.std() > 0.1  # else all would be equal to all
+    np.testing.assert_allclose(odds, expected, atol=1e-5)
+    assert engine.token_budget <= 200
+
+
+def test_devices_and_precisions_that_are_missing_are_refused():
+    assert find_precision("auto", torch.device("cpu")) == "fp32"
+    refused(ConfigError, lambda: find_precision("fp16", torch.device("cpu")), "precision: fp16 is for GPUs")
+    for device in ("cpu", "cuda"):
+        words = "int8 needs ONNX Runtime", "export"
+        refused(ConfigError, lambda device=device: find_precision("int8", torch.device(device)), *words)
+    refused(ConfigError, lambda: find_device("cuda:99"), f"cuda:99: this PyTorch sees {torch.cuda.device_count()} GPUs")
+    assert find_device("cpu") == torch.device("cpu")

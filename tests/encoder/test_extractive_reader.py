@@ -1,8 +1,7 @@
-"""The extractive reader beside transformers' own forward pass, window by window and span by span."""
+"""The extractive reader beside transformers' own forward pass and all spans by brute force."""
 
 import random
 import unicodedata
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
-from convinse.support.errors import ModelError
-from evidences import same_spans
+from convinse.encoder.span_decoding import SpanDecoder, WindowLogits, of_texts
 from tiny_models import WORDS, Counted, copy_of, damage, tiny, torch, transformers
 
 QA = "question-answering"
@@ -123,15 +121,15 @@ def test_spans_are_the_best_of_all_that_transformers_computes(readers, kind, max
     assert [span.score for span in found] == sorted((span.score for span in found), reverse=True)
 
 
-def test_all_spans_where_all_are_wanted(readers):
+def test_all_spans_are_found_if_all_are_wanted(readers):
     reader = readers(max_length=64, stride=20, max_answer_length=4, best=EVERYTHING)
     context = CONTEXTS[-1]
     spans, null = Own(tiny(task=QA)).spans(QUESTION, context, 64, 20, 4, EVERYTHING)
     found = reader.read(QUESTION, [context])
     assert {(span.start, span.end) for span in found} == set(spans)
-    assert sum(span.probability for span in found) < 1
     total = sum(np.exp(np.array([*spans.values(), null], dtype=float) - null))
-    assert sum(span.probability for span in found) == pytest.approx(1 - 1 / total, abs=1e-3)
+    shares = sum(span.probability for span in found)
+    assert shares < 1 and shares == pytest.approx(1 - 1 / total, abs=1e-3)
 
 
 SIGNS = st.sampled_from("\r\n\t \u00a0\u200d\ufe0f\u0301\u0308\u094d😀👍🏽👩🇩🇪éñßİǅ中ब[]#")
@@ -154,83 +152,42 @@ def test_offsets_count_in_the_text_as_given(readers, name, before, after):
         assert span.end == len(context) or unicodedata.category(context[span.end])[0] != "M"
 
 
-PIECES = st.sampled_from(["the\r\n", "author ", "e\u0301 ", "😀", "\n", "of ", "नमस्ते "])
-
-
-@pytest.mark.parametrize("name", ["bert", "roberta"])
-@settings(max_examples=30)
-@given(words=st.lists(PIECES, min_size=30, max_size=90))
-def test_offsets_in_windows(readers, name, words):
-    context = "".join(words) + " hobbit"
-    found = readers(name, max_length=48, stride=12, max_answer_length=6, best=EVERYTHING).read("who", [context])
-    assert (len(context) - 6, len(context)) in {(span.start, span.end) for span in found}
-    assert all(span.text == context[span.start : span.end] == span.text.strip() for span in found)
-
-
-def test_an_answer_keeps_its_accents(readers):
+def test_accents_are_part_of_an_answer_and_blanks_in_front_of_it_are_not(readers):
     for reader in (readers("bert"), readers("roberta")):
         found = reader.read("who", ["cafe\u0301"])
         assert {span.text for span in found if span.end >= 4} == {"cafe\u0301"[start:] for start in range(4)}
-
-
-def test_half_of_a_surrogate_pair(readers, kind):
-    found = readers(kind, best=EVERYTHING).read("who \udc00", ["the \ud800 author"])
-    assert {span.text for span in found} >= {"the", "author", "the \ud800 author"}
-
-
-def test_blanks_in_front_of_words_are_no_part_of_an_answer(readers):
     found = readers("roberta", best=EVERYTHING).read("who", ["  the   author "])
     assert {span.text for span in found} >= {"the", "author", "the   author"}
     assert all(span.text == span.text.strip() for span in found)
 
 
-def test_batches_and_one_by_one(readers, kind):
-    questions = [QUESTION, "when", "where was the author born"]
-    together = readers(kind, token_budget=700, max_length=96, stride=30).read_all(questions, [CONTEXTS] * 3)
-    single = readers(kind, token_budget=1, max_length=96, stride=30)
-    for question, found in zip(questions, together, strict=True):
-        apart = [[span for span in found if span.context == place] for place in range(len(CONTEXTS))]
-        alone = [single.read(question, [context]) for context in CONTEXTS]
-        same_spans([[replace(span, context=0) for span in spans] for spans in apart], alone)
+def test_half_of_a_surrogate_pair_is_no_error(readers, kind):
+    found = readers(kind, best=EVERYTHING).read("who \udc00", ["the \ud800 author"])
+    assert {span.text for span in found} >= {"the", "author", "the \ud800 author"}
 
 
-def test_equal_pairs_are_computed_once():
-    reader = ExtractiveReader(tiny(task=QA), "cpu")
-    counted = Counted(reader.engine)
-    twice = reader.read_all([QUESTION, QUESTION, "when"], [["the book", "the book"], ["the book"], ["the book"]])
-    assert counted.sequences == 2
-    first, second = ([span for span in twice[0] if span.context == place] for place in (0, 1))
-    shown = [[(span.text, span.score) for span in spans] for spans in (first, second, twice[1])]
-    assert shown[0] == shown[1] == shown[2]
-    assert [s.score for s in twice[2]] != [s.score for s in twice[1]]
-
-
-def test_contexts_without_words(readers):
+def test_contexts_without_words_have_no_spans(readers):
     reader = readers()
-    assert reader.read(QUESTION, []) == []
+    assert reader.read(QUESTION, []) == [] == reader.read_all([], [])
     assert reader.read(QUESTION, ["", " ", "\r\n\t", "\u00a0", "\u200b\u00ad"]) == []
     found = reader.read(QUESTION, ["", "the author", "  "])
     assert {span.context for span in found} == {1}
-    assert reader.read_all([], []) == []
     assert reader.read("", ["the author"])[0].text in ("the", "author", "the author")
 
 
-def test_top_k_is_over_all_contexts(readers):
+def test_so_many_are_kept_of_each_context_and_of_all(readers):
     reader = readers()
     everything = reader.read(QUESTION, CONTEXTS)
     assert reader.read(QUESTION, CONTEXTS, top_k=7) == everything[:7]
     assert [len(found) for found in reader.read_all(["who", "when"], [CONTEXTS, CONTEXTS[:1]], top_k=3)] == [3, 3]
     assert len({span.context for span in everything[:40]}) > 1
     assert all(isinstance(span, AnswerSpan) for span in everything)
-
-
-def test_the_best_of_each_context_are_kept(readers):
-    found = readers(best=3).read(QUESTION, CONTEXTS[:5])
-    assert [sum(span.context == place for span in found) for place in range(5)] == [3] * 5
-    everything = readers().read(QUESTION, CONTEXTS[:5])
+    few = readers(best=3).read(QUESTION, CONTEXTS[:5])
     for place in range(5):
-        kept = [span.score for span in found if span.context == place]
-        np.testing.assert_allclose(kept, [s.score for s in everything if s.context == place][:3], atol=1e-5)
+        kept = [span.score for span in few if span.context == place]
+        expected = [span.score for span in everything if span.context == place][:3]
+        assert len(kept) == 3
+        np.testing.assert_allclose(kept, expected, atol=1e-4)
 
 
 def test_a_question_longer_than_the_room(readers, kind):
@@ -244,31 +201,76 @@ def test_a_question_longer_than_the_room(readers, kind):
     assert all(later[0] - sooner[0] < 20 for sooner, later in pairwise(covered))
 
 
-def changed(tmp_path, change):
-    return ExtractiveReader(damage(copy_of(tiny(task=QA), tmp_path / "model"), change), "cpu")
-
-
-def test_no_answer_is_one_half_where_all_scores_are_equal(tmp_path):
+def test_no_answer_is_one_half_if_all_scores_are_equal(tmp_path):
     def change(tensors):
         tensors["qa_outputs.weight"] *= 0
         tensors["qa_outputs.bias"] *= 0
 
-    found = changed(tmp_path, change).read("who", ["the author"])
+    reader = ExtractiveReader(damage(copy_of(tiny(task=QA), tmp_path / "model"), change), "cpu")
+    found = reader.read("who", ["the author"])
     assert [(span.text, span.score) for span in found] == [("the", 0), ("the author", 0), ("author", 0)]
     assert all(span.no_answer == 0.5 and span.probability == 0.25 for span in found)
 
 
-def test_a_score_that_is_not_a_number_names_the_text(tmp_path):
-    def change(tensors):
-        tensors["qa_outputs.bias"][1] = float("nan")
-
-    with pytest.raises(ModelError, match="the author of the book.*not numbers"):
-        changed(tmp_path, change).read("who", ["the author of the book"])
+# --- decoding beside all spans by brute force
 
 
-def test_half_precision_reads_nearly_the_same(readers):
-    exact, rough = readers(), readers(precision="bf16")
-    of_exact, of_rough = (reader.read(QUESTION, CONTEXTS, top_k=300) for reader in (exact, rough))
-    scores = {(s.context, s.start, s.end): s.score for s in of_exact}
-    shared = [(scores[s.context, s.start, s.end], s.score) for s in of_rough if (s.context, s.start, s.end) in scores]
-    assert len(shared) > 100 and np.corrcoef(np.array(shared).T)[0, 1] > 0.9
+def words(number):
+    """A text of so many words of two letters, and where they are."""
+    return " ".join(["ab"] * number), np.array([(3 * n, 3 * n + 2) for n in range(number)]).reshape(-1, 2)
+
+
+def brute(offsets, null, logits, longest, best):
+    spans = sorted(
+        (-float(logits[i, 0] + logits[j, 1]), int(offsets[i, 0]), int(offsets[j, 1]))
+        for i in range(len(offsets)) for j in range(i, min(i + longest, len(offsets)))
+    )[:best]  # fmt: skip
+    values = np.exp([*(-score for score, _, _ in spans), null])
+    shares = values / values.sum()
+    return [(start, end, -score, share) for (score, start, end), share in zip(spans, shares, strict=False)]
+
+
+@given(st.lists(st.integers(0, 12), max_size=6), st.integers(1, 13), st.integers(1, 9), st.integers(0, 99))
+def test_the_best_spans_of_texts_read_whole(sizes, longest, best, seed):
+    chance = np.random.default_rng(seed)
+    texts = [words(size) for size in sizes]
+    logits = [chance.normal(size=(size + 1, 2)).astype(np.float32) for size in sizes]
+    decoder = SpanDecoder(*zip(*texts, strict=True), longest, best) if texts else SpanDecoder([], [], longest, best)
+    order = chance.permutation(len(sizes))
+    for part in np.array_split(order, 2):
+        if len(part):
+            assert decoder.add(of_texts(part, [logits[place] for place in part])) is None
+    found = decoder.spans()
+    assert len(found) == len(sizes)
+    for (_, offsets), own, spans in zip(texts, logits, found, strict=True):
+        null = float(own[0].sum())
+        expected = brute(offsets, null, own[1:], longest, best)
+        assert [span[:2] for span in spans] == [span[:2] for span in expected]
+        np.testing.assert_allclose([s[2:4] for s in spans], [s[2:4] for s in expected], rtol=1e-5)
+        for span in spans:
+            assert span[4] == pytest.approx(1 / (1 + np.exp(spans[0][2] - null)), rel=1e-5)
+
+
+def test_windows_of_one_text():
+    text, offsets = words(5)
+    decoder = SpanDecoder([text], [offsets], 2, 3)
+    first, second = np.zeros((3, 2), np.float32), np.zeros((3, 2), np.float32)
+    first[2], second[0], second[2, 0] = (4, 5), (1, 5), 3  # the third word is in both windows, better in the first
+    windows = WindowLogits(
+        np.array([0, 0]), np.array([0, 2]), np.array([2.0, 1.0], np.float32), np.stack((first, second))
+    )
+    assert decoder.add(windows) is None
+    (spans,) = decoder.spans()
+    assert [span[:3] for span in spans] == [(6, 8, 9.0), (3, 8, 5.0), (12, 14, 3.0)]
+    assert spans[0][4] == pytest.approx(1 / (1 + np.exp(9 - 1)))  # the lower of the windows' scores for no answer
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_text_whose_scores_are_not_numbers(place):
+    texts = [words(size) for size in (3, 5, 4)]
+    logits = [np.zeros((size + 1, 2), np.float32) for size in (3, 5, 4)]
+    logits[place][-1, 1] = np.nan
+    decoder = SpanDecoder(*zip(*texts, strict=True), 3, 3)
+    assert decoder.add(of_texts(np.arange(3), logits)) == place
+    logits[place][-1, 1], logits[place][0, 0] = 0, np.nan
+    assert decoder.add(of_texts(np.arange(3), logits)) == place

@@ -1,27 +1,21 @@
-"""The heads of a joint model that have files of their own: what they compute, and their files."""
+"""The heads of a joint model that have files of their own: what they compute, their files, and the classes of answers."""
 
+import dataclasses
+import json
+import struct
+
+import numpy as np
 import pytest
+from model_heads import MAKE, classes
 
-from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses
-from convinse.encoder.checkpoint import folder_id, load_checkpoint
-from convinse.encoder.heads import AnswerTypeHead, RewriteHead, YesNoHead, load_heads, states
+from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses, has_answer_type, read_answer_classes, typed_text
+from convinse.encoder.checkpoint import ANSWER_TYPE, folder_id, load_checkpoint
+from convinse.encoder.heads import AnswerTypeHead, load_heads, states
 from convinse.support.errors import ModelError
 from refusals import refused
 from tiny_models import copy_of, inputs, joint, joint_model, torch
 
 PAIRS = [["did tolkien write the hobbit", "the hobbit was written by tolkien"], ["was it a film", "the song"]]
-NAMES = {"Q5": "human", DATE: DATE, OTHER: OTHER}
-
-
-def classes(names=NAMES):
-    return AnswerClasses(dict(names), {name: name for name in names}, {})
-
-
-MAKE = {
-    YesNoHead: lambda layer=1: YesNoHead(32, 2, layer, 64),
-    AnswerTypeHead: lambda layer=1: AnswerTypeHead(32, layer, classes(), 4, 256),
-    RewriteHead: lambda layer=1: RewriteHead(joint_model(joint()).config, layer, 1),
-}
 KINDS = pytest.mark.parametrize("kind", MAKE)
 
 
@@ -30,14 +24,14 @@ def head_of(kind, layer=1):
     return MAKE[kind](layer).eval()
 
 
-def output(head, *pairs, folder=None):
+def output(head, *pairs):
     given = inputs(*pairs)
     with torch.inference_mode():
-        return head(states(joint_model(folder or joint()).bert, head.layer, **given), given["attention_mask"])
+        return head(states(joint_model(joint()).bert, head.layer, **given), given["attention_mask"])
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
-def test_states_are_those_of_a_layer(layer):
+def test_states_are_read_from_the_layer(layer):
     model = joint_model(joint())
     with torch.inference_mode():
         all_states = model.bert(**inputs(*PAIRS), output_hidden_states=True).hidden_states
@@ -47,7 +41,6 @@ def test_states_are_those_of_a_layer(layer):
 @KINDS
 def test_padding_changes_nothing(kind):
     together = output(head_of(kind), *PAIRS)
-    assert len(together) == 2
     for place, pair in enumerate(PAIRS):
         alone = output(head_of(kind), pair)[0]
         both = together[place] if alone.dim() < 2 else together[place, : len(alone)]
@@ -84,19 +77,100 @@ def test_a_stored_head_is_loaded_and_the_model_is_the_same_otherwise(kind, stora
 
 
 @KINDS
-def test_files_that_hold_no_such_head(kind, tmp_path):
+def test_a_file_without_the_head_is_refused(kind, tmp_path):
     folder = copy_of(joint(), tmp_path / "model")
-    config, path = joint_model(folder).config, folder / kind.file
-    refused(ModelError, lambda: kind.load(folder, config), f"{kind.file}: cannot be loaded")
+    path = folder / kind.file
+
+    def fault(*words, config=None):
+        refused(ModelError, lambda: kind.load(folder, config or joint_model(folder).config), *words)
+
+    fault(f"{kind.file}: cannot be loaded")
     head_of(kind).save(folder)
-    whole = path.read_bytes()
-    for broken in (b"", whole[:50], whole[:-7]):
+    fault("size mismatch", config=joint_model(joint(hidden_size=64)).config)
+    content = path.read_bytes()
+    for broken in (b"", content[:50], content[:-7]):
         path.write_bytes(broken)
-        refused(ModelError, lambda: kind.load(folder, config), f"{kind.file}: cannot be loaded", "copy it")
+        fault(f"{kind.file}: cannot be loaded", "copy it")
     path.write_bytes((folder / "model.safetensors").read_bytes())
-    refused(ModelError, lambda: kind.load(folder, config), f"is no '{kind.format}'")
+    fault(f"is no '{kind.format}'")
     head_of(kind, layer=3).save(folder)
-    refused(ModelError, lambda: kind.load(folder, config), "it is for layer 3 of 2")
-    head_of(kind).save(folder)
-    larger = joint_model(joint(hidden_size=64)).config
-    refused(ModelError, lambda: kind.load(folder, larger), "size mismatch")
+    fault("it is for layer 3 of 2")
+
+
+# --- the classes that an answer type head tells
+
+
+CLASSES = AnswerClasses(
+    {"Q5": "human", "Q6256": "country", DATE: DATE, OTHER: OTHER},
+    {"Q5": "Q5", "Q6256": "Q6256", "Q3624078": "Q6256", DATE: DATE, OTHER: OTHER},
+    {"layer": "1", "looks": "2"},
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    torch.manual_seed(1)
+    AnswerTypeHead(32, 1, CLASSES, 2, 8).save(tmp_path)
+    return tmp_path
+
+
+def test_written_classes_are_read_without_pytorch(folder, run_python):
+    assert has_answer_type(folder) and not has_answer_type(folder / "none") and not has_answer_type(None)
+    read = read_answer_classes(folder)
+    assert read == CLASSES and list(read.names) == list(CLASSES.names)
+    assert read.place == {"Q5": 0, "Q6256": 1, DATE: 2, OTHER: 3}
+    code = (
+        "import sys; from pathlib import Path; from convinse.encoder.answer_classes import read_answer_classes\n"
+        "print(read_answer_classes(Path(sys.argv[1])).names['Q5'])\n"
+        "print(sorted({'torch', 'transformers', 'safetensors'} & set(sys.modules)))\n"
+    )
+    assert run_python(code, folder).splitlines() == ["human", "[]"]
+
+
+@pytest.mark.parametrize(
+    ("question", "in_full", "text"),
+    [
+        ("who wrote it?", "Who wrote it?", "Who wrote it?"),
+        ("who wrote it?", "Who wrote it (The Hobbit)?", "Who wrote it (The Hobbit)?"),
+        ("When?", "Where was she born?", "Where was she born? When?"),
+        ("who?", "Whose?", "Whose? who?"),
+    ],
+)
+def test_the_question_stands_behind_its_full_form_unless_it_is_in_it(question, in_full, text):
+    assert typed_text(question, in_full) == text
+
+
+def test_the_place_of_the_verb_counts_if_the_file_tells_how_often_it_is_first(tmp_path):
+    chances = np.array([[0.6, 0.1, 0.2, 0.1], [0.6, 0.1, 0.2, 0.1]])
+    assert CLASSES.with_grammar(chances, [True, False]) is chances
+    shares = CLASSES.settings | {"verb_first": "0.1 0 0.9 0.2"}
+    AnswerTypeHead(32, 1, dataclasses.replace(CLASSES, settings=shares), 2, 8).save(tmp_path)
+    first, other = read_answer_classes(tmp_path).with_grammar(chances, [True, False])
+    np.testing.assert_allclose(first, np.array([0.06, 0, 0.18, 0.02]) / 0.26)
+    np.testing.assert_allclose(other, chances[1])
+
+
+def header(**metadata):
+    content = json.dumps({"__metadata__": metadata}).encode()
+    return struct.pack("<Q", len(content)) + content
+
+
+FORMAT = "convinse answer type head 1"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "cannot be read"),
+        (b"\xff" * 40, "cannot be read (ValueError: a header of"),
+        (struct.pack("<Q", 4) + b"{not", "cannot be read"),
+        (header(), f"is no '{FORMAT}'"),
+        (header(format=FORMAT), "cannot be read (KeyError"),
+        (header(format=FORMAT, classes="[[1]]"), "cannot be read (ValidationError"),
+        (header(format=FORMAT, classes="[]", verb_first="0.5"), "verb_first: 1 shares for 0 classes"),
+        (header(format=FORMAT, classes="[]", verb_first="x"), "verb_first: could not convert"),
+    ],
+)
+def test_a_file_without_a_head_is_refused(folder, content, words):
+    (folder / ANSWER_TYPE).write_bytes(content)
+    refused(ModelError, lambda: read_answer_classes(folder), ANSWER_TYPE, words)

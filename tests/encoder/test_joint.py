@@ -1,13 +1,13 @@
 """The joint model: its heads, and how it is stored, loaded and named."""
 
-import numpy as np
 import pytest
 
 from convinse.encoder.checkpoint import folder_id, load_checkpoint, quiet
 from convinse.encoder.joint import JointConfig, JointModel, register
 from convinse.encoder.pool import JOINT
 from convinse.support.errors import ModelError
-from tiny_models import copy_of, damage, inputs, joint, joint_model, tiny, torch, transformers, word_pieces
+from refusals import refused
+from tiny_models import copy_of, damage, inputs, joint, joint_model, tiny, torch, transformers
 
 TASKS = ["sequence-classification", "question-answering", "embedding"]
 STORAGES = ["float32", "float16", "int8"]
@@ -40,35 +40,18 @@ def test_the_heads_are_on_one_trunk():
     assert not torch.allclose(found.start_logits, found.end_logits, atol=0.1)
 
 
-def test_padding_changes_nothing():
-    model = joint_model(joint())
-    together = outputs(model, *PAIRS)
-    for row, pair in enumerate(PAIRS):
-        alone = outputs(model, pair)
-        length = alone.start_logits.shape[1]
-        for name in ("logits", "start_logits", "end_logits", "last_hidden_state"):
-            torch.testing.assert_close(together[name][row, :length], alone[name][0, :length], atol=1e-5, rtol=1e-5)
-
-
 def test_with_distances_the_trunk_is_that_of_mpnet():
     """Also where tokens are farther apart than buckets tell."""
     from recipes.embedded.mpnet import renamed
 
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     with torch.random.fork_rng(devices=[]), quiet():
         torch.manual_seed(0)
-        sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-        theirs = transformers.MPNetModel(
-            transformers.MPNetConfig(**sizes, vocab_size=60, max_position_embeddings=302, initializer_range=0.4)
-        ).eval()
+        of_mpnet = transformers.MPNetConfig(**sizes, vocab_size=60, max_position_embeddings=302, initializer_range=0.4)
+        theirs = transformers.MPNetModel(of_mpnet).eval()
+        lengths = {"max_position_embeddings": 300, "distances": 32, "layer_norm_eps": of_mpnet.layer_norm_eps}
+        model = JointModel(JointConfig(**sizes, vocab_size=56, **lengths)).eval()
         vocabulary = {"[PAD]": 0, "[CLS]": 1, "[SEP]": 2} | {f"word{number}": number for number in range(3, 56)}
-        config = JointConfig(
-            **sizes,
-            vocab_size=56,
-            max_position_embeddings=300,
-            distances=32,
-            layer_norm_eps=theirs.config.layer_norm_eps,
-        )
-        model = JointModel(config).eval()
         model.bert.load_state_dict(renamed(theirs.state_dict(), vocabulary))
         ids = torch.randint(3, 56, (2, 290))
     ids[:, 0], ids[:, -1], mask = 1, 2, torch.ones_like(ids)
@@ -83,7 +66,7 @@ def test_with_distances_the_trunk_is_that_of_mpnet():
 
 
 @pytest.mark.parametrize("storage", STORAGES)
-def test_what_is_stored_is_loaded(storage, tmp_path):
+def test_stored_weights_are_loaded_within_the_rounding_of_their_storage(storage, tmp_path):
     exact = joint_model(joint(**LARGE))
     exact.save_pretrained(tmp_path, storage=storage)
     rough = joint_model(tmp_path)
@@ -116,7 +99,13 @@ def test_the_types_in_the_file(tmp_path):
     assert sizes[1] < 0.6 * sizes[0] and sizes[2] < 0.4 * sizes[0]
 
 
-def test_a_row_of_zeros_stays_one(tmp_path):
+def test_storing_again_loses_nothing_more_and_a_row_of_zeros_stays_one(tmp_path):
+    joint_model(joint(**LARGE, storage="int8")).save_pretrained(tmp_path, storage="int8")
+    first, second = weights(joint(**LARGE, storage="int8")), weights(tmp_path)
+    assert first.keys() == second.keys()
+    for name, tensor in first.items():
+        assert tensor.dtype == second[name].dtype
+        torch.testing.assert_close(tensor, second[name], atol=0, rtol=1e-6)
     model = joint_model(joint(**LARGE))
     with torch.no_grad():
         model.bert.embeddings.word_embeddings.weight[7] = 0
@@ -124,37 +113,34 @@ def test_a_row_of_zeros_stays_one(tmp_path):
     assert (joint_model(tmp_path).bert.embeddings.word_embeddings.weight[7] == 0).all()
 
 
-def test_storing_again_loses_nothing_more(tmp_path):
-    joint_model(joint(**LARGE, storage="int8")).save_pretrained(tmp_path, storage="int8")
-    first, second = weights(joint(**LARGE, storage="int8")), weights(tmp_path)
-    assert first.keys() == second.keys()
-    for name, tensor in first.items():
-        assert tensor.dtype == second[name].dtype
-        torch.testing.assert_close(tensor, second[name], atol=0, rtol=1e-6)
+AUTO = ["AutoModel", "AutoModelForSequenceClassification", "AutoModelForQuestionAnswering"]
 
 
 @pytest.mark.parametrize("storage", STORAGES)
-def test_it_is_a_checkpoint_for_each_task(storage):
+def test_it_is_a_checkpoint_for_each_task_and_hugging_face_finds_it_by_its_configuration(storage, tmp_path):
     folder = joint(**LARGE, storage=storage)
-    expected = joint_model(folder)
+    expected = outputs(joint_model(folder), *PAIRS)
     for task in TASKS:
         checkpoint = load_checkpoint(folder, task)
         assert type(checkpoint.model) is JointModel and checkpoint.missing == () and checkpoint.max_length == 512
         assert checkpoint.model_id == folder_id(folder)
-        assert torch.equal(outputs(checkpoint.model.eval(), *PAIRS).logits, outputs(expected, *PAIRS).logits)
-
-
-@pytest.mark.parametrize("storage", STORAGES)
-@pytest.mark.parametrize("kind", ["AutoModel", "AutoModelForSequenceClassification", "AutoModelForQuestionAnswering"])
-def test_hugging_face_finds_it_by_its_configuration(kind, storage):
+        assert torch.equal(outputs(checkpoint.model.eval(), *PAIRS).logits, expected.logits)
     register()
-    folder = joint(**LARGE, storage=storage)
     with quiet():
         config = transformers.AutoConfig.from_pretrained(folder)
-        model = getattr(transformers, kind).from_pretrained(folder).eval()
+        models = [getattr(transformers, name).from_pretrained(folder).eval() for name in AUTO]
     assert type(config) is JointConfig and config.model_type == JOINT and config.num_labels == 1
-    assert type(model) is JointModel
-    assert torch.equal(outputs(model, *PAIRS).end_logits, outputs(joint_model(folder), *PAIRS).end_logits)
+    for model in models:
+        assert type(model) is JointModel
+        assert torch.equal(outputs(model, *PAIRS).end_logits, expected.end_logits)
+    folder = damage(copy_of(folder, tmp_path / "model"), lambda tensors: tensors.pop("span.bias"))
+    for task in TASKS:
+        refused(
+            ModelError, lambda task=task: load_checkpoint(folder, task), f"is no {task} checkpoint: span.bias missing"
+        )
+    name = "bert.encoder.layer.1.output.dense.bias"
+    damage(folder, lambda tensors: tensors.pop(name))
+    refused(ModelError, lambda: load_checkpoint(folder, "embedding", new_head=True), f"{name} missing")
 
 
 def from_base(folder, seed):
@@ -181,29 +167,3 @@ def test_a_plain_bert_gets_new_heads_by_the_seed(task, tmp_path):
         assert torch.equal(one, getattr(same, head).weight) and not torch.equal(one, getattr(other, head).weight)
     model.save_pretrained(tmp_path / "model")
     assert torch.equal(joint_model(tmp_path / "model").span.weight, model.span.weight)
-
-
-def test_embeddings_are_those_of_the_plain_bert():
-    from convinse.encoder.bi_encoder import BiEncoder
-
-    folder = tiny("bert", "embedding")
-    texts = ["the hobbit", "who wrote " * 40, ""]
-    model = from_base(folder, 1)[0].eval()
-    tokenizer = word_pieces()
-    expected = BiEncoder(folder, "cpu").embed(texts)
-    for text, vector in zip(texts, expected, strict=True):
-        with torch.inference_mode():
-            mean = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(dim=0).numpy()
-        np.testing.assert_allclose(mean / np.linalg.norm(mean), vector, atol=1e-5)
-
-
-@pytest.mark.parametrize("storage", STORAGES)
-def test_a_missing_tensor_is_named(storage, tmp_path):
-    folder = copy_of(joint(**LARGE, storage=storage), tmp_path / "model")
-    damage(folder, lambda tensors: tensors.pop("span.bias"))
-    for task in TASKS:
-        with pytest.raises(ModelError, match=rf"is no {task} checkpoint: span.bias missing"):
-            load_checkpoint(folder, task)
-    damage(folder, lambda tensors: tensors.pop("bert.encoder.layer.1.output.dense.bias"))
-    with pytest.raises(ModelError, match="bert.encoder.layer.1.output.dense.bias missing"):
-        load_checkpoint(folder, "embedding", new_head=True)

@@ -1,4 +1,4 @@
-"""ONNX Runtime as the backend: the embedded model, and folders that are not what they should be."""
+"""ONNX Runtime as the backend of the embedded model, and folders that are not what they should be."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from case_tables import each_case
 from convinse.config import resolve
 from convinse.encoder import onnx_backend
 from convinse.encoder.bi_encoder import BiEncoder
@@ -22,7 +23,8 @@ from convinse.encoder.pool import ModelPool
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support import manifest as manifests
-from convinse.support.errors import ConfigError, ModelError
+from convinse.support.checksums import sha256
+from convinse.support.errors import ConfigError, DependencyError, ModelError
 from refusals import refused
 
 QUERY = "Who directed the film Titanic?"
@@ -47,9 +49,12 @@ def copied(model, tmp_path) -> Path:
     return Path(shutil.copytree(model, tmp_path / "model", ignore=shutil.ignore_patterns(manifests.MANIFEST)))
 
 
-def manifest(folder, **changes):
+def change_manifest(folder, **changes):
     path = folder / MANIFEST
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+# --- the embedded model
 
 
 def test_all_heads_compute_with_one_session(model):
@@ -63,24 +68,20 @@ def test_all_heads_compute_with_one_session(model):
     assert reader.read(QUERY, TEXTS, 1)[0].text == "James Cameron"
     assert encoder.embed(TEXTS).shape == (5, 384)
     assert yes_no.probabilities([("is titanic a film", TEXTS[0]), ("is titanic a film", " ")])[1] == 0.5
+    exact = BertReranker(model, "cpu", precision="fp32").predict(PAIRS)
+    assert 1e-6 < np.abs(exact - chances).max() < 0.05
 
 
-def test_a_score_does_not_depend_on_its_batch(model):
-    reranker = BertReranker(model, "cpu")
-    together = reranker.predict(PAIRS, logits=True)
-    alone = [reranker.predict([pair], logits=True)[0] for pair in PAIRS]
-    np.testing.assert_allclose(together, alone, atol=2e-4)  # of the padding's sums, not of the others' ranges
-
-
-def test_fp32_is_what_pytorch_computes(model):
+def test_fp32_equals_pytorch(model):
     pytest.importorskip("torch", reason="needs the extra neural")
 
     def heads(**options):
         reranker, encoder = BertReranker(model, "cpu", **options), BiEncoder(model, "cpu", **options)
-        reader, yes_no = ExtractiveReader(model, "cpu", **options), YesNoReader(model, "cpu", **options)
-        spans = [(span.context, span.start, span.end) for span in reader.read(QUERY, TEXTS, 5)]
-        scores = [span.score for span in reader.read(QUERY, TEXTS, 5)]
-        return [reranker.predict(PAIRS), encoder.embed(TEXTS), yes_no.probabilities(PAIRS), np.array(scores)], spans
+        yes_no = YesNoReader(model, "cpu", **options)
+        spans = ExtractiveReader(model, "cpu", **options).read(QUERY, TEXTS, 5)
+        scores = np.array([span.score for span in spans])
+        computed = [reranker.predict(PAIRS), encoder.embed(TEXTS), yes_no.probabilities(PAIRS), scores]
+        return computed, [(span.context, span.start, span.end) for span in spans]
 
     (by_onnx, spans), (by_torch, same_spans) = heads(precision="fp32"), heads(backend="torch")
     assert spans == same_spans
@@ -88,109 +89,98 @@ def test_fp32_is_what_pytorch_computes(model):
         np.testing.assert_allclose(computed, expected, atol=1e-4)
 
 
-def test_int8_is_near_fp32(model):
-    exact, rounded = (BertReranker(model, "cpu", precision=name).predict(PAIRS) for name in ("fp32", "int8"))
-    assert 1e-6 < np.abs(exact - rounded).max() < 0.05
-
-
-def test_a_folder_with_graphs_needs_no_pytorch(model):
+def test_a_folder_with_graphs_needs_no_pytorch(model, run_python):
     code = (
-        "import sys\n"
-        "from convinse.encoder.reranker import BertReranker\n"
-        f"print(BertReranker({str(model)!r}, 'cpu').predict([('who', 'a film')]).shape)\n"
+        "import sys; from convinse.encoder.reranker import BertReranker\n"
+        "print(BertReranker(sys.argv[1], 'cpu').predict([('who', 'a film')]).shape)\n"
         "print(sorted({'torch', 'transformers', 'safetensors'} & set(sys.modules)))\n"
     )
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert made.stdout.splitlines() == ["(1,)", "[]"]
+    assert run_python(code, model).splitlines() == ["(1,)", "[]"]
+
+
+# --- folders
+
+
+def fault(folder, *words, kind=BertReranker, **options):
+    message = refused(ModelError, lambda: kind(folder, "cpu", key="evs_model", **options), *words)
+    assert message.startswith(f"evs_model: {folder}: ")
 
 
 @pytest.mark.parametrize("name", ["model_int8.onnx", "model.safetensors", "yes_no.safetensors"])
-@pytest.mark.parametrize("fault", ["missing", "cut", "foreign"])
-def test_files_that_do_not_belong_together(copied, name, fault):
+def test_files_that_do_not_belong_together_are_named(copied, name):
     path = copied / name
-    if fault == "missing":
-        path.unlink()
-        words = f"no {name} there, which onnx.json lists"
-    else:
-        content = path.read_bytes()
-        path.write_bytes(content[:-100] if fault == "cut" else b"\x00" * len(content))
-        words = f"{name} is damaged, or not the one that onnx.json was made for"
-    message = refused(ModelError, lambda: BertReranker(copied, "cpu", key="evs_model"), words, "backend: torch")
-    assert message.startswith(f"evs_model: {copied}: ") and "\n" not in message
+    content = path.read_bytes()
+    for other in (content[:-100], b"\x00" * len(content)):
+        path.write_bytes(other)
+        fault(copied, f"{name} is damaged, or not the one that onnx.json was made for", "backend: torch")
+    path.unlink()
+    fault(copied, f"no {name} there, which onnx.json lists", "backend: torch")
 
 
-def test_only_what_the_graph_reads_is_asked_for(copied):
-    (copied / "model.onnx").unlink()  # the graph of the other precision
+def test_only_files_of_the_precision_are_needed(copied):
+    (copied / "model.onnx").unlink()
     assert BertReranker(copied, "cpu").predict(PAIRS[:1]).shape == (1,)
-    refused(ModelError, lambda: BertReranker(copied, "cpu", precision="fp32"), "no model.onnx there")
+    fault(copied, "no model.onnx there", precision="fp32")
 
 
-def test_a_graph_that_is_none(copied):
-    from convinse.support.checksums import sha256
-
+def test_a_graph_or_tokenizer_that_cannot_be_read_is_named(copied):
     (copied / "model_int8.onnx").write_bytes(b"no graph at all")
     digests = read_exported(copied, "x").files | {"model_int8.onnx": sha256(copied / "model_int8.onnx")}
-    manifest(copied, files=digests)
-    refused(
-        ModelError, lambda: BertReranker(copied, "cpu"), "model_int8.onnx cannot be loaded", "export the model again"
-    )
+    change_manifest(copied, files=digests)
+    fault(copied, "model_int8.onnx cannot be loaded", "export the model again")
+    (copied / "tokenizer.json").write_text("{}")
+    refused(ModelError, lambda: BertReranker(copied, "cpu", precision="fp32"), "tokenizer.json cannot be read")
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"format": 9}, "onnx.json has format 9, this version reads 1"),
-        ({"outputs": "all"}, "onnx.json cannot be read"),
-        ({"outputs": ["telepathy"]}, "onnx.json cannot be read"),
-        ({"files": {"../model.safetensors": "0"}}, "has no checksum of model.onnx"),
-        ({"graphs": {"fp32": "../model.onnx"}, "files": {"../model.onnx": "0"}}, "names a file of another folder"),
-        ({"outputs": ["relevance"]}, "is no question-answering model: its graphs compute relevance"),
-    ],
-)
-def test_a_manifest_that_does_not_fit(copied, changes, words):
-    manifest(copied, **changes)
+@each_case("faulty_models", "manifest")
+def test_a_manifest_that_does_not_fit_is_refused(copied, case):
+    change_manifest(copied, **case["manifest"])
     for models in (None, ModelPool()):
-        refused(
-            ModelError, partial(ExtractiveReader, copied, "cpu", models=models, key="ha_model"), "ha_model: ", words
-        )
+        fault(copied, case["words"], kind=ExtractiveReader, models=models)
 
 
 @pytest.mark.parametrize("content", [b"{\xff", b"[" * 5000])
-def test_a_manifest_that_is_no_json(copied, content):
+def test_a_manifest_that_is_not_json_is_refused(copied, content):
     (copied / MANIFEST).write_bytes(content)
-    refused(ModelError, lambda: BertReranker(copied, "cpu"), "onnx.json cannot be read")
+    fault(copied, "onnx.json cannot be read")
 
 
-def test_a_tokenizer_that_is_none(copied):
-    (copied / "tokenizer.json").write_text("{}")
-    refused(ModelError, lambda: BertReranker(copied, "cpu"), "tokenizer.json cannot be read")
-
-
-def test_a_folder_without_graphs(copied, tmp_path):
+def test_a_folder_without_graphs_names_both_remedies(copied, tmp_path, monkeypatch):
     (copied / MANIFEST).unlink()
     assert not is_exported(copied)
-    words = "has no ONNX files", "convinse export", "backend: torch"
-    refused(ModelError, lambda: BertReranker(copied, "cpu", backend="onnx"), *words)
-    refused(ModelError, lambda: BertReranker(tmp_path / "none", "cpu", backend="onnx"), "no such folder")
-
-
-def test_without_pytorch_both_remedies_are_named(copied, monkeypatch):
-    from convinse.support.errors import DependencyError
-
-    (copied / MANIFEST).unlink()
+    fault(copied, "has no ONNX files", "convinse export", "backend: torch", backend="onnx")
+    fault(tmp_path / "none", "no such folder", backend="onnx")
     monkeypatch.setitem(sys.modules, "torch", None)
     refused(DependencyError, lambda: BertReranker(copied, "cpu"), "pip install 'convinse[neural]'", "convinse export")
 
 
-def test_precisions_and_devices_that_there_are_not(model, copied):
+def test_missing_precisions_and_devices_are_refused(model, copied):
     refused(ConfigError, lambda: BertReranker(model, "cpu", backend="onnx", precision="bf16"), "bf16 is for PyTorch")
     refused(ConfigError, lambda: BertReranker(model, "cuda:0", backend="onnx"), "has no CUDAExecutionProvider")
-    manifest(copied, graphs={"fp32": "model.onnx"})
+    change_manifest(copied, graphs={"fp32": "model.onnx"})
     assert BertReranker(copied, "cpu").engine.precision == "fp32"
     refused(ConfigError, lambda: BertReranker(copied, "cpu", precision="int8"), "has no int8 graph; it has fp32")
 
 
-def test_the_cores_are_those_that_the_process_may_use(monkeypatch):
+SEALED = ["config.json", "tokenizer.json", "tokenizer_config.json", MANIFEST, manifests.MANIFEST]
+
+
+@pytest.mark.parametrize("name", SEALED)
+def test_an_altered_file_of_a_model_with_checksums_is_refused(model, tmp_path, name):
+    folder = Path(shutil.copytree(model, tmp_path / "model"))
+    (folder / name).write_bytes((folder / name).read_bytes().replace(b"1", b"3", 1))
+    loaders = [partial(BertReranker, folder)]
+    if name != MANIFEST:  # which PyTorch does not read
+        loaders.append(partial(load_checkpoint, folder, "sequence-classification"))
+    for load in loaders:
+        with pytest.raises(ModelError, match=rf"{name}: (altered|is damaged)"):
+            load()
+
+
+# --- the machine
+
+
+def test_only_cores_that_the_process_may_use_are_counted(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(12)), raising=False)
     assert available_cores() == 12
@@ -211,17 +201,3 @@ def test_onnx_runtime_reports_nothing(tmp_path):
     program = "from convinse.encoder.onnx_backend import adds_exactly; adds_exactly()"
     subprocess.run([sys.executable, "-c", program], env=given | home, check=True, timeout=120)
     assert not list(tmp_path.rglob("*"))
-
-
-@pytest.mark.parametrize(
-    "name", ["config.json", "tokenizer.json", "tokenizer_config.json", MANIFEST, manifests.MANIFEST]
-)
-def test_an_altered_file_of_a_model_with_checksums_is_refused(model, tmp_path, name):
-    folder = Path(shutil.copytree(model, tmp_path / "model"))
-    data = (folder / name).read_bytes()
-    (folder / name).write_bytes(data.replace(b"1", b"3", 1))
-    with pytest.raises(ModelError, match=rf"{name}: (altered|is damaged)"):
-        BertReranker(folder)
-    if name != MANIFEST:  # which PyTorch does not read
-        with pytest.raises(ModelError, match=rf"{name}: (altered|is damaged)"):
-            load_checkpoint(folder, "sequence-classification")

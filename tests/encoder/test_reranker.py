@@ -1,16 +1,24 @@
+"""The reranker: scores of transformers, the order of evidences and its ties, rows, checkpoints, and kept scores."""
+
 import copy
+import json
 import random
-from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
+from convinse.config import parse_config
+from convinse.encoder.pool import ModelPool, ReadPair
 from convinse.encoder.reranker import BertReranker
+from convinse.encoder.scored_pairs import Scored, ScoredPairs
+from convinse.formats.convmix import read_conversations
+from convinse.pipeline import Pipeline
+from convinse.support.cache import Cache
 from convinse.support.errors import ModelError
-from evidences import evidence, same_ranking
+from evidences import evidence, same_ranking, texts
 from refusals import refused
-from tiny_models import WORDS, Counted, copy_of, damage, own_forward, tiny
+from tiny_models import WORDS, Counted, joint, own_forward, tiny
 
 QUERY = "|| The Hobbit || wrote || person"
 
@@ -24,6 +32,10 @@ def many(number, seed=0):
     return [said(" ".join(chance.choices(WORDS, k=chance.randint(1, 30))) + f" {n}") for n in range(number)]
 
 
+def shuffled(evidences, seed):
+    return random.Random(seed).sample(evidences, len(evidences))
+
+
 EVIDENCES = [*many(40), said("город Толстой"), said("中文字的 😀", "text"), said("the author " * 300, "table")]
 PAIRS = [(QUERY, one["evidence_text"]) for one in EVIDENCES]
 
@@ -35,7 +47,7 @@ def reranker():
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
 @pytest.mark.parametrize("labels", [1, 2])
-def test_scores_are_those_of_transformers(kind, labels):
+def test_scores_equal_transformers(kind, labels):
     logits = np.array(own_forward(tiny(kind, labels=labels), PAIRS, 128))
     expected = logits[:, 0] if labels == 1 else logits[:, 1] - logits[:, 0]
     made = BertReranker(tiny(kind, labels=labels), "cpu", max_length=128)
@@ -52,37 +64,28 @@ def test_scores_are_those_of_transformers(kind, labels):
 
 def test_the_best_come_first_with_all_their_fields(reranker):
     given = copy.deepcopy(EVIDENCES)
-    ranked = reranker.rank(QUERY, given, 7)
+    ranked = reranker.rank(QUERY, given)
     assert given == EVIDENCES
     scores = reranker.predict(PAIRS)
-    order = np.argsort(-scores)[:7]
-    for place, one in zip(order, ranked, strict=True):
+    for place, one in zip(np.argsort(-scores), ranked, strict=True):
         assert one == {**EVIDENCES[place], "score": pytest.approx(scores[place], abs=1e-5)}
         assert isinstance(one["score"], float)
-
-
-def test_all_are_ranked_where_no_number_is_given(reranker):
-    ranked = reranker.rank(QUERY, EVIDENCES)
-    scores = [one.pop("score") for one in ranked]
-    assert scores == sorted(scores, reverse=True)
-    assert sorted(map(repr, ranked)) == sorted(map(repr, EVIDENCES))
-
-
-def test_the_order_given_does_not_matter(reranker):
-    expected = reranker.rank(QUERY, EVIDENCES)
+    assert reranker.rank(QUERY, EVIDENCES, 7) == ranked[:7] and reranker.rank(QUERY, EVIDENCES, 0) == []
     for seed in range(5):
-        same_ranking(reranker.rank(QUERY, random.Random(seed).sample(EVIDENCES, len(EVIDENCES))), expected)
+        same_ranking(reranker.rank(QUERY, shuffled(EVIDENCES, seed)), ranked)
 
 
-def test_equal_pairs_are_computed_once():
+def test_together_is_as_one_by_one_and_equal_pairs_are_computed_once():
     made = BertReranker(tiny(), "cpu")
+    queries = [QUERY, "who directed titanic", "", QUERY]
+    evidences = [EVIDENCES, EVIDENCES[10:30], many(25, seed=4), []]
+    together = made.rank_all(queries, evidences, 12)
+    for query, candidates, found in zip(queries, evidences, together, strict=True):
+        same_ranking(found, made.rank(query, candidates, 12))
+    assert made.rank_all([], [], 5) == []
     counted = Counted(made.engine)
-    scores = made.predict([*PAIRS, *PAIRS[::-1], *map(list, PAIRS)])
-    assert counted.sequences == len(PAIRS)
-    own = scores[: len(PAIRS)]
-    np.testing.assert_array_equal(scores, np.concatenate([own, own[::-1], own]))
     made.rank_all([QUERY, QUERY, "who"], [EVIDENCES[:5], EVIDENCES[3:9], EVIDENCES[:5]], 3)
-    assert counted.sequences == len(PAIRS) + 9 + 5
+    assert counted.sequences == 9 + 5
 
 
 def test_equal_scores_are_ordered_by_text_and_source(reranker):
@@ -91,85 +94,34 @@ def test_equal_scores_are_ordered_by_text_and_source(reranker):
     ties = [said("the Hobbit"), said("The Hobbit", "text"), said("THE HOBBIT"), said("The Hobbit", "info"),
             said(long + "b"), said(long + "a"), *many(30)]  # fmt: skip
     for seed in range(5):
-        found = reranker.rank(QUERY, random.Random(seed).sample(ties, len(ties)))
+        found = reranker.rank(QUERY, shuffled(ties, seed))
         same = [(one["evidence_text"], one["source"]) for one in found if one["evidence_text"].lower() == "the hobbit"]
         assert same == [("THE HOBBIT", "kb"), ("The Hobbit", "info"), ("The Hobbit", "text"), ("the Hobbit", "kb")]
         assert [one["evidence_text"][-1] for one in found if one["evidence_text"].startswith(long)] == ["a", "b"]
 
 
-def test_rounding_does_not_order():
+class Noisy(BertReranker):
     """The last digits of a score depend on what is computed beside it."""
 
-    class Noisy(BertReranker):
-        def predict(self, pairs, *, logits=False):
-            noise = np.random.default_rng(len(pairs[0][1])).normal(scale=3e-7, size=len(pairs))
-            return (self.score + noise).astype(np.float32)
+    def predict(self, pairs, *, logits=False):
+        noise = np.random.default_rng(len(pairs[0][1])).normal(scale=3e-7, size=len(pairs))
+        return (self.score + noise).astype(np.float32)
 
+
+def test_rounding_does_not_order():
     noisy = Noisy(tiny(), "cpu")
     ties = [said("".join(letters)) for letters in product("tT", "hH", "eE")]
     for seed, noisy.score in product(range(5), np.linspace(0.2, 0.20001, 11)):  # whatever a machine computes
-        found = noisy.rank(QUERY, random.Random(seed).sample(ties, len(ties)))
+        found = noisy.rank(QUERY, shuffled(ties, seed))
         assert [one["evidence_text"] for one in found] == sorted(one["evidence_text"] for one in ties)
         assert len({one["score"] for one in found}) == 1
 
 
-def test_no_evidence_and_one(reranker):
-    assert reranker.rank(QUERY, [], 5) == []
-    assert reranker.rank_all([], [], 5) == []
-    assert reranker.rank_all([QUERY, "who"], [[], []], 5) == [[], []]
-    assert reranker.predict([]).shape == (0,)
-    (score,) = reranker.predict(PAIRS[:1])
-    assert reranker.rank(QUERY, EVIDENCES[:1], 5) == [{**EVIDENCES[0], "score": pytest.approx(score, abs=1e-5)}]
-    assert reranker.rank(QUERY, EVIDENCES, 0) == []
-
-
-def test_together_is_as_one_by_one(reranker):
-    queries = [QUERY, "who directed titanic", "", QUERY]
-    evidences = [EVIDENCES, EVIDENCES[10:30], many(25, seed=4), []]
-    together = reranker.rank_all(queries, evidences, 12)
-    for query, candidates, found in zip(queries, evidences, together, strict=True):
-        same_ranking(found, reranker.rank(query, candidates, 12))
-
-
-def test_a_long_evidence_is_cut_and_not_the_query():
-    made = BertReranker(tiny(), "cpu", max_length=64)
-    counted = Counted(made.engine)
-    query = "who wrote the book of the rings"
-    made.predict([(query, "the author " * 5000)])
-    ((ids,),) = counted.batches
-    assert len(ids) == 64
-    assert made.tokenizer.pairs([(query, "")]).ids[0].tolist()[:-1] == ids[: len(query.split()) + 2].tolist()
-
-
-def test_scores_that_are_no_numbers_are_an_error(tmp_path):
-    def change(tensors):
-        tensors["bert.embeddings.word_embeddings.weight"][made.tokenizer.ids(["hobbit"])[0][0]] = float("nan")
-
-    made = BertReranker(tiny(), "cpu")
-    broken = BertReranker(damage(copy_of(tiny(), tmp_path / "model"), change), "cpu", token_budget=1)
-    broken.predict([("who", "the author")])
-    for precision in ("fp32", "bf16"):
-        broken = BertReranker(tmp_path / "model", "cpu", token_budget=1, precision=precision)
-        rank = partial(broken.rank, "who", [said("the author"), said("a hobbit")], 5)
-        refused(ModelError, rank, "'a hobbit'", "1 of 2 pairs", "broken")
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        ({"labels": 3}, "has 3 outputs; a reranker has one"),
-        ({"labels": 5}, "has 5 outputs; a reranker has one"),
-        ({"task": "embedding"}, "is no sequence-classification checkpoint: classifier.bias"),
-        ({"task": "question-answering"}, "is no sequence-classification checkpoint"),
-    ],
-)
-def test_other_checkpoints_are_refused(options, fault):
-    folder = tiny(**options)
-    message = refused(ModelError, lambda: BertReranker(folder, "cpu", key="evs_model"), fault)
-    assert message.startswith(f"evs_model: {folder}: ")
-
-
-# -- rows of tables ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("labels", [3, 5])
+def test_a_classifier_of_more_than_two_classes_is_refused(labels):
+    folder = tiny(labels=labels)
+    words = f"evs_model: {folder}: has {labels} outputs; a reranker has one"
+    refused(ModelError, lambda: BertReranker(folder, "cpu", key="evs_model"), words)
 
 
 def test_rows_are_read_in_the_form_that_the_model_was_shown():
@@ -184,3 +136,123 @@ def test_rows_are_read_in_the_form_that_the_model_was_shown():
         (found,) = (one for one in made.rank(QUERY, given) if one["source"] == "table")
         assert found == {**given[0], "score": pytest.approx(score, abs=1e-5)}
     assert made.predict([(QUERY, read)])[0] != pytest.approx(score, abs=1e-4)
+
+
+# --- kept scores: a second run finds them, the same to the last bit, and computes nothing
+
+
+QUERIES = ["who wrote the hobbit", "when was it \ud800 written"]
+TEXTS = [[" ".join(WORDS[n : n + 4]) for n in range(9)], ["the author", " ".join(WORDS) * 9, "город Толстой"]]
+
+
+def evidences(listed):
+    return [evidence(text, "kb") for text in listed]
+
+
+CANDIDATES = [evidences(listed) for listed in TEXTS]
+
+
+@pytest.fixture
+def kept_reranker(closed):
+    """A reranker as of another run over the same folder, its pool, and what it computes."""
+
+    def make(path, model=None, reads=True, **options):
+        pool = ModelPool()
+        if reads:
+            pool.share_spans()
+        settings = {"max_length": 64, **options}
+        made = closed(BertReranker(model or joint(), "cpu", models=pool, cache=Cache(path), **settings))
+        return made, pool, Counted(made.engine)
+
+    return make
+
+
+def test_a_second_run_computes_nothing_and_finds_the_same(kept_reranker, tmp_path):
+    first, pool, counted = kept_reranker(tmp_path)
+    ranked = first.rank_all(QUERIES, CANDIDATES)
+    assert counted.sequences == sum(map(len, TEXTS))
+    first.close()
+    again, other, idle = kept_reranker(tmp_path)
+    assert again.rank_all(QUERIES, CANDIDATES) == ranked
+    assert idle.sequences == 0
+    name = f"{again.model_id}/fp32"
+    for query, listed in zip(QUERIES, TEXTS, strict=True):
+        pairs = [(query, text) for text in listed]
+        for one, two in zip(pool.spans.get(name, pairs), other.spans.get(name, pairs), strict=True):
+            assert (one is None) == (two is None)
+            assert one is None or (one.tokens == two.tokens and np.array_equal(one.logits, two.logits))
+    assert other.spans.get(name, [(QUERIES[1], TEXTS[1][1])]) == [None]  # was cut
+
+
+SETTINGS = {
+    "length": {"max_length": 65},
+    "precision": {"precision": "bf16"},
+    "reading": {"reads": False},
+    "model": {"model": joint(seed=9)},
+}
+
+
+@pytest.mark.parametrize("change", ["query", "text", "order", *SETTINGS])
+def test_another_question_text_model_or_setting_is_computed(kept_reranker, tmp_path, change):
+    kept_reranker(tmp_path)[0].rank_all(QUERIES[:1], CANDIDATES[:1])
+    query = QUERIES[0] + "?" * (change == "query")
+    listed = TEXTS[0][::-1] if change == "order" else [text + " x" * (change == "text") for text in TEXTS[0]]
+    options = SETTINGS.get(change, {})
+    other, _, counted = kept_reranker(tmp_path, **options)
+    found = other.rank_all([query], [evidences(listed)])
+    assert counted.sequences == len(listed)
+    assert found == kept_reranker(None, **{**options, "reads": False})[0].rank_all([query], [evidences(listed)])
+
+
+def test_known_and_unknown_pairs_are_put_together(kept_reranker, tmp_path):
+    kept_reranker(tmp_path)[0].rank_all(QUERIES[1:], CANDIDATES[1:])
+    both, _, counted = kept_reranker(tmp_path)
+    found = both.rank_all([*QUERIES, "x"], [*CANDIDATES, []])
+    assert counted.sequences == len(TEXTS[0])
+    expected = kept_reranker(None)[0].rank_all([*QUERIES, "x"], [*CANDIDATES, []])
+    assert [texts(best) for best in found] == [texts(best) for best in expected]
+
+
+def test_a_checkpoint_without_spans_is_kept_too_but_nothing_without_a_cache(kept_reranker, tmp_path):
+    for path, model, counts in ((tmp_path / "cache", tiny(), [len(TEXTS[0]), 0]), (None, None, [len(TEXTS[0])] * 2)):
+        for sequences in counts:
+            made, _, counted = kept_reranker(path, model=model)
+            ranked = made.rank_all(QUERIES[:1], CANDIDATES[:1])
+            assert counted.sequences == sequences and len(ranked[0]) == len(TEXTS[0])
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+@pytest.mark.parametrize("key", ["odds", "tokens", "sizes", "logits", "shape", "sum"])
+def test_an_entry_of_another_form_is_unknown(tmp_path, key):
+    read = [ReadPair(5, np.ones((3, 2), np.float32)), None]
+    cache = Cache(tmp_path)
+    pairs = ScoredPairs(cache, "model", 64, True)
+    pairs.put("q", ["a", "b"], Scored(np.array([1, 2], np.float32), read))
+    kept = pairs.get("q", ["a", "b"])
+    assert kept.odds.tolist() == [1, 2] and kept.read[1] is None and kept.read[0].logits.shape == (3, 2)
+    parts = json.loads(cache.keys()[0])
+    value = cache.get(*parts)
+    if key == "shape":
+        value = [value]
+    elif key == "sum":
+        value["sizes"] = [2, 0]
+    else:
+        value[key] = value[key][:-4] if isinstance(value[key], str) else value[key][:-1]
+    cache.put(*parts, value=value)
+    assert pairs.get("q", ["a", "b"]) is None
+
+
+def test_a_pipeline_answers_again_without_its_model_computing_pairs(tmp_path, monkeypatch):
+    config = parse_config(
+        {"evs": "cascade", "evs_model": str(joint()), "evs_cascade": {"lexical": 5, "dense": 0, "lexical_share": 0.3},
+         "ha": "extractive", "ha_model": str(joint()), "ers_cache_path": str(tmp_path / "cache"), "device": "cpu"}
+    )  # fmt: skip
+    conversations = read_conversations(config.input_path("dev"))[:2]
+    answered = []
+    for run in range(2):
+        with Pipeline(config) as pipeline:
+            if run:
+                monkeypatch.setattr(BertReranker, "predict", lambda self, pairs, logits=False: np.empty(len(pairs)))
+            answered.append(pipeline.run(conversations, "kb_text"))
+    assert answered[0] == answered[1]
+    assert any(turn["pred_answers"] for one in answered[1] for turn in one["questions"])

@@ -1,3 +1,6 @@
+"""Tokens of pairs and single texts: those of transformers, cut to a length, found once."""
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,56 +24,44 @@ def parts(make, max_length):
     return TextTokenizer(make().backend_tokenizer, max_length, theirs.pad_token_id), theirs
 
 
-def theirs_of(tokenizer, pair, max_length=None):
+def check_same(sequences, expected):
+    """Check that the sequences, each alone in a batch, are those of transformers' tokenizer."""
+    for place, rows in enumerate(expected):
+        ids, mask, types = sequences.padded(np.array([place]))
+        assert ids[0].tolist() == rows["input_ids"]
+        assert mask[0].tolist() == rows["attention_mask"]
+        assert types[0].tolist() == rows.get("token_type_ids", [0] * len(types[0]))
+
+
+def pair_of(tokenizer, pair, max_length):
     """A pair by transformers; as lists, for in a call of its own an empty second text counts as none."""
-    options = {} if max_length is None else {"truncation": "only_second", "max_length": max_length}
-    return {name: rows[0] for name, rows in tokenizer([pair[0]], [pair[1]], **options).items()}
-
-
-def same(sequences, place, expected, pad_id):
-    """Whether a sequence, alone in a batch, is what transformers' tokenizer gives."""
-    import numpy as np
-
-    ids, mask, types = sequences.padded(np.array([place]))
-    assert ids[0].tolist() == expected["input_ids"]
-    assert mask[0].tolist() == expected["attention_mask"]
-    assert types[0].tolist() == expected.get("token_type_ids", [0] * len(types[0]))
+    rows = tokenizer([pair[0]], [pair[1]], truncation="only_second", max_length=max_length)
+    return {name: values[0] for name, values in rows.items()}
 
 
 @BOTH
 @pytest.mark.parametrize("max_length", [64, 80, 200])
-def test_pairs_are_those_of_transformers(make, max_length):
+def test_pairs_and_single_texts_equal_transformers(make, max_length):
     ours, theirs = parts(make, max_length)
     pairs = [(query, text) for query in QUERIES for text in TEXTS]
     sequences = ours.pairs(pairs)
-    for place, pair in enumerate(pairs):
-        same(sequences, place, theirs_of(theirs, pair, max_length), theirs.pad_token_id)
+    check_same(sequences, [pair_of(theirs, pair, max_length) for pair in pairs])
     assert sequences.lengths.max() == max_length
+    check_same(ours.singles(TEXTS), [theirs(text, truncation=True, max_length=max_length) for text in TEXTS])
+
+
+PARTS = {make: parts(make, 128) for make in (word_pieces, byte_pairs)}
 
 
 @BOTH
 @given(first=st.text(max_size=12), second=st.text(max_size=300))
-def test_any_pair_is_that_of_transformers(make, first, second):
-    ours, theirs = _PARTS.setdefault(make, parts(make, 128))
-    same(ours.pairs([(first, second)]), 0, theirs_of(theirs, (first, second), 128), 0)
-
-
-_PARTS = {}
-
-
-@BOTH
-@pytest.mark.parametrize("max_length", [48, 200])
-def test_single_texts_are_those_of_transformers(make, max_length):
-    ours, theirs = parts(make, max_length)
-    sequences = ours.singles(TEXTS)
-    for place, text in enumerate(TEXTS):
-        same(sequences, place, theirs(text, truncation=True, max_length=max_length), theirs.pad_token_id)
+def test_any_pair_equals_transformers(make, first, second):
+    ours, theirs = PARTS[make]
+    check_same(ours.pairs([(first, second)]), [pair_of(theirs, (first, second), 128)])
 
 
 @BOTH
 def test_a_batch_is_padded_as_transformers_does(make):
-    import numpy as np
-
     ours, theirs = parts(make, 64)
     pairs = [(QUERIES[2], text) for text in TEXTS]
     expected = theirs(
@@ -120,14 +111,6 @@ class Counting:
         return self.tokenizer.encode_batch(texts, **options)
 
 
-def test_a_text_is_tokenised_once():
-    counting = Counting(word_pieces().backend_tokenizer)
-    ours = TextTokenizer(counting, 64, 0)
-    ours.pairs([("one", "two"), ("one", "three"), ("two", "three")])
-    ours.singles(["three", "four"])
-    assert counting.seen == ["one", "two", "three", "four"]
-
-
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
 def test_max_length_is_lowered_to_the_model_s(kind):
     assert TextTokenizer.of(load_checkpoint(tiny(kind), "sequence-classification"), 10_000).max_length == 512
@@ -140,10 +123,18 @@ def test_too_few_tokens_are_refused():
     TextTokenizer(word_pieces().backend_tokenizer, 35, 0)
 
 
-def test_lone_surrogates_are_no_error():
-    """JSON may hold them: half of a character that is two in UTF-16."""
+def test_half_of_a_character_is_no_error():
+    """JSON may hold it: a character that is two in UTF-16."""
     ours, _ = parts(word_pieces, 64)
     assert len(ours.pairs([("one \ud800", "two \udfff three")]).ids[0]) > 5
+
+
+def test_a_text_is_tokenised_once():
+    counting = Counting(word_pieces().backend_tokenizer)
+    ours = TextTokenizer(counting, 64, 0)
+    ours.pairs([("one", "two"), ("one", "three"), ("two", "three")])
+    ours.singles(["three", "four"])
+    assert counting.seen == ["one", "two", "three", "four"]
 
 
 @BOTH
@@ -159,7 +150,7 @@ def test_another_limit_shares_the_tokens(make):
         long.limited(20)
 
 
-def test_offsets_are_found_once_and_those_of_the_tokens(monkeypatch):
+def test_offsets_are_found_once_and_belong_to_the_tokens(monkeypatch):
     counting = Counting(word_pieces().backend_tokenizer)
     ours = TextTokenizer(counting, 64, 0)
     found = ours.offsets(TEXTS)

@@ -23,7 +23,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
-def test_compute_gives_the_values_of_the_card_and_names_what_does_not_fit():
+def test_compute_gives_the_values_of_the_card_and_names_a_missing_prediction():
     assert klue_mrc.compute(predictions=PREDICTIONS, references=REFERENCES) == EXPECTED
     with pytest.raises(ValueError, match="'b' has no prediction"):
         klue_mrc.compute(predictions=PREDICTIONS[:1], references=REFERENCES)

@@ -39,7 +39,7 @@ def plain_bm25(weights, texts):
 @example("album", ["album other", "album album", "band", "band"])  # one has it twice, two are the same
 @example({"album": 0.0, "band": -1.0, "nowhere": 2.0}, ["album", "band", "the"])
 @example("the of", [])
-def test_the_scores_are_those_of_the_formula(query, texts):
+def test_the_scores_equal_the_formula(query, texts):
     weights = query if isinstance(query, dict) else dict.fromkeys(WORDS.stems(query), 1.0)
     assert BM25.scores(query, texts) == pytest.approx(plain_bm25(weights, texts), abs=1e-6)
 
@@ -51,7 +51,7 @@ def test_texts_of_any_characters_are_read_as_they_are_one_by_one(texts):
 
 
 @given(QUERIES, st.lists(TEXTS, min_size=2, max_size=5))
-def test_what_was_scored_before_does_not_count(query, turns):
+def test_earlier_scores_do_not_change_later_ones(query, turns):
     used = ranking.BM25(WORDS)
     warm = [used.scores(query, texts) for texts in (*turns, *turns)]
     cold = [ranking.BM25(WORDS).scores(query, texts) for texts in turns]

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from case_tables import each_case
 from convinse.config import Config
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
@@ -64,23 +65,10 @@ def test_the_package_ships_the_word_lists():
     assert FILES and shipped.issuperset(FILES)
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "message"),
-    [
-        ("words.txt", "[articles]", "[artikel]", r"words.txt: no list \[articles\]; the lists are code, stemmer"),
-        ("names.txt", "[suffixes]", "[more]\nx\n[suffixes]", r"names.txt: unknown list \[more\]"),
-        ("names.txt", "[particles]", "[suffixes]", r"names.txt: line \d+: the list \[suffixes\] is there already"),
-        ("names.txt", "[suffixes]", "", r"names.txt: line \d+: a list begins with its name in brackets"),
-        ("words.txt", "person: he", "person he", r"words.txt: \[pronouns\]: expected `keys: words`"),
-        ("literals.txt", "million: 1000000", "million: viel", r"literals.txt: \[scales\]: invalid literal"),
-        ("literals.txt", "million: 1", "million hundred: 1", r"literals.txt: \[scales\]: 'hundred' is there twice"),
-        ("words.txt", "\nenglish\n", "\nenglish\ngerman\n", r"words.txt: \[stemmer\]: expected one line, found 2"),
-        ("yes_no.txt", r"n['’]t\b", "(", r"yes_no.txt: \[denial\]: missing \)"),
-    ],
-)
-def test_a_damaged_file_is_told_by_its_name_and_list(folder, file, old, new, message):
-    change(folder / file, old, new)
-    with pytest.raises(DataError, match=message):
+@each_case("damaged_words")
+def test_a_damaged_file_is_told_by_its_name_and_list(folder, case):
+    change(folder / case["file"], case["old"], case["new"])
+    with pytest.raises(DataError, match=case["message"]):
         load(folder)
 
 
@@ -92,9 +80,8 @@ def test_a_missing_file_is_told(folder):
 
 def test_stop_words_of_languages_of_which_nothing_else_is_known():
     assert stop_words("en") == english().words.common
-    assert all(
-        word in stop_words(language) for language, word in {"de": "und", "pl": "że", "fr": "où", "es": "ya"}.items()
-    )
+    words = {"de": "und", "pl": "że", "fr": "où", "es": "ya"}
+    assert all(word in stop_words(language) for language, word in words.items())
     assert stop_words("mul") == frozenset()
 
 

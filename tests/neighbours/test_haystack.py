@@ -40,7 +40,7 @@ def test_a_pipeline_gives_the_native_ranking_and_answers(shared, stored):
         assert answers[0].document in done["ranker"]["documents"]
 
 
-def test_documents_of_other_retrievers_are_ranked_and_keep_what_they_have(shared):
+def test_documents_of_other_retrievers_are_ranked_and_keep_their_metadata(shared):
     documents = [haystack.Document(content="Of something else.", meta={"page": 1}),
                  haystack.Document(content="Titanic is a film directed by James Cameron.", meta={"page": 2})]  # fmt: skip
     ranked = HaystackRanker(shared).run(QUESTIONS[0], documents)["documents"]

@@ -6,7 +6,7 @@ from convinse.records.evidence import Evidence
 from convinse.support.errors import DataError
 
 
-def test_evidences_and_their_order_are_those_of_the_pipeline(shared):
+def test_evidences_and_their_order_equal_the_pipeline(shared):
     turns = native()
     assert shared.retrieve(QUESTIONS) == [turn["top_evidences"] for turn in turns]
     mixed = [turn["top_evidences"][::-1] for turn in turns]
@@ -14,7 +14,7 @@ def test_evidences_and_their_order_are_those_of_the_pipeline(shared):
     assert shared.rank(QUESTIONS[:1], mixed[:1], 3)[0] == turns[0]["top_evidences"][:3]
 
 
-def test_answers_are_those_of_the_pipeline(shared):
+def test_answers_equal_the_pipeline(shared):
     for question, turn in zip(QUESTIONS, native(), strict=True):
         assert shared.answer(question, turn["top_evidences"]) == turn["pred_answers"]
     assert shared.answer(QUESTIONS[0], []) == []
@@ -37,7 +37,7 @@ def test_a_document_becomes_the_evidence_that_it_was():
         to_evidence("a text", {"wikidata_entities": [], "source": "radio"})
 
 
-def test_what_is_shared_is_stored_by_its_settings():
+def test_a_shared_pipeline_is_stored_by_its_settings():
     shared = SharedPipeline(SETTINGS, SOURCES)
     assert shared.to_dict() == {"config": SETTINGS, "sources": SOURCES} and shared_pipeline(shared, "kb") is shared
     assert shared_pipeline("lexical.yml").to_dict() == {"config": "lexical.yml", "sources": "kb_text_table_info"}

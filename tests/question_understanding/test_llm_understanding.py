@@ -1,4 +1,4 @@
-"""Question understanding with a language model: names become items, unknown ones stay text, what is no representation is none."""
+"""Question understanding with a language model: names become items, unknown ones stay text, other text is no representation."""
 
 import json
 
@@ -45,7 +45,7 @@ class TestContract(QuestionUnderstandingContract):
         return LanguageModelUnderstanding(config)
 
 
-def test_what_was_talked_about_keeps_its_item_and_is_told_of():
+def test_a_name_from_the_history_keeps_its_item_and_is_noted():
     text = written(
         question="When was James Cameron born?", entities=["James Cameron"], predicate="born", answer_type="date"
     )

@@ -1,11 +1,9 @@
-"""The question in full: words put in, words left out, and what a follow-up is about."""
-
-from pathlib import Path
+"""The question in full: words put in and left out (tests/cases/rewrites.yml), and what a follow-up is about."""
 
 import numpy as np
 import pytest
-import yaml
 
+from case_tables import each_case
 from convinse.config import load_config
 from convinse.encoder.rewriter import Pointers
 from convinse.language.language import english
@@ -16,12 +14,11 @@ from convinse.records.rewriting import EarlierTurn, Inserted, concatenated, hist
 from convinse.resources import Resources
 from convinse.testing import QuestionUnderstandingContract
 
-CASES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "rewrites.yml").read_text(encoding="utf-8"))
 HISTORY = [EarlierTurn(f"Q{number}?", f"a{number}") for number in range(7)]
 TITANIC, CAMERON = {"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label": "James Cameron"}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["question"])
+@each_case("rewrites")
 def test_words_go_in_and_out(case):
     inserted = [Inserted(place, text, 0, "question") for place, text in case["inserted"]]
     full = rewritten(case["question"], inserted, [tuple(span) for span in case["removed"]], english().words.owns)
@@ -59,7 +56,7 @@ def starts(text):
         place = text.index(word, place) + len(word)
 
 
-def test_features_of_what_was_spoken_of(world_kb):
+def test_features_of_items_of_the_history(world_kb):
     told = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
     reader = FeatureReader(world_kb, english())
     film, director = reader.read("When was he born?", spoken_of(told), 1, [0.0, 1.0], {})
@@ -71,16 +68,13 @@ def test_features_of_what_was_spoken_of(world_kb):
     assert len(film) == len(ReferentFeatures._fields)
 
 
+TOLSTOY, GODFATHER = "How many children did Leo Tolstoy have?", "Who directed The Godfather?"
 CONVERSATIONS = [
-    (
-        ["How many children did Leo Tolstoy have?", "And what was the cause of his death?"],
-        "Leo Tolstoy's death",
-        "Q7243",
-    ),
-    (["Who directed The Godfather?", "When was he born?"], "Francis Ford Coppola born", "Q56094"),
-    (["Who directed The Godfather?", "How long is the film?"], "The Godfather", "Q47703"),
-    (["Who stars in the film Titanic?", "Who directed the film?"], "the film (Titanic)", "Q44578"),
-    (["How tall is Shakira?", "Who directed Jaws?"], "Who directed Jaws", "Q189505"),
+    (TOLSTOY, "And what was the cause of his death?", "Leo Tolstoy's death", "Q7243"),
+    (GODFATHER, "When was he born?", "Francis Ford Coppola born", "Q56094"),
+    (GODFATHER, "How long is the film?", "The Godfather", "Q47703"),
+    ("Who stars in the film Titanic?", "Who directed the film?", "the film (Titanic)", "Q44578"),
+    ("How tall is Shakira?", "Who directed Jaws?", "Who directed Jaws", "Q189505"),
 ]
 
 
@@ -99,11 +93,13 @@ class TestContract(QuestionUnderstandingContract):
         return Slots(config)
 
 
-@pytest.mark.parametrize(("questions", "words", "item"), CONVERSATIONS, ids=[case[0][1] for case in CONVERSATIONS])
-def test_follow_ups_of_the_embedded_model(slots, questions, words, item):
-    first = {"question": questions[0], **slots.inference_on_turn({"question": questions[0]}, [])}
-    first["answers"] = [{"id": "Q56094", "label": "Francis Ford Coppola"}] if "Godfather" in questions[0] else []
-    second = slots.inference_on_turn({"question": questions[1]}, [first])
+@pytest.mark.parametrize(
+    ("earlier", "question", "words", "item"), CONVERSATIONS, ids=[case[1] for case in CONVERSATIONS]
+)
+def test_follow_ups_of_the_embedded_model(slots, earlier, question, words, item):
+    first = {"question": earlier, **slots.inference_on_turn({"question": earlier}, [])}
+    first["answers"] = [{"id": "Q56094", "label": "Francis Ford Coppola"}] if earlier == GODFATHER else []
+    second = slots.inference_on_turn({"question": question}, [first])
     assert words in second["resolved_question"]
     assert [entity["id"] for entity in second["representation"]["entities"]] == [item]
 
@@ -111,5 +107,5 @@ def test_follow_ups_of_the_embedded_model(slots, questions, words, item):
 @pytest.mark.parametrize(
     ("question", "predicate"), [("Who directed the film Titanic?", "directed"), ("Is Titanic a film?", "film")]
 )
-def test_a_noun_that_says_what_is_named_is_not_what_is_asked(slots, question, predicate):
+def test_a_noun_beside_a_name_is_not_the_predicate(slots, question, predicate):
     assert slots.inference_on_turn({"question": question}, [])["representation"]["predicate"] == predicate

@@ -1,7 +1,8 @@
-"""`qu: sr` around its model: what the model is given, and what becomes of what it writes."""
+"""`qu: sr` around its model: the text that it is given, and the slots of what it writes (tests/cases/slots.yml)."""
 
 import pytest
 
+from case_tables import each_case
 from convinse.config import parse_config
 from convinse.question_understanding.structured_representation import StructuredRepresentation, split_slots
 from convinse.support.errors import ConfigError
@@ -66,22 +67,9 @@ def test_turns_are_written_together_and_stay_apart():
 # --- what it writes
 
 
-@pytest.mark.parametrize(
-    ("written", "slots"),
-    [
-        ("a || b || c || d", ["a", "b", "c", "d"]),
-        ("a||b ||c|| d", ["a", "b", "c", "d"]),
-        ("|| b || c || d", ["", "b", "c", "d"]),
-        ("b || c || d", ["", "b", "c", "d"]),  # the context is missing
-        ("|| b || c", ["", "b", "c", ""]),  # the type is missing
-        ("b || c", ["", "b", "c", ""]),
-        ("b", ["", "b", "", ""]),
-        ("", ["", "", "", ""]),
-        ("a || b || c || d || e ||", ["a", "b", "c", "d e"]),
-    ],
-)
-def test_there_are_four_slots_whatever_was_written(written, slots):
-    assert list(split_slots(written, " || ")) == slots
+@each_case("slots", "written")
+def test_there_are_four_slots_whatever_was_written(case):
+    assert list(split_slots(case["written"], " || ")) == case["slots"]
 
 
 def test_the_delimiter_is_that_of_the_configuration():
@@ -89,7 +77,7 @@ def test_the_delimiter_is_that_of_the_configuration():
     assert module.inference_on_turn({"question": "Who?"}, [])["structured_representation"] == " ## a ## b ## c"
 
 
-def test_the_history_used_is_what_the_written_words_are_from():
+def test_the_history_used_is_the_source_of_the_written_words():
     made = make(Writer(born="|| James Cameron || born || stars"))  # the answer type is from no turn
     used = made.inference_on_turn({"question": "When was he born?"}, HISTORY)["history_used"]
     assert used == [{"turn": 0, "part": "answer", "text": "James Cameron"}]
@@ -98,10 +86,7 @@ def test_the_history_used_is_what_the_written_words_are_from():
 # --- as a module
 
 
-def test_without_a_model_it_says_which_key_is_missing():
+def test_the_configuration_names_the_model_and_its_batches():
+    assert make(Writer(), qu_sr={"batch_size": 7}).conversations_at_once == 7
     with pytest.raises(ConfigError, match="^qu: sr needs qu_model: a folder of a trained BART or T5"):
         StructuredRepresentation(parse_config({"qu": "sr"})).inference_on_turn({"question": "Who?"}, [])
-
-
-def test_as_many_conversations_are_wanted_at_once_as_a_batch_has_texts():
-    assert make(Writer(), qu_sr={"batch_size": 7}).conversations_at_once == 7

@@ -40,6 +40,6 @@ def test_where_evidences_say_an_answer(label, name, places, spans):
     assert said(label, places, name) == spans
 
 
-def test_yes_and_no_stand_nowhere():
+def test_a_verdict_has_no_place():
     assert said("No", [1], reasons=["yes_no"]) == []
     assert said("No", [1]) == [(1, "no")]

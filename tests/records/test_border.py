@@ -1,24 +1,25 @@
-"""Structure that is read from the text of evidences that come without any."""
+"""Structure read from the text of evidences that come without any; texts are in tests/cases/evidence_texts.yml."""
 
 import copy
 import time
-from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from case_tables import each_case
 from convinse.records.border import structured
 from convinse.records.facts import fact_evidence, fact_of, fact_text
 from evidences import evidence
 
 YEAR = ("1997", "1997-01-01T00:00:00Z")
+KEYS = {"kb": "fact", "table": "row", "info": "attribute"}
 
 
 def surfaces(record):
-    """The mentions as (surface form, id), cut out at their places."""
+    """The mentions as [surface form, id], cut out at their places."""
     text = record["evidence_text"]
-    return [(text[place["start"] : place["end"]], place["id"]) for place in record["mentions"]]
+    return [[text[place["start"] : place["end"]], place["id"]] for place in record["mentions"]]
 
 
 def listed(record):
@@ -31,38 +32,27 @@ def listed(record):
 
 # --- facts
 
-FACTS = {
-    "an object": (["Titanic", "cast member", "Kate Winslet"], "Q1 - Q2"),
-    "qualifiers": (["Titanic", "cast member", "Kate Winslet", "role", "Rose", "year", "1997"], "Q1 - Q2 - Q3 - Q4"),
-    "commas in labels": (["Yes, Minister", "award, won", "BAFTA, Best", "in, or at", "London, UK"], "Q1 - Q2 - Q3"),
-    "a label that begins another": (["A", "goals", "12", "matches", "1", "wins", "112"], "Q1 - Q2 - Q3 - Q4"),
-    "a value that is the subject": (["Narcissus", "loves", "Narcissus"], "Q1 - Q1"),
-    "a value twice": (["Lee", "team", "Ajax", "replaces", "Ajax", "until", "1997"], "Q1 - Q2 - Q2 - Q3"),
-    "signs of patterns": (["M*A*S*H (film)", "followed by?", "C++ [x]"], "Q1 - Q2"),
-}
 
-
-@pytest.mark.parametrize(("words", "ids"), FACTS.values(), ids=FACTS)
-def test_a_fact_is_read_from_its_labels(words, ids):
+@each_case("evidence_texts", "labels")
+def test_a_fact_is_read_from_its_labels(case):
+    words = case["labels"]
     entities = {label: f"Q{number}" for number, label in enumerate(dict.fromkeys(words[::2]), 1)}
-    found = structured(evidence(", ".join(words), "kb", *entities.items()))
-    assert [entity["label"] for entity in found["fact"]] == words
-    assert " - ".join(entity["id"] for entity in found["fact"][::2]) == ids
-    assert [entity["id"] for entity in found["fact"][1::2]] == words[1::2]  # predicates have no ids
-    assert fact_of(found).subject["id"] == "Q1"
+    fact = structured(evidence(", ".join(words), "kb", *entities.items()))["fact"]
+    assert [entity["label"] for entity in fact] == words
+    assert [entity["id"] for entity in fact[::2]] == case["ids"]
+    assert [entity["id"] for entity in fact[1::2]] == words[1::2]  # predicates have no ids
 
 
 def test_two_items_of_one_label_come_in_the_order_they_are_listed_in():
     found = structured(evidence("Titanic, named after, Titanic", "kb", ("Titanic", "Q1"), ("Titanic", "Q2")))
     assert [entity["id"] for entity in found["fact"]] == ["Q1", "named after", "Q2"]
+    assert fact_of(found).subject["id"] == "Q1"
 
 
-_LABELS = st.lists(
-    st.text(alphabet="abc ,", min_size=1, max_size=6).map(str.strip).filter(bool), min_size=3, max_size=3
-)
+LABEL = st.text(alphabet="abc ,", min_size=1, max_size=6).map(str.strip).filter(bool)
 
 
-@given(_LABELS)
+@given(st.lists(LABEL, min_size=3, max_size=3))
 def test_a_fact_in_words_becomes_facts_without_an_error(labels):
     fact = [{"id": f"Q{number}", "label": label} for number, label in enumerate(labels)]
     bare = fact_evidence(fact, fact[0])
@@ -95,63 +85,58 @@ def test_repeated_cells_have_their_own_places():
 def test_an_attribute_is_read_from_its_commas(source):
     text = "Titanic, Release, 1997, London, 1997, , U.S."
     found = structured(evidence(text, source, ("Titanic", "Q1"), YEAR, ("London", "Q84"), YEAR))
-    assert found["attribute"]["path"] == ["Release"]
+    assert (found["source"], found["attribute"]["path"]) == (source, ["Release"])
     assert listed(found) == [("1997", ["1997"]), ("London", ["London"]), ("1997", ["1997"]), ("U.S.", [])]
-    assert found["source"] == source
+
+
+def test_an_attribute_below_a_sub_header_keeps_both_names_and_a_date_stays_whole():
+    released = evidence("Alien, Release, Release date, May 25, 1979", "info", ("May 25, 1979", "1979-05-25T00:00:00Z"))
+    value = {"text": "May 25, 1979", "entities": released["wikidata_entities"], "start": 30}
+    assert structured(released)["attribute"] == {"path": ["Release", "Release date"], "values": [value]}
+
+
+@each_case("evidence_texts", "formless")
+def test_a_text_without_the_form_of_its_source_gets_no_structure(case):
+    for entities in ([("Titanic", "Q1"), YEAR], [("", "Q1")], []):
+        found = structured(evidence(case["formless"], case["source"], *entities))
+        assert KEYS[case["source"]] not in found and fact_of(found) is None
 
 
 # --- mentions
 
 
-def test_mentions_have_places_in_every_source():
-    for source in ("text", "kb", "table", "info"):
-        found = structured(evidence("Titanic, It opened in 1997.", source, ("Titanic", "Q1"), YEAR))
-        assert found["mentions"] == [
-            {"start": 0, "end": 7, "id": "Q1"},
-            {"start": 22, "end": 26, "id": "1997-01-01T00:00:00Z"},
-        ]
+@pytest.mark.parametrize("source", ["text", *KEYS])
+def test_mentions_have_places_in_every_source(source):
+    found = structured(evidence("Titanic, It opened in 1997.", source, ("Titanic", "Q1"), YEAR))
+    assert found["mentions"] == [{"start": 0, "end": 7, "id": "Q1"}, {"start": 22, "end": 26, "id": YEAR[1]}]
 
 
-MENTIONS = {
-    "again": ("Bush met Bush.", [("Bush", "Q1"), ("Bush", "Q2")], [("Bush", "Q1"), ("Bush", "Q2")]),
-    "out of order": ("In 1997 Bush sang.", [("Bush", "Q1"), YEAR], [YEAR, ("Bush", "Q1")]),
-    "one in another": (
-        "New York City or New York", [("New York", "Q2"), ("New York City", "Q1")], [("New York", "Q2")]),
-    "the longer first": (
-        "New York City or New York", [("New York City", "Q1"), ("New York", "Q2")],
-        [("New York City", "Q1"), ("New York", "Q2")]),
-    "no piece of a word": ("19977 Bushes, 1997, Bush", [YEAR, ("Bush", "Q1")], [YEAR, ("Bush", "Q1")]),
-    "not there": ("Kate sang.", [("Bush", "Q1"), ("", "Q2")], []),
-}  # fmt: skip
+@each_case("evidence_texts", "mentions")
+def test_mentions_are_whole_words_in_order_that_do_not_overlap(case):
+    found = structured(evidence(case["text"], "text", *case["entities"]))
+    assert surfaces(found) == case["mentions"]
+    if "1997," in case["text"]:
+        assert found["mentions"][0]["start"] == case["text"].index("1997,")
 
 
-@pytest.mark.parametrize(("text", "entities", "mentions"), MENTIONS.values(), ids=MENTIONS)
-def test_mentions_stand_for_themselves(text, entities, mentions):
-    found = structured(evidence(text, "text", *entities))
-    assert surfaces(found) == mentions
-    if "1997," in text:
-        assert found["mentions"][0]["start"] == text.index("1997,")
+def test_a_link_without_an_item_is_no_mention():
+    linked = evidence("Fargo, by the Coens", "text", ("Fargo", "Q222720"))
+    linked["disambiguations"] += [["Coens", None], [None, "Q1"]]
+    assert structured(linked)["mentions"] == [{"start": 0, "end": 5, "id": "Q222720"}]
 
 
-NO_FACTS = ["A film of 1997.", "Titanic", "Titanic, ", "Titanic, a film", "Titanic, year, 19977", "", "x, y, Titanic"]
-FORMLESS = {
-    ("kb", "fact"): NO_FACTS,
-    ("table", "row"): ["Kate, Albums, 1978, Lionheart", "", "Kate"],
-    ("info", "attribute"): ["Titanic", "Titanic, Release", "Titanic, ", ""],
-}
-
-
-@pytest.mark.parametrize(("source", "key"), FORMLESS)
-def test_what_has_no_form_of_its_source_stays_without(source, key):
-    for text, entities in product(FORMLESS[source, key], ([("Titanic", "Q1"), YEAR], [("", "Q1")], [])):
-        found = structured(evidence(text, source, *entities))
-        assert key not in found and fact_of(found) is None, text
+def test_very_many_mentions_take_no_time():
+    many = evidence(" ".join(["the"] * 20_000), "text")
+    many["disambiguations"] = [["the", "Q1"]] * 21_000
+    start = time.process_time()  # which a busy machine does not change
+    assert len(structured(many)["mentions"]) == 20_000
+    assert time.process_time() - start < 5
 
 
 # --- structure that comes along
 
 
-def test_what_has_its_structure_is_returned_as_it_is():
+def test_an_evidence_with_structure_is_returned_as_it_is():
     cell = {"header": "H", "text": "a", "entities": [], "start": 10, "column": 0}
     whole = [
         evidence("Kate sang.", mentions=[]),
@@ -159,40 +144,37 @@ def test_what_has_its_structure_is_returned_as_it_is():
         evidence("Kate, Born, a", "info", mentions=[], attribute={"path": ["Born"], "values": []}),
         fact_evidence([{"id": label, "label": label} for label in "abc"], {"id": "a", "label": "a"}),
     ]
-    for record in whole:
-        assert structured(record) is record
+    assert all(structured(record) is record for record in whole)
 
 
-def test_given_structure_is_kept_and_gets_its_places():
+def test_a_given_row_is_kept_and_its_cells_get_their_places_and_columns():
     """As the contract shows it: without places; its row says 1, which is a header, too."""
-    one = {"id": "1", "label": "1"}
+    entities = [{"id": "1", "label": "1"}]
     cells = [
         {"header": "1", "text": "12", "entities": []},
         {"header": "", "text": "a, b", "entities": []},
-        {"header": "H", "text": "1", "entities": [one]},
-        {"header": "H", "text": "lost", "entities": []},
+        {"header": "H", "text": "1", "entities": entities},
+        {"header": "H", "text": "lost", "entities": [], "column": 7},
     ]
-    bare = evidence(
-        "Kate, 1 is 12, a, b, H is 1", "table", row={"caption": "C", "section": "", "number": 3, "cells": cells}
-    )
+    row = {"caption": "C", "section": "", "number": 3, "cells": cells}
+    bare = evidence("Kate, 1 is 12, a, b, H is 1", "table", row=row)
     before = copy.deepcopy(bare)
     found = structured(bare)
     assert bare == before
-    assert [cell["start"] for cell in found["row"]["cells"]] == [11, 15, 26, -1]
-    assert [cell["column"] for cell in found["row"]["cells"]] == [0, 1, 2, 3]
-    assert [cell["entities"] for cell in found["row"]["cells"]] == [[], [], [one], []]
-    assert {**found["row"], "cells": 0} == {"caption": "C", "section": "", "number": 3, "cells": 0}
+    places = [(11, 0), (15, 1), (26, 2), (-1, 7)]
+    assert found["row"] == row | {
+        "cells": [
+            {**cell, "start": start, "column": column} for cell, (start, column) in zip(cells, places, strict=True)
+        ]
+    }
     assert structured(found) is found
 
 
-def test_given_values_get_their_places_and_a_given_column_stays():
+def test_given_values_get_their_places():
     values = [{"text": "1997", "entities": []}, {"text": "1997", "entities": []}]
     found = structured(evidence("Kate, 1997, 1997, 1997", "info", attribute={"path": ["1997"], "values": values}))
     assert [value["start"] for value in found["attribute"]["values"]] == [6, 12]
     assert found["attribute"]["path"] == ["1997"]
-    cells = [{"header": "H", "text": "a", "entities": [], "column": 4}]
-    found = structured(evidence("Kate, H is a", "table", row={"caption": "", "section": "", "cells": cells}))
-    assert found["row"]["cells"][0]["column"] == 4
 
 
 def test_given_facts_and_places_are_never_replaced():
@@ -205,8 +187,10 @@ def test_given_facts_and_places_are_never_replaced():
     assert [entity["id"] for entity in found["fact"]] == ["Q1", "b", "Q2"]
 
 
-@given(st.text(alphabet="ab ,is1", max_size=20), st.sampled_from(["kb", "text", "table", "info"]), st.lists(
-    st.tuples(st.text(alphabet="ab,1", max_size=3), st.sampled_from(["Q1", "Q2", "1"])), max_size=4))  # fmt: skip
+NAMED = st.tuples(st.text(alphabet="ab,1", max_size=3), st.sampled_from(["Q1", "Q2", "1"]))
+
+
+@given(st.text(alphabet="ab ,is1", max_size=20), st.sampled_from(["text", *KEYS]), st.lists(NAMED, max_size=4))
 def test_any_text_is_taken_and_every_part_stands_at_its_place(text, source, entities):
     bare = evidence(text, source, *entities)
     before = copy.deepcopy(bare)
@@ -220,25 +204,3 @@ def test_any_text_is_taken_and_every_part_stands_at_its_place(text, source, enti
         ends.append(place["end"])
     if "row" in found or "attribute" in found:
         assert listed(found)
-
-
-def test_an_attribute_below_a_sub_header_keeps_both_names_and_a_date_stays_whole():
-    released = evidence("Alien, Release, Release date, May 25, 1979", "info", ("May 25, 1979", "1979-05-25T00:00:00Z"))
-    assert structured(released)["attribute"] == {
-        "path": ["Release", "Release date"],
-        "values": [{"text": "May 25, 1979", "entities": released["wikidata_entities"], "start": 30}],
-    }
-
-
-def test_very_many_mentions_take_no_time():
-    many = evidence(" ".join(["the"] * 20_000), "text")
-    many["disambiguations"] = [["the", "Q1"]] * 21_000
-    start = time.process_time()  # which a busy machine does not change
-    assert len(structured(many)["mentions"]) == 20_000
-    assert time.process_time() - start < 5
-
-
-def test_a_link_without_an_item_is_no_mention():
-    linked = evidence("Fargo, by the Coens", "text", ("Fargo", "Q222720"))
-    linked["disambiguations"] += [["Coens", None], [None, "Q1"]]
-    assert structured(linked)["mentions"] == [{"start": 0, "end": 5, "id": "Q222720"}]

@@ -41,5 +41,5 @@ def test_an_entity_that_comes_twice_has_two_places():
 
 
 @pytest.mark.parametrize("given", [{}, {"fact": []}, {"fact": FACT[:2]}])
-def test_what_is_no_fact(given):
+def test_fewer_than_three_parts_are_no_fact(given):
     assert fact_of({"evidence_text": fact_text(FACT), "source": "kb", "wikidata_entities": [ARETHA], **given}) is None

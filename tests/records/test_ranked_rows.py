@@ -1,11 +1,10 @@
-"""Rows of a table as text that says where each stands among the others."""
+"""Rows of a table as text that says where each stands among the others; columns are in tests/cases/ranked_columns.yml."""
 
 import copy
 from collections import Counter
 from contextlib import closing
 
-import pytest
-
+from case_tables import each_case
 from convinse.records.evidence import check_evidence
 from convinse.records.ranked_rows import as_read, in_evidence, ranked_rows, spans_as_read, with_ranks
 from convinse.wikipedia.dump import WikipediaDump
@@ -28,7 +27,7 @@ def rows(header, *lines, caption="Results", section="", **more):
 
 
 def marks(*texts):
-    """The mark of each cell of a column, without its brackets; empty where there is none."""
+    """The mark of each cell of a column, without its brackets; empty without one."""
     made = ranked_rows(rows(["X"], *([text] for text in texts)))
     return [row.text[row.cells[0][1] :].strip(" []") if row.cells else "" for row in made]
 
@@ -57,78 +56,28 @@ def test_the_section_stands_for_a_caption_and_the_part_follows():
     assert ranked_rows([]) == []
 
 
-@pytest.mark.parametrize(
-    ("texts", "wanted"),
-    [
-        (("3", "12", "7"), ["low", "high", ""]),
-        (("5", "5", "2"), ["high", "high", "low"]),  # the most is the last rank, also shared
-        (("1st", "22nd", "3rd"), ["low", "high", ""]),
-        (("$1,200", "$3.50", "−4"), ["high", "", "low"]),
-        ((".600", "1.000", ".571"), ["", "high", "low"]),
-        (("45%", "9.5%", "12%"), ["high", "low", ""]),
-        (("12 (3)", "4 [a]", "9"), ["high", "low", ""]),
-        (("5 km", "12 km", "7 km"), ["low", "high", ""]),
-        (("1:02:03", "59:59", "0:59.5"), ["high", "", "low"]),
-        (("March 3, 2001", "12 January 2002", "2000-05-06"), ["", "high", "low"]),
-        (("1999–2003", "1950–1955", "1999–2001"), ["high", "low", "high"]),  # by the first of the years
-        (("15 March 44 BC", "100 BC", "1 May 14 AD"), ["", "low", "high"]),
-        (("1950", "950", "2,000"), ["", "low", "high"]),
-        (("1", None, "2", "3", "4"), ["low", "", "", "", "high"]),
-        (("1", "2", "3", "4", "unknown"), ["low", "", "", "high", ""]),  # four of five are enough
-    ],
-)
-def test_ordered_columns(texts, wanted):
+@each_case("ranked_columns", "ends")
+def test_the_lowest_and_highest_values_of_an_ordered_column_are_marked(case):
     names = {"lowest": "low", "earliest": "low", "highest": "high", "latest": "high", "": ""}
-    assert [names[mark] for mark in marks(*texts)] == wanted
+    assert [names[mark] for mark in marks(*case["column"])] == case["ends"]
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ("Reds", "Blues", "Greens"),
-        ("3", "3", "3"),  # says nothing
-        ("3–1", "2–2", "0–4"),
-        ("5 ft 11 in", "6 ft 1 in", "5 ft 9 in"),
-        ("1", "2", "many", "few"),
-        ("5 km", "300 m", "7 miles"),
-        ("Boeing 747 jet with four engines", "Airbus 320 jet with two engines", "Airbus 380 jet with four engines"),
-        ("—", "?", ""),
-    ],
-)
-def test_columns_without_an_order(texts):
-    assert set(marks(*texts)) == {""}
+@each_case("ranked_columns", "marks")
+def test_dates_have_an_earliest_and_a_latest_numbers_a_lowest_and_a_highest(case):
+    assert sorted(marks(*case["named"])) == sorted((*case["marks"], ""))
 
 
-def test_a_value_in_another_unit_has_no_rank():
-    assert marks("1 km", "2 km", "3 km", "4 km", "900 m") == ["lowest", "", "", "highest", ""]
-
-
-def test_limits():
-    table = rows(
-        [f"C{column}" for column in range(20)], *([f"{line}{column}" for column in range(20)] for line in "12")
-    )
+def test_a_text_holds_no_more_columns_and_characters_than_its_limits():
+    header = [f"C{column}" for column in range(20)]
+    table = rows(header, *([f"{line}{column}" for column in range(20)] for line in "12"))
     shown = ranked_rows(table, most_columns=3, most_characters=10_000)
     assert all(sorted(row.cells) == [0, 1, 2] for row in shown) and "C2: 12 [lowest]" in shown[0].text
-    for most in (40, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 150, 180, 200):
+    for most in (40, *range(80, 91), 150, 180, 200):
         for row in ranked_rows(table, most_characters=most):
-            assert len(row.text) <= most and sorted(row.cells) == list(range(len(row.cells))) and row.cells
+            assert len(row.text) <= most and row.cells and sorted(row.cells) == list(range(len(row.cells)))
             assert all(end <= len(row.text) for _, end in row.cells.values())
     (row,) = ranked_rows(rows(["Plot"], ["long " * 200]), most_characters=100)
     assert len(row.text) == 100 and row.cells == {0: (len("Results, Plot: "), 100)}
-
-
-@pytest.mark.parametrize(
-    ("texts", "ends"),
-    [
-        (("1954", "1950", "1960"), ("earliest", "latest")),
-        (("1954", "950", "2,000"), ("lowest", "highest")),  # not all of them are years
-        (("3 May 1954", "3 May 1950", "1 May 1960"), ("earliest", "latest")),
-        (("1:02", "0:59", "2:00"), ("lowest", "highest")),
-    ],
-)
-def test_the_ends_of_dates_are_called_otherwise_than_those_of_numbers(texts, ends):
-    found = marks(*texts)
-    assert sorted(found) == sorted((*ends, ""))
 
 
 def test_neighbours_are_named_by_the_first_column_without_an_order_that_tells_rows_apart():
@@ -174,37 +123,30 @@ def test_a_model_reads_rows_as_it_was_trained():
     assert [as_read(one, "ranked") for one in given] == [one["evidence_text"] for one in given]  # no ranks are known
 
 
-def test_a_part_of_what_is_read_is_found_in_the_evidence():
-    one = next(one for one in with_ranked_rows(page()) if "Titanic" in one["evidence_text"])
-    own, read = one["evidence_text"], as_read(one, "ranked")
-    assert own == "Ann, Films, Year is 1997, Film, or show is Titanic, Gross is $2,264"
+def test_parts_are_found_in_the_evidence_and_in_the_text_that_is_read():
+    (row,) = (one for one in with_ranked_rows(page()) if "Titanic" in one["evidence_text"])
+    text, read = row["evidence_text"], as_read(row, "ranked")
+    assert text == "Ann, Films, Year is 1997, Film, or show is Titanic, Gross is $2,264"
 
-    def found(part):
+    def in_text(part):
         start = read.index(part)
-        place = in_evidence(one, "ranked", start, start + len(part))
-        return place and own[slice(*place)]
+        place = in_evidence(row, "ranked", start, start + len(part))
+        return place and text[slice(*place)]
+
+    def in_read(*parts):
+        spans = [(text.index(part), text.index(part) + len(part)) for part in parts]
+        return [read[slice(*span)] for span in spans_as_read(row, "ranked", spans)]
 
     for part in ("1997", "Titanic", "itan", "$2,264", "Ann", "Films"):
-        assert found(part) == part
-    assert found("1997 [latest]") == "1997"
-    assert found("[latest], Film, or show: Titanic") == "Titanic"
-    assert found(read[read.index("1997") : read.index("Titanic") + 7]) == "1997, Film, or show is Titanic"
-    assert found("Braveheart") is None and found("highest") is None and found("Gross") is None
-    assert in_evidence(one, "plain", 3, 5) == (3, 5)
-    assert in_evidence(evidence("a b"), "ranked", 0, 1) == (0, 1)
-
-
-def test_parts_of_an_evidence_are_found_in_what_is_read():
-    one = next(one for one in with_ranked_rows(page()) if "Titanic" in one["evidence_text"])
-    own, read = one["evidence_text"], as_read(one, "ranked")
-
-    def found(*parts):
-        spans = [(own.index(part), own.index(part) + len(part)) for part in parts]
-        return [read[slice(*span)] for span in spans_as_read(one, "ranked", spans)]
-
-    assert found("1997", "Titanic", "Ann") == ["1997", "Titanic", "Ann"]
-    assert found("Year is", "1997, Film", "itan") == ["itan"]
-    assert spans_as_read(one, "plain", [(3, 5)]) == [(3, 5)] == spans_as_read(evidence("a b c"), "ranked", [(3, 5)])
+        assert in_text(part) == part
+    assert in_text("1997 [latest]") == "1997"
+    assert in_text("[latest], Film, or show: Titanic") == "Titanic"
+    assert in_text(read[read.index("1997") : read.index("Titanic") + 7]) == "1997, Film, or show is Titanic"
+    assert in_text("Braveheart") is None and in_text("highest") is None and in_text("Gross") is None
+    assert in_read("1997", "Titanic", "Ann") == ["1997", "Titanic", "Ann"]
+    assert in_read("Year is", "1997, Film", "itan") == ["itan"]
+    assert in_evidence(row, "plain", 3, 5) == (3, 5) and in_evidence(evidence("a b"), "ranked", 0, 1) == (0, 1)
+    assert spans_as_read(row, "plain", [(3, 5)]) == [(3, 5)] == spans_as_read(evidence("a b c"), "ranked", [(3, 5)])
 
 
 def test_a_row_that_was_cut_is_read_in_parts_ranked_by_the_whole_table():
@@ -224,42 +166,37 @@ def test_a_row_that_was_cut_is_read_in_parts_ranked_by_the_whole_table():
 
 
 def test_evidences_of_others_are_read_as_they_are():
-    row = {
-        "caption": "",
-        "section": "",
-        "cells": [{"header": "Year", "text": "1997", "entities": [], "start": 5, "column": 0}],
-    }
+    cell = {"header": "Year", "text": "1997", "entities": [], "start": 5, "column": 0}
+    row = {"caption": "", "section": "", "cells": [cell]}
     others = [evidence("Ann, Year is 1997", "table", row=row), evidence("Ann", "table", row={**row, "table": 0})]
     assert with_ranked_rows(others) == others
     assert [as_read(one, "ranked") for one in others] == ["Ann, Year is 1997", "Ann"]
-    gone = {**row, "rank": "", "cells": [{**row["cells"][0], "start": -1}]}
+    gone = {**row, "rank": "", "cells": [{**cell, "start": -1}]}
     assert as_read(evidence("Ann, 1997", "table", row=gone), "ranked") == "Ann, 1997"
 
 
 # -- real tables -------------------------------------------------------------------------------------------------------
 
 
-def check(table, counted):
-    """What holds of the rows of any table; counts cells and ranks."""
-    for place, row in enumerate(ranked_rows(table, "T")):
-        stands = {0: "[first]", len(table) - 1: "[last]"}.get(place, "") if len(table) > 1 else ""
-        assert len(row.text) <= 600 and stands in row.text
-        texts = {cell["column"]: cell["text"] for cell in row.row["cells"]}
-        assert list(row.cells) == sorted(texts)[: len(row.cells)]
-        for column, (start, end) in row.cells.items():
-            counted["cells"] += 1
-            assert texts[column].startswith(row.text[start:end]) and (
-                end == 600 or row.text[start:end] == texts[column]
-            )
-            counted["ranked"] += row.text[end : end + 2] == " ["
-    counted["rows"] += len(table)
-
-
-def test_tables_of_the_embedded_pages():
-    counted = Counter()
+def tables_of_pages():
     with closing(WikipediaDump(SNAPSHOT / "wikipedia.db")) as dump:
         for item in dump.items():
             numbers = {evidence["row"]["table"] for evidence in dump.get(item) or () if "row" in evidence}
-            for number in sorted(numbers):
-                check(dump.table(item, number), counted)
+            yield from (dump.table(item, number) for number in sorted(numbers))
+
+
+def test_tables_of_the_embedded_pages_keep_their_cells_and_some_have_ranks():
+    counted = Counter()
+    for table in tables_of_pages():
+        counted["rows"] += len(table)
+        for place, row in enumerate(ranked_rows(table, "T")):
+            rank = {0: "[first]", len(table) - 1: "[last]"}.get(place, "") if len(table) > 1 else ""
+            assert len(row.text) <= 600 and rank in row.text
+            texts = {cell["column"]: cell["text"] for cell in row.row["cells"]}
+            assert list(row.cells) == sorted(texts)[: len(row.cells)]
+            for column, (start, end) in row.cells.items():
+                shown = row.text[start:end]
+                assert shown == texts[column] or (end == 600 and texts[column].startswith(shown))
+                counted["cells"] += 1
+                counted["ranked"] += row.text[end : end + 2] == " ["
     assert counted["rows"] > 100 and 0.02 < counted["ranked"] / counted["cells"] < 0.3, counted

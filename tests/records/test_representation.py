@@ -1,5 +1,6 @@
-import pytest
+"""Representations as fields and as a string; strings with their slots are in tests/cases/slots.yml."""
 
+from case_tables import each_case
 from convinse.records.representation import answer_type_of, certain, question_entities, read_slots, render
 
 TITANIC, CAMERON = {"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label": "James Cameron"}
@@ -22,19 +23,9 @@ def test_a_name_of_several_items_stays_as_it_was_written():
     assert render({**FIELDS, "candidates": known}, " || ") == "the titanic || James Cameron || born || date"
 
 
-@pytest.mark.parametrize(
-    ("text", "slots"),
-    [
-        ("a || b || c || d", ("a", "b", "c", "d")),
-        ("|| b ||c|| ", ("", "b", "c", "")),
-        ("a || b || c", None),
-        ("a || b || c || d || e", None),
-        ("Who wrote it?", None),
-        ("", None),
-    ],
-)
-def test_slots_of_a_string(text, slots):
-    assert read_slots(text, " || ") == slots
+@each_case("slots", "representation")
+def test_slots_of_a_string(case):
+    assert read_slots(case["representation"], " || ") == (case["slots"] and tuple(case["slots"]))
 
 
 def test_the_answer_type_names_nothing():
@@ -51,10 +42,8 @@ def test_the_answer_type_is_the_field_or_the_last_slot():
 
 def test_the_items_of_a_representation_as_clocq_lists_them():
     listed = question_entities(FIELDS)
-    assert [(entity["item"], entity["question_word"], entity["rank"]) for entity in listed] == [
-        (CAMERON, "James Cameron", 0),
-        (TITANIC, "Titanic", 0),
-    ]
+    expected = [(CAMERON, "James Cameron", 0), (TITANIC, "Titanic", 0)]
+    assert [(entity["item"], entity["question_word"], entity["rank"]) for entity in listed] == expected
     known = [candidate(TITANIC, "titanic")]
     assert question_entities({**FIELDS, "candidates": known}) == known
     assert len(certain(TITANIC, TITANIC)) == 1

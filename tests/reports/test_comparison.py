@@ -16,19 +16,16 @@ def runs(*named):
 
 def test_the_interval_of_independent_questions_is_that_of_a_share():
     values, groups = [1.0] * 300 + [0.0] * 100, [str(n) for n in range(400)]
-    mean, low, high = interval(values, groups)
+    found = interval(values, groups)
     half = 1.96 * math.sqrt(0.75 * 0.25 / 400)
-    assert (
-        mean == 0.75 and low == pytest.approx(0.75 - half, abs=0.006) and high == pytest.approx(0.75 + half, abs=0.006)
-    )
-    assert interval(values, groups) == (mean, low, high)  # every time
+    assert found == pytest.approx((0.75, 0.75 - half, 0.75 + half), abs=0.006) and found.mean == 0.75
+    assert interval(values, groups) == found  # every time
 
 
 def test_questions_that_go_together_make_it_wider():
     """Groups of 4 equal values are worth a quarter of the questions: the interval is twice as wide."""
     values = [float(n % 4 != 0) for n in range(100) for _ in range(4)]
-    alone = interval(values, [str(n) for n in range(400)])
-    together = interval(values, [str(n // 4) for n in range(400)])
+    alone, together = (interval(values, [str(n // size) for n in range(400)]) for size in (1, 4))
     assert alone.mean == together.mean
     assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(2, abs=0.15)
 
@@ -39,7 +36,7 @@ def test_groups_count_by_their_questions():
     assert interval([1.0, 0.0], ["one", "one"]) == (0.5, 0.5, 0.5)  # nothing to draw from
 
 
-def test_differences_are_those_of_compare(workdir):
+def test_differences_equal_compare(workdir):
     ranks = ([1, 0, 2, 1, 3, 0, 1, 1, 0, 2], [1, 1, 1, 0, 1, 1, 0, 1, 1, 2])
     folders = [write_run(name, own) for name, own in zip("ab", ranks, strict=True)]
     first, second = runs(*folders)
@@ -59,7 +56,7 @@ def test_presence_counts_the_first_evidences(workdir):
     assert presence(none.turns.values(), [1, 5]) == [0.0, 0.0]
 
 
-def test_calibration_leaves_out_who_did_not_answer(workdir):
+def test_calibration_leaves_out_unanswered_turns(workdir):
     (run,) = runs(write_run("a", [1, 2, 1, 0]))  # each best answer has 0.5
     assert calibration(run.turns.values()) == [(0.5, 0.5, 4)]
     (silent,) = runs(write_run("b", [0, 0], pred_answers=[]))

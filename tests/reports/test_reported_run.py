@@ -7,7 +7,7 @@ from convinse.reports.reported_run import find_runs, read_runs
 from convinse.support.errors import DataError, ScoringError
 
 
-def test_a_turn_has_what_is_shown_of_it(workdir):
+def test_a_turn_has_the_values_of_the_report(workdir):
     folder = write_run("a", [2, 1], holding(3), seconds={"qu": 1.0, "total": 2.0}, structured_representation="|| x")
     (run,) = read_runs([folder / "turns.jsonl"])
     first = run.turns["q0"]
@@ -19,7 +19,7 @@ def test_a_turn_has_what_is_shown_of_it(workdir):
     assert run.metrics["p_at_1"] == 0.5 and run.metrics["answer_presence"] == 1.0
 
 
-def test_runs_are_found_below_a_folder_but_not_those_moved_aside_or_of_single_stages(workdir):
+def test_runs_are_found_below_a_folder_unless_moved_aside_or_of_a_single_stage(workdir):
     kept = [write_run("a", [1]), write_run("b", [1])]
     for name in ("earlier-0a", "ers", "qu"):
         other = kept[0] / name / "turns.jsonl"
@@ -40,6 +40,6 @@ def test_runs_are_found_below_a_folder_but_not_those_moved_aside_or_of_single_st
         (lambda: read_runs([write_run("a", [1], seconds={"qu": "long"}) / "turns.jsonl"]), DataError, r"metrics\.json: cannot be read"),
     ],
 )  # fmt: skip
-def test_what_is_no_run_is_told(workdir, make, kind, words):
+def test_other_files_are_refused_as_runs(workdir, make, kind, words):
     with pytest.raises(kind, match=words):
         make()

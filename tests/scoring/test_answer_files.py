@@ -1,8 +1,12 @@
+"""Files of answers, predictions and probabilities; the faulty ones are in tests/cases/unscorable.yml."""
+
 import gzip
 import json
 
 import pytest
 
+from case_tables import each_case
+from convinse.scoring import answer_files
 from convinse.scoring.answer_files import (
     paired_files,
     read_mrqa_answers,
@@ -22,10 +26,6 @@ def context(*questions):
     return json.dumps({"context": "c", "qas": qas})
 
 
-def lines(*texts):
-    return "\n".join(texts)
-
-
 def written(content):
     return write("file", content)
 
@@ -43,11 +43,6 @@ def test_missing_files(tmp_path):
             read(tmp_path / "none.json")
 
 
-def squad(*questions):
-    paragraph = {"context": "c", "qas": list(questions)}
-    return json.dumps({"version": "v2.0", "data": [{"title": "t", "paragraphs": [paragraph]}]})
-
-
 def test_squad_and_klue_questions():
     answers = [{"text": "x", "answer_start": 3}, {"text": "y", "answer_start": 3}]
     questions = (
@@ -61,52 +56,16 @@ def test_squad_and_klue_questions():
         "squad": (["x", "y"], False), "impossible": ([], True), "klue": (["x"], False),
         "old": (["x"], False), "old-without": ([], True),
     }  # fmt: skip
-    assert read_squad_references(written(squad(*questions))) == expected
-    assert read_squad_references(written(gzip.compress(squad(*questions).encode()))) == expected
+    paragraph = {"context": "c", "qas": list(questions)}
+    content = json.dumps({"version": "v2.0", "data": [{"title": "t", "paragraphs": [paragraph]}]})
+    assert read_squad_references(written(content)) == expected
+    assert read_squad_references(written(gzip.compress(content.encode()))) == expected
 
 
-@pytest.mark.parametrize(
-    ("read", "content", "fault"),
-    [
-        (read_mrqa_answers, lines(HEADER, "{broken"), ":2: not valid JSON"),
-        (read_mrqa_answers, lines(HEADER, '{"context": "c"}'), ":2: no 'qas'"),
-        (read_mrqa_answers, lines(HEADER, context((None, ["x"]))), r":2: .*got `null`.*qid"),
-        (read_mrqa_answers, lines(HEADER, context(("q7", [])), context(("q8", []), ("q7", []))), ":3: .*'q7' is given"),
-        (
-            read_squad_references,
-            '{"data": [{"paragraphs": [{}]}]}',
-            r"missing required field `qas` - at `\$\.data\[0\]\.paragraphs\[0\]`",
-        ),
-        (read_squad_references, '{\n"data": [\n}', ":3: not valid JSON"),
-        (
-            read_squad_references,
-            squad({"id": "q", "answers": 1}),
-            r"Expected `array`.*\$\.data\[0\]\.paragraphs\[0\]\.qas\[0\]\.answers",
-        ),
-        (read_squad_references, squad({"id": "q1", "answers": []}, {"id": "q1", "answers": []}), "'q1' is given twice"),
-        (
-            read_squad_references,
-            squad({"id": "q1", "answers": []}, {"answers": []}),
-            "neither 'id' nor 'guid'; it comes after 'q1'",
-        ),
-        (read_squad_references, squad({"answers": []}), "it comes after the start"),
-        *(
-            (read_predictions, f'{{"q2": {value}}}', "prediction of 'q2'.*`str`")
-            for value in ("7", "null", "[]", "true")
-        ),
-        *((read_predictions, value, "Expected `object`") for value in ('["x"]', '"x"')),
-        (read_predictions, '{"q1": "x",\n}', ":2: not valid JSON"),
-        *((read_probabilities, f'{{"q2": {value}}}', "probability of 'q2'.*`float`") for value in ('"0.5"', "true")),
-        (read_probabilities, '{"q2": NaN}', "not valid JSON"),
-        (read_triples, '[{"id": "q"}, 5]', r"Expected `object`, got `int` - at `\$\[1\]`"),
-        (read_triples, '{"id": "q", "prediction_text": ""}\n{"id": "r",', ":2: not valid JSON"),
-        (read_triples, '{"id": "q", "prediction_text": ""}\n7', ":2: Expected `object`"),
-        (read_triples, "", "not valid JSON"),
-    ],
-)
-def test_faulty_files(read, content, fault):
-    with pytest.raises(DataError, match="file.*" + fault):
-        read(written(content))
+@each_case("unscorable", "file")
+def test_a_faulty_file_is_named_with_line_or_question(case):
+    with pytest.raises(DataError, match="file.*" + case["fault"]):
+        getattr(answer_files, f"read_{case['read']}")(written(case["file"]))
 
 
 def test_predictions_and_probabilities():

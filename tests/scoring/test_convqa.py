@@ -1,3 +1,7 @@
+"""Measures of conversations: ids compared, answers and evidences measured, means over groups, calibration."""
+
+import random
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -7,6 +11,8 @@ from convinse.scoring.convqa import (
     MEASURES,
     add_answer_metrics,
     add_answer_presence,
+    calibration_error,
+    calibration_error_by_chance,
     evaluate,
     has_answer,
     is_answer,
@@ -25,22 +31,19 @@ def measured(turn):
     return turn.get("p_at_1"), turn.get("mrr"), turn.get("h_at_5")
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("Q42", "q42"), ('"Yes"', "yes"), ("+5", "5"), (" Q1 ", "Q1"), ("1952-01-01T00:00:00Z", "1952-01-01t00:00:00z")],
-)
+SAME = [("Q42", "q42"), ('"Yes"', "yes"), ("+5", "5"), (" Q1 ", "Q1"), ("1952-01-01T00:00:00Z", "1952-01-01t00:00:00z")]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
 def test_ids_are_compared_without_case_quotes_and_plus_sign(one, other):
     assert normalize_id(one) == normalize_id(other)
     assert is_answer(entities(one)[0], entities(other))
     assert is_answer(entities(other)[0], entities("Q7", one))
 
 
-@pytest.mark.parametrize(("one", "other"), [("Q4", "Q42"), ("yes", "no"), ("1952-01-01T00:00:00Z", "1952")])
-def test_different_ids_are_different_answers(one, other):
-    assert not is_answer(entities(one)[0], entities(other))
-
-
-def test_the_label_does_not_count():
+def test_different_ids_are_different_answers_whatever_their_labels():
+    for one, other in (("Q4", "Q42"), ("yes", "no"), ("1952-01-01T00:00:00Z", "1952")):
+        assert not is_answer(entities(one)[0], entities(other))
     assert not is_answer({"id": "Q1", "label": "same"}, [{"id": "Q2", "label": "same"}])
 
 
@@ -51,9 +54,10 @@ def test_a_turn_without_gold_answers_is_not_measured(turn):
     assert "answer_presence" not in turn
 
 
-@given(
-    st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdefgh"), min_size=1, unique=True)
-)
+NAMES = st.sampled_from("abcdefgh")
+
+
+@given(st.lists(NAMES, unique=True), st.lists(NAMES, min_size=1, unique=True))
 @example([], ["a"])
 @example(["b", "a"], ["a"])
 @example(["c", "b", "a"], ["a", "b"])  # the first right one counts
@@ -96,29 +100,17 @@ def test_the_means_are_over_turns_with_gold_answers_overall_and_per_domain():
     assert result["domains"]["movies"]["answer_presence_per_src"] == {"kb": 0.0, "text": 0.0}
 
 
-def test_the_means_by_the_number_of_the_turn():
+def test_the_means_by_the_number_of_the_turn_and_the_kind_of_the_question():
     numbered = [{**turn(float(number < 2), False), "turn": number} for number in range(11)]
-    unasked = {"turn": 11, "question": "no gold"}
-    result = evaluate(
-        [
-            {"conv_id": "1", "questions": [*numbered, unasked]},
-            {"conv_id": "2", "questions": [turn(0.0, True), turn(1.0, True)]},
-        ]
-    )
+    without_gold = [{"turn": 11, "question": "no gold"}, {"question": "no gold", "kind": "alias"}]
+    kinds = [{**turn(0.0, True), "kind": "role"}, {**turn(1.0, True), "kind": "role"}]
+    result = evaluate([{"conv_id": "1", "questions": [*numbered, *without_gold]}, {"conv_id": "2", "questions": kinds}])
     assert list(result["turns"]) == [str(number) for number in range(11)]  # 10 comes last
     assert [result["turns"][name]["num_questions"] for name in ("0", "1", "2")] == [2, 2, 1]
     assert [result["turns"][name]["p_at_1"] for name in ("0", "1", "2")] == [0.5, 1.0, 0.0]
     assert result["turns"]["0"]["answer_presence_per_src"] == {"kb": 0.5, "text": 0.0}
-
-
-def test_the_means_by_the_kind_of_the_question():
-    kinds = [("role", 1.0), ("date", 0.0), ("role", 0.0), (None, 1.0)]
-    turns = [{**turn(hit, True), **({"kind": kind} if kind else {})} for kind, hit in kinds]
-    result = evaluate([{"conv_id": "1", "questions": [*turns, {"question": "no gold", "kind": "alias"}]}])
-    assert [(name, own["num_questions"], own["p_at_1"]) for name, own in result["kinds"].items()] == [
-        ("date", 1, 0.0), ("role", 2, 0.5),
-    ]  # fmt: skip
-    assert result["num_questions"] == 4
+    ((kind, means),) = result["kinds"].items()
+    assert (kind, means["num_questions"], means["p_at_1"]) == ("role", 2, 0.5)
     assert evaluate([{"conv_id": "1", "questions": [turn(1.0, True)]}])["kinds"] == {}
 
 
@@ -171,3 +163,24 @@ def test_the_domains_add_up_to_the_whole(rows):
     assert sum(domain["num_questions"] for domain in domains) == result["num_questions"] == len(rows)
     total = sum(domain["p_at_1"] * domain["num_questions"] for domain in domains)
     assert total / len(rows) == pytest.approx(result["p_at_1"], abs=2e-4)
+
+
+# --- calibration
+
+
+def test_the_calibration_error_is_the_gap_of_each_bin_weighted_by_its_answers():
+    probabilities, right = [0.75, 0.72, 0.25, 0.21, 1.0], [True, False, False, True, False]
+    assert calibration_error(probabilities, right) == pytest.approx((abs(1.47 - 1) + abs(0.46 - 1) + 1.0) / 5)
+    assert calibration_error(probabilities, right, bins=1) == pytest.approx(abs(2.93 - 2) / 5)
+    # bin 0.9: mean 0.95, all right; bin 0.2: mean 0.25, half of them right
+    error = calibration_error([0.95, 0.95, 0.2, 0.3 - 1e-9], [True, True, True, False])
+    assert error == pytest.approx(0.5 * 0.05 + 0.5 * 0.25)
+    assert calibration_error([1.0, 0.0], [True, False]) == 0 == calibration_error([], [])
+
+
+def test_the_calibration_error_by_chance_is_that_of_true_probabilities_on_average():
+    chance = random.Random(0)
+    probabilities = [chance.random() for _ in range(130)]
+    draws = [calibration_error(probabilities, [chance.random() < own for own in probabilities]) for _ in range(400)]
+    assert calibration_error_by_chance(probabilities) == pytest.approx(sum(draws) / len(draws), rel=0.05)
+    assert calibration_error_by_chance([]) == 0 == calibration_error_by_chance([1.0, 0.0, 1.0])

@@ -1,21 +1,18 @@
+"""The scores of KLUE-MRC, by hand (tests/cases/extractive_scores.yml) and beside the plain rules."""
+
 import plain_rules
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from case_tables import each_case
 from convinse.scoring.klue_mrc import character_f1, evaluate, klue_em, klue_rouge_w
 from convinse.support.errors import ScoringError
 
 KOREAN = st.lists(st.sampled_from(["한국", "한국은", "《책》", "the", "2020년", "?", "A"]), max_size=3).map(" ".join)
-QUESTIONS = st.lists(
-    st.tuples(
-        st.lists(KOREAN.map(lambda text: "가 " + text), max_size=2),
-        KOREAN,
-        st.sampled_from([0.0, 0.2, 0.5, 0.5, 0.9, 1.0]),
-    ),
-    min_size=1,
-    max_size=7,
-)
+GOLD = st.lists(KOREAN.map(lambda text: "가 " + text), max_size=2)
+PROBABILITIES = st.sampled_from([0.0, 0.2, 0.5, 0.5, 0.9, 1.0])
+QUESTIONS = st.lists(st.tuples(GOLD, KOREAN, PROBABILITIES), min_size=1, max_size=7)
 
 
 def prediction(qid, text, probability=0.0):
@@ -56,27 +53,11 @@ def test_the_example_of_the_metric_card():
     assert [evaluate([prediction("q", text)], [plausible])["NoAns_exact"] for text in ("서울", "")] == [0.0, 100.0]
 
 
-@pytest.mark.parametrize(
-    ("gold", "text", "exact", "f1"),
-    [
-        (["삼성전자"], "삼성전자", 100.0, 100.0),
-        (["삼성전자"], "삼성전자가", 0.0, 0.0),  # a particle makes another token
-        (["한국 은행 총재"], "한국 은행", 0.0, 80.0),
-        (["SK텔레콤"], "sk텔레콤.", 100.0, 100.0),
-        (["《책》"], "책", 0.0, 0.0),  # brackets beyond ASCII stay
-        (["책"], "'책'", 100.0, 100.0),
-        (["The Beatles"], "beatles", 100.0, 100.0),
-        ([], "", 100.0, 100.0),
-        ([], "없음", 0.0, 0.0),
-        (["the"], "the", 100.0, 100.0),
-        (["the"], "", 100.0, 100.0),
-        (["?", "책"], "", 0.0, 0.0),
-    ],
-)
-def test_hand_computed(gold, text, exact, f1):
-    result = single(gold, text)
-    assert (result["exact"], result["f1"]) == (exact, pytest.approx(f1))
-    groups = ("HasAns_exact", "NoAns_exact") if gold else ("NoAns_exact", "HasAns_exact")
+@each_case("extractive_scores", "klue")
+def test_scores_by_hand(case):
+    result = single(case["gold"], case["klue"])
+    assert (result["exact"], result["f1"]) == (case["exact"], pytest.approx(case["f1"]))
+    groups = ("HasAns_exact", "NoAns_exact") if case["gold"] else ("NoAns_exact", "HasAns_exact")
     assert groups[0] in result and groups[1] not in result
 
 
@@ -94,38 +75,10 @@ def test_the_order_of_equal_probabilities_is_that_of_the_predictions():
     assert (second["best_exact"], second["best_exact_thresh"]) == (50.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("predictions", "references", "message"),
-    [
-        ([prediction("q1", "x")], [reference("q2", "x")], "reference 'q2' has no prediction"),
-        ([prediction("q1", "x"), prediction("q2", "x")], [reference("q2", "x")], "prediction 'q1' has no reference"),
-        ([prediction("q1", "x")] * 2, [reference("q1", "x")], "prediction 'q1' is given twice"),
-        ([prediction("q1", "x")], [reference("q1", "x")] * 2, "reference 'q1' is given twice"),
-        ([prediction("q1", "x")], [reference("q1")], "reference 'q1' is answerable but has no answer text"),
-        ([prediction("q1", "x")], [reference("q1", "", " ")], "reference 'q1' is answerable but has no answer text"),
-        ([prediction("q1", "x")], [{"id": "q1", "answers": {"text": []}}], "'q1' is answerable"),
-        ([prediction("q1", "x")], [{"id": "q1"}], "reference 'q1': answers must be"),
-        ([prediction("q1", "x")], [{"id": "q1", "answers": {"text": "x"}}], "reference 'q1': answers must be"),
-        ([prediction("q1", "x")], [{"id": "q1", "answers": [{"txt": "x"}]}], "reference 'q1': the text .* not nothing"),
-        ([prediction("q1", "x", 1.5)], [reference("q1", "x")], "prediction 'q1': .*from 0 to 1: 1.5"),
-        ([prediction("q1", "x", -0.1)], [reference("q1", "x")], "prediction 'q1': .*from 0 to 1: -0.1"),
-        ([prediction("q1", "x", float("nan"))], [reference("q1", "x")], "prediction 'q1': .*from 0 to 1: nan"),
-        ([prediction("q1", "x", "0.5")], [reference("q1", "x")], "prediction 'q1': .*from 0 to 1: '0.5'"),
-        ([prediction("q1", None)], [reference("q1", "x")], "'q1': prediction_text must be a string, not nothing"),
-        ([prediction("q1", 5)], [reference("q1", "x")], "prediction 'q1': prediction_text must be a string, not int"),
-        (
-            [prediction("q1", "x"), {"id": "q2", "prediction_text": "x"}],
-            [reference("q1", "x"), reference("q2", "x")],
-            "prediction 'q2' has no no_answer_probability",
-        ),
-        ([{"prediction_text": "x"}], [], "prediction 1: .*not nothing"),
-        ([], [{"id": 7, "answers": []}], "reference 1: .*not int"),
-        ([], [], "no question"),
-    ],
-)
-def test_what_cannot_be_scored(predictions, references, message):
-    with pytest.raises(ScoringError, match=message):
-        evaluate(predictions, references)
+@each_case("unscorable", "klue")
+def test_questions_that_cannot_be_scored(case):
+    with pytest.raises(ScoringError, match=case["klue"]):
+        evaluate(case["predictions"], case["references"])
 
 
 @given(QUESTIONS, st.sampled_from([0.1, 0.5, 1.0]), st.booleans())
@@ -154,43 +107,15 @@ def test_perfect_predictions_have_100_in_every_measure(questions):
     assert all(value == 100.0 for name, value in result.items() if not name.endswith(("total", "thresh")))
 
 
-@pytest.mark.parametrize(
-    ("gold", "text", "f1"),
-    [
-        (["삼성전자"], "삼성전자가", 8 / 9),  # 4 of 5 characters, 4 of 4
-        (["《한국 은행》"], "한국은행", 1.0),  # brackets and blanks do not count
-        (["‘책’", "가나"], "가", 2 / 3),
-        (["가가나"], "가나나", 2 / 3),
-        (["The a"], "thea", 1.0),  # articles are characters as others
-        (["가"], "", 0.0),
-        ([""], "", 1.0),
-    ],
-)
-def test_character_f1_by_hand(gold, text, f1):
-    assert character_f1(text, gold) == pytest.approx(f1)
+@each_case("extractive_scores", "characters")
+def test_character_f1_by_hand(case):
+    assert character_f1(case["characters"], case["gold"]) == pytest.approx(case["f1"])
 
 
-@pytest.mark.parametrize(
-    ("gold", "text", "em", "score"),
-    [
-        (["삼성전자"], "삼성전자", 1.0, 1.0),
-        (["삼성전자"], "삼성전자가", 0.0, 8 / 9),
-        (["가나다라"], "가나마라", 0.0, 0.5),  # one run, "가나"; a subsequence would have three characters
-        (["가 나"], "가 나 다", 0.0, 3 / 4),  # the blank is a character
-        (["The 책"], "the 책", 1.0, 1.0),
-        (["The 책"], "책", 0.0, 2 / 6),  # articles stay
-        (["《책》"], "책", 0.0, 1 / 2),
-        (["가", "나다"], "나", 0.0, 2 / 3),
-        (["가"], "", 0.0, 0.0),
-        ([""], "", 1.0, 1.0),
-        ([""], "가", 0.0, 0.0),
-        (["?"], "!", 1.0, 1.0),
-        (["가'()‘’나"], "가 나", 1.0, 1.0),  # the one run of characters that is a blank
-        (["가‘나"], "가 나", 0.0, 1 / 3),
-    ],
-)
-def test_measures_of_klues_baseline_by_hand(gold, text, em, score):
-    assert (klue_em(text, gold), klue_rouge_w(text, gold)) == (em, pytest.approx(score))
+@each_case("extractive_scores", "baseline")
+def test_measures_of_klues_baseline_by_hand(case):
+    text, gold = case["baseline"], case["gold"]
+    assert (klue_em(text, gold), klue_rouge_w(text, gold)) == (case["em"], pytest.approx(case["rouge_w"]))
 
 
 def test_in_long_answers_frequent_characters_are_passed_over_as_in_the_baseline():

@@ -1,69 +1,93 @@
+"""Normalisation, F1 of tokens and the scores of MRQA, by hand (tests/cases/extractive_scores.yml) and beside the plain rules."""
+
 import plain_rules
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from case_tables import each_case
+from convinse.scoring.extractive import normalize, normalize_keeping_articles, overlap_f1, some
 from convinse.scoring.mrqa import evaluate, macro_average
 from convinse.support.errors import ConvinseError, ScoringError
 
-TEXTS = st.lists(
-    st.sampled_from(["the", "a", "An", "cat", "cats", "Cat.", "U.S.", "?", "—", "2,000", "책을", "the—cat", "\n"]),
-    max_size=4,
-).map(" ".join)
-ANSWERS = st.dictionaries(
-    st.sampled_from("abcdefgh"), st.lists(TEXTS, min_size=1, max_size=3), min_size=1, max_size=8
-)  # fmt: skip
-PREDICTIONS = st.dictionaries(st.sampled_from("abcdefghx"), TEXTS)
+WORDS = ["the", "a", "An", "cat", "cats", "Cat.", "U.S.", "?", "—", "2,000", "책을", "the—cat", "\n"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
+GOLD = st.lists(TEXTS, min_size=1, max_size=3)
+TOKENS = st.lists(st.sampled_from("abcd"), max_size=6)
 
 
-@pytest.mark.parametrize(
-    ("gold", "prediction", "exact", "f1"),
-    [
-        (["Harrison Ford"], "harrison ford.", 100.0, 100.0),
-        (["Harrison Ford"], "Ford", 0.0, 200 / 3),
-        (["a fine", "the heavy fine"], "heavy fine", 100.0, 100.0),
-        (["one two", "two three"], "two three four", 0.0, 80.0),  # the best answer, not the first
-        (["one two", "two three"], "zero two three", 0.0, 80.0),
-        (["x y z", "x"], "x y", 0.0, 80.0),
-        # what sets this scorer apart from SQuAD 2.0's: nothing in common is F1 0
-        ([""], "", 100.0, 0.0),
-        (["the"], "the", 100.0, 0.0),
-        (["the"], "", 100.0, 0.0),
-        (["?", "cat"], "an", 100.0, 0.0),
-        (["the cat"], "the", 0.0, 0.0),
-        (["cat"], "", 0.0, 0.0),
-    ],
+# --- the parts that all rules share
+
+
+@each_case("extractive_scores", "normal")
+def test_a_normalised_text_normalises_to_itself(case):
+    assert normalize(case["text"]) == case["normal"] == normalize(case["normal"])
+
+
+def test_articles_can_stay():
+    assert normalize_keeping_articles("The  end, of AN era") == "the end of an era"
+
+
+@given(st.text(alphabet=st.sampled_from("aAnNtThHeE _-—'’.,!\t\u00a0\u3000İß한《é5"), max_size=30))
+def test_normalisation_is_the_plain_one(text):
+    assert normalize(text).split() == plain_rules.words(text)
+    assert normalize_keeping_articles(text).split() == plain_rules.words(text, articles=False)
+
+
+@each_case("extractive_scores", "overlap")
+def test_f1_of_tokens(case):
+    assert overlap_f1(case["predicted"].split(), case["gold"].split()) == pytest.approx(case["overlap"])
+
+
+@given(TOKENS, TOKENS)
+def test_f1_is_symmetric_in_range_and_the_plain_one(one, other):
+    value = overlap_f1(one, other)
+    assert value == plain_rules.f1(one, other)
+    assert value == pytest.approx(overlap_f1(other, one)) and 0.0 <= value <= 1.0
+    assert (value == 1.0) == (bool(one) and sorted(one) == sorted(other))
+
+
+def test_a_warning_names_a_few_ids():
+    assert some(["a", "b"]) == "a, b"
+    assert some(list("abcdef")) == "a, b, c, d, e, ..."
+
+
+# --- MRQA
+
+
+@each_case("extractive_scores", "mrqa")
+def test_scores_by_hand(case):
+    scores = {"exact_match": case["exact"], "f1": pytest.approx(case["f1"])}
+    assert evaluate({"q": case["gold"]}, {"q": case["mrqa"]}) == scores
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdefgh"), GOLD, min_size=1, max_size=8),
+    st.dictionaries(st.sampled_from("abcdefghx"), TEXTS),
 )
-def test_hand_computed(gold, prediction, exact, f1):
-    assert evaluate({"q": gold}, {"q": prediction}) == {"exact_match": exact, "f1": pytest.approx(f1)}
+def test_the_same_as_the_plain_rules(answers, predictions):
+    result = evaluate(answers, predictions)
+    assert result == plain_rules.mrqa(answers, predictions)
+    assert all(0.0 <= value <= 100.0 for value in result.values())
 
 
-def test_a_missing_prediction_counts_0_with_a_warning(caplog):
+def test_a_missing_prediction_counts_0_with_a_warning_or_is_left_out(caplog):
     answers = {"a": ["x"], "b": ["y"], "c": ["z"], "d": ["z"]}
     assert evaluate(answers, {"a": "x", "other": "y"}) == {"exact_match": 25.0, "f1": 25.0}
     assert caplog.messages == ["3 of 4 questions have no prediction and count 0: b, c, d"]
     assert caplog.records[0].levelname == "WARNING"
-
-
-def test_questions_without_a_prediction_can_be_left_out(caplog):
+    caplog.clear()
     answers = {"a": ["x"], "b": ["y"], "none": []}
     assert evaluate(answers, {"a": "x", "none": ""}, skip_no_answer=True) == {"exact_match": 100.0, "f1": 100.0}
     assert not caplog.messages
 
 
-def test_what_cannot_be_scored():
+def test_without_accepted_answers_or_questions_there_is_no_score():
     with pytest.raises(ScoringError, match="dev: question 'q7' has no accepted answer; --skip-no-answer"):
         evaluate({"q7": []}, {"q7": ""}, name="dev")
     for answers, predictions, skip in (({}, {}, False), ({"q": ["x"]}, {}, True)):
         with pytest.raises(ConvinseError, match="no question"):
             evaluate(answers, predictions, skip)
-
-
-@given(ANSWERS, PREDICTIONS)
-def test_the_same_as_the_plain_rules(answers, predictions):
-    result = evaluate(answers, predictions)
-    assert result == plain_rules.mrqa(answers, predictions)
-    assert all(0.0 <= value <= 100.0 for value in result.values())
 
 
 def test_the_macro_average_weighs_data_sets_equally():

@@ -1,3 +1,5 @@
+"""The scores of SQuAD 2.0, by hand (tests/cases/extractive_scores.yml), beside the plain rules and by brute force."""
+
 import itertools
 
 import plain_rules
@@ -5,39 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from case_tables import each_case
 from convinse.scoring.squad2 import evaluate
 from convinse.support.errors import ScoringError
 
 TEXTS = st.lists(st.sampled_from(["the", "a", "cat", "dog", "Cat.", "?", "—"]), max_size=3).map(" ".join)
 PROBABILITIES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0])
-QUESTIONS = st.lists(
-    st.tuples(st.lists(TEXTS, max_size=3), TEXTS, PROBABILITIES), min_size=1, max_size=8
-)  # fmt: skip
+QUESTIONS = st.lists(st.tuples(st.lists(TEXTS, max_size=3), TEXTS, PROBABILITIES), min_size=1, max_size=8)
 
 
-@pytest.mark.parametrize(
-    ("gold", "prediction", "exact", "f1"),
-    [
-        (["Harrison Ford"], "the harrison ford.", 100.0, 100.0),
-        (["Harrison Ford"], "Ford", 0.0, 200 / 3),
-        (["one two", "two three"], "two three four", 0.0, 80.0),
-        ([], "", 100.0, 100.0),
-        ([], "x", 0.0, 0.0),
-        ([], "the", 100.0, 100.0),  # it normalises to nothing
-        # what sets this scorer apart from MRQA's: two empty texts agree
-        ([""], "", 100.0, 100.0),
-        (["the"], "the", 100.0, 100.0),
-        (["the"], "", 100.0, 100.0),
-        (["?"], "x", 0.0, 0.0),
-        (["the", "cat"], "", 0.0, 0.0),  # an answer that normalises to nothing does not count beside another
-        (["the", "cat"], "a", 0.0, 0.0),
-        (["the", "cat"], "cat", 100.0, 100.0),
-    ],
-)
-def test_hand_computed(gold, prediction, exact, f1):
-    result = evaluate({"q": gold}, {"q": prediction})
-    group = "HasAns_" if gold else "NoAns_"
-    values = {"exact": exact, "f1": pytest.approx(f1), "total": 1}
+@each_case("extractive_scores", "squad2")
+def test_scores_by_hand(case):
+    result = evaluate({"q": case["gold"]}, {"q": case["squad2"]})
+    group = "HasAns_" if case["gold"] else "NoAns_"
+    values = {"exact": case["exact"], "f1": pytest.approx(case["f1"]), "total": 1}
     assert result == {**values, **{group + name: value for name, value in values.items()}}
 
 
@@ -85,19 +68,10 @@ def test_a_prediction_that_normalises_to_nothing_still_costs_the_walk_a_point():
     assert (result["exact"], result["best_exact"]) == (100.0, 50.0)
 
 
-@pytest.mark.parametrize(
-    ("answers", "predictions", "na_probs", "message"),
-    [
-        ({}, {"a": "x"}, None, "no question"),
-        ({"q1": ["x"]}, {"a": "x"}, None, "none of the 1 questions.*'q1'"),
-        ({"q1": ["x"]}, {"q1": "x"}, {"q2": 0.5}, "'q1' has a prediction but no no-answer probability"),
-        ({"q1": ["x"]}, {"q1": "x"}, {"q1": float("nan")}, "'q1' is nan"),
-        ({"q1": ["x"]}, {"q1": "x"}, {"q1": float("inf")}, "'q1' is inf"),
-    ],
-)
-def test_what_cannot_be_scored(answers, predictions, na_probs, message):
-    with pytest.raises(ScoringError, match=message):
-        evaluate(answers, predictions, na_probs)
+@each_case("unscorable", "squad2")
+def test_questions_that_cannot_be_scored(case):
+    with pytest.raises(ScoringError, match=case["squad2"]):
+        evaluate(case["answers"], case["predictions"], case["na_probs"])
 
 
 @given(QUESTIONS, st.sampled_from([0.0, 0.25, 0.6, 1.0]), st.booleans())

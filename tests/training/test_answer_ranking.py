@@ -37,24 +37,26 @@ READ = Features._fields.index("read")
 
 # -- what turns teach --------------------------------------------------------------------------------------------------
 
-FILM, CAMERON, WINSLET = (
-    {"id": item, "label": label}
-    for item, label in (("Q44578", "Titanic"), ("Q42574", "James Cameron"), ("Q202765", "Kate Winslet"))
-)
-DIRECTOR, YES, NO = {"id": "P57", "label": "director"}, {"id": "Yes", "label": "Yes"}, {"id": "No", "label": "No"}
-SEA = {"id": "Q165", "label": "sea"}
+
+def entity(item, label):
+    return {"id": item, "label": label}
+
+
+FILM, CAMERON = entity("Q44578", "Titanic"), entity("Q42574", "James Cameron")
+WINSLET = entity("Q202765", "Kate Winslet")
+DIRECTOR, YES, NO, SEA = entity("P57", "director"), entity("Yes", "Yes"), entity("No", "No"), entity("Q165", "sea")
 
 
 class Marking:
-    """A reader that marks a name in all texts, and keeps how many questions it was asked at once."""
+    """A reader that marks a name in all texts, and counts the questions of each call."""
 
     row_form = "plain"
 
     def __init__(self):
-        self.asked = []
+        self.questions = []
 
     def read_all(self, questions, contexts, top_k=None):
-        self.asked.append(len(questions))
+        self.questions.append(len(questions))
         name = "James Cameron"
         return [
             [AnswerSpan(name, place, text.index(name), text.index(name) + len(name), 1.0, 0.5, 0.1)
@@ -83,19 +85,14 @@ def test_a_turn_teaches_which_candidates_are_right(ha):
     (choice,) = choices
     assert (name, yes_no) == ("own", []) and (choice.weight, choice.group) == (1.0, "a")
     assert choice.right.tolist() == [False, True, False]  # the film, the director, the actress
-    assert choice.candidates.shape == (3, len(Features._fields)) and choice.question.shape == (
-        len(QuestionFeatures._fields),
-    )
+    assert choice.candidates.shape == (3, len(Features._fields)) and choice.question.shape == (len(QuestionFeatures._fields),)  # fmt: skip
     assert choice.candidates[:, READ].argmax() == 1  # as the reader marks it
     assert choice.right.dtype == bool and choice.candidates.dtype == np.float64
 
 
-def test_without_a_gold_answer_among_the_candidates_none_is_right(ha):
-    turns = [
-        ("a", turn("Who?")),
-        ("b", turn("Who?", {"id": "Q1", "label": "x"})),
-        ("c", {**turn("Who?", CAMERON), "top_evidences": []}),
-    ]
+def test_without_a_gold_answer_every_candidate_is_wrong(ha):
+    without = {**turn("Who?", CAMERON), "top_evidences": []}
+    turns = [("a", turn("Who?")), ("b", turn("Who?", entity("Q1", "x"))), ("c", without)]
     choices = choices_of("own", ha, turns, is_answer).choices
     assert [choice.right.tolist() for choice in choices] == [[False] * 3, [False] * 3, []]
     assert choices[2].candidates.shape == (0, len(Features._fields))
@@ -123,7 +120,7 @@ def test_many_turns_are_read_some_at_a_time_and_may_lose_their_evidences(ha):
     choices = choices_of("own", ha, turns(45), is_answer).choices
     assert [choice.group for choice in choices] == [str(place) for place in range(45)]
     assert all(choice.right.tolist() == [False, True, False] for choice in choices)
-    assert sum(ha.reader.asked) == 45 and 1 < len(ha.reader.asked) < 10
+    assert sum(ha.reader.questions) == 45 and 1 < len(ha.reader.questions) < 10
 
 
 # -- questions as they would be ----------------------------------------------------------------------------------------
@@ -138,17 +135,14 @@ def choice(right, group="a", rows=None, weight=1.0):
 
 
 NAMED = [("Jim", "Q42574"), ("Kate Winslet", "Q202765"), ("1997", "1997-01-01T00:00:00Z")]
-ROW = {
-    "caption": "", "section": "",
-    "cells": [{"text": "Jim", "entities": [CAMERON], "start": 0, "header": "", "column": 0},
-              {"text": "Titanic", "entities": [FILM], "start": 5, "header": "", "column": 1}],
-}  # fmt: skip
+CELL = {"text": "Jim", "entities": [CAMERON], "start": 0, "header": "", "column": 0}
+ROW = {"caption": "", "section": "", "cells": [CELL, {**CELL, "text": "Titanic", "entities": [FILM], "column": 1}]}
 
 
 def mentioning(text, source="text", **more):
     """An evidence in which people are named, retrieved for the film."""
     given = evidence(text, source, *NAMED, retrieved_for_entity=FILM, **more)
-    given["wikidata_entities"] = [CAMERON, WINSLET, FILM, {"id": NAMED[2][1], "label": "1997"}]
+    given["wikidata_entities"] = [CAMERON, WINSLET, FILM, entity(NAMED[2][1], "1997")]
     given["mentions"] = [{"start": 0, "end": 1, "id": item} for _, item in (*NAMED, ("Titanic", "Q44578"))]
     return given
 
@@ -162,39 +156,37 @@ def ids(entities):
 
 
 def test_gold_answers_lose_their_items_and_are_the_names_that_evidences_have():
-    fact = {**fact_evidence([FILM, DIRECTOR, CAMERON], FILM)}
-    kept = {**fact_evidence([FILM, DIRECTOR, NO], FILM)}
-    given = told(fact, kept, mentioning("Jim made it", row=ROW), mentioning("It was Jim", "info"))
+    fact, kept = (fact_evidence([FILM, DIRECTOR, value], FILM) for value in (CAMERON, NO))
+    box = {"path": ["By"], "values": [{"text": "Jim", "entities": [CAMERON, FILM], "start": 0}]}
+    given = told(fact, kept, mentioning("Jim made it", row=ROW), mentioning("It was Jim", "info", attribute=box))
     before = json.loads(json.dumps(given))
-    own = unlinked(given)
-    assert own["answers"] == [{"id": "Jim", "label": "Jim"}] and own["question"] == "Who?"
+    renamed = unlinked(given)
+    assert renamed["answers"] == [entity("Jim", "Jim")] and renamed["question"] == "Who?"
     assert given == before  # which is not changed
-    first, second, third = own["top_evidences"]
+    first, second, third = renamed["top_evidences"]
     assert first == kept  # the other fact is of him
     assert second["evidence_text"] == "Jim made it" and "Q42574" not in json.dumps([second, third])
     assert [ids(cell["entities"]) for cell in second["row"]["cells"]] == [[], ["Q44578"]]
+    assert ids(third["attribute"]["values"][0]["entities"]) == ["Q44578"]
     assert {"Q44578", "1997-01-01T00:00:00Z"} <= set(ids(second["wikidata_entities"]))  # the topic and the date stay
     assert ["1997", "1997-01-01T00:00:00Z"] in second["disambiguations"]
     assert "Q44578" in [mention["id"] for mention in third["mentions"]]
 
 
-def test_an_infobox_loses_the_items_of_its_values():
-    box = {"path": ["By"], "values": [{"text": "Jim", "entities": [CAMERON, FILM], "start": 0}]}
-    (own,) = unlinked(told(mentioning("Jim", "info", attribute=box)))["top_evidences"]
-    assert ids(own["attribute"]["values"][0]["entities"]) == ["Q44578"]
-
-
-def test_half_of_the_other_items_are_unknown_too():
-    others = [{"id": f"Q{number}", "label": str(number)} for number in range(1000, 1100)]
+def test_half_of_the_other_items_are_unknown_too_but_never_the_topic():
+    others = [entity(f"Q{number}", str(number)) for number in range(1000, 1100)]
     given = mentioning("Jim")
     given["wikidata_entities"] = [CAMERON, *others]
-    (own,) = unlinked(told(given))["top_evidences"]
-    kept = ids(own["wikidata_entities"])
-    assert 30 < len(kept) < 70 and set(kept) < set(ids(others))
-    assert ids(unlinked(told(given))["top_evidences"][0]["wikidata_entities"]) == kept  # always the same ones
-    (topic, *_) = (item for item in others if item["id"] not in kept)
-    (own,) = unlinked(told({**given, "retrieved_for_entity": topic}))["top_evidences"]
-    assert topic["id"] in ids(own["wikidata_entities"])  # what the question is about is known
+
+    def kept(topic=FILM):
+        (only,) = unlinked(told({**given, "retrieved_for_entity": topic}))["top_evidences"]
+        return ids(only["wikidata_entities"])
+
+    first = kept()
+    assert 30 < len(first) < 70 and set(first) < set(ids(others))
+    assert kept() == first
+    topic = next(item for item in others if item["id"] not in first)
+    assert topic["id"] in kept(topic)
 
 
 def test_several_names_of_gold_answers_are_in_order():
@@ -204,18 +196,18 @@ def test_several_names_of_gold_answers_are_in_order():
     assert ids(unlinked(told(given))["answers"]) == names
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        told(fact_evidence([FILM, DIRECTOR, CAMERON], FILM)),  # only a fact names the answer
-        told(mentioning("Jim"), answers=[]),
-        told(mentioning("Jim"), answers=[{"id": "1997-01-01T00:00:00Z", "label": "1997"}]),
-        told(mentioning("Jim"), answers=[FILM]),  # what the evidences were retrieved for
-        told(answers=[CAMERON]),
-        told(mentioning("Jim"), answers=[{"id": "Q1", "label": "x"}]),
-    ],
-)
-def test_a_turn_whose_answer_is_no_item_or_is_named_nowhere_teaches_nothing_of_names(given):
+UNNAMED = {
+    "only a fact names the answer": told(fact_evidence([FILM, DIRECTOR, CAMERON], FILM)),
+    "there is no answer": told(mentioning("Jim"), answers=[]),
+    "it is no item": told(mentioning("Jim"), answers=[entity("1997-01-01T00:00:00Z", "1997")]),
+    "it is the topic": told(mentioning("Jim"), answers=[FILM]),
+    "there is no evidence": told(answers=[CAMERON]),
+    "no evidence names it": told(mentioning("Jim"), answers=[entity("Q1", "x")]),
+}
+
+
+@pytest.mark.parametrize("given", UNNAMED.values(), ids=UNNAMED)
+def test_a_turn_whose_answer_no_text_names_teaches_nothing_of_names(given):
     assert unlinked(given) is None
 
 
@@ -240,30 +232,30 @@ def drawn(number, groups, seed=1):
     return made
 
 
-def test_no_choice_is_judged_by_weights_that_its_group_has_taught():
+def test_a_choice_is_not_judged_by_weights_that_its_group_has_taught():
     sets = [drawn(40, 8), drawn(24, 8, seed=2)]
     likely = cross_validated(sets, 1.0)
-    assert [[own.shape for own in part] for part in likely] == [[(5,)] * 40, [(5,)] * 24]
+    assert [[chances.shape for chances in part] for part in likely] == [[(5,)] * 40, [(5,)] * 24]
     # what the choices of a group teach is of no matter to them, and to those of the groups of their part
     turned = [[own._replace(right=~own.right) if own.group == "3" else own for own in part] for part in sets]
     again = cross_validated(turned, 1.0)
-    changed = {own.group: set() for own in sets[0]}
-    for own, before, after in zip(sets, likely, again, strict=True):
-        for each, old, new in zip(own, before, after, strict=True):
-            changed[each.group].add(not np.array_equal(old, new))
+    changed = {choice.group: set() for choice in sets[0]}
+    for choices, before, after in zip(sets, likely, again, strict=True):
+        for choice, old, new in zip(choices, before, after, strict=True):
+            changed[choice.group].add(not np.array_equal(old, new))
     assert changed["3"] == {False}
     assert all(len(both) == 1 for both in changed.values())  # a group is in one part, whatever the set
     assert 1 <= list(changed.values()).count({False}) < 8
 
 
 def test_features_that_may_not_fall_do_not_in_a_cross_validation():
-    own = [each._replace(candidates=-each.candidates) for each in drawn(60, 12)]
-    (free,), (held,) = cross_validated([own], 1.0), cross_validated([own], 1.0, rising=[0])
-    free, held = (
-        np.mean([given[:-1][each.right].sum() for each, given in zip(own, likely, strict=True)])
-        for likely in (free, held)
-    )
-    assert free > held + 0.1
+    falling = [choice._replace(candidates=-choice.candidates) for choice in drawn(60, 12)]
+
+    def mean(**options):
+        (likely,) = cross_validated([falling], 1.0, **options)
+        return np.mean([chances[:-1][choice.right].sum() for choice, chances in zip(falling, likely, strict=True)])
+
+    assert mean() > mean(rising=[0]) + 0.1
 
 
 def test_where_nothing_is_left_to_learn_from_all_is_equally_likely():
@@ -276,12 +268,12 @@ def test_measures_of_probabilities():
     choices = [choice([True, False]), choice([False] * 5 + [True, False]), choice([False]), choice([])]
     falling = np.array([0.3, 0.2, 0.1, 0.09, 0.08, 0.07, 0.06, 0.1])
     likely = [np.array([0.6, 0.3, 0.1]), falling, np.array([0.2, 0.8]), np.array([1.0])]
-    own = judged(choices, likely)
-    assert (own["questions"], own["p_at_1"], own["h_at_5"]) == (4.0, 0.25, 0.25)
-    assert own["log_loss"] == pytest.approx(-np.log([0.6, 0.07, 0.8, 1.0]).mean())
-    assert own["calibration_error"] == pytest.approx((0.4 + 0.3 + 0.2 + 0.0) / 4)
-    assert judged(choices[:1], [np.array([0.3, 0.6, 0.1])])["p_at_1"] == 0.0
-    assert judged(choices[:1], [np.array([0.3, 0.6, 0.1])])["h_at_5"] == 1.0
+    found = judged(choices, likely)
+    assert (found["questions"], found["p_at_1"], found["h_at_5"]) == (4.0, 0.25, 0.25)
+    assert found["log_loss"] == pytest.approx(-np.log([0.6, 0.07, 0.8, 1.0]).mean())
+    assert found["calibration_error"] == pytest.approx((0.4 + 0.3 + 0.2 + 0.0) / 4)
+    second = judged(choices[:1], [np.array([0.3, 0.6, 0.1])])
+    assert (second["p_at_1"], second["h_at_5"]) == (0.0, 1.0)
     assert judged(choices[:1], [np.array([0.0, 1.0, 0.0])])["log_loss"] < 30  # bounded
     both = judged([choice([True, True])], [np.array([0.5, 0.3, 0.2])])  # any of them is right
     assert both["log_loss"] == pytest.approx(-np.log(0.8))
@@ -304,12 +296,12 @@ def test_the_same_sets_give_the_same_bytes():
     assert first == second
     content = json.loads(first)
     assert (content["model"], content["l2"]) == ("model-id", 3.0)
-    assert content["trained_on"] == [
-        {"name": "own", "questions": 40, "answered": sum(own.right.any() for own in sets_of()[0].choices), "weight": 1.0, "yes_no": 4},
-        {"name": "more", "questions": 10, "answered": sum(own.right.any() for own in sets_of()[1].choices), "weight": 2.0, "yes_no": 0},
-    ]  # fmt: skip
+    for made, row, weight in zip(sets_of(), content["trained_on"], (1.0, 2.0), strict=True):
+        answered = sum(choice.right.any() for choice in made.choices)
+        counts = {"questions": len(made.choices), "answered": answered, "yes_no": len(made.yes_no)}
+        assert row == {"name": made.name, "weight": weight, **counts}
     for key, kind in (("features", Features), ("nothing", QuestionFeatures), ("yes_no", YesNoFeatures)):
-        assert [own["name"] for own in content[key]] == list(kind._fields)
+        assert [feature["name"] for feature in content[key]] == list(kind._fields)
 
 
 def test_a_written_ranking_ranks_as_the_learned_one():

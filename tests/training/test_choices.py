@@ -1,4 +1,4 @@
-"""The conditional logit: weights that are known are found again."""
+"""The conditional logit: known weights are found again, and no other weights explain the choices better."""
 
 import numpy as np
 import pytest
@@ -12,31 +12,21 @@ def choice(candidates, right, question=(0.0,), weight=1.0):
     return Choice(np.array(candidates, float), np.array(question, float), np.array(right, bool), weight, "group")
 
 
-def drawn(number, most=6, seed=5):
-    """Choices as the weights above make them: of at most so many candidates one, or none."""
-    chance = np.random.default_rng(seed)
+def drawn(number, most_right=1):
+    """Choices as the weights above make them: of at most five candidates, or none, some are right."""
+    chance = np.random.default_rng(5)
     made = []
     for _ in range(number):
-        rows, question = chance.normal(2.0, 3.0, (chance.integers(1, most), 3)), chance.normal(size=1)
+        rows, question = chance.normal(2.0, 3.0, (chance.integers(1, 6), 3)), chance.normal(size=1)
         odds = np.exp([*(rows - 2.0) / 3.0 @ CANDIDATES, question @ QUESTION + BIAS])
-        place = chance.choice(len(odds), p=odds / odds.sum())
-        made.append(choice(rows, np.arange(len(rows)) == place, question))
+        places = chance.choice(len(odds), chance.integers(1, most_right + 1), p=odds / odds.sum())
+        made.append(choice(rows, np.isin(np.arange(len(rows)), places), question))
     return made
 
 
-@pytest.fixture(scope="module")
-def choices():
-    return drawn(2500)
-
-
-def raw(fitted):
-    """The weights of features that are not standardised."""
-    return fitted.candidates / fitted.scale.scale, fitted.question / fitted.question_scale.scale
-
-
-def test_the_weights_that_choices_follow_are_found_again(choices):
-    fitted = fit(choices, 0.01)
-    candidates, question = raw(fitted)
+def test_the_weights_that_choices_follow_are_found_again():
+    fitted = fit(drawn(2500), 0.01)
+    candidates, question = fitted.candidates / fitted.scale.scale, fitted.question / fitted.question_scale.scale
     assert candidates * 3.0 == pytest.approx(CANDIDATES, abs=0.12)
     assert question == pytest.approx(QUESTION, abs=0.12)
     # the bias is that of a mean question beside mean candidates
@@ -44,102 +34,54 @@ def test_the_weights_that_choices_follow_are_found_again(choices):
     assert bias == pytest.approx(BIAS, abs=0.12)
 
 
-def test_at_the_best_weights_the_mean_features_are_those_of_what_was_chosen(choices):
-    fitted = fit(choices[:300], 0.0001)
-    gaps, none = np.zeros(3), 0.0
-    for own in choices[:300]:
-        shares = fitted.probabilities(own)
-        gaps += (shares[:-1] - own.right) @ fitted.scale.standardised(own.candidates)
-        none += shares[-1] - (not own.right.any())
-    assert np.abs(gaps).max() < 0.05 and abs(none) < 0.05
+def surprise(fitted, choices, l2):
+    """The penalised surprise about the right ones, choice by choice; any of several right candidates will do."""
+    total = l2 / 2 * float(fitted.candidates @ fitted.candidates + fitted.question @ fitted.question)
+    for one in choices:
+        shares = fitted.probabilities(one)
+        total -= one.weight * np.log(shares[:-1][one.right].sum() if one.right.any() else shares[-1])
+    return total
 
 
-def test_probabilities_are_of_the_candidates_and_of_none(choices):
-    fitted = fit(choices[:300], 1.0)
-    for own in choices[:20]:
-        shares = fitted.probabilities(own)
-        assert shares.shape == (len(own.candidates) + 1,) and shares.sum() == pytest.approx(1) and (shares > 0).all()
-    above = fitted.probabilities(choice([[9.0, 0.0, 0.0]], [False]))[0]
-    assert above > fitted.probabilities(choice([[0.0, 0.0, 0.0]], [False]))[0]
+@pytest.mark.parametrize("l2", [0.1, 3.0, 1e6])
+@pytest.mark.parametrize("rising", [(), (0, 1)])
+def test_no_other_weights_explain_the_choices_better(l2, rising):
+    choices = [one._replace(weight=1.0 + number % 3) for number, one in enumerate(drawn(120, most_right=3))]
+    choices += [choice(np.empty((0, 3)), [], [0.5])] * 2
+    fitted = fit(choices, l2, rising)
+    assert fitted.candidates.tobytes() == fit(choices, l2, rising).candidates.tobytes()
+    assert (fitted.candidates[list(rising)] >= 0).all() and (rising or fitted.candidates[1] < 0)
+    least = surprise(fitted, choices, l2)
+    for step in (-0.03, 0.03):
+        moved = [fitted._replace(bias=fitted.bias + step), fitted._replace(question=fitted.question + step)]
+        for place in range(3):
+            if place not in rising or fitted.candidates[place] + step >= 0:
+                moved.append(fitted._replace(candidates=fitted.candidates + step * np.eye(3)[place]))
+        assert min(surprise(other, choices, l2) for other in moved) > least
+
+
+def test_probabilities_are_of_the_candidates_and_of_no_candidate():
+    choices = drawn(300)
+    fitted = fit(choices, 1.0)
+    for one in choices[:20]:
+        shares = fitted.probabilities(one)
+        assert shares.shape == (len(one.candidates) + 1,) and shares.sum() == pytest.approx(1) and (shares > 0).all()
+    above, below = (fitted.probabilities(choice([[first, 0.0, 0.0]], [False]))[0] for first in (9.0, 0.0))
+    assert above > below
     assert fitted.probabilities(choice(np.empty((0, 3)), [])).tolist() == [1.0]
-
-
-def test_the_same_choices_give_the_same_weights(choices):
-    first, second = fit(choices[:200], 1.0), fit(choices[:200], 1.0)
-    assert first.candidates.tobytes() == second.candidates.tobytes() and first.bias == second.bias
-
-
-def test_regularisation_makes_weights_smaller_but_not_the_bias(choices):
-    weak, strong = fit(choices[:300], 0.1), fit(choices[:300], 1e6)
-    assert np.abs(strong.candidates).max() < 1e-2 < np.abs(weak.candidates).max()
-    # of features that count for nothing only the bias is left, which gives "none" as often as it is right
-    shares = [strong.probabilities(own)[-1] for own in choices[:300]]
-    assert np.mean(shares) == pytest.approx(np.mean([not own.right.any() for own in choices[:300]]), abs=0.01)
-
-
-def test_a_choice_counts_by_its_weight(choices):
-    twice, weighted = [*choices[:100], *choices[:40]], [own._replace(weight=2.0) for own in choices[:40]]
-    doubled, again = fit(twice, 1.0), fit([*weighted, *choices[40:100]], 1.0)
-    assert again.candidates == pytest.approx(doubled.candidates, abs=1e-3)
-    assert again.scale.mean == pytest.approx(doubled.scale.mean, abs=1e-5)
-    assert fit(choices[:100], 1.0).candidates != pytest.approx(doubled.candidates, abs=1e-3)
-
-
-def test_any_of_several_right_candidates_counts():
-    """Half of the right ones have feature 0, half feature 1, wrong ones neither: both speak for a candidate, and share it."""
-    several = [choice([[1, 0], [0, 1], [0, 0]], [True, True, False]) for _ in range(20)]
-    fitted = fit(several, 0.1)
-    first, second, wrong, none = fitted.probabilities(several[0])
-    assert first + second > 0.9
-    assert wrong < 0.05 and none < 0.05
-    # where only the first is right, the second speaks against it
-    assert fit([own._replace(right=np.array([True, False, False])) for own in several], 0.1).candidates[1] < 0
-
-
-def test_none_is_right_where_no_candidate_is():
-    fitted = fit([choice([[1.0], [2.0]], [False, False])] * 5 + [choice([[3.0], [0.0]], [True, False])] * 5, 0.1)
-    assert fitted.probabilities(choice([[1.0], [2.0]], [False, False]))[-1] > 0.5
-    assert fitted.probabilities(choice([[3.0], [0.0]], [False, False]))[0] > 0.5
-
-
-def test_a_question_without_candidates_teaches_nothing_of_candidates(choices):
-    nothing = choice(np.empty((0, 3)), [])
-    fitted, without = fit([*choices[:100], nothing, nothing], 1.0), fit(choices[:100], 1.0)
-    assert raw(fitted)[0] == pytest.approx(raw(without)[0], abs=1e-3)
-    assert np.isfinite([*fitted.candidates, *fitted.question, fitted.bias]).all()
-
-
-def test_features_that_can_only_speak_for_a_candidate_have_no_weight_below_0(choices):
-    free, held = fit(choices[:300], 1.0), fit(choices[:300], 1.0, rising=[0, 1])
-    assert free.candidates[1] < -0.5 and held.candidates[1] == 0.0
-    assert held.candidates[0] > 0.5
-    third = [own._replace(candidates=own.candidates[:, 2:]) for own in choices[:300]]  # has hardly any weight
-    assert -0.3 < fit(third, 1.0).candidates[0] < 0 == fit(third, 1.0, rising=[0]).candidates[0]
-    # what is left is fitted as if the feature were not there
-    without = [own._replace(candidates=own.candidates[:, [0, 2]]) for own in choices[:300]]
-    assert held.candidates[[0, 2]] == pytest.approx(fit(without, 1.0).candidates, abs=1e-3)
-    assert fit(choices[:300], 1.0, rising=[0]).candidates == pytest.approx(free.candidates, abs=1e-3)
-
-
-def test_odds_may_be_very_large():
-    fitted = Fitted(np.array([1.0]), np.array([0.0]), 900.0, *[Scale(np.zeros(1), np.ones(1))] * 2)
-    assert fitted.probabilities(choice([[1000.0], [10.0]], [True, False])).tolist() == pytest.approx([1.0, 0.0, 0.0])
-
-
-# -- standardised features ---------------------------------------------------------------------------------------------
+    large = Fitted(np.array([1.0]), np.array([0.0]), 900.0, *[Scale(np.zeros(1), np.ones(1))] * 2)
+    assert large.probabilities(choice([[1000.0], [10.0]], [True, False])).tolist() == pytest.approx([1.0, 0.0, 0.0])
 
 
 def test_a_scale_is_of_weighted_rows_and_rounded_as_it_is_written():
     scale = Scale.of(np.array([[0.0, 5.0], [2.0, 5.0]]), np.array([2.0, 1.0]))
     assert scale.mean.tolist() == [0.666667, 5.0]
-    assert scale.scale.tolist() == [0.942809, 1.0]  # what is always the same is not scaled
-    assert scale.standardised(np.array([[0.666667, 5.0], [3.0, 7.0]])).tolist() == [
-        [0.0, 0.0],
-        [2.333333 / 0.942809, 2.0],
-    ]
+    assert scale.scale.tolist() == [0.942809, 1.0]  # a constant feature is not scaled
+    standardised = scale.standardised(np.array([[0.666667, 5.0], [3.0, 7.0]]))
+    assert standardised.tolist() == [[0.0, 0.0], [2.333333 / 0.942809, 2.0]]
 
 
-def test_the_candidates_of_a_question_together_count_as_much_as_those_of_another():
+def test_the_candidates_of_each_question_count_the_same_together():
     many, few = choice([[0.0]] * 9, [True] + [False] * 8), choice([[4.0]], [True], weight=3.0)
     assert fit([many, few], 1.0).scale.mean.tolist() == [3.0]
     questions = [choice([[0.0]], [True], question=[8.0]), choice([[0.0]], [True], question=[0.0], weight=3.0)]

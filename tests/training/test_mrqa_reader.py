@@ -1,22 +1,166 @@
-"""`train reader`: from a folder of small MRQA files to a model folder and the table."""
+"""`train reader`: files of the MRQA format, found and drawn from; the trained model and the table of the task."""
 
 import gzip
+import re
 from collections import ChainMap, Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from case_tables import each_case
 from convinse.cli import main
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.formats.download import find_collection
 from convinse.scoring.mrqa import evaluate
-from convinse.training import mrqa_reader as mrqa_training
-from convinse.training.mrqa_reader import dev_questions, validate
+from convinse.support.errors import ConfigError, DataError
+from convinse.training import mrqa_reader
+from convinse.training.mrqa_reader import (
+    BASELINES,
+    comparison,
+    dev_questions,
+    file_names,
+    find_sets,
+    train_examples,
+    validate,
+)
+from places import DATA
+from refusals import refused
 from tiny_models import tiny
+from toy_reading import mrqa_line, toy_examples
 from trainings import record, write_mrqa
-from written import names, write
+from written import names, write, write_lines
+
+# --- files
+
+
+@pytest.fixture
+def file(workdir):
+    return lambda *lines, name="set.jsonl": write_lines(workdir / name, *lines)
+
+
+def line(context, *questions):
+    numbered = [{"qid": f"{context}{n}", "question": "who?", **question} for n, question in enumerate(questions)]
+    return {"context": context, "qas": numbered}
+
+
+def spans(*pairs):
+    return {"detected_answers": [{"text": "", "char_spans": [list(pair)]} for pair in pairs], "answers": ["x"]}
+
+
+@pytest.mark.parametrize("name", ["set.jsonl", "set.jsonl.gz"])
+def test_spans_of_all_answers_become_exclusive(file, name):
+    contexts = line("one two", spans((4, 6), (0, 2), (4, 6))), line("three", spans((0, 4)), spans((1, 1)))
+    found = train_examples(file({"header": {"dataset": "x"}}, *contexts, name=name), None, 1)
+    expected = [("one two", ((0, 3), (4, 7))), ("three", ((0, 5),)), ("three", ((1, 2),))]
+    assert [(example.context, example.spans) for example in found] == expected
+    assert found[1].context is found[2].context  # kept once
+
+
+@pytest.fixture
+def toys(file):
+    """A file of so many toy examples, without header and tokens."""
+    return lambda number, **name: file(*(mrqa_line(e, str(n)) for n, e in enumerate(toy_examples(1, number))), **name)
+
+
+def test_a_sample_is_seeded_and_every_question_is_as_likely(toys):
+    path = toys(40)
+    everything = train_examples(path, None, 1)
+    assert everything == train_examples(path, 99, 1) == toy_examples(1, 40)
+    assert train_examples(path, 10, 3) == train_examples(path, 10, 3) != train_examples(path, 10, 4)
+    counts = Counter()
+    for seed in range(200):
+        drawn = train_examples(path, 10, seed)
+        assert len(drawn) == 10
+        counts.update(everything.index(example) for example in drawn)
+    assert min(counts[place] for place in range(40)) > 25 and max(counts.values()) < 80  # of 50
+
+
+def test_questions_without_a_span_are_trained_on_if_impossible_and_validated_on_if_answered(file):
+    path = file(line("one", {"answers": ["x"]}, spans((0, 2)), {"is_impossible": True}))
+    assert [example.spans for example in train_examples(path, None, 1)] == [((0, 3),), ()]
+    path = file(line("one", spans((0, 2)), {"answers": []}, {"answers": ["elsewhere"]}))
+    answers = {question.qid: question.answers for question in dev_questions(path, None, 1)}
+    assert answers == {"one0": ["x"], "one2": ["elsewhere"]}
+    unanswered = file(line("one", {"answers": []}))
+    refused(DataError, lambda: dev_questions(unanswered, None, 1), "set.jsonl: no question with accepted answers")
+
+
+@pytest.mark.skipif(not (DATA / "mrqa-sample").is_dir(), reason="needs the shared data")
+def test_the_original_sample():
+    found = train_examples(DATA / "mrqa-sample/NewsQA_sample.jsonl.gz", None, 1)
+    assert len(found) > 3
+    assert all(0 <= start < end <= len(example.context) for example in found for start, end in example.spans)
+
+
+@each_case("faulty_mrqa")
+def test_a_faulty_line_is_named_with_its_question(file, case):
+    assert re.search(case["message"], refused(DataError, lambda: train_examples(file(*case["lines"]), None, 1)))
+
+
+def test_a_truncated_file_is_named_with_its_line(toys):
+    path = toys(200, name="set.jsonl.gz")
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(DataError, match=r"set.jsonl.gz:\d+: cannot be read"):
+        train_examples(path, None, 1)
+
+
+def test_files_are_found_by_name(workdir):
+    for name in ("dev/SQuAD.jsonl.gz", "dev/notes.txt", "other/mine.jsonl", "dev/NaturalQuestionsShort.jsonl"):
+        write(workdir / name)
+    both = find_sets([workdir / "dev", workdir / "other"], "dev_folders")
+    files = {"SQuAD": "SQuAD.jsonl.gz", "NaturalQuestionsShort": "NaturalQuestionsShort.jsonl", "mine": "mine.jsonl"}
+    assert {name: path.name for name, path in both.items()} == files
+    chosen = find_sets([workdir / "dev"], "train_folder", ["NaturalQuestions", "SQuAD"])
+    assert list(chosen) == ["NaturalQuestionsShort", "SQuAD"]
+    with pytest.raises(ConfigError, match=r"train_sets: no SQuADs.jsonl .* did you mean 'SQuAD'\?"):
+        find_sets([workdir / "dev"], "train_folder", ["SQuADs"])
+    (workdir / "other/SQuAD.jsonl").touch()
+    (workdir / "empty").mkdir()
+    for folders, words in (
+        (["dev", "other"], ["the data set is there twice"]),
+        (["none"], ["No such file or directory: ", "none"]),
+        (["empty"], ["empty: no NAME.jsonl"]),
+    ):
+        refused(ConfigError, partial(find_sets, [workdir / name for name in folders], "my_key"), "my_key: ", *words)
+
+
+# --- the table of the task
+
+PUBLISHED = """(I) SQuAD 78.5 / 86.7 80.3 / 88.4|(I) HotpotQA 59.8 / 76.6 62.4 / 79.0|(I) TriviaQA Web 65.6 / 71.6 68.2 / 74.7
+(I) NewsQA 50.8 / 66.8 49.6 / 66.3|(I) SearchQA 69.5 / 76.7 71.8 / 79.0|(I) NaturalQuestions 65.4 / 77.4 67.9 / 79.8
+(O) DROP 25.7 / 34.5 34.6 / 43.8|(O) RACE 30.4 / 41.4 31.3 / 42.5|(O) BioASQ 47.1 / 62.7 51.9 / 66.8
+(O) TextbookQA 44.9 / 53.9 47.4 / 55.7|(O) RelationExtraction 72.6 / 83.8 72.7 / 85.2|(O) DuoRC 44.8 / 54.6 46.8 / 58.0"""
+
+
+def test_the_published_figures_equal_the_task():
+    shown = [f"{row.title} {row.base[0]} / {row.base[1]} {row.large[0]} / {row.large[1]}" for row in comparison({})]
+    assert shown == PUBLISHED.replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize(("name", "mark"), [("mrqa-dev-in", "(I)"), ("mrqa-dev-out", "(O)")])
+def test_every_downloaded_dev_set_has_a_row(name, mark):
+    sets = {file.name.removesuffix(".jsonl.gz") for file in find_collection(name).files}
+    rows = comparison(dict.fromkeys(sets, (1.0, 2.0)))
+    measured = [row for row in rows[:12] if row.own is not None]
+    assert len(measured) == 6 and len(rows) == 13 and all(row.title.startswith(mark) for row in measured)
+    assert file_names("TriviaQA") == file_names("TriviaQA-web") == ("TriviaQA", "TriviaQA-web")
+    assert file_names("mine") == ("mine",) and len({file for row in BASELINES for file in row.files}) == 15
+
+
+def test_means_compare_the_same_sets():
+    base, large = ((78.5 + 25.7) / 2, (86.7 + 34.5) / 2), ((80.3 + 34.6) / 2, (88.4 + 43.8) / 2)
+    mean = comparison({"SQuAD": (80.0, 90.0), "DROP": (20.0, 30.0)})[-1]
+    assert mean == ("mean of 2", pytest.approx(base), pytest.approx(large), (50.0, 60.0))
+    rows = comparison({"SQuAD": (80.0, 90.0), "mine": (20.0, 30.0)})
+    assert rows[12] == ("mine", None, None, (20.0, 30.0)) and rows[13] == ("mean of 2", None, None, (50.0, 60.0))
+
+
+# --- training
 
 DEV = {"dev-in": {"SQuAD": 20, "TriviaQA-web": 10}, "dev-out": {"DROP": 10, "mine": 5}}
+BASE = str(tiny("bert", "question-answering", initializer_range=0.05))
 
 
 @pytest.fixture
@@ -30,29 +174,42 @@ def data(workdir):
     return folder
 
 
-BASE = ("--base", str(tiny("bert", "question-answering", initializer_range=0.05)))
+@pytest.fixture
+def validated(monkeypatch):
+    """The number of questions of each set, by validation; `stop_at` raises as Ctrl-C would before so many are done."""
+    calls, original = [], mrqa_reader.validate
+
+    def counted(reader, dev, quiet):
+        if len(calls) + 1 == counted.stop_at:
+            raise KeyboardInterrupt
+        calls.append({name: len(questions) for name, questions in dev.items()})
+        return original(reader, dev, quiet)
+
+    def stop_at(number):
+        calls.clear()
+        counted.stop_at = number
+        return calls
+
+    counted.stop_at = None
+    monkeypatch.setattr(mrqa_reader, "validate", counted)
+    return stop_at
 
 
-def config_file(**changes):
-    settings = {"base": BASE[1], "output": "out", "train_folder": "data/train", "dev_folders": ["data/dev-in", "data/dev-out"],
+def train(*arguments, **changes):
+    """Train by a configuration of the data above; returns the exit status."""
+    settings = {"base": BASE, "output": "out", "train_folder": "data/train", "dev_folders": ["data/dev-in", "data/dev-out"],
                 "device": "cpu", "max_length": 64, "stride": 8, **changes}  # fmt: skip
     write("my.yml", settings)
-    return "my.yml"
+    return main(["train", "reader", "--config", "my.yml", *arguments, "--quiet"])
 
 
-def train(*arguments):
-    return main(["train", "reader", *arguments])
-
-
-def test_tiny_yml_trains_and_prints_the_table(data, capsys, workdir):
-    assert train("--config", "mrqa/tiny.yml", "--data", "data", *BASE, "--output", "models/tiny", "--quiet") == 0
+def test_tiny_yml_trains_and_prints_the_table(data, capsys):
+    arguments = ["--config", "mrqa/tiny.yml", "--data", "data", "--base", BASE, "--output", "models/tiny", "--quiet"]
+    assert main(["train", "reader", *arguments]) == 0
     printed = capsys.readouterr()
     assert printed.err == ""
-    rows = {
-        cells[1].strip(): [cell.strip() for cell in cells[2:5]]
-        for line in printed.out.splitlines()
-        if len(cells := line.split("│")) == 6
-    }
+    lines = [line.split("│") for line in printed.out.splitlines()]
+    rows = {cells[1].strip(): [cell.strip() for cell in cells[2:5]] for cells in lines if len(cells) == 6}
     kinds = Counter(name[:3] for name in rows)
     assert kinds["(I)"] == kinds["(O)"] == 6
     assert rows["(I) SQuAD"][:2] == ["78.5 / 86.7", "80.3 / 88.4"]
@@ -62,16 +219,15 @@ def test_tiny_yml_trains_and_prints_the_table(data, capsys, workdir):
     for title, name in titles.items():
         assert rows[title][2] == f"{scores[name]['exact_match']:.1f} / {scores[name]['f1']:.1f}"
     assert rows["mean of 4"][2].endswith(f"{sum(score['f1'] for score in scores.values()) / 4:.1f}")
-    assert names("models") == ["tiny"]
+    assert names("models") == ["tiny"] and not list(Path("models/tiny").glob("*.bin"))
     card = Path("models/tiny/README.md").read_text()
     for words in ("SQuAD (260 questions)", "NewsQA (130 questions)", "- learning_rate: 0.0001", "macro F1",
                   "| (I) SQuAD | 78.5 / 86.7 |"):  # fmt: skip
         assert words in card
-    assert not list(Path("models/tiny").glob("*.bin"))
 
 
-def test_it_learns_and_the_figures_are_those_of_the_written_model(data, workdir):
-    assert train("--config", config_file(epochs=7, learning_rate=3e-3, batch_size=16, patience=99), "--quiet") == 0
+def test_it_learns_and_the_written_model_has_the_figures(data):
+    assert train(epochs=7, learning_rate=3e-3, batch_size=16, patience=99) == 0
     found = record("out")
     scores = [measures["macro F1"] for measures in found["epochs"]]
     assert len(scores) == 8 and found["best_epoch"] == scores.index(max(scores)) > 0
@@ -82,81 +238,59 @@ def test_it_learns_and_the_figures_are_those_of_the_written_model(data, workdir)
         predictions = {q.qid: reader.read(q.question, [q.context])[0].text for q in questions}
         expected = evaluate({q.qid: q.answers for q in questions}, predictions)
         assert found["dev"][path.stem] == pytest.approx(expected)
-    marked = load_checkpoint("out", "question-answering").tokenizer.tokenize("[TLE] the [PAR]")
-    assert marked == ["[TLE]", "the", "[PAR]"]
+    tokens = load_checkpoint("out", "question-answering").tokenizer.tokenize("[TLE] the [PAR]")
+    assert tokens == ["[TLE]", "the", "[PAR]"]
 
 
-def test_validation_means_each_set_the_same(data):
-    reader = ExtractiveReader(BASE[1], "cpu", max_length=64, stride=8)
-    dev = {
-        name: dev_questions(data / f"{folder}/{name}.jsonl", None, 1) for folder, sets in DEV.items() for name in sets
-    }
-    found = validate(reader, dev, quiet=True)
+def test_validation_weighs_each_set_the_same(data):
+    reader = ExtractiveReader(BASE, "cpu", max_length=64, stride=8)
+    paths = {name: data / f"{folder}/{name}.jsonl" for folder, sets in DEV.items() for name in sets}
+    found = validate(reader, {name: dev_questions(path, None, 1) for name, path in paths.items()}, quiet=True)
     for measure in ("EM", "F1"):
-        values = [found[f"{name} {measure}"] for name in dev]
+        values = [found[f"{name} {measure}"] for name in paths]
         assert found[f"macro {measure}"] == pytest.approx(sum(values) / 4)
     assert len(set(values)) > 1
 
 
-def test_a_stopped_part_of_an_epoch_goes_on_elsewhere(data, monkeypatch, workdir):
+def test_a_stopped_part_of_an_epoch_goes_on_elsewhere(data, validated):
     options = {"epochs": 1, "validations": 3, "learning_rate": 1e-3, "dev_questions": 5}
-    assert train("--config", config_file(**options), "--quiet") == 0
-    original, calls = mrqa_training.validate, []
-
-    def stop(*arguments):
-        calls.append(1)
-        if len(calls) == 3:  # before training, and after parts 1 and 2
-            raise KeyboardInterrupt
-        return original(*arguments)
-
-    monkeypatch.setattr(mrqa_training, "validate", stop)
-    moved = workdir / "elsewhere"
-    assert train("--config", config_file(**options), "--output", str(moved / "parts"), "--quiet") == 130
-    monkeypatch.setattr(mrqa_training, "validate", lambda *arguments: calls.append(2) or original(*arguments))
-    assert train("--config", config_file(**options), "--output", str(moved / "parts"), "--quiet") == 0
-    assert calls.count(2) == 2 + 4  # parts 2 and 3, then all questions of the four sets
-    assert record(moved / "parts") == record("out")
-    assert (moved / "parts/model.safetensors").read_bytes() == Path("out/model.safetensors").read_bytes()
+    assert train(**options) == 0
+    validated(3)  # before training and after part 1 it is validated, after part 2 stopped
+    moved = ("--output", str(Path("elsewhere/parts").absolute()))
+    assert train(*moved, **options) == 130
+    calls = validated(None)
+    assert train(*moved, **options) == 0
+    assert len(calls) == 2 + 4  # parts 2 and 3, then all questions of the four sets
+    assert record("elsewhere/parts") == record("out")
+    assert Path("elsewhere/parts/model.safetensors").read_bytes() == Path("out/model.safetensors").read_bytes()
 
 
-def test_the_epoch_is_chosen_on_drawn_questions_and_the_figures_are_of_all(data, monkeypatch):
-    sizes, original = [], mrqa_training.validate
-
-    def count(reader, dev, quiet):
-        sizes.append({name: len(questions) for name, questions in dev.items()})
-        return original(reader, dev, quiet)
-
-    monkeypatch.setattr(mrqa_training, "validate", count)
-    assert train("--config", config_file(epochs=1, dev_questions=7), "--quiet") == 0
+def test_the_epoch_is_chosen_on_drawn_questions_and_the_figures_are_of_all(data, validated):
+    sizes = validated(None)
+    assert train(epochs=1, dev_questions=7) == 0
     assert sizes[:2] == [{"SQuAD": 7, "TriviaQA-web": 7, "DROP": 7, "mine": 5}] * 2
     assert dict(ChainMap(*sizes[2:])) == DEV["dev-in"] | DEV["dev-out"]
 
 
 def test_the_number_of_examples_is_of_each_set(data):
-    assert train("--config", config_file(epochs=1, examples=50, train_sets=["NewsQA"], minutes=0.001), "--quiet") == 0
+    assert train(epochs=1, examples=50, train_sets=["NewsQA"], minutes=0.001) == 0
     card = Path("out/README.md").read_text()
     assert "NewsQA (50 questions);" in card and "SQuAD (" not in card
 
 
-# --- configuration
+TINY = ["reader", "--config", "mrqa/tiny.yml"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "train reader takes its settings by --config FILE"),
-        (["kb_text", "--config", "mrqa/tiny.yml"], "train reader takes its settings by --config FILE"),
-        (
-            ["--config", "mrqa/tinny.yml"],
-            "mrqa/tinny.yml: no such configuration, nor in config/; did you mean 'mrqa/tiny.yml'?",
-        ),
-        (["--config", "mrqa/tiny.yml", "--data", "nowhere"], "--data: nowhere: has no folder dev, dev-in or dev-out"),
-        (["--config", "mrqa/tiny.yml"], "train_folder: No such file or directory: data/mrqa-tiny/train"),
+        (["reader"], "train reader takes its settings by --config FILE"),
+        (["reader", "kb_text", *TINY[1:]], "train reader takes its settings by --config FILE"),
+        (["reader", "--config", "mrqa/tinny.yml"], "nor in config/; did you mean 'mrqa/tiny.yml'?"),
+        ([*TINY, "--data", "nowhere"], "--data: nowhere: has no folder dev, dev-in or dev-out"),
+        (TINY, "train_folder: No such file or directory: data/mrqa-tiny/train"),
+        (["ha", "--data", "x"], "--data belongs to train reader"),
     ],
 )
-def test_wrong_use(arguments, message, command_error):
-    assert message in command_error("train", "reader", *arguments)
-
-
-def test_options_of_the_reader_belong_to_it(command_error):
-    assert "--data belongs to train reader" in command_error("train", "ha", "--data", "x")
+def test_wrong_use_is_named(arguments, message, command_error):
+    assert message in command_error("train", *arguments)

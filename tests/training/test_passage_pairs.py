@@ -1,12 +1,12 @@
-"""Pairs to train on: what is read, mined and held out, and what is refused."""
+"""Judged pairs to train on: read, mined and held out; lines that cannot be used are in tests/cases/faulty_pairs.yml."""
 
-import random
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from case_tables import each_case
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
@@ -23,6 +23,7 @@ ROWS = [
     ("p4", "pies na podwórku"),
     ("p5", "zupełnie coś innego"),
 ]
+QUESTIONS = ['{"id": "1", "text": "kot"}', '{"id": "2", "text": "pies"}']
 
 
 @pytest.fixture
@@ -33,19 +34,16 @@ def index(corpus, tmp_path):
 
 @pytest.fixture
 def read(index, tmp_path):
-    def examples(pairs, questions=('{"id": "1", "text": "kot"}', '{"id": "2", "text": "pies"}'), candidates=10):
+    def examples(pairs, questions=QUESTIONS, candidates=10):
         files = write_lines(tmp_path / "pairs.tsv", *pairs), write_lines(tmp_path / "questions.jl", *questions)
         return read_examples(*files, index, candidates)
 
     return examples
 
 
-def test_numbers_of_ids(index):
+def test_numbers_of_ids_over_several_blocks(index, monkeypatch):
     assert index.numbers(["p4", "p0", "nothing", "p", ""]) == {"p4": 4, "p0": 0}
     assert index.numbers([]) == {}
-
-
-def test_numbers_over_several_blocks(index, monkeypatch):
     monkeypatch.setattr("convinse.passages.index.IDS_AT_ONCE", 4)
     assert index.numbers([f"p{n}" for n in range(6)]) == {f"p{n}": n for n in range(6)}
 
@@ -54,60 +52,42 @@ def test_pairs_with_and_without_header(tmp_path):
     expected = [Pair(2, "1", "p0", 1.0), Pair(4, "1", "p1", 0.0), Pair(5, "2", "p0", 2.5)]
     rows = ["question-id\tpassage-id\tscore", "1\tp0\t1", "", "1\tp1\t0", "2\tp0\t2.5"]
     assert read_pairs(write_lines(tmp_path / "a", *rows)) == expected
-    assert read_pairs(write_lines(tmp_path / "b", *rows[1:])) == [
-        pair._replace(line=pair.line - 1) for pair in expected
-    ]
+    without = read_pairs(write_lines(tmp_path / "b", *rows[1:]))
+    assert without == [pair._replace(line=pair.line - 1) for pair in expected]
 
 
-def test_negatives_are_the_candidates_that_are_not_relevant(read):
+def test_negatives_are_as_many_candidates_as_asked_for_that_are_not_relevant(read):
     kot, pies = read(["1\tp2\t1", "1\tp3\t0", "1\tp0\t3", "2\tp4\t1"])
-    assert kot.query == "kot"
-    assert kot.right == (0, 2)  # the higher score first
-    assert kot.ranked == (0, 1, 2) and kot.wrong == (3, 1)  # what was judged so comes first
+    assert (kot.query, kot.right) == ("kot", (0, 2))  # the higher score first
+    assert kot.ranked == (0, 1, 2) and kot.wrong == (3, 1)  # judged wrong comes first
     assert set(pies.ranked) == {1, 4} and pies.right == (4,) and pies.wrong == (1,)
-
-
-def test_as_many_candidates_as_asked_for(read):
     kot, _ = read(["1\tp2\t1", "2\tp4\t1"], candidates=2)
     assert kot.ranked == (0, 1) and kot.right == (2,) and kot.wrong == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "message"),
-    [
-        (["1\tp0\t1", "2\tp9\t1"], r"pairs.tsv:2: passage 'p9' is not in the index .*index$"),
-        (["1\tp0\t1", "7\tp1\t1"], r"pairs.tsv:2: question '7' is not in .*questions.jl$"),
-        (["1\tp0\t1"], r"questions.jl:2: question '2' has no pair in .*pairs.tsv$"),
-        (["2\tp0\t1", "1\tp0\t0", "1\tp1\t-1"], r"pairs.tsv:2: question '1' has no passage with a score above 0"),
-        (["1\tp0\tyes"], r"pairs.tsv:1: the score 'yes' is no number"),
-        (["question-id\tpassage-id\tscore", "1\tp0\tnan"], r"pairs.tsv:2: the score 'nan' is no number"),
-        (["1\tp0\tinf"], r"pairs.tsv:1: the score 'inf' is no number"),
-        (["1\tp0"], r"pairs.tsv:1: expected question id, passage id and score"),
-        (["1\tp0\t1", "1\tp0\t2"], r"pairs.tsv:2: passage 'p0' of question '1' has two scores"),
-        ([], r"pairs.tsv: no pairs"),
-        (["question-id\tpassage-id\tscore"], r"pairs.tsv: no pairs"),
-    ],
-)
-def test_bad_pairs_name_file_and_line(read, pairs, message):
-    assert re.search(message, refused(DataError, lambda: read(pairs)))
+@each_case("faulty_pairs")
+def test_faulty_pairs_name_file_and_line(read, case):
+    assert re.search(case["message"], refused(DataError, lambda: read(case["pairs"])))
 
 
-def test_lines_of_questions_count_empty_ones(read):
-    questions = ['{"id": "1", "text": "kot"}', "", '{"id": "2", "text": "pies"}']
-    refused(DataError, lambda: read(["1\tp0\t1"], questions), "questions.jl:3: question '2' has no pair")
-
-
-def test_other_bytes(tmp_path):
+def test_lines_are_counted_with_empty_ones_and_other_bytes_are_named(read, tmp_path):
+    message = "questions.jl:3: question '2' has no pair"
+    refused(DataError, lambda: read(["1\tp0\t1"], [QUESTIONS[0], "", QUESTIONS[1]]), message)
     (tmp_path / "pairs.tsv").write_bytes(b"1\tp0\t1\n1\t\xff\t1\n")
     refused(DataError, lambda: read_pairs(tmp_path / "pairs.tsv"), "pairs.tsv:2: no UTF-8")
+
+
+# --- held-out questions
 
 
 def example(*right):
     return JudgedQuestion(str(right), right, (), ())
 
 
-@given(st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=3), min_size=2, max_size=40),
-       st.floats(0.01, 0.99), st.integers(0, 9))  # fmt: skip
+PASSAGES = st.lists(st.integers(0, 30), min_size=1, max_size=3)
+
+
+@given(st.lists(PASSAGES, min_size=2, max_size=40), st.floats(0.01, 0.99), st.integers(0, 9))
 def test_no_relevant_passage_is_in_both_parts(right, share, seed):
     examples = [example(*passages) for passages in right]
     try:
@@ -123,15 +103,12 @@ def test_no_relevant_passage_is_in_both_parts(right, share, seed):
     assert hold_out(examples, share, seed) == (train, dev)
 
 
-def test_the_share_is_held_out():
+def test_the_share_is_held_out_in_order_but_no_large_group():
     examples = [example(number) for number in range(100)]
     parts = [hold_out(examples, 0.2, seed) for seed in (1, 2)]
     assert all(len(dev) == 20 for _, dev in parts) and parts[0] != parts[1]
     assert all(train == sorted(train, key=examples.index) for train, _ in parts)
     assert len(hold_out(examples, 0.001, 1)[1]) == 1
-
-
-def test_a_large_group_of_questions_is_not_held_out():
     examples = [example(0, number) for number in range(1, 50)] + [example(100), example(200)]
     for seed in range(5):
         train, dev = hold_out(examples, 0.04, seed)
@@ -139,7 +116,6 @@ def test_a_large_group_of_questions_is_not_held_out():
         assert len(hold_out(examples, 0.001, seed)[1]) == 1
 
 
-def test_questions_that_hang_together_cannot_be_held_out():
-    connected = [example(1, 2), example(2, 3), example(3)]
-    refused(DataError, lambda: hold_out(connected, 0.5, 1), "no question can be held out")
-    refused(DataError, lambda: hold_out([example(1)], 0.5, random.randrange(9)), "no question can be held out")
+@pytest.mark.parametrize("examples", [[example(1, 2), example(2, 3), example(3)], [example(1)]])
+def test_questions_that_hang_together_cannot_be_held_out(examples):
+    refused(DataError, lambda: hold_out(examples, 0.5, 1), "no question can be held out")

@@ -1,0 +1,135 @@
+"""Trainers of models that write (`ha: seq2seq`, `qu: sr`): what is learned from, and that it is learned."""
+
+import copy
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from convinse.config import parse_config
+from convinse.heterogeneous_answering.seq2seq import Seq2SeqAnswering
+from convinse.question_understanding.structured_representation import StructuredRepresentation
+from convinse.support.errors import DataError, ModelError, NothingToTrainError
+from convinse.testing import QuestionUnderstandingContract
+from convinse.training.fusion import FusionExample, fusion_example
+from convinse.training.representation import read_examples, train_representation
+from evidences import evidence
+from refusals import refused
+from tiny_models import tiny
+from tiny_seq2seq import writer
+from trainings import KINDS, record, same, silver_settings, weights, write_silver
+from written import names, write
+
+# --- Fusion-in-Decoder
+
+TOLKIEN = ("the Professor", "Q892")
+EVIDENCES = [evidence("a book"), evidence("the Professor wrote", "text", TOLKIEN), evidence("by Tolkien", "text")]
+
+
+def learned(question="Who wrote it?", answer=("Q892", "Tolkien"), evidences=EVIDENCES, read=3):
+    ha = Seq2SeqAnswering(parse_config({"ha": "seq2seq", "ha_model": "none", "ha_seq2seq": {"evidences": read}}))
+    gold = [{"id": answer[0], "label": answer[1]}]
+    return fusion_example(ha, {"question": question, "answers": gold, "top_evidences": copy.deepcopy(evidences)})
+
+
+def test_the_name_in_the_best_evidence_is_to_be_written():
+    texts = ("a book", "the Professor wrote", "by Tolkien")
+    read = tuple(f"question: Who wrote it? context: {text}" for text in texts)
+    assert learned() == FusionExample(read, "the Professor")
+    assert learned(evidences=EVIDENCES[::2]).wanted == "Tolkien"
+    assert learned(evidences=EVIDENCES[:2], answer=("Q1", "nobody")) is None
+    assert learned(evidences=[]) is None
+    assert learned(read=1) is None, "only what is read counts"
+
+
+def test_yes_and_no_are_learned_from():
+    assert learned("Is it a book?", ("Yes", "Yes")).wanted == "Yes"
+    assert learned("Is it a book?", ("Q7", "seven")) is None
+
+
+@pytest.mark.parametrize(("base", "words"), [(tiny(), "BertConfig"), (None, "set ha_training: {base:")])
+def test_a_base_that_does_not_write_is_refused(workdir, base, words):
+    ha = Seq2SeqAnswering(parse_config(KINDS["fusion"]().given("new", base or "")), writer=object())
+    refused((ModelError, NothingToTrainError), lambda: ha.train(("kb",)), words)
+
+
+# --- structured representations
+
+
+@pytest.fixture
+def settings(workdir):
+    write_silver()
+    return silver_settings
+
+
+def module(given):
+    return StructuredRepresentation(parse_config(given))
+
+
+def test_examples_are_the_annotated_turns_with_their_history(settings):
+    found = read_examples(parse_config(settings()), Path("results/mine/annotated_train.json"))
+    second = "who directed it? ||| cameron ||| when was he born?"
+    assert [tuple(example) for example in found] == [
+        ("who directed it?", "|| titanic || directed || person"),
+        (second, "titanic || cameron || born || date"),
+        (f"{second} ||| 1954 ||| did you like it? ||| no ||| who wrote it?", "|| hobbit || wrote ||"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("base", "epochs"),
+    [
+        ({"init_std": 0.1}, 60),
+        ({"init_std": 0.1, "headless": True}, 60),
+        ({"kind": "t5", "initializer_factor": 1.0}, 120),
+    ],
+)
+def test_a_model_learns_to_write_representations(settings, base, epochs):
+    training = {"base": str(writer(**base)), "epochs": epochs, "patience": epochs, "learning_rate": 1e-2}
+    given = settings(qu_training=training)
+    folder = train_representation(module(given))
+    kept = record(folder)
+    losses = [epoch["loss"] for epoch in kept["epochs"]]
+    assert losses[kept["best_epoch"]] == min(losses) < 0.2 * losses[0]
+    assert kept["exact_match"] == 1.0
+    assert "100.0 % of its representations exactly" in (folder / "README.md").read_text()
+    history = [{"turn": 0, "question": "who directed it?", "answers": [{"id": "Q0", "label": "cameron"}]}]
+    trained = module({**given, "qu_model": str(folder)})
+    understanding = trained.inference_on_turn({"question": "when was he born?"}, history)
+    assert understanding["structured_representation"] == "titanic || cameron || born || date"
+    assert understanding["history_used"] == [{"turn": 0, "part": "answer", "text": "cameron"}]
+    assert names("results/mine") == ["annotated_dev.json", "annotated_train.json", "qu_model"]
+
+
+def test_another_seed_gives_another_model(settings):
+    first, second = (
+        weights(train_representation(module(settings(seed=seed, qu_training={"output": str(seed)}))), KINDS["sr"].task)
+        for seed in (1, 2)
+    )
+    assert not same(first, second)
+
+
+def test_missing_files_and_models_say_how_to_make_them(settings):
+    error, words = NothingToTrainError, "set qu_training: {base: FOLDER or hub name}"
+    refused(error, lambda: train_representation(module(settings(qu_training={"base": None}))), words)
+    missing = module(settings(qu_model="./none"))
+    refused(ModelError, lambda: missing.inference_on_turn({"question": "Who?"}, []), "qu_model: ./none: no such folder")
+    Path("results/mine/annotated_dev.json").unlink()
+    words = "annotated_dev.json: no such file; run bash run.sh annotate"
+    refused(DataError, lambda: train_representation(module(settings())), words)
+
+
+def test_the_command_says_which_key_takes_the_model(settings, capsys):
+    write("my.yml", settings(qu_training={"epochs": 1}))
+    assert main(["train", "qu", "my.yml"]) == 0
+    assert "name it in qu_model" in capsys.readouterr().err
+    assert Path("results/mine/qu_model/model.safetensors").is_file()
+
+
+class TestContract(QuestionUnderstandingContract):
+    def config(self, **overrides):
+        search = {"num_beams": 2, "max_output_length": 12}
+        return super().config(qu="sr", qu_model=str(writer()), device="cpu", qu_sr=search, **overrides)
+
+    def make(self, config):
+        return StructuredRepresentation(config)

@@ -1,0 +1,221 @@
+"""The contract of all trainers: a run goes on where it was stopped, replaces nothing else, names errors, and leaves a whole model."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from convinse.config import RetrieverTraining, parse_config
+from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.exported import is_exported
+from convinse.support.errors import DataError, ModelError, OutputError
+from convinse.training import loop, trainer
+from convinse.training.learning import FitResult
+from convinse.training.trainer import check_output, run_id, state_of, write_trained
+from refusals import refused
+from tiny_models import tiny
+from trainings import KINDS, record, same, weights
+from written import names, read_json
+from written import write as write_file
+
+
+@pytest.fixture
+def kind(request, workdir):
+    return KINDS[request.param]()
+
+
+def of(*kinds):
+    return pytest.mark.parametrize("kind", kinds or KINDS, indirect=True)
+
+
+@pytest.fixture
+def saved(monkeypatch):
+    """The epochs whose state was saved; `stop_at` raises as Ctrl-C would when so many are."""
+    save, epochs = loop.save_state, []
+
+    def saving(*arguments):
+        save(*arguments)
+        epochs.append(1)
+        if len(epochs) == saving.stop_at:
+            raise KeyboardInterrupt
+
+    saving.stop_at = None
+    monkeypatch.setattr(loop, "save_state", saving)
+
+    def stop_at(number):
+        epochs.clear()
+        saving.stop_at = number
+        return epochs
+
+    return stop_at
+
+
+@of()
+def test_a_stopped_training_goes_on_to_the_same_bytes(kind, saved):
+    before = set(names())
+    kind.run("whole", epochs=3, patience=3)
+    saved(2)
+    with pytest.raises(KeyboardInterrupt):
+        kind.run("parts", epochs=3, patience=3)
+    assert set(names()) - before == {"whole", ".parts.training"}
+    epochs = saved(None)
+    kind.run("parts", epochs=3, patience=3)
+    assert len(epochs) == 1, "only the last epoch was left"
+    assert set(names()) - before == {"whole", "parts"}
+    assert same(weights("parts", kind.task), weights("whole", kind.task))
+    assert Path("parts/training.json").read_bytes() == Path("whole/training.json").read_bytes()
+    assert not list(Path("parts").glob("*.bin"))
+
+
+@of()
+@pytest.mark.parametrize("changed", ["data", "settings"])
+def test_other_data_and_settings_begin_anew(kind, saved, changed):
+    saved(1)
+    with pytest.raises(KeyboardInterrupt):
+        kind.run("new", epochs=2)
+    if changed == "data":
+        path = Path(kind.input)
+        path.write_text(path.read_text() + "\n")
+    epochs = saved(None)
+    kind.run("new", epochs=2, **({"learning_rate": 1e-4} if changed == "settings" else {}))
+    assert len(epochs) == 2
+
+
+@of()
+def test_a_trained_model_is_replaced_and_nothing_else(kind):
+    kind.run("new", epochs=1)
+    assert len(record("new")["epochs"]) == 2
+    kind.run("new", epochs=2)
+    assert len(record("new")["epochs"]) == 3
+    write_file("precious/thesis.tex", "mine")
+    message = f"precious: is no model that was trained here, so it is not replaced; name another {kind.output_key}"
+    assert refused(OutputError, lambda: kind.run("precious")) == message
+    assert names("precious") == ["thesis.tex"]
+
+
+@of()
+def test_a_missing_checkpoint_names_its_key(kind):
+    refused(ModelError, lambda: kind.run("new", "./none"), f"{kind.base_key}: ./none: no such folder")
+
+
+@of()
+def test_data_without_anything_to_learn_from_is_named(kind):
+    kind.empty()
+    refused(DataError, lambda: kind.run("new"), kind.nothing)
+    assert "new" not in names()
+
+
+@of("ers", "ha", "mrqa", "retriever")
+def test_an_encoder_gets_a_head(kind):
+    kind.run("new", tiny("bert", "embedding"), epochs=1)
+    assert record("new")["best_epoch"] == 1  # a random head is no epoch
+    assert load_checkpoint("new", kind.task).missing == ()
+    if kind.task == "sequence-classification":
+        assert load_checkpoint("new", kind.task).model.config.num_labels == 1
+    assert is_exported(Path("new"))  # PyTorch has trained it, who uses it needs none
+
+
+@of("ha")
+def test_a_model_that_does_not_export_is_kept_for_pytorch(kind, monkeypatch, caplog):
+    def refuse(*_, **__):
+        raise ModelError("model: new: BertForQuestionAnswering does not export to ONNX; compute it with backend: torch")
+
+    monkeypatch.setattr("convinse.encoder.onnx_export.write_graphs", refuse)
+    kind.run("new", epochs=1)
+    assert not is_exported(Path("new")) and load_checkpoint("new", "question-answering")
+    assert any("no ONNX files" in message and "does not export" in message for message in caplog.messages)
+
+
+@of("ers", "ha", "fusion")
+def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
+    given = kind.given("models/new", epochs=3, patience=3)
+    write_file("my.yml", given)
+    stage, base = kind.base_key.split("_")[0], given[kind.base_key.split(".")[0]]["base"]
+    assert main(["train", "ers" if stage == "evs" else stage, "kb_text", "my.yml", "--quiet"]) == 0
+    assert capfd.readouterr() == ("", "")
+    assert names("models") == ["new"] and not list(Path("models/new").glob("*.bin"))
+    written = record("models/new")
+    epochs, best = written["epochs"], written["best_epoch"]
+    assert len(epochs) == 4 and set(epochs[0]) == kind.measures
+    scores = [sum(measures[measure] for measure in kind.criterion) for measures in epochs]
+    assert scores[best] == (min(scores) if "loss" in epochs[0] else max(scores)) and best == scores.index(scores[best])
+    assert "loss" not in epochs[0] or scores[best] < 0.9 * scores[0]
+    assert same(weights("models/new", kind.task), weights(base, kind.task)) == (best == 0)
+    card = Path("models/new/README.md").read_text()
+    for words in ("Benchmark `embedded`", "seed 42", base, "kb_text", f"| {best} (kept) |", *kind.card,
+                  *(f"{value:.4f}" for value in epochs[2].values())):  # fmt: skip
+        assert words in card, words
+    write_file("my.yml", kind.given(model="models/new"))
+    assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
+    metrics = read_json("results/mine/kb_text/metrics.json")
+    if "p_at_1" in epochs[best]:  # its validation is what the pipeline answers
+        assert {measure: metrics[measure] for measure in epochs[best]} == {
+            measure: round(value, 4) for measure, value in epochs[best].items()
+        }
+
+
+@of("ers", "ha")
+def test_the_model_of_a_stage_is_its_base_unless_another_is_named(kind):
+    refused(ModelError, lambda: kind.run("new", "", model="./none"), f"{kind.model_key}: ./none: no such folder")
+
+
+# --- the model folder
+
+FITTED = FitResult([{"f1": 0.5, "em": 0.25}, {"f1": 0.75, "em": 0.5}], best=1)
+
+
+def write(folder="models/new"):
+    write_trained(load_checkpoint(tiny(), "sequence-classification"), Path(folder), "# A card\n", FITTED, {"more": 7})
+
+
+def test_a_written_model_has_its_weights_its_card_and_its_record(workdir):
+    state_of(Path("models/new")).mkdir(parents=True)
+    write()
+    assert names("models") == ["new"]
+    assert record("models/new") == {"best_epoch": 1, "epochs": FITTED.history, "more": 7}
+    assert Path("models/new/README.md").read_text() == "# A card\n"
+    assert same(weights("models/new"), weights(tiny()))
+
+
+def test_a_failed_write_keeps_state_and_older_model(workdir, monkeypatch):
+    write()
+    state_of(Path("models/new")).mkdir()
+    before = Path("models/new/README.md").stat().st_mtime_ns
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(trainer, "save_checkpoint", fail)
+    refused(OutputError, write, "models/new: cannot be written: No space left")
+    assert names("models") == [".new.training", "new"]
+    assert Path("models/new/README.md").stat().st_mtime_ns == before
+
+
+def test_only_models_that_were_trained_here_are_replaced(workdir):
+    write("model")
+    Path("empty").mkdir()
+    for name in ("missing", "empty", "model"):
+        check_output(Path(name), "my_key")
+    write_file("file", "mine")
+    write_file("folder/file", "mine")
+    for name in ("file", "folder", tiny()):
+        message = f"{name}: is no model that was trained here, so it is not replaced; name another my_key"
+        assert refused(OutputError, partial(check_output, Path(name), "my_key")) == message
+
+
+def test_a_run_is_known_by_all_that_its_result_depends_on(workdir):
+    Path("data").write_text("x")
+
+    def known(model="model", others=(), without=(), **keys):
+        settings = RetrieverTraining(**{"base": "base", "output": "new", **keys})
+        return run_id(settings, model, [Path("data")], *others, without=without)
+
+    first = known()
+    assert known(output="other", device="cpu") == first == known(output="elsewhere")
+    assert known(seed=7, without=["seed"]) == known(without=["seed"])
+    changed = [known(candidates=7), known(seed=7), known(max_length=7), known("other"), known(others=["kb"])]
+    Path("data").write_text("y")
+    assert len({first, known(), *changed}) == 7
+    configs = (parse_config({"name": name, "output_path": name, "device": "cpu"}) for name in "ab")
+    assert len({run_id(config, "model", []) for config in configs}) == 1
