@@ -1,7 +1,5 @@
 """Examples as model inputs: one window of each pair, the answer's tokens marked in it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What the embedded model is trained to minimise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

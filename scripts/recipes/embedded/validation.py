@@ -1,8 +1,5 @@
 """Held-out examples: ranked and read during training; the calibration of both heads."""
 
-from __future__ import annotations
-
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -93,9 +90,8 @@ def validate(
 
 
 def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
-    one, two = (Counter(range(span[0], span[1] + 1)) for span in (found, wanted))
-    common = (one & two).total()
-    return 2 * common / (one.total() + two.total())
+    common = max(0, min(found[1], wanted[1]) - max(found[0], wanted[0]) + 1)
+    return 2 * common / (found[1] - found[0] + wanted[1] - wanted[0] + 2)
 
 
 def calibrate(
