@@ -111,13 +111,6 @@ class Candidates(NamedTuple):
         return self.facts + self.page
 
 
-class Pool(NamedTuple):
-    """Many candidates of different texts, and questions that some of them were retrieved for."""
-
-    queries: list[str]
-    evidences: list[Evidence]
-
-
 class Gathered(NamedTuple):
     """The questions with their candidates, and (id, label, aliases) of the knowledge base's properties."""
 
@@ -170,20 +163,3 @@ def draw_lists(questions: Sequence[Candidates], least: int, most_pairs: int) -> 
             lists.append((question.query, texts))
             most_pairs -= len(texts)
     return lists
-
-
-def pools(questions: Iterable[Candidates], size: int) -> list[Pool]:
-    """As many pools of exactly `size` different texts as the candidates give; no text is in two of them."""
-    made: list[Pool] = []
-    seen: set[str] = set()
-    pool = Pool([], [])
-    for question in questions:
-        pool.queries.append(question.query)
-        for evidence in question.evidences:
-            if evidence["evidence_text"] not in seen:
-                seen.add(evidence["evidence_text"])
-                pool.evidences.append(evidence)
-                if len(pool.evidences) == size:
-                    made.append(pool)
-                    pool = Pool([question.query], [])
-    return made

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from convinse.config import Config, Precision, resolve
-from convinse.encoder.answer_classes import has_answer_type
+from convinse.encoder.answer_classes import YES_NO, has_answer_type
 from convinse.encoder.answer_type_reader import AnswerTypeReader
 from convinse.encoder.bi_encoder import BiEncoder, KeptEmbeddings
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
@@ -32,8 +32,8 @@ from convinse.scoring.convqa import calibration_error
 from convinse.scoring.extractive import normalize
 from convinse.support.errors import ModelError
 from convinse.support.progress import progress
-from recipes.embedded.answer_classes import known_labels, typed_questions
-from recipes.embedded.answer_type import begins_with_verb, measured
+from recipes.embedded.answer_classes import TypedQuestion, known_labels, typed_questions
+from recipes.embedded.answer_type import begins_with_verb
 from recipes.embedded.examples import chooses
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import Decided, boolq_questions, infotabs_statements
@@ -353,11 +353,29 @@ def types_part(bench: Bench) -> Figures:
     texts = [question.text for question in questions]
     chances = model.answer_type.probabilities(texts, [begins_with_verb(question) for question in questions])
     names = list(model.answer_type.classes.names)
-    rows, error = measured(questions, chances, names, known_labels(bench.folder, bench.kept))
-    columns = {"n": ("n", "{:.0f}"), **{name: (name, "{:.3f}") for name in ("head", "word lists", "told", "of told")}}
+    right = [own.classes.get(names[top], 0) > 0 for own, top in zip(questions, chances.argmax(axis=1), strict=True)]
+    labels = known_labels(bench.folder, bench.kept)
+    by_lists = [_word_lists_are_right(question, labels) for question in questions]
+    rows: Figures = {}
+    for group in ("all", *sorted({question.source for question in questions})):
+        own = [row for row, question in enumerate(questions) if group in ("all", question.source)]
+        shares = {"head": np.mean([right[row] for row in own]), "word lists": np.mean([by_lists[row] for row in own])}
+        rows[group] = {"n": len(own), **shares}
+    columns = {"n": ("n", "{}"), **{name: (name, "{:.3f}") for name in ("head", "word lists")}}
     bench.compare(f"answer types, {len(questions)} questions of other templates", ("questions",), columns, {(): rows})
+    error = calibration_error(chances.max(axis=1), right)
     bench.console.print(f"expected calibration error of the likeliest class: {error:.3f}")
     return {**rows, "calibration error": error}
+
+
+def _word_lists_are_right(question: TypedQuestion, labels: Callable[[str], Sequence[str]]) -> bool:
+    """Whether an answer fits the type that the word lists expect; False if they expect none."""
+    language = english().answer_types
+    expected = language.expected_type(question.text)
+    if expected.kind == "yesno":
+        return YES_NO in question.classes
+    fits = (language.fit(expected, answer, labels(answer)) for answer in question.answers)
+    return expected.kind != "any" and any(fit >= 0.5 for fit in fits)
 
 
 _PARTS: dict[str, Callable[[Bench], Figures]] = {

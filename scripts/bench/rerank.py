@@ -31,9 +31,10 @@ from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.okapi import okapi_scores
 from convinse.language.language import english
+from convinse.records.evidence import Evidence
 from recipes.sources import BASE_PACKAGE, minilm
 
-from .candidates import Gathered, Pool, draw_lists, draw_pairs, gather, pools
+from .candidates import Gathered, draw_lists, draw_pairs, gather
 from .exported import PlainOnnx, exported, tokenizers
 from .harness import Bench, Figures, Spec, note, run
 from .machine import MODELS
@@ -58,7 +59,7 @@ BM25_NEW, PEER_NEW = "scores, texts new", "rank_bm25 BM25Okapi: the same tokenis
 BM25_KNOWN, PEER_KNOWN = "scores, texts known", "rank_bm25 BM25Okapi, tokens given: index, scores"
 PEER_INDEXED = "rank_bm25 BM25Okapi, index given: scores"
 RANK = f"BM25Scorer.rank, expanded query, best {E}, texts known"
-BM25_QUERIES = 5  # of a pool
+BM25_QUERIES = 5  # asked of the same candidates
 
 
 @dataclass(frozen=True)
@@ -108,18 +109,21 @@ class Setup:
 def bm25_part(bench: Bench) -> Figures:
     """BM25 beside rank_bm25, which indexes the candidates of each turn anew; of texts that no other part uses."""
     bench.need("rank_bm25")
-    size = min(bench.size.candidates, Size.candidates)
-    all_pools = pools(bench.state.gathered.questions, size)
+    size, questions = bench.size.candidates, bench.state.gathered.questions
+    different = {own["evidence_text"]: own for question in questions for own in question.evidences}
+    evidences = list(different.values())[-bench.size.bm25_turns * size :]
+    queries = [question.query for question in questions[:BM25_QUERIES]]
     scorer = BM25Scorer(QueryExpansion(bench.state.gathered.properties))
     scorer.rank("warm up", [{"evidence_text": "warm up", "source": "kb"}], 1)
     times: dict[str, list[float]] = defaultdict(list)
     same: list[bool] = []
     differences = [0.0]
-    for number, pool in enumerate(all_pools[max(0, len(all_pools) - bench.size.bm25_turns) :]):
-        seconds, scores = _bm25_pool(pool, scorer, number)
+    for start in range(0, len(evidences), size):
+        candidates = evidences[start : start + size]
+        seconds, scores = _bm25_turn(queries, candidates, scorer, start // size)
         for name, own in seconds.items():
             times[name] += own
-        texts = [evidence["evidence_text"] for evidence in pool.evidences]
+        texts = [evidence["evidence_text"] for evidence in candidates]
         same += [best_first(ours, texts) == best_first(theirs, texts) for ours, theirs in scores]
         differences += [abs(a - b) for both in scores for a, b in zip(*both, strict=True)]
     rows = {name: {"turns": len(own), "ms": 1000 * statistics.median(own)} for name, own in times.items()}
@@ -135,12 +139,14 @@ def bm25_part(bench: Bench) -> Figures:
     return {"candidates": size, "rows": rows, **same_figures}
 
 
-def _bm25_pool(pool: Pool, scorer: BM25Scorer, number: int) -> tuple[dict[str, list[float]], list[tuple[Any, Any]]]:
-    """Seconds by system of the questions of a pool, and the scores of the peer's formula: ours and the peer's."""
+def _bm25_turn(
+    queries: Sequence[str], evidences: Sequence[Evidence], scorer: BM25Scorer, number: int
+) -> tuple[dict[str, list[float]], list[tuple[Any, Any]]]:
+    """Seconds by system of some questions, and the scores of the peer's formula: ours and the peer's."""
     from rank_bm25 import BM25Okapi
 
-    texts = [evidence["evidence_text"] for evidence in pool.evidences]
-    stems, own, query = english().words.stems, english().bm25, pool.queries[0]
+    texts = [evidence["evidence_text"] for evidence in evidences]
+    stems, own, query = english().words.stems, english().bm25, queries[0]
     wanted = list(dict.fromkeys(stems(query)))
     first_calls = {
         BM25_NEW: lambda: own.scores(query, texts),
@@ -151,8 +157,7 @@ def _bm25_pool(pool: Pool, scorer: BM25Scorer, number: int) -> tuple[dict[str, l
         times[name] = [timed(first_calls[name])[0]]
     times |= {name: [] for name in (BM25_KNOWN, PEER_KNOWN, PEER_INDEXED, RANK)}
     tokens, scores = [stems(text) for text in texts], []
-    for place in range(BM25_QUERIES):
-        query = pool.queries[place % len(pool.queries)]
+    for query in queries:
         wanted = list(dict.fromkeys(stems(query)))
         of_index, index = timed(lambda: BM25Okapi(tokens))
         of_scores, theirs = timed(lambda: index.get_scores(wanted))  # noqa: B023 - called at once
@@ -160,7 +165,7 @@ def _bm25_pool(pool: Pool, scorer: BM25Scorer, number: int) -> tuple[dict[str, l
         times[BM25_KNOWN].append(of_known)
         times[PEER_KNOWN].append(of_index + of_scores)
         times[PEER_INDEXED].append(of_scores)
-        times[RANK].append(timed(lambda: scorer.rank(query, pool.evidences, E))[0])  # noqa: B023
+        times[RANK].append(timed(lambda: scorer.rank(query, evidences, E))[0])  # noqa: B023
         scores.append((okapi_scores(wanted, tokens), theirs.tolist()))
     return times, scores
 

@@ -39,7 +39,6 @@ _COMMON = 0.0005  # share of the questions that a word of a template is in
 _ASKED_VALUE = re.compile(r"wdt:(P[0-9]+) \?answer\b")
 _DOMAINS = ("books", "movies", "music", "soccer", "tv_series")
 _READING = ("squad-train-44articles", "squadshifts-new-wiki")
-ADDED = (*_READING, "boolq")  # sources of questions that are easy to type, for what the others have few of
 _DECIDED = 2  # one question of so many of BoolQ
 _FILES = {"tiq": "tiq/dev", "timequestions": "timequestions/dev", "lcquad2": "lcquad2-cq/LC_QuAD20_CQ.dev"}
 

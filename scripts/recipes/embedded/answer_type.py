@@ -1,30 +1,28 @@
-"""Training of the answer type head, over the trunk as it is, and what it gets right of questions that it has not seen."""
+"""Training of the answer type head, over the trunk as it is."""
 
 import hashlib
 import random
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
+from convinse.encoder.answer_classes import YES_NO, AnswerClasses
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
 from convinse.encoder.heads import AnswerTypeHead
 from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
-from convinse.scoring.convqa import calibration_error
 from convinse.training.learning import FitResult
-from recipes.embedded.answer_classes import ADDED, TypedQuestion, TypedQuestions, common_words, names_in
+from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions, common_words, names_in
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
 
 _CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
 _AFTER, _NAMES = 0.08, 0.04  # share of the questions that are learned once more behind another one, or before a name
 _TEMPERATURES = np.arange(0.5, 1.55, 0.05)
-_FITS = 0.5  # how well an answer fits the type that the word lists expect, if they are right
 
 
 def train_answer_type(
@@ -161,72 +159,3 @@ def _measures(values: np.ndarray, targets: np.ndarray) -> dict[str, float]:
 def _loss(head: AnswerTypeHead, read: States, places: np.ndarray) -> torch.Tensor:
     hidden, mask, targets = read.batch(places, next(head.parameters()).device)
     return -(targets * head(hidden, mask).float().log_softmax(dim=-1)).sum(dim=1).mean()
-
-
-# -- measures -----------------------------------------------------------------------------------------------------------
-
-
-def measured(
-    questions: Sequence[TypedQuestion], chances: np.ndarray, names: Sequence[str], types: Callable[[str], Sequence[str]]
-) -> tuple[dict[str, dict[str, float]], float]:
-    """Shares of questions that a head and the word lists get right, by group; and the head's calibration error.
-
-    The head is right if the likeliest class is one of the answers' classes, as `TypedQuestions.joined` counts them. The word
-    lists are right if an answer fits the type that they expect (`AnswerTypes.fit` of at least 0.5).
-
-    Args:
-        questions: whose answers' classes are known.
-        chances: [n, classes] probabilities.
-        names: ids of its classes, in order.
-        types: labels of the classes of an item.
-
-    Returns:
-        Of each group, questions (`n`), shares that are right (`head`, `word lists`), the share that the word lists tell (`told`), and
-        their share right of those (`of told`).
-    """
-    tops = [names[top] for top in chances.argmax(axis=1)]
-    right = np.array([own.classes.get(top, 0) > 0 for own, top in zip(questions, tops, strict=True)])
-    told, fitting = np.array([word_lists(question, types) for question in questions]).T
-    groups: dict[str, list[int]] = defaultdict(list)
-    for row, question in enumerate(questions):
-        groups["all"].append(row)
-        if OTHER not in question.classes:
-            groups["all but other items"].append(row)
-        if question.source not in ADDED:
-            groups["without BoolQ and SQuAD"].append(row)
-        groups[question.source].append(row)
-        groups[f"answer: {kind_of(question.classes)}"].append(row)
-    rows = {
-        name: {
-            "n": len(own),
-            "head": float(right[own].mean()),
-            "word lists": float(fitting[own].mean()),
-            "told": float(told[own].mean()),
-            "of told": float(fitting[own].sum() / max(1, told[own].sum())),
-        }
-        for name, own in groups.items()
-    }
-    return rows, calibration_error(chances.max(axis=1), right)
-
-
-def kind_of(classes: Iterable[str]) -> str:
-    """date, number, yes or no, text, a human, a place or another item."""
-    own = set(classes)
-    for name in (DATE, NUMBER, YES_NO, TEXT):
-        if name in own:
-            return name
-    return "human" if "Q5" in own else "place" if own & _PLACES else "another item"
-
-
-_PLACES = {"Q6256", "Q486972", "Q82794", "Q271669", "Q41176"}
-
-
-def word_lists(question: TypedQuestion, types: Callable[[str], Sequence[str]]) -> tuple[bool, bool]:
-    """Whether the word lists tell the type of a question, and whether an answer is of it."""
-    language = english().answer_types
-    expected = language.expected_type(question.text)
-    if expected.kind == "any":
-        return False, False
-    if expected.kind == "yesno":
-        return True, YES_NO in question.classes
-    return True, any(language.fit(expected, answer, types(answer)) >= _FITS for answer in question.answers)

@@ -74,7 +74,7 @@ class Questions:
             yield from self._forward(prop)
 
     def _forward(self, prop: str) -> Iterator[Example]:
-        written, mined = self._written.of(prop, FORWARD), self._mined.get(prop, ())
+        written, mined = self._written.get((prop, FORWARD), ()), self._mined.get(prop, ())
         subjects = self._shuffled(self._of_property[prop])
         sample = self._known.by_subject[subjects[0]]
         value = next(fact.value for fact in sample if fact.prop == prop)
@@ -104,7 +104,9 @@ class Questions:
                 yield example
 
     def _inverse(self, prop: str) -> Iterator[Example]:
-        pools = [pool for pool in (self._written.of(prop, BACKWARD), self._mined.get(f"R{prop[1:]}", ())) if pool]
+        pools = [
+            pool for pool in (self._written.get((prop, BACKWARD), ()), self._mined.get(f"R{prop[1:]}", ())) if pool
+        ]
         if not pools:
             return
         by_value: dict[str, list[Told]] = defaultdict(list)
@@ -137,7 +139,7 @@ class Questions:
                 yield example
 
     def _of_qualifiers(self, prop: str) -> Iterator[Example]:
-        for name, direction in self._written.found:
+        for name, direction in self._written:
             if not name.startswith(f"{prop}/"):
                 continue
             qualifier = name.split("/")[1]
@@ -156,7 +158,7 @@ class Questions:
         self, subject: str, fact: Told, own: Sequence[Told], qualifier: str, direction: str
     ) -> Example | None:
         places = _qualifier_places(qualifier, fact)  # of its values
-        patterns = self._written.of(f"{fact.prop}/{qualifier}", direction)
+        patterns = self._written[f"{fact.prop}/{qualifier}", direction]
         if direction == OF_QUALIFIER:
             given, place, span_places = fact.value, 2, places
             right = [one for one in own if one.value == given and qualifier in one.ids[3::2]]

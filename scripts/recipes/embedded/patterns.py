@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from convinse.language.language import english
 from convinse.language.text import fold
+from convinse.support.errors import DataError
 from recipes.embedded.wikidata import Words
 from recipes.sources import records
 
@@ -68,23 +69,18 @@ class Pattern(NamedTuple):
         return self._replace(text=re.sub(r"\bthe (?=\{[no]\})", "", text)).filled(words, **more)
 
 
-class Phrasings(NamedTuple):
-    """Hand-written patterns, by (property or property/qualifier, direction)."""
-
-    found: Mapping[tuple[str, str], tuple[Pattern, ...]]
-
-    def of(self, name: str, direction: str) -> tuple[Pattern, ...]:
-        return self.found.get((name, direction), ())
+Phrasings = Mapping[tuple[str, str], tuple[Pattern, ...]]  # by property or property/qualifier, and direction
 
 
 def hand_written() -> Phrasings:
-    """The patterns of `phrasings.txt`, whose head says how it is written."""
-    lines = _PHRASINGS.read_text(encoding="utf-8").splitlines()
+    """The patterns of `phrasings.txt`, whose head says how it is written. Raises `DataError` for another line."""
     found = {}
-    for line in lines:
+    for number, line in enumerate(_PHRASINGS.read_text(encoding="utf-8").splitlines(), 1):
         if match := _LINE.fullmatch(line):
             found[match[1], match[2]] = tuple(map(_written, match[3].split(" | ")))
-    return Phrasings(found)
+        elif line and not line.startswith("#"):
+            raise DataError(f"{_PHRASINGS}:{number}: no line of phrasings; see the head of the file for the form")
+    return found
 
 
 def _written(text: str) -> Pattern:

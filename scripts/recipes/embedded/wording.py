@@ -114,7 +114,7 @@ class Wording:
         told = [fact for fact in self._known.by_subject.get(topic, ()) if fact.prop != prop]
         for _ in range(3 if told else 0):
             fact = self._chance.choice(told)
-            pattern = self.choose(self.pools(self._written.of(fact.prop, FORWARD), (), fact), topic, fact.value)
+            pattern = self.choose(self.pools(self._written.get((fact.prop, FORWARD), ()), (), fact), topic, fact.value)
             if pattern:
                 before = self.spelled(pattern.filled(Words.named(fact.labels[0])))
                 return f"{before} {fact.labels[2]} {question}"
