@@ -5,8 +5,8 @@
     bash run.sh bench answering --seq2seq FOLDER
 
 `systems`: questions are understood and evidences retrieved once, by the embedded model; each module answers from them. An
-answer is supported where an evidence that it names contains it, checked in the same way for all. The p-value is that of
-`evaluate compare` against `extractive`, whole conversations swapped. `llm` and `seq2seq` are measured where a server and a folder
+answer is supported if an evidence that it names contains it, checked in the same way for all. The p-value is that of
+`evaluate compare` against `extractive`, whole conversations swapped. `llm` and `seq2seq` are measured if a server and a folder
 of `train ha` are named.
 """
 

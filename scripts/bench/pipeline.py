@@ -33,7 +33,7 @@ def pipeline(bench: Bench) -> Figures:
     for _ in range(bench.rounds):
         for rest in _OLD:
             shutil.rmtree(bench.work / rest, ignore_errors=True)
-        (bench.work / "cache").mkdir()  # the default takes it where it is there
+        (bench.work / "cache").mkdir()  # the default takes it if it is there
         for name, arguments in cases.items():  # in this order: one needs what another has written
             usages[name].append(command(arguments, bench.work))
     figures: Figures = {

@@ -15,7 +15,7 @@ _NAME = r"[a-z][a-z_0-9]*"
 
 
 class Key(NamedTuple):
-    """A key: `values` says in words what may be given; `default` is YAML, empty where a value is required."""
+    """A key: `values` says in words what may be given; `default` is YAML, empty if a value is required."""
 
     name: str
     values: str

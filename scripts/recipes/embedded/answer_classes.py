@@ -148,7 +148,7 @@ class ItemClasses:
         self._kbs = kbs
 
     def of(self, entity_id: str) -> list[str]:
-        """The ids of the classes of an item; DATE, NUMBER, YES_NO or TEXT of anything else; empty where unknown."""
+        """The ids of the classes of an item; DATE, NUMBER, YES_NO or TEXT of anything else; empty if unknown."""
         if is_item(entity_id):
             return next(filter(None, (kb.objects(entity_id, _INSTANCE_OF) for kb in self._kbs)), [])
         if is_date(entity_id):
@@ -158,7 +158,7 @@ class ItemClasses:
         return [YES_NO if entity_id in ("Yes", "No") else TEXT]
 
     def shares(self, entity_ids: Iterable[str]) -> Classes:
-        """The mean over what is known of some entities, of which each counts once; empty where nothing is."""
+        """The mean over the entities whose classes are known, of which each counts once."""
         known = [names for names in map(self.of, entity_ids) if names]
         shares: Counter[str] = Counter()
         for names in known:
@@ -170,7 +170,7 @@ class ItemClasses:
         return next((label for kb in self._kbs if is_item(name) and (label := kb.label(name)) != name), name)
 
     def name(self, root: str) -> str:
-        """The label of a class that others count as; where no knowledge base has one, of the first of those."""
+        """The label of a class that others count as; if no knowledge base has one, of the first of those."""
         labels = map(self.label, (root, *_JOINED.get(root, ())))
         return next((label for label in labels if not is_item(label)), root)
 
@@ -226,7 +226,7 @@ def _most_of(name: str, of_items: Sequence[Sequence[str]], base: Mapping[str, st
 
 
 def property_classes(known: Facts, classes: ItemClasses) -> dict[str, Classes]:
-    """What the values of a property are (`P57`), and what has a value of it (`R57`), where 20 facts or more tell it."""
+    """The classes of the values of a property (`P57`), and of the subjects of its facts (`R57`), if it has 20 facts or more."""
     ids: dict[str, list[str]] = defaultdict(list)
     for subject, told in known.by_subject.items():
         for fact in told:
@@ -314,7 +314,7 @@ def _turns(
     key: Callable[[Conversation], str],
     understanding: Slots | None = None,
 ) -> Iterator[_Asked]:
-    """The turns with answers; in full where there is something that understands them.
+    """The turns with answers; in full if `understanding` is given.
 
     Answers of which id and name disagree are left out: in some conversations of ConvQuestions they are those of another turn.
     """

@@ -19,7 +19,7 @@ class Batch:
 
     Attributes:
         firsts, ends: [p] where the text begins and ends (exclusive) in the sequence.
-        spans: for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], where it has none.
+        spans: for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], if it has none.
     """
 
     sequences: Sequences  # the model inputs, one for each pair

@@ -144,7 +144,7 @@ class HeldOut:
         return self._known[text]
 
     def without(self, example: Example) -> Example | None:
-        """The example without the candidates that have one of the runs; None where it loses all its relevant ones."""
+        """The example without the candidates that have one of the runs; None if it loses all its relevant ones."""
         kept = tuple(candidate for candidate in example.candidates if not self.meets(candidate.text))
         if not kept or kept[0].relevant != example.answered:
             return None

@@ -92,14 +92,14 @@ def _written(text: str) -> Pattern:
 
 
 def simple_questions(data: Path, label: Callable[[str], str]) -> dict[str, tuple[Pattern, ...]]:
-    """The patterns of SimpleQuestions by property (`P57`, or `R57` where the property is read backwards).
+    """The patterns of SimpleQuestions by property (`P57`, or `R57` if the property is read backwards).
 
-    The subject's name is cut out where its label is known and stands in the question, else where its words are the
+    The subject's name is cut out if its label is known and stands in the question, else if its words are the
     only ones that hardly any other question has. Patterns that occur once or have words that fit one subject only are
     left out.
 
     Args:
-        label: the label of an item of the knowledge base; the id itself where it is unknown.
+        label: the label of an item of the knowledge base; the id itself if it is unknown.
     """
     asked = [
         (subject, prop, " ".join(question.lower().split()))
@@ -138,7 +138,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _cut_name(question: str, name: str) -> str:
-    """The question with a name, given with or without its bracket, cut out; empty where the name is not in it once."""
+    """The question with a name, given with or without its bracket, cut out; empty if the name is not in it once."""
     for form in dict.fromkeys((name, re.sub(r"\s*\([^)]*\)$", "", name))):
         found = re.split(rf"(?<!\w){re.escape(form.lower())}(?!\w)(?:\s*\([^)]*\))?", question)
         if len(found) == 2 and len(form) > 2:
@@ -147,7 +147,7 @@ def _cut_name(question: str, name: str) -> str:
 
 
 def _cut_rare(question: str, frequency: Mapping[str, int]) -> str:
-    """The question with its one run of rare words cut out; empty where there is none, or more than one."""
+    """The question with its one run of rare words cut out; empty unless it has one."""
     words = _tokens(re.sub(r"\([^)]*\)", " ", question))
     rare = [place for place, word in enumerate(words) if frequency[word] <= _RARE]
     if not rare or len(words) > _MOST_WORDS + 4:

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from convinse.formats.converters import find_converter
 from convinse.language.language import english
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import by_bm25, joined_keys, negatives, parts_with_texts
-from recipes.sources import needed, records
+from recipes.sources import records
 
 _BLOCK = 40  # sentences that follow each other
 _LEAST_WORDS = 3  # of a sentence: shorter ones are headings and marks
@@ -86,14 +85,9 @@ def _is_sentence(text: str) -> bool:
 
 def boolq_questions(data: Path) -> list[Decided]:
     """All questions of BoolQ, each once."""
-    read = find_converter("boolq").read
     rows: dict[tuple[str, str], tuple[str, bool]] = {}  # question and passage -> title, answer
-    for name in ("train", "dev"):
-        for record in read(needed(data, "boolq", f"{name}.jsonl.gz")).records:
-            parts = {part.name: part.text for part in record.documents[0].parts}
-            for question in record.questions:
-                answer = bool(question.answers) and question.answers[0].text == "yes"
-                rows.setdefault((question.text, parts["text"]), (parts.get("title", ""), answer))
+    for line in (line for part in ("train", "dev") for line in records(data, "boolq", f"{part}.jsonl.gz")):
+        rows.setdefault((line["question"], line["passage"]), (line["title"], line["answer"]))
     keys = joined_keys((title, text) for (_, text), (title, _) in rows.items())
     return [Decided(question, text, float(yes), keys[title]) for (question, text), (title, yes) in rows.items()]
 

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from convinse.formats.converters import find_converter
 from recipes.embedded.examples import Candidate, Example, Spans
 from recipes.embedded.negatives import by_bm25, hard_texts, holds, joined_keys, negatives, part_of, parts_with_texts
 from recipes.embedded.spans import untokenised
-from recipes.sources import needed, records
+from recipes.sources import records
 
 MOST_ANSWER_WORDS = 40
 _SENTENCES_TOGETHER = 12  # that paragraphs are made of
@@ -82,18 +81,11 @@ def qamr(data: Path, seed: int) -> Iterator[Example]:
     The spans are those of the writer and of the validators. Paragraphs are made of the sentences of one small set,
     which is the group: so no paragraph of a batch holds the answer of another example unseen.
     """
-    read = find_converter("qamr").read
-    rows = [
-        Asked(
-            question.text,
-            text := record.documents[0].parts[0].text,
-            tuple((span.start, span.start + len(span.text)) for answer in question.answers for span in answer.spans),
-            text,
-        )
-        for name in ("dev", "test_part")
-        for record in read(needed(data, "qamr", f"{name}.jsonl.gz")).records
-        for question in record.questions
-    ]
+    rows = []
+    for line in (line for part in ("dev", "test_part") for line in records(data, "qamr", f"{part}.jsonl.gz")):
+        told = [own for own in (line, *line["validator_answers"]) if own["answer"] and own["answer_start"] >= 0]
+        spans = tuple((own["answer_start"], own["answer_start"] + len(own["answer"])) for own in told)
+        rows.append(Asked(line["question"], line["sentence"], spans, line["sentence"]))
     asked: dict[str, list[Asked]] = defaultdict(list)
     for row in merged(rows):
         asked[row.text].append(row)

@@ -50,7 +50,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         listwise: weight of the loss that teaches the embedding the cross-encoder's order of an example's texts.
     """
 
-    mixture: dict[str, Positive]  # examples drawn from each data set in an epoch (all, where it has fewer)
+    mixture: dict[str, Positive]  # examples drawn from each data set in an epoch (all, if it has fewer)
     epochs: Positive = 1  # of that size
     validations: Positive = 4  # of an epoch; each keeps the best weights and what a stopped run goes on from
     learning_rate: Weight = 1e-4  # the highest
@@ -118,7 +118,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     max_length: Annotated[int, msgspec.Meta(ge=64)] = 192  # tokens of a pair; of longer texts a window is learned from
     stride: NotNegative = STRIDE  # tokens that such a window shares with the one before
     portion: Positive = 1408  # tokens, padding counted, that are computed at once
-    token_budget: Positive = 4096  # tokens that are computed at once where nothing is learned
+    token_budget: Positive = 4096  # tokens that are computed at once if nothing is learned
     contrast: Weight = 0.5
     distillation: Weight = 0.5
     dev_examples: Positive = 80  # of each data set, that a validation looks at

@@ -182,7 +182,7 @@ class FaithQuestion(NamedTuple):
 
     text: str
     answers: list[str]
-    signals: tuple[str, ...]  # such as BEFORE, OVERLAP, ORDINAL; none where a time is asked for
+    signals: tuple[str, ...]  # such as BEFORE, OVERLAP, ORDINAL; none if a time is asked for
 
 
 def faith_questions(data: Path, name: str) -> Iterator[FaithQuestion]:

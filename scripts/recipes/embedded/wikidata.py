@@ -70,7 +70,7 @@ class Told(NamedTuple):
         return start, start + len(self.labels[place])
 
     def spans(self, places: Iterable[int], asked: str) -> tuple[Span, ...]:
-        """The spans of several entities; with a year of a date where a year is asked for, and a number without unit."""
+        """The spans of several entities; with a year of a date if a year is asked for, and a number without unit."""
         found = []
         for place in places:
             start, end = self.span(place)
@@ -172,7 +172,7 @@ class Facts:
 
     @lru_cache(maxsize=60_000)  # noqa: B019
     def class_names(self, entity_id: str) -> tuple[str, ...]:
-        """What people call an item: film, movie; band; city; nothing where its class has no everyday name."""
+        """What people call an item: film, movie; band; city; nothing if its class has no everyday name."""
         found = english().answer_types.heads(self.types(entity_id)[:2])
         return next((names for names in _CLASS_NAMES if english().answer_types.noun_types(names[0]) & found), ())
 

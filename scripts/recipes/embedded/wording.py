@@ -121,7 +121,7 @@ class Wording:
         return f"{self._known.kb.label(topic)} {question}"
 
     def spelled(self, question: str) -> str:
-        """A question as somebody types it: with or without a capital, a question mark, or a word before it."""
+        """A question as people type it: with or without a capital, a question mark, or a word before it."""
         if self._chance.random() < 0.06:
             question = f"{self._chance.choice(('and', 'and', 'so', 'ok, and', 'tell me,', 'but'))} {question}"
         draw = self._chance.random()
