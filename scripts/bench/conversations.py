@@ -12,23 +12,20 @@ the gold label under another id, for the published ids are often wrong.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import NamedTuple
+from contextlib import closing
 
-from convinse.config import Config, load_config
+from convinse.config import load_config
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.language.text import fold
 from convinse.pipeline import Pipeline
-from convinse.question_understanding.base import QuestionUnderstanding
 from convinse.records.conversation import Conversation, Turn
-from convinse.records.evidence import DEFAULT_SOURCES, Entity
+from convinse.records.evidence import Entity
 from convinse.records.literals import is_date
 from convinse.scoring.convqa import is_answer
-from convinse.support.progress import progress
-from convinse.support.registry import find_module
+from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import needed
 
-from .candidates import CONVQUESTIONS, build_sources
+from .candidates import CONVQUESTIONS
 from .harness import Bench, Figures, Spec, note, run
 from .measures import mean_reciprocal_rank, share_within
 
@@ -47,7 +44,6 @@ COLUMNS = {
 }  # fmt: skip
 HIT = 5
 _YEAR = re.compile(r"[0-9]{4}")
-_SOURCES = {"kb": "kb", "all": DEFAULT_SOURCES}
 
 
 def each_wording_once(versions: Iterable[Conversation], groups: int | None = None) -> Iterator[Conversation]:
@@ -108,72 +104,41 @@ def figures(turns: Sequence[Turn]) -> Figures:
     }
 
 
-# -- parts -------------------------------------------------------------------------------------------------------------
-
-
-class Work(NamedTuple):
-    config: str
-    overrides: dict[str, str]  # keys that are replaced
-    conversations: list[Conversation]
-
-    def load(self, module: str | None = None) -> Config:
-        """The configuration over the bench's sources; `module` replaces its question understanding."""
-        return load_config(self.config, **self.overrides, **(MODULES.get(module, {"qu": module}) if module else {}))
-
-
-def quality_part(bench: Bench, name: str) -> Figures:
-    """All modules over one combination of sources; retrieval, scoring and answering are shared by all of them."""
-    work, sources = bench.state, _SOURCES[name]
-    default = work.load()
+def conversations(bench: Bench) -> Figures:
+    """All modules over facts of the knowledge base; retrieval, scoring and answering are shared by all of them."""
+    versions = read_benchmark(needed(bench.folder, *CONVQUESTIONS), "convmix")
+    asked = list(each_wording_once(versions, bench.size))
+    note(f"the knowledge base of wikidata-27k in {bench.kept} ...")
+    with closing(knowledge_base(bench.folder, bench.kept)) as kb:
+        # the cache is of this run only: older results may be of older code
+        cache = str(bench.work / "cache")
+        sources = {"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_cache_path": cache}
+    default = load_config(bench.options.config, **sources)
+    modules = {default.qu: {"qu": default.qu}, **MODULES}
     rows: dict[str, dict[tuple[str, str], Figures]] = {history: {} for history in HISTORIES}
-    turns_of_default: list[Turn] = []
     with Pipeline(default) as shared:
-        for module in [default.qu, *(name for name in MODULES if name != default.qu)]:
-            pipeline = Pipeline(work.load(module), ers=shared.ers, ha=shared.ha, resources=shared.resources)
+        for module, keys in modules.items():
+            config = load_config(bench.options.config, **sources, **keys)
+            pipeline = Pipeline(config, ers=shared.ers, ha=shared.ha, resources=shared.resources)
             for history, use_gold in HISTORIES.items():
-                turns = _answered(pipeline, work.conversations, sources, use_gold, f"{sources}, {module}, {history}")
-                turns_of_default = turns_of_default or turns  # with gold history
+                note(f"{module}, {history} history ...")
+                done = pipeline.run(asked, "kb", use_gold)
+                turns = [turn for conversation in done for turn in conversation["questions"]]
                 for subset, is_in in SUBSETS.items():
                     rows[history][module, subset] = figures([turn for turn in turns if is_in(turn)])
             pipeline.qu.store_cache()
-    with_pages = sum(any(e["source"] != "kb" for e in turn["top_evidences"]) for turn in turns_of_default)
-    title = f"{name}: {with_pages} of {len(turns_of_default)} turns of {default.qu} (default) have evidences of pages"
+    title = f"{len(asked)} conversations, evidences of kb; the default is {default.qu}"
     bench.compare(title, ("history", "module", "subset"), COLUMNS, rows)
     runs = {
         f"{history}, {module}, {subset}": own
         for history, measured in rows.items()
         for (module, subset), own in measured.items()
     }
-    return {"config": work.config, "conversations": len(work.conversations), "runs": runs}
-
-
-def _answered(
-    pipeline: Pipeline, conversations: Sequence[Conversation], sources: str, use_gold: bool, title: str
-) -> list[Turn]:
-    """The answered turns, as many conversations at once as the pipeline likes."""
-    step, turns = pipeline.conversations_at_once, []
-    with progress(title, len(conversations), "conversations") as advance:
-        for place in range(0, len(conversations), step):
-            done = pipeline.run(conversations[place : place + step], sources, use_gold)
-            turns += [turn for conversation in done for turn in conversation["questions"]]
-            advance(len(done))
-    return turns
-
-
-def prepare(bench: Bench) -> Work:
-    config = bench.options.config
-    for module in (load_config(config).qu, *(str(own["qu"]) for own in MODULES.values())):
-        find_module("qu", module, QuestionUnderstanding)
-    note(f"knowledge base and pages of wikidata-27k in {bench.kept} ...")
-    # the cache is of this run only: older results may be of older code
-    overrides = {**build_sources(bench.folder, bench.kept), "ers_cache_path": str(bench.work / "cache")}
-    versions = read_benchmark(needed(bench.folder, *CONVQUESTIONS), "convmix")
-    return Work(config, overrides, list(each_wording_once(versions, bench.size)))
+    return {"config": bench.options.config, "conversations": len(asked), "runs": runs}
 
 
 _OPTIONS = {"--config": {"default": "wikidata-27k.yml", "metavar": "NAME", "help": "its stages (default: %(default)s)"}}
-_PARTS = {name: partial(quality_part, name=name) for name in _SOURCES}
-SPEC = Spec("conversations", __doc__, _PARTS, (1, 15, None), options=_OPTIONS, prepare=prepare)
+SPEC = Spec("conversations", __doc__, {"kb": conversations}, (1, 15, None), options=_OPTIONS)
 
 if __name__ == "__main__":
     run(SPEC)
