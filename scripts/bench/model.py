@@ -215,10 +215,11 @@ def ranks_of(
 ) -> dict[str, list[Rank]]:
     """The rank of the first right text of each question, by system; the cross-encoder scores the `top` best of the fusion."""
     own = cosines(model.bi_encoder, asked)
-    ranks: dict[str, list[Rank]] = {BM25: [], OWN: [], FUSED: [], CROSS: []}
+    ranks: dict[str, list[Rank]] = {BM25: []}
     if base is not None:
         two = zip(asked, cosines(base, asked), strict=True)
         ranks[BASE] = [first_right(best_first(scores, question.texts), question.right) for question, scores in two]
+    ranks |= {OWN: [], FUSED: [], CROSS: []}
     form = model.reranker.row_form
     with progress(name, len(asked), "questions") as advance:
         for question, cosine in zip(asked, own, strict=True):

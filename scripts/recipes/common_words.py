@@ -1,6 +1,6 @@
 """The words that English texts write small, for `convinse/language/english/common_words.txt`: names are not told by them alone.
 
-    .venv/bin/python scripts/recipes/common_words.py
+    PYTHONPATH=scripts .venv/bin/python -m recipes.common_words
 
 They are read from the paragraphs of Wikipedia articles in hybrid/multihop-paragraphs, each article once.
 """
