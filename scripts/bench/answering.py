@@ -5,14 +5,11 @@
     bash run.sh bench answering --seq2seq FOLDER
 
 `systems`: questions are understood and evidences retrieved once, by the embedded model; each module answers from them. An
-answer is supported where an evidence that it names contains it, checked in the same way for all. The p-value is that of
-`evaluate compare` against `extractive`, whole conversations swapped. `llm` and `seq2seq` are measured where a server and a folder
+answer is supported if an evidence that it names contains it, checked in the same way for all. The p-value is that of
+`evaluate compare` against `extractive`, whole conversations swapped. `llm` and `seq2seq` are measured if a server and a folder
 of `train ha` are named.
 """
 
-from __future__ import annotations
-
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,12 +27,11 @@ from convinse.records.evidence import SOURCES
 from convinse.resources import Resources
 from convinse.scoring.convqa import evaluate, has_abstained
 from convinse.scoring.significance import compare
-from convinse.support.registry import module_names
 
-from .harness import Bench, Figures, Spec, note, run, timed
+from .harness import Bench, Figures, Spec, note, run
+from .timing import timed
 
 _AGAINST = "extractive"
-_TURNS, _PARALLEL, _LATENCY = 300, 32, 0.1
 _COLUMNS = {
     "P@1": ("p_at_1", "{:.3f}"),
     "MRR": ("mrr", "{:.3f}"),
@@ -48,30 +44,20 @@ _COLUMNS = {
 }
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--part", default="natural-dev", help="of the embedded conversations (default natural-dev)")
-    parser.add_argument("--base-url", metavar="URL", help="of a language model's server; measures llm")
-    parser.add_argument("--model", metavar="NAME", help="as that server calls it")
-    parser.add_argument("--api-key-env", metavar="NAME", help="the environment variable with its key")
-    parser.add_argument("--parallel", type=int, default=8, help="requests at once (default 8)")
-    parser.add_argument("--seq2seq", metavar="FOLDER", help="a model of train ha with ha: seq2seq")
-
-
 def _systems(bench: Bench) -> dict[str, dict[str, Any] | None]:
     """The keys of each module's configuration; None: it is not measured."""
     given = bench.options
     server = {"base_url": given.base_url, "model": given.model, "parallel": given.parallel}
-    is_here = "seq2seq" in module_names("ha")
     return {
         "entity_voting": {},
         "extractive": {},
-        "seq2seq": {"ha_model": given.seq2seq} if given.seq2seq and is_here else None,
+        "seq2seq": {"ha_model": given.seq2seq} if given.seq2seq else None,
         "llm": {"ha_llm": server | {"api_key_env": given.api_key_env}} if given.base_url else None,
     }
 
 
 def systems(bench: Bench) -> Figures:
-    """All modules that can be measured, on the same evidences."""
+    bench.need("scipy")
     config = load_config("config.yml", ers_cache_path=str(bench.work / "cache"))
     conversations = read_part(config, bench.options.part)[: bench.size]
     with Pipeline(config) as pipeline:
@@ -100,7 +86,6 @@ def systems(bench: Bench) -> Figures:
 
 
 def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> tuple[Figures, Path]:
-    """The figures of a module over turns with evidences; its answers go to a file."""
     with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
         seconds, done = timed(lambda: pipeline.run(retrieved, SOURCES, done_by="ers"))
         turns = [turn for conversation in done for turn in conversation["questions"]]
@@ -124,8 +109,15 @@ def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> 
     }, file
 
 
-SPEC = Spec("answering", __doc__, {"systems": systems}, (4, None, None), options=options, needs={"systems": ("scipy",)})
-
+_OPTIONS = {
+    "--part": {"default": "natural-dev", "help": "of the embedded conversations (default natural-dev)"},
+    "--base-url": {"metavar": "URL", "help": "of a language model's server; measures llm"},
+    "--model": {"metavar": "NAME", "help": "as that server calls it"},
+    "--api-key-env": {"metavar": "NAME", "help": "the environment variable with its key"},
+    "--parallel": {"type": int, "default": 8, "help": "requests at once (default 8)"},
+    "--seq2seq": {"metavar": "FOLDER", "help": "a model of train ha with ha: seq2seq"},
+}
+SPEC = Spec("answering", __doc__, {"systems": systems}, (4, None, None), options=_OPTIONS)
 
 if __name__ == "__main__":
     run(SPEC)

@@ -5,49 +5,33 @@ each of its questions also gets the evidences of a saved page, all pages in turn
 four sources.
 """
 
-from __future__ import annotations
-
-import gzip
 import itertools
-import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convinse.config import parse_config
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
-from convinse.records.evidence import SOURCES, Entity, Evidence
+from convinse.records.evidence import SOURCES, Evidence
 from convinse.resources import model_path
 from convinse.support.checksums import sha256
 from convinse.support.errors import DataError
 from convinse.wikipedia.build import build
 from convinse.wikipedia.dump import Embedding
 from recipes.embedded.wikidata import knowledge_base
-from recipes.sources import json_lines, needed
+from recipes.sources import needed, records
 
 SAVED = ("wikipedia-pages", "pages_with_qid.jsonl.gz")
 INTRODUCTIONS = ("wikipedia-intros", "pages_wd27k.jsonl.gz")  # of the items of wikidata-27k
 CONVQUESTIONS = ("convquestions", "val_wd27k.json.gz")  # its conversations over wikidata-27k
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _YEAR = re.compile(r"[0-9]{4}")
+SEED = 5
 _STAMP = re.compile(r"([0-9]{4})-[0-9]{2}-[0-9]{2}T")
-
-
-class SeedQuestion(NamedTuple):
-    """A question, its seed entity where one is known, and its gold answers: item ids, time stamps or texts."""
-
-    text: str
-    seed: str | None
-    gold: tuple[str, ...]
-
-
-def read_json(path: Path) -> Any:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
 
 
 def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict, tuple[str, ...]]]:
@@ -62,20 +46,20 @@ def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict, 
                 yield seed, turn, tuple(answer["id"] for answer in turn["answers"])
 
 
-def convquestions(data: Path) -> dict[str, list[SeedQuestion]]:
-    """Turn 0, and the turns one hop from the seed entity with its label in front."""
+def convquestions(data: Path) -> list[str]:
+    """The questions of turn 0, and of the turns one hop from the seed entity with its label in front."""
     first, one_hop = [], []
-    for seed, turn, gold in distinct_turns(read_json(needed(data, *CONVQUESTIONS))):
+    for seed, turn, _ in distinct_turns(records(data, *CONVQUESTIONS)):
         if turn["turn"] == 0:
-            first.append(SeedQuestion(turn["question"], seed["id"], gold))
+            first.append(turn["question"])
         if turn["one_hop"] and turn["label_agrees"] is not False:
-            one_hop.append(SeedQuestion(f"{seed['label']} {turn['question']}", seed["id"], gold))
-    return {"ConvQuestions, turn 0": first, "ConvQuestions, one hop": one_hop}
+            one_hop.append(f"{seed['label']} {turn['question']}")
+    return first + one_hop
 
 
-def holds_answer(facts: Iterable[list[Entity]], gold: Iterable[str]) -> bool:
-    """Whether a gold answer is among the entities of the facts; a year also as the year of a date."""
-    entities = [entity for fact in facts for entity in fact]
+def is_right(evidence: Evidence, gold: Iterable[str]) -> bool:
+    """Whether an evidence holds a gold answer; a year also as the year of a date."""
+    entities = evidence["wikidata_entities"]
     ids = {entity["id"] for entity in entities}
     texts = [answer for answer in gold if not _ITEM.fullmatch(answer) and answer.casefold() not in ("yes", "no", "")]
     if any(answer in ids for answer in gold if _ITEM.fullmatch(answer)):
@@ -87,17 +71,8 @@ def holds_answer(facts: Iterable[list[Entity]], gold: Iterable[str]) -> bool:
     return any(text in ids or text.casefold() in labels or (_YEAR.fullmatch(text) and text in years) for text in texts)
 
 
-def is_right(evidence: Evidence, gold: Iterable[str]) -> bool:
-    """Whether an evidence holds a gold answer; a year also as the year of a date."""
-    return holds_answer([evidence["wikidata_entities"]], gold)
-
-
 def first_hit(ranked: Iterable[Evidence], gold: Iterable[str]) -> int | None:
-    """The rank (from 1) of the first evidence with a gold answer."""
     return next((rank for rank, evidence in enumerate(ranked, 1) if is_right(evidence, gold)), None)
-
-
-SEED = 5
 
 
 def build_sources(data: Path, work: Path, pages: tuple[str, str] = SAVED, vectors: str = "") -> dict[str, str]:
@@ -136,19 +111,11 @@ class Candidates(NamedTuple):
         return self.facts + self.page
 
 
-class Pool(NamedTuple):
-    """Many candidates of different texts, and questions that some of them were retrieved for."""
-
-    queries: list[str]
-    evidences: list[Evidence]
-
-
 class Gathered(NamedTuple):
-    """The questions with their candidates, (id, label, aliases) of the knowledge base's properties, and its folder."""
+    """The questions with their candidates, and (id, label, aliases) of the knowledge base's properties."""
 
     questions: list[Candidates]
     properties: list[tuple[str, str, list[str]]]
-    kb: Path
 
 
 def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
@@ -156,20 +123,19 @@ def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
     sources = build_sources(data, work)
     retriever = ClocqRetriever(parse_config({**sources, "ers_use_cache": False}))
     with closing(retriever.resources):
-        of_pages = list(_page_evidences(retriever, needed(data, *SAVED)))
+        of_pages = list(_page_evidences(retriever, data))
         questions = []
-        turns = itertools.islice(distinct_turns(read_json(needed(data, *CONVQUESTIONS))), most)
+        turns = itertools.islice(distinct_turns(records(data, *CONVQUESTIONS)), most)
         for (seed, turn, gold), page in zip(turns, itertools.cycle(of_pages)):
             query = f"{seed['label']} {turn['question']}"
             facts, _ = retriever.retrieve_evidences(query, SOURCES)
             questions.append(Candidates(query, gold, turn["one_hop"], facts, page))
         retriever.store_cache()
-        return Gathered(questions, list(retriever.kb.properties()), Path(sources["kb_path"]))
+        return Gathered(questions, list(retriever.kb.properties()))
 
 
-def _page_evidences(retriever: ClocqRetriever, pages: Path) -> Iterator[list[Evidence]]:
-    """What users get of each saved page, filters applied."""
-    for page in json_lines(pages):
+def _page_evidences(retriever: ClocqRetriever, data: Path) -> Iterator[list[Evidence]]:
+    for page in records(data, *SAVED):
         item = {"id": page["qid"], "label": retriever.kb.label(page["qid"])}
         linked = {"item": item, "question_word": item["label"], "score": 1.0, "rank": 0}
         if evidences := retriever.retrieve_wikipedia_evidences(linked):
@@ -197,31 +163,3 @@ def draw_lists(questions: Sequence[Candidates], least: int, most_pairs: int) -> 
             lists.append((question.query, texts))
             most_pairs -= len(texts)
     return lists
-
-
-def pools(questions: Iterable[Candidates], size: int) -> list[Pool]:
-    """As many pools of exactly `size` different texts as the candidates give; no text is in two of them."""
-    made: list[Pool] = []
-    seen: set[str] = set()
-    pool = Pool([], [])
-    for question in questions:
-        pool.queries.append(question.query)
-        for evidence in question.evidences:
-            if evidence["evidence_text"] not in seen:
-                seen.add(evidence["evidence_text"])
-                pool.evidences.append(evidence)
-                if len(pool.evidences) == size:
-                    made.append(pool)
-                    pool = Pool([question.query], [])
-    return made
-
-
-def widened(question: Candidates, others: Iterable[Evidence], size: int) -> list[Evidence]:
-    """The facts of a question, then the first others that hold no gold answer, up to `size` texts, each once."""
-    chosen = {evidence["evidence_text"]: evidence for evidence in question.facts}
-    for evidence in others:
-        if len(chosen) >= size:
-            break
-        if evidence["evidence_text"] not in chosen and not is_right(evidence, question.gold):
-            chosen[evidence["evidence_text"]] = evidence
-    return list(chosen.values())

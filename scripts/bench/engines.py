@@ -1,22 +1,19 @@
-"""The engines of `bench passages`: each indexes a folder's passages.jl, and searches what it has indexed.
+"""The engines of `bench passages`: each indexes a folder's passages.jl, and searches its index.
 
-They load what they need when they are asked to: an engine's memory is its own.
+They load their packages when they are called: an engine's memory is its own.
 All use the Polish stop words and the Polish Snowball stemmer.
 """
-
-from __future__ import annotations
 
 import functools
 import json
 import os
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from .harness import Figures, importable, percentile, timed
+from .timing import percentile, timed
 
 TOP = 10
 LANGUAGE = "pl"
@@ -26,13 +23,9 @@ Search = Callable[[str], Sequence[str]]  # question -> ids of passages, best fir
 
 
 def passages(folder: Path) -> Iterator[tuple[str, str]]:
-    from convinse.passages.blocks import Passage
-
-    decoder = msgspec.json.Decoder(Passage)
     with (folder / "passages.jl").open("rb") as file:
-        for line in file:
-            passage = decoder.decode(line)
-            yield passage.id, f"{passage.title} {passage.text}"
+        for passage in map(json.loads, file):
+            yield passage["id"], f"{passage['title']} {passage['text']}"
 
 
 def _analyzer() -> Any:
@@ -122,28 +115,27 @@ def load_bm25s(folder: Path) -> Search:
     import bm25s
 
     engine = bm25s.BM25.load(str(folder / "bm25s"), mmap=True)
-    if importable("numba"):
+    if find_spec("numba"):
         engine.backend = "numba"
         engine.activate_numba_scorer()
     ids = json.loads((folder / "bm25s" / "ids.json").read_text())
 
     def search(question: str) -> list[str]:
-        places, _ = engine.retrieve(
-            _bm25s_tokens()(question, return_ids=False), k=TOP, show_progress=False, n_threads=1
-        )
+        tokens = _bm25s_tokens()(question, return_ids=False)
+        places, _ = engine.retrieve(tokens, k=TOP, show_progress=False, n_threads=1)
         return [ids[number] for number in places[0].tolist()]
 
     return search
 
 
-def index_rank_bm25(folder: Path, memory: int) -> None:
-    _rank_bm25(folder)  # it has no file: what is built here is built again to search
-
-
 def load_rank_bm25(folder: Path) -> Search:
+    """It has no file: its index is built anew to search."""
     import numpy as np
+    from rank_bm25 import BM25Okapi
 
-    analyzer, ids, engine = _rank_bm25(folder)
+    analyzer = _analyzer()
+    ids, terms = zip(*((key, analyzer.terms([text])) for key, text in passages(folder)), strict=True)
+    engine = BM25Okapi(terms, k1=1.2, b=0.75)
 
     def search(question: str) -> list[str]:
         scores = engine.get_scores(list(dict.fromkeys(analyzer.terms([question]))))
@@ -153,45 +145,34 @@ def load_rank_bm25(folder: Path) -> Search:
     return search
 
 
-def _rank_bm25(folder: Path) -> tuple[Any, list[str], Any]:
-    from rank_bm25 import BM25Okapi
-
-    analyzer = _analyzer()
-    ids, terms = zip(*((key, analyzer.terms([text])) for key, text in passages(folder)), strict=True)
-    return analyzer, list(ids), BM25Okapi(terms, k1=1.2, b=0.75)
-
-
-ENGINES: dict[str, tuple[Callable[[Path, int], None], Callable[[Path], Search]]] = {
+ENGINES: dict[str, tuple[Callable[[Path, int], object], Callable[[Path], Search]]] = {
     "convinse": (index_convinse, load_convinse),
     "tantivy": (index_tantivy, load_tantivy),
     "bm25s": (index_bm25s, load_bm25s),
-    "rank_bm25": (index_rank_bm25, load_rank_bm25),
+    "rank_bm25": (lambda folder, memory: load_rank_bm25(folder), load_rank_bm25),
 }
 
 
 def write_corpus(folder: str, passages: int) -> None:
     from recipes.synthetic_passages import write
 
-    write(Path(folder), passages, QUESTIONS, SEED, quiet=True)
+    write(Path(folder), passages, QUESTIONS, SEED)
 
 
 def index_engine(engine: str, folder: str, memory: int) -> None:
     ENGINES[engine][0](Path(folder), memory)
 
 
-def search_engine(engine: str, name: str) -> Figures:
-    """Open an engine's index and ask all questions."""
+def search_engine(engine: str, name: str) -> dict[str, float]:
     folder = Path(name)
     questions = [json.loads(line) for line in (folder / "questions.jl").read_text("utf-8").splitlines()]
     questions = questions[: FEW_QUESTIONS.get(engine)]
     gold = dict(line.split("\t")[:2] for line in (folder / "pairs.tsv").read_text("utf-8").splitlines()[1:])
     opened, search = timed(lambda: ENGINES[engine][1](folder))
     search(questions[0]["text"])
-    seconds, hits = [], 0
-    for question in questions:
-        spent, ids = timed(lambda question=question: search(question["text"]))
-        seconds.append(spent)
-        hits += gold[question["id"]] in ids
+    answered = [timed(lambda question=question: search(question["text"])) for question in questions]
+    seconds = [spent for spent, _ in answered]
+    hits = sum(gold[question["id"]] in ids for question, (_, ids) in zip(questions, answered, strict=True))
     return {
         "open_seconds": opened, "questions": len(questions), "median_ms": 1000 * statistics.median(seconds),
         "p95_ms": 1000 * percentile(seconds, 0.95), "queries_per_second": len(seconds) / sum(seconds),

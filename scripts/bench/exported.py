@@ -1,10 +1,7 @@
-"""Model folders that both backends compute, tokenizers that know no text, padding, and plain ONNX Runtime as a peer."""
-
-from __future__ import annotations
+"""Model folders that both backends compute, tokenizers that know no text, and plain ONNX Runtime as a peer."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +10,13 @@ import numpy as np
 from convinse.encoder.checkpoint import Task
 from convinse.encoder.exported import is_exported, read_exported
 from convinse.encoder.onnx_backend import runtime
-from convinse.encoder.tokens import Sequences, TextTokenizer
+from convinse.encoder.tokens import TextTokenizer
 
 from .harness import note
 
 
 def exported(model: Path, folder: Path, task: Task | None = None) -> Path:
-    """The model's folder where it has graphs for ONNX Runtime, else `folder`, to which it is exported."""
+    """The model's folder if it has graphs for ONNX Runtime, else `folder`, to which it is exported."""
     if is_exported(model):
         return model
     if not is_exported(folder):
@@ -43,54 +40,8 @@ def _tokenizer(folder: Path) -> Any:
     return Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 
-class Padding:
-    """Counts the tokens that a model computes, and those of them that only fill up a batch."""
-
-    def __init__(self) -> None:
-        self._slots = 0
-        self._tokens: list[Any] = []
-
-    def of_engine(self, engine: Any) -> Padding:
-        """Count what an engine's backend computes from now on."""
-        start = engine.backend.start
-
-        def counted(sequences: Sequences, places: np.ndarray, wanted: Sequence[Any]) -> Any:
-            lengths = sequences.lengths[places]
-            self.add(lengths.sum(), len(places) * int(lengths.max()))
-            return start(sequences, places, wanted)
-
-        engine.backend.start = counted
-        return self
-
-    @contextmanager
-    def of_module(self, module: Any) -> Iterator[None]:
-        """Count meanwhile what a module of PyTorch that takes `attention_mask` computes."""
-
-        def count(_: Any, __: tuple[Any, ...], arguments: dict[str, Any]) -> None:
-            mask = arguments["attention_mask"]
-            self.add(mask.sum(), mask.numel())  # the sum is read later: a GPU is not waited for
-
-        handle = module.register_forward_pre_hook(count, with_kwargs=True)
-        try:
-            yield
-        finally:
-            handle.remove()
-
-    def add(self, tokens: Any, slots: int) -> None:
-        self._slots += slots
-        self._tokens.append(tokens)
-
-    def clear(self) -> None:
-        self._slots, self._tokens = 0, []
-
-    @property
-    def share(self) -> float:
-        """Of the padding among all."""
-        return 1 - sum(map(int, self._tokens)) / max(1, self._slots)
-
-
 class PlainOnnx:
-    """What a user of ONNX Runtime writes: pairs by the tokenizer, sorted by length, in batches of one size, on all cores."""
+    """The loop of a user of ONNX Runtime: pairs by the tokenizer, sorted by length, in batches of one size, on all cores."""
 
     batch = 32
 
@@ -106,7 +57,6 @@ class PlainOnnx:
         self._tokenizer = _tokenizer(folder)
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length, strategy="only_second")
-        self.padding = Padding()
 
     def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """[n] log odds of pairs of texts."""
@@ -124,5 +74,4 @@ class PlainOnnx:
             given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
             feed = {name: given.get(name, np.arange(0)) for name in self._inputs}  # no rows for the other heads
             odds[places] = self._session.run(["relevance"], feed)[0]
-            self.padding.add(mask.sum(), mask.size)
         return odds

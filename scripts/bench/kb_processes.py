@@ -1,7 +1,5 @@
 """What `bench kb` runs in processes of their own: this module loads no more than a command that opens an index."""
 
-from __future__ import annotations
-
 import statistics
 from pathlib import Path
 
@@ -9,8 +7,8 @@ from convinse.config import ClocqParams
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
 
-from .harness import Figures, percentile, timed
-from .processes import own_memory
+from .harness import Figures
+from .timing import own_memory, percentile, timed
 
 
 def open_index(index: str) -> list[float]:

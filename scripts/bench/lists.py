@@ -6,8 +6,6 @@
 over the questions; an answer that lists nothing counts as a list of one.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from statistics import mean
 
@@ -30,7 +28,6 @@ _COLUMNS = {
 
 
 def lists(bench: Bench) -> Figures:
-    """The embedded model over the questions."""
     conversations = read_benchmark(_QUESTIONS, "convmix", None)
     with Pipeline(load_config("config.yml")) as pipeline:
         done = pipeline.run(conversations, SOURCES)
@@ -55,7 +52,6 @@ def _precision_and_recall(turn: Turn) -> tuple[float, float]:
 
 
 SPEC = Spec("lists", __doc__, {"lists": lists})
-
 
 if __name__ == "__main__":
     run(SPEC)

@@ -1,7 +1,5 @@
 """Measures of answers and rankings that several benches share."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -21,7 +19,6 @@ def answer_scores(predictions: Sequence[str], references: Sequence[Sequence[str]
 
 
 def first_right(order: Sequence[object], right: Collection[object]) -> Rank:
-    """The rank of the first thing in an order that is right."""
     return next((rank for rank, place in enumerate(order, 1) if place in right), None)
 
 
@@ -30,30 +27,12 @@ def mean_reciprocal_rank(ranks: Sequence[Rank]) -> float:
 
 
 def share_within(ranks: Sequence[Rank], depth: int) -> float:
-    """The share of questions with a right text among the best `depth`."""
     return sum(rank is not None and rank <= depth for rank in ranks) / max(1, len(ranks))
 
 
-def kept(ranks: Sequence[Rank], exhaustive: Sequence[Rank], depth: int) -> float | None:
-    """Of the questions whose answer the exhaustive scorer has among its best `depth`, the share where it is here too."""
-    wanted = [rank for rank, best in zip(ranks, exhaustive, strict=True) if best and best <= depth]
-    return share_within(wanted, depth) if wanted else None
-
-
-def presence(
-    ranks: Mapping[str, Sequence[Rank]], cuts: Iterable[int], exhaustive: str | None = None
-) -> dict[str, dict[str, float | None]]:
-    """Of each system the shares of questions with an answer among its best, and what it keeps of the exhaustive one's."""
-    rows: dict[str, dict[str, float | None]] = {}
-    for system, own in ranks.items():
-        rows[system] = {f"e={e}": share_within(own, e) for e in cuts}
-        if exhaustive not in (None, system):
-            rows[system] |= {f"kept {e}": kept(own, ranks[exhaustive], e) for e in cuts}
-    return rows
-
-
-def presence_columns(cuts: Iterable[int], names: Iterable[str] = ("e=",)) -> dict[str, tuple[str, str]]:
-    return {f"{name}{e}": (f"{name}{e}", "{:.1%}") for name in names for e in cuts}
+def presence(ranks: Mapping[str, Sequence[Rank]], cuts: Iterable[int]) -> dict[str, dict[str, float]]:
+    """Of each system the shares of questions with an answer among its best."""
+    return {system: {f"e={e}": share_within(own, e) for e in cuts} for system, own in ranks.items()}
 
 
 def same_share(first: Sequence[object], second: Sequence[object]) -> float:

@@ -8,23 +8,18 @@ and bm25s up to a million, rank_bm25 up to 100,000. They are not needed for anyt
 own. Of BoolQ every passage is a candidate for every question. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).
 """
 
-from __future__ import annotations
-
-import itertools
 import json
 import math
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from convinse.passages.analysis import Analyzer
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
-from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_documents
-from recipes.sources import json_lines
+from recipes.sources import records
 
 from .engines import (
     ENGINES,
@@ -35,14 +30,14 @@ from .engines import (
     index_engine,
     index_tantivy,
     load_tantivy,
+    passages,
     search_engine,
     write_corpus,
 )
-from .harness import Bench, Figures, Spec, run, timed
+from .harness import Bench, Figures, Spec, run
 from .measures import first_right, share_within
-from .processes import ChildError, apart, disk
+from .timing import ChildError, apart, disk, timed
 
-SEED = 1
 BOOLQ_COLUMNS = {
     "questions": ("questions", "{:,}"), "hit@1": ("hit_at_1", "{:.2f}"), "hit@10": ("hit_at_10", "{:.2f}"),
     "NDCG@10": ("ndcg_at_10", "{:.2f}"), "ms a question": ("ms_per_question", "{:.2f}"),
@@ -58,47 +53,30 @@ COLUMNS = {
 }  # fmt: skip
 
 
-def read(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], str], list[tuple[str, str]]]:
-    """Passages (title, text) with their ids, and questions with the id of the passage that answers each."""
-    passages: dict[tuple[str, str], str] = {}
-    questions = []
-    for row in itertools.chain.from_iterable(map(json_lines, paths)):
-        questions.append((row["question"], passages.setdefault((row["title"], row["passage"]), str(len(passages)))))
-    return passages, questions
-
-
 def boolq(bench: Bench) -> Figures:
     """BM25 over the passages of BoolQ, all of which are candidates for every question."""
-    try:
-        passages, questions = read([bench.data("boolq", f"{part}.jsonl.gz") for part in ("train", "dev")])
-    except DataError as error:
-        bench.console.print(f"BoolQ: {error}")
-        return {"left_out": str(error)}
+    ids: dict[tuple[str, str], str] = {}  # of title and text
+    questions = []
+    for row in (row for part in ("train", "dev") for row in records(bench.folder, "boolq", f"{part}.jsonl.gz")):
+        questions.append((row["question"], ids.setdefault((row["title"], row["passage"]), str(len(ids)))))
     corpus = bench.work / "boolq.jl"
-    rows = ({"id": key, "title": title, "text": text} for (title, text), key in passages.items())
+    rows = ({"id": key, "title": title, "text": text} for (title, text), key in ids.items())
     corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     build_index(corpus, bench.work / "boolq", Parameters("en"))
     index = PassageIndex(bench.work / "boolq")
-
-    def lexical(text: str) -> list[str]:
-        return [hit.id for hit in index.search(text, TOP)]
-
-    measured = {"BM25": measures(questions, lexical)}
-    bench.compare(f"BoolQ, {len(passages):,} passages", ("ranked by",), BOOLQ_COLUMNS, {(): measured})
-    return {"passages": len(passages), "rows": measured}
-
-
-def measures(questions: Sequence[tuple[str, str]], search: Callable[[str], Sequence[str]]) -> dict[str, float]:
-    """Of one way to search, in percent; a question has one relevant passage."""
-    seconds, found = timed(lambda: [search(text) for text, _ in questions])
-    ranks = [first_right(ids, {wanted}) for ids, (_, wanted) in zip(found, questions, strict=True)]
-    return {
+    seconds, found = timed(lambda: [index.search(text, TOP) for text, _ in questions])
+    ranks = [
+        first_right([hit.id for hit in hits], {wanted}) for hits, (_, wanted) in zip(found, questions, strict=True)
+    ]
+    measured = {
         "questions": len(ranks),
         "hit_at_1": 100 * share_within(ranks, 1),
         "hit_at_10": 100 * share_within(ranks, TOP),
         "ndcg_at_10": 100 * sum(1 / math.log2(rank + 1) for rank in ranks if rank) / len(ranks),
         "ms_per_question": 1000 * seconds / len(ranks),
     }
+    bench.compare(f"BoolQ, {len(ids):,} passages", ("ranked by",), BOOLQ_COLUMNS, {(): {"BM25": measured}})
+    return {"passages": len(ids), **measured}
 
 
 def synthetic(bench: Bench) -> Figures:
@@ -125,10 +103,9 @@ def _engine(engine: str, folder: Path) -> Figures:
         asked = apart(search_engine, engine, folder)
     except ChildError as error:
         return {"left_out": str(error)}
-    return {
-        "index_seconds": built.seconds, "index_peak_mb": built.peak / 1e6, "disk_mb": disk(folder / engine) / 1e6,
-        **asked.result, "search_peak_mb": asked.peak / 1e6,
-    }  # fmt: skip
+    size = disk(folder / engine) / 1e6
+    built_in = {"index_seconds": built.seconds, "index_peak_mb": built.peak / 1e6, "disk_mb": size}
+    return {**built_in, **asked.result, "search_peak_mb": asked.peak / 1e6}
 
 
 def brute_force(bench: Bench) -> Figures:
@@ -142,29 +119,24 @@ def brute_force(bench: Bench) -> Figures:
     index_tantivy(folder, MEMORY)
     own, beside = PassageIndex(folder / "index"), load_tantivy(folder)
     engines: dict[str, Search] = {"convinse": lambda text: [hit.id for hit in own.search(text, TOP)], "tantivy": beside}
-    ids, counts = [], []
-    postings: dict[str, list[int]] = defaultdict(list)
-    for number, (_, passage) in enumerate(read_documents(folder / "passages.jl")):
-        count = Counter(analyzer.terms([passage["text"]]))
-        for term in analyzer.terms([passage["title"]]):
-            count[term] += parameters.title_weight
-        for term in count:
-            postings[term].append(number)
-        ids.append(passage["id"])
-        counts.append(count)
+    ids, texts = zip(*passages(folder), strict=True)
+    counts = [Counter(analyzer.terms([text])) for text in texts]
     lengths = [count.total() for count in counts]
     mean = sum(lengths) / len(lengths)
+    postings: dict[str, list[int]] = defaultdict(list)
+    for number, count in enumerate(counts):
+        for term in count:
+            postings[term].append(number)
     same = dict.fromkeys(engines, 0)
     questions = [question["text"] for _, question in read_documents(folder / "questions.jl")]
     for question in questions:
-        scores: Counter[int] = Counter()
+        scores: dict[int, float] = defaultdict(float)
         for term in dict.fromkeys(analyzer.terms([question])):
             having = postings.get(term, [])
             idf = math.log(1 + (len(counts) - len(having) + 0.5) / (len(having) + 0.5))
             for number in having:
-                often = counts[number][term]
                 norm = parameters.k1 * (1 - parameters.b + parameters.b * lengths[number] / mean)
-                scores[number] += idf * often / (often + norm)  # type: ignore[assignment]
+                scores[number] += idf * counts[number][term] / (counts[number][term] + norm)
         best = sorted(scores, key=lambda number: (-round(scores[number], 9), number))[:TOP]
         for engine, search in engines.items():
             same[engine] += {ids[number] for number in best} == set(search(question))
@@ -174,11 +146,8 @@ def brute_force(bench: Bench) -> Figures:
     return {"passages": len(counts), "questions": len(questions), "same": same}
 
 
-SPEC = Spec(
-    "passages", __doc__, {"synthetic": synthetic, "brute_force": brute_force, "boolq": boolq},
-    ((5_000,), (100_000,), (100_000, 1_000_000, 7_097_322)),
-    peers=("tantivy", "bm25s", "numba", "rank-bm25"),
-)  # fmt: skip
+_PARTS = {"synthetic": synthetic, "brute_force": brute_force, "boolq": boolq}
+SPEC = Spec("passages", __doc__, _PARTS, ((5_000,), (100_000,), (100_000, 1_000_000, 7_097_322)))
 
 if __name__ == "__main__":
     run(SPEC)

@@ -6,12 +6,10 @@
 configuration, `without` are the defaults of all keys, which load no model.
 """
 
-from __future__ import annotations
-
 import shutil
 
-from .harness import Bench, Figures, Spec, Spread, run
-from .processes import Usage, command
+from .harness import Bench, Figures, Spec, run
+from .timing import Spread, Usage, command
 
 COLD, WARM = "pipeline with the model, cold cache", "pipeline with the model, warm cache"
 _ALL, _NO_CACHE, _OLD = "kb_text_table_info", "nocache.yml", ("cache", "lexical-cache", "results")
@@ -31,12 +29,11 @@ def pipeline(bench: Bench) -> Figures:
         "pipeline without, warm cache": ["pipeline", _ALL, "bench.yml", "--restart", *end],
         "pipeline without, no cache": ["pipeline", _ALL, _NO_CACHE, "--restart", *end],
     }
-
     usages: dict[str, list[Usage]] = {name: [] for name in cases}
     for _ in range(bench.rounds):
         for rest in _OLD:
             shutil.rmtree(bench.work / rest, ignore_errors=True)
-        (bench.work / "cache").mkdir()  # the default takes it where it is there
+        (bench.work / "cache").mkdir()  # the default takes it if it is there
         for name, arguments in cases.items():  # in this order: one needs what another has written
             usages[name].append(command(arguments, bench.work))
     figures: Figures = {
@@ -49,7 +46,6 @@ def pipeline(bench: Bench) -> Figures:
 
 
 SPEC = Spec("pipeline", __doc__, {"commands": pipeline}, (3, None, None), rounds=(1, 3, 5))
-
 
 if __name__ == "__main__":
     run(SPEC)

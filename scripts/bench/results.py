@@ -7,8 +7,6 @@ Runs of the pipeline with `config.yml` (the embedded model) and `lexical.yml` (i
 finished there is not run again unless the code changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -67,7 +65,6 @@ def measured(
 
 
 def sources_part(bench: Bench) -> Figures:
-    """Every combination of sources, with the model and without."""
     rows = {}
     for sources in load_config(MODEL).combinations:
         without = measured(bench, NO_MODEL, sources)
@@ -76,7 +73,6 @@ def sources_part(bench: Bench) -> Figures:
 
 
 def groups_part(bench: Bench) -> Figures:
-    """All sources, by domain, and by the source that holds an answer."""
     figures, without = measured(bench, MODEL), measured(bench, NO_MODEL)
     rows = {}
     for group, label in (("domains", "{}"), ("sources", "answer in {}")):
@@ -116,14 +112,12 @@ def natural_part(bench: Bench, part: str) -> Figures:
 
 
 def understanding_part(bench: Bench) -> Figures:
-    """Each way to understand a question, on the dev part, which chose the default."""
     rows = {name: measured(bench, NO_MODEL, part="dev", qu=name) for name in UNDERSTANDING}
     rows["slots, no qu_rewriter"] = measured(bench, NO_MODEL, part="dev", qu_rewriter=None)
     return _shown(bench, f"embedded dev part, {NO_MODEL}, gold answers of earlier turns", ("qu",), rows)
 
 
 def _shown(bench: Bench, title: str, words: Sequence[str], rows: Mapping[Any, Figures]) -> Figures:
-    """Print rows, and return their figures by what names them."""
     shown = {title: MEASURES} | ({f"{title}: how sure it is": SURENESS} if len(words) > 1 else {})
     for name, columns in shown.items():
         bench.compare(name, words, columns, {(): rows})
@@ -137,10 +131,7 @@ _PARTS = {
     "fresh": partial(natural_part, part=FRESH),
     "understanding": understanding_part,
 }  # fmt: skip
-SPEC = Spec(
-    "results", __doc__, _PARTS, (3, None, None), needs=dict.fromkeys(_PARTS, ("scipy",)), peers=("onnxruntime", "scipy")
-)
-
+SPEC = Spec("results", __doc__, _PARTS, (3, None, None), prepare=lambda bench: bench.need("scipy"))
 
 if __name__ == "__main__":
     run(SPEC)

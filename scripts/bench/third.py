@@ -8,9 +8,6 @@ The embedded conversations are those of `--part natural-third`; third.json has t
 introductions of its items, those over saved pages have these. Earlier turns count with their predicted answers.
 """
 
-from __future__ import annotations
-
-import argparse
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -71,18 +68,13 @@ def _read(bench: Bench, name: str) -> tuple[Config, list[Conversation]]:
     ]
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--limit", type=positive, metavar="N", help="the first N conversations of each set")
-
-
 SPEC = Spec(
     "third",
     __doc__,
     {name: partial(third, name=name) for name in ("embedded", *_PAGES)},
-    options=_options,
+    options={"--limit": {"type": positive, "metavar": "N", "help": "the first N conversations of each set"}},
     prepare=lambda bench: {},
 )
-
 
 if __name__ == "__main__":
     run(SPEC)

@@ -9,8 +9,6 @@ writes `docs/figures/ablations.json`: what each feature and each operation is wo
 The turns with their evidences are kept in the folder `work`; delete it after a change of what finds them.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json
@@ -23,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.candidates import INTRODUCTIONS, build_sources
-from bench.conversations.turns import is_right
+from bench.conversations import is_right
 from convinse.config import load_config, resolve
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.experiment import read_part
@@ -81,7 +79,6 @@ class RememberingReader:
         self._spans: dict[tuple[str, str], list[AnswerSpan]] = {}
 
     def read_all(self, questions: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[AnswerSpan]]:
-        """The spans of each question's texts."""
         new = [
             [text for text in dict.fromkeys(texts) if (question, text) not in self._spans]
             for question, texts in zip(questions, contexts, strict=True)
@@ -119,8 +116,6 @@ def kept_turns(
 
 
 class World(NamedTuple):
-    """An answering module over its knowledge base, and the sets of turns that it answers."""
-
     module: ExtractiveAnswering | EntityVoting
     turns: dict[str, _Turns]
 
@@ -140,7 +135,6 @@ def learned_sets(worlds: Sequence[World]) -> list[ChoiceSet]:
 
 
 def turns_of(base: str, work: Path) -> dict[str, _Turns]:
-    """The turns of each embedded set that a configuration learns from."""
     parts = {part: read_part(load_config(base), part) for part in _PARTS}
     turns = {part: kept_turns(part, base, {}, own, SOURCES, work) for part, own in parts.items()}
     if base == "config.yml":
@@ -203,7 +197,6 @@ def compared(
 
 
 def ablations(worlds: Sequence[World]) -> dict[str, dict[str, float]]:
-    """What each feature and each operation is worth: the figures without it."""
     sets = learned_sets(worlds)
     l2, _ = best_strength(sets)
     every = list(range(len(Features._fields)))
@@ -220,7 +213,6 @@ def ablations(worlds: Sequence[World]) -> dict[str, dict[str, float]]:
 
 
 def ablation_rows(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[list[str]]:
-    """The rows of the table of ablations: what is left out, then the cells of each ranking."""
     for name in next(iter(figures.values())):
         kind, _, word = name.partition(" ")
         row = [f"`{word}`" if kind == "feature" else f"operation `{word}`" if word else "nothing"]

@@ -1,11 +1,9 @@
 """The words that English texts write small, for `convinse/language/english/common_words.txt`: names are not told by them alone.
 
-    .venv/bin/python scripts/recipes/common_words.py
+    PYTHONPATH=scripts .venv/bin/python -m recipes.common_words
 
 They are read from the paragraphs of Wikipedia articles in hybrid/multihop-paragraphs, each article once.
 """
-
-from __future__ import annotations
 
 import re
 import textwrap
@@ -31,7 +29,6 @@ _HEADER = """\
 
 
 def articles(data: Path) -> dict[str, str]:
-    """Title -> text of the paragraphs."""
     texts: dict[str, str] = {}
     for line in json_lines(needed(data, "hybrid", "multihop-paragraphs.jsonl.gz")):
         for paragraph in line["paragraphs"]:
@@ -49,7 +46,6 @@ def small_stems(texts: Iterable[str], least: int = LEAST) -> list[str]:
 
 
 def main() -> None:
-    """Write the list into the checkout."""
     texts = articles(shared_data())
     stems = small_stems(texts.values())
     path = project_root() / "convinse" / "language" / "english" / "common_words.txt"

@@ -1,11 +1,9 @@
 """Tables of recipes for the pages: docs/figures/NAME.json, as benches write theirs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 
-from bench.harness import commit
+from bench.machine import commit
 from convinse.config import project_root
 
 

@@ -72,7 +72,6 @@ def opened(browser, address, width, height, theme, scale=1.5):
 
 
 def taken(page, path):
-    """Write what the page shows."""
     shot = page.context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": 82})
     path.write_bytes(base64.b64decode(shot["data"]))
     print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
@@ -81,7 +80,6 @@ def taken(page, path):
 
 
 def main():
-    """Take all pictures; measure five first loads."""
     IMAGES.mkdir(exist_ok=True)
     with service() as address, chromium() as browser:
         for name, (width, height, theme, questions) in PICTURES.items():

@@ -1,7 +1,5 @@
 """What a dump says, read with the standard library only: what the index of a knowledge base must agree with."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import json
@@ -59,7 +57,6 @@ class BruteForce:
 
     @functools.cached_property
     def hubs(self) -> list[str]:
-        """The items in most facts."""
         known = self.by_item.keys() & self.labels.keys()
         return sorted(known, key=lambda item: (-len(self.by_item[item]), item))[:HUBS]
 
@@ -76,7 +73,6 @@ class BruteForce:
         return set().union(*(self.items_of[fact] for fact in self.neighborhood(item))) - {item}
 
     def direct(self, one: str, other: str) -> set[tuple[str, ...]]:
-        """The facts that hold both items."""
         return {self.facts[n] for n in self.by_item.get(one, set()) & self.by_item.get(other, set())}
 
     def connectivity(self, one: str, other: str) -> float:

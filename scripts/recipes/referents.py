@@ -6,17 +6,12 @@ Learned from are the embedded conversations (train, dev, natural-dev) and ConvMi
 history of each question is right. Five folds by conversation tell what each feature brings (`docs/figures/referents.json`).
 """
 
-from __future__ import annotations
-
 import argparse
-import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from convinse.config import SNAPSHOT, Config, load_config, resolve
 from convinse.experiment import read_part
@@ -37,37 +32,22 @@ from convinse.resources import Resources
 from convinse.support import manifest
 from convinse.support.files import replacing
 from convinse.support.weights import FeatureWeight, model_bytes
+from convinse.training.choices import Choice, fit
 from recipes.embedded.rewrites import is_held_out
 from recipes.figures import write_table
 from recipes.sources import needed, shared_data
 
 _COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.referents --kb KB --dump DUMP"
+_PARTS = ("train", "dev", "natural-dev")
 _FOLDS = 5
 _L2 = 1.0
-_UNSEEN = "convmix, unseen by the head"
-_WEIGHTS = {
-    "train": 1.0,
-    "dev": 1.0,
-    "natural-dev": 1.0,
-    "convmix": 0.4,
-    _UNSEEN: 0.4,
-}  # of a question; ConvMix comes twice
+_CONVMIX = 0.4  # weight of a question of ConvMix, which comes twice
 
 
-class Choice(NamedTuple):
-    """The features of the things that a question may be about, those of none, and which of them it is about."""
-
-    group: str
-    features: np.ndarray
-    nothing: np.ndarray
-    right: np.ndarray
-
-
-def choices(config: Config, conversations: Sequence[Conversation]) -> Iterator[Choice]:
-    """The choices of the follow-ups of conversations."""
+def choices(config: Config, conversations: Sequence[Conversation], weight: float = 1.0) -> Iterator[Choice]:
+    """The things that each follow-up may be about; the features of the question are those of "nothing"."""
     with Resources(config) as resources:
         rewriter, reader = resources.rewriter(), FeatureReader(resources.kb, resources.language)
-        assert rewriter is not None
         for conversation in conversations:
             history: list[Turn] = []
             for turn in conversation["questions"]:
@@ -81,77 +61,55 @@ def choices(config: Config, conversations: Sequence[Conversation]) -> Iterator[C
                     features = reader.read(turn["question"], spoken, len(history), shares, named)
                     ids = {entity["id"] for entity in entities}
                     yield Choice(
-                        str(conversation.get("group", conversation["conv_id"])),
                         np.array(features, np.float64),
                         np.array(reader.read_nothing(turn["question"], named), np.float64),
                         np.array([thing.entity["id"] in ids for thing in spoken]),
+                        weight,
+                        str(conversation.get("group", conversation["conv_id"])),
                     )
                 history.append(_in_full(turn))
 
 
 def _in_full(turn: Turn) -> Turn:
-    entities = turn.get("entities", [])
-    about = (
-        "" if not entities or entities[0]["label"].casefold() in turn["question"].casefold() else entities[0]["label"]
-    )
+    question, entities = turn["question"], turn.get("entities", [])
+    is_named = not entities or entities[0]["label"].casefold() in question.casefold()
     return {
-        "question": turn["question"],
-        "resolved_question": turn.get("completed") or f"{turn['question']} ({about})".removesuffix(" ()"),
+        "question": question,
+        "resolved_question": turn.get("completed")
+        or (question if is_named else f"{question} ({entities[0]['label']})"),
         "answers": turn.get("answers", []),
         "representation": {"context": [], "entities": entities, "predicate": "", "answer_type": ""},
     }
 
 
-def fit(weighted: Sequence[tuple[float, Choice]], without: int | None = None) -> np.ndarray:
-    """The weights of the features, of those of none, and the bias."""
-    features, nothing = len(ReferentFeatures._fields), len(NoneFeatures._fields)
-
-    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        total, gradient = _L2 / 2 * float(weights @ weights), _L2 * weights
-        for weight, choice in weighted:
-            chances = _chances(weights, choice)
-            right = np.append(choice.right, not choice.right.any())
-            share = max(float(chances[right].sum()), 1e-12)
-            total -= weight * np.log(share)
-            excess = weight * (chances - np.where(right, chances / share, 0))
-            gradient[:features] += excess[:-1] @ choice.features
-            gradient[features:-1] += excess[-1] * choice.nothing
-            gradient[-1] += excess[-1]
-        if without is not None:
-            gradient[without] = 0
-        return total, gradient
-
-    fitted: np.ndarray = minimize(loss, np.zeros(features + nothing + 1), jac=True, method="L-BFGS-B").x
-    return fitted
+def without(choice: Choice, feature: int) -> Choice:
+    """A choice without a feature, those of "nothing" counted on."""
+    every = np.ones(len(_NAMES))
+    every[feature] = 0
+    of_things, of_nothing = np.split(every, [len(ReferentFeatures._fields)])
+    return choice._replace(candidates=choice.candidates * of_things, question=choice.question * of_nothing)
 
 
-def _chances(weights: np.ndarray, choice: Choice) -> np.ndarray:
-    features = choice.features.shape[1]
-    odds = np.append(choice.features @ weights[:features], choice.nothing @ weights[features:-1] + weights[-1])
-    shares = np.exp(odds - odds.max())
-    chances: np.ndarray = shares / shares.sum()
-    return chances
+_NAMES = (*ReferentFeatures._fields, *(f"nothing {name}" for name in NoneFeatures._fields))
 
 
-def is_right(weights: np.ndarray, choice: Choice) -> bool:
-    """Return True if the likeliest thing is one that the question is about, or if it is none and there is none."""
-    best = int(_chances(weights, choice).argmax())
-    return bool(choice.right[best]) if best < len(choice.right) else not choice.right.any()
-
-
-def by_folds(sets: dict[str, list[Choice]], without: int | None = None) -> dict[str, float]:
+def by_folds(sets: dict[str, list[Choice]]) -> list[str]:
     """The share of the choices of each set that are right, learned from the conversations of the other folds."""
-    fold_of = {own.group: zlib.crc32(own.group.encode()) % _FOLDS for part in sets.values() for own in part}
     right: dict[str, list[bool]] = {name: [] for name in sets}
     for fold in range(_FOLDS):
-        learned = [(_WEIGHTS[name], own) for name, part in sets.items() for own in part if fold_of[own.group] != fold]
-        weights = fit(learned, without)
+        learned, judged = [], []
         for name, part in sets.items():
-            right[name] += [is_right(weights, own) for own in part if fold_of[own.group] == fold]
-    return {name: float(np.mean(own)) for name, own in right.items()}
+            for own in part:
+                is_out = zlib.crc32(own.group.encode()) % _FOLDS == fold
+                judged += [(name, own)] if is_out else []
+                learned += [] if is_out else [own]
+        fitted = fit(learned, _L2)
+        for name, own in judged:
+            right[name].append(bool(np.append(own.right, not own.right.any())[fitted.probabilities(own).argmax()]))
+    return [f"{np.mean(own):.3f}" for own in right.values()]
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kb", required=True, metavar="DIR", help="the knowledge base of wikidata-27k")
     parser.add_argument("--dump", required=True, metavar="FILE", help="a dump of pages of its items")
@@ -159,31 +117,34 @@ def main() -> int:
     embedded = load_config("config.yml")
     real = load_config("wikidata-27k.yml", kb_path=options.kb, ers_wikipedia_dump=options.dump)
     convmix = read_benchmark(needed(shared_data(), "convmix", "dev_wd27k.json.gz"), "convmix", "dev")
-    sets = {part: list(choices(embedded, read_part(embedded, part))) for part in ("train", "dev", "natural-dev")}
-    of_convmix = list(choices(real, convmix))
+    sets = {part: list(choices(embedded, read_part(embedded, part))) for part in _PARTS}
+    of_convmix = list(choices(real, convmix, _CONVMIX))
     sets["convmix"] = [own for own in of_convmix if not is_held_out(f"convmix {own.group}")]
-    sets[_UNSEEN] = [own for own in of_convmix if is_held_out(f"convmix {own.group}")]
-    rows = {"all of them": by_folds(sets)}
-    names = (*ReferentFeatures._fields, *(f"nothing {name}" for name in NoneFeatures._fields))
-    rows |= {f"without {name}": by_folds(sets, place) for place, name in enumerate(names)}
-    cells = [[name, *(f"{share:.3f}" for share in row.values())] for name, row in rows.items()]
+    sets["convmix, unseen by the head"] = [own for own in of_convmix if is_held_out(f"convmix {own.group}")]
+    cells = [["all of them", *by_folds(sets)]]
+    for place, name in enumerate(_NAMES):
+        fewer = {part: [without(own, place) for own in choices] for part, choices in sets.items()}
+        cells.append([f"without {name}", *by_folds(fewer)])
     counts = [f"{part} ({len(own)})" for part, own in sets.items()]
     title = "follow-ups whose topic is right, by five folds of conversations"
     write_table("referents", _COMMAND, ["features", *counts], cells, title=title)
-    weights = fit([(_WEIGHTS[name], own) for name, part in sets.items() for own in part])
-    names = (*ReferentFeatures._fields, *NoneFeatures._fields)
-    named = [FeatureWeight(name, 0.0, 1.0, round(float(own), 4)) for name, own in zip(names, weights[:-1], strict=True)]
-    features = len(ReferentFeatures._fields)
+    learned = [own for part in sets.values() for own in part]
+    fitted = fit(learned, _L2)
+    things, nothing = (
+        [FeatureWeight(name, *map(float, own)) for name, *own in zip(names, *scale, weights.round(4), strict=True)]
+        for names, scale, weights in (
+            (ReferentFeatures._fields, fitted.scale, fitted.candidates),
+            (NoneFeatures._fields, fitted.question_scale, fitted.question),
+        )
+    )
     model = ReferentWeights(
-        format=FORMAT, features=named[:features], nothing=named[features:], bias=round(float(weights[-1]), 4),
-        trained_on=sum(map(len, sets.values())),
-    )  # fmt: skip
+        format=FORMAT, features=things, nothing=nothing, bias=round(fitted.bias, 4), trained_on=len(learned)
+    )
     folder = Path(resolve(SNAPSHOT + "model"))
     with replacing(folder / FILE) as temporary:
         temporary.write_bytes(model_bytes(model))
     manifest.seal(folder, "model")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

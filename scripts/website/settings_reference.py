@@ -1,7 +1,5 @@
 """The keys of a configuration, from the types and docstrings of `convinse.config`: name, values, unit, default, since, meaning."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re
@@ -17,7 +15,7 @@ _NAME = r"[a-z][a-z_0-9]*"
 
 
 class Key(NamedTuple):
-    """A key: `values` says in words what may be given; `default` is YAML, empty where a value is required."""
+    """A key: `values` says in words what may be given; `default` is YAML, empty if a value is required."""
 
     name: str
     values: str
@@ -119,7 +117,6 @@ def _default(field: types.Field) -> str:
 
 
 def markdown(key: Key) -> str:
-    """Return the entry of a key in the reference."""
     required = "" if key.default or key.values == "keys of its own" else "required"
     default = f"default {code(key.default)}" if key.default else required
     facts = ", ".join(filter(None, [key.values, key.unit, default, f"since {key.since}"]))

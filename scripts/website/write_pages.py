@@ -13,8 +13,6 @@ Each part stands between two comments, so that a page reads the same on a code h
 With --check nothing is written; the status is 1 if a page is not up to date.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re
@@ -103,7 +101,6 @@ def _origin(name: str, part: Mapping[str, Any]) -> str:
 
 
 def _commands(words: list[str]) -> str:
-    """The help text of each command."""
     known = dict(parsers(build_parser()))
     if unknown := set(words) - known.keys():
         raise LookupError(f"no such command: {', '.join(sorted(unknown))}")

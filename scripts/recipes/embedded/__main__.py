@@ -7,8 +7,6 @@ embedding stays close. A stopped run goes on when it is started again. `--quick`
 takes a finished model and trains anew the heads that the recipe trains over it: yes or no, and the answer type.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging
@@ -19,25 +17,23 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from safetensors import safe_open
 
 from convinse.config import SNAPSHOT, load_settings, resolve
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
-from convinse.encoder.heads import RewriteHead, YesNoHead
 from convinse.encoder.onnx_export import write_graphs
 from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.support.files import remove, replacing
 from convinse.support.manifest import MANIFEST, seal
-from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
-from recipes.embedded.answer_classes import TypedQuestions, typed_questions
-from recipes.embedded.answer_type import AnswerTypeTraining, train_answer_type
-from recipes.embedded.card import embedded_card
-from recipes.embedded.ranking_sets import Decided, boolq_questions, infotabs_statements
+from recipes.embedded.answer_classes import typed_questions
+from recipes.embedded.answer_type import train_answer_type
+from recipes.embedded.card import Trained, embedded_card
+from recipes.embedded.ranking_sets import boolq_questions, infotabs_statements
 from recipes.embedded.recipe import (
     Data,
     Recipe,
@@ -48,30 +44,33 @@ from recipes.embedded.recipe import (
     without_held_out,
     write_examples,
 )
-from recipes.embedded.rewriter import RewriteExamples, rewrite_examples, train_rewriter
+from recipes.embedded.rewriter import rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 _QUICK = 24  # examples of a data set
+_TRAIN = {"yes_no": train_yes_no, "answer_type": train_answer_type, "rewrite": train_rewriter}  # heads
+_OPTIONS = {
+    "--config": "the recipe (default: config/model/embedded.yml)",
+    "--base": "the model to start from instead of the recipe's",
+    "--trunk": "a finished model: only the heads over it are trained",
+    "--work": "where the knowledge base is built and kept",
+    "--examples": "where the examples are kept, read if the file exists (.jsonl.gz)",
+}
+_KEPT = (
+    "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
+    "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id", "distances",
+)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
-    parser.add_argument(
-        "--config", default="model/embedded.yml", help="the recipe (default: config/model/embedded.yml)"
-    )
-    parser.add_argument("--base", metavar="DIR", help="the model to start from instead of the recipe's")
-    parser.add_argument(
-        "--trunk", type=Path, metavar="DIR", help="a finished model: only the heads over it are trained"
-    )
-    parser.add_argument("--work", type=Path, metavar="DIR", help="where the knowledge base is built and kept")
-    parser.add_argument(
-        "--examples", type=Path, metavar="FILE", help="where the examples are kept, read if it is there (.jsonl.gz)"
-    )
+    for name, text in _OPTIONS.items():
+        parser.add_argument(name, metavar="FILE" if name in ("--config", "--examples") else "DIR", help=text)
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
@@ -85,35 +84,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> None:
     changes = {} if options.base is None else {"base": options.base}
-    recipe = load_settings(Recipe, options.config, **changes)
+    recipe = load_settings(Recipe, options.config or "model/embedded.yml", **changes)
     if options.quick:
         recipe = quick(recipe)
     check_output(options.output, "--output")
     if not options.data.is_dir():
         raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
-    if options.trunk is not None:
-        only_heads(options, recipe)
-        return
+    with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
+        work = Path(options.work or temporary)
+        if options.trunk is not None:
+            only_heads(options, recipe, work)
+        else:
+            whole_model(options, recipe, work)
+    LOGGER.info("the model is in %s", options.output)
+
+
+def whole_model(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
     checkpoint, teachers, base = start_from(recipe)
     start = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
-        work = options.work or Path(temporary)
-        if options.examples is not None and options.examples.is_file():
-            data = read_examples(options.examples)
-        else:
-            data = examples_of(recipe, options.data, work)
-            if options.examples is not None:
-                write_examples(data, options.examples)
-        # what the last step needs is looked for before the first
-        check_layers(checkpoint, recipe)
-        given = Given.of(options.data, work, recipe)
+    data = kept_examples(recipe, options, work)
+    # the data that the last step needs is looked for before the first
+    check_layers(checkpoint, recipe)
+    learned = learned_by_heads(options.data, work, recipe)
     state = state_of(options.output)
     results = train_stages(checkpoint, teachers, data, recipe, state)
-    heads = Heads.trained(checkpoint, recipe, given, options)
+    heads = trained_heads(checkpoint, recipe, learned, options)
     sizes = {name: len(examples) for name, examples in data.train.items()}
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
-    card = embedded_card(recipe, sizes, results[-1], origin, minutes, heads.decided, heads.answer_type, heads.rewritten)
     record = {
         "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
@@ -121,22 +119,59 @@ def run(options: argparse.Namespace) -> None:
         "examples": sizes,
         "data": data.run_id,
         "minutes": round(minutes, 1),
-        **heads.record(),
+        **dict.fromkeys(_TRAIN),
+        **{name: {"best_epoch": fitted.best, "epochs": fitted.history} for name, (_, fitted) in heads.items()},
     }
 
     def more(folder: Path) -> None:
-        heads.save(folder)
+        for head, _ in heads.values():
+            head.save(folder)
         copy_heads(base, folder, recipe)
         write_graphs(folder)
 
+    card = embedded_card(recipe, sizes, results[-1], origin, minutes, heads)
     write_trained(checkpoint, options.output, card, results[-1], record, more, storage="int8")
     remove(state)
-    heads.forget(options.output)
-    LOGGER.info("the model is in %s", options.output)
+    forget_heads(options.output)
+
+
+def only_heads(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
+    """Write a copy of a finished model with other heads over it: those that the recipe trains."""
+    if recipe.yes_no is recipe.answer_type is recipe.rewrite is None:
+        raise ConfigError("yes_no: null: the recipe has no head to train; give one of them, or remove --trunk")
+    checkpoint = load_checkpoint(Path(options.trunk), "question-answering", "--trunk")
+    if checkpoint.folder is None:
+        raise ModelError(f"--trunk: {options.trunk}: no such folder; give that of a finished model")
+    check_layers(checkpoint, recipe)
+    heads = trained_heads(checkpoint, recipe, learned_by_heads(options.data, work, recipe), options)
+    with replacing(options.output) as temporary:
+        shutil.copytree(checkpoint.folder, temporary)
+        (temporary / MANIFEST).unlink(missing_ok=True)  # that of the heads before
+        for head, _ in heads.values():
+            head.save(temporary)
+        write_graphs(temporary)
+        seal(temporary, "model")
+    forget_heads(options.output)
+    for name, (_, fitted) in heads.items():
+        LOGGER.info("%s: %s", name, fitted.history[fitted.best])
+
+
+# -- data --------------------------------------------------------------------------------------------------------------
+
+
+def kept_examples(recipe: Recipe, options: argparse.Namespace, work: Path) -> Data:
+    """The examples of the file of --examples if it exists, else built, and kept there."""
+    if options.examples is None:
+        return examples_of(recipe, options.data, work)
+    file = Path(options.examples)
+    if file.is_file():
+        return read_examples(file)
+    data = examples_of(recipe, options.data, work)
+    write_examples(data, file)
+    return data
 
 
 def examples_of(recipe: Recipe, folder: Path, work: Path) -> Data:
-    """The examples of all sets of a recipe's mixtures."""
     known = builders(folder, work, recipe.seed, recipe.rows)
     names = {name for stage in recipe.stages for name in stage.mixture}
     unknown = sorted(names - set(known))
@@ -147,123 +182,15 @@ def examples_of(recipe: Recipe, folder: Path, work: Path) -> Data:
     return without_held_out(data, texts, names) if recipe.apart else data
 
 
-class Given(NamedTuple):
-    """What the heads over a finished trunk learn from; None where the recipe has no such head."""
-
-    decided: list[Decided] | None
-    typed: TypedQuestions | None
-    rewrites: RewriteExamples | None
-
-    @classmethod
-    def of(cls, data: Path, work: Path, recipe: Recipe) -> Given:
-        """Build all."""
-        decided = None if recipe.yes_no is None else [*boolq_questions(data), *infotabs_statements(data)]
-        typed = None if recipe.answer_type is None else typed_questions(data, work, recipe.answer_type.least)
-        rewrites = None
-        if recipe.rewrite is not None:
-            rewrites = rewrite_examples(data, resolve(SNAPSHOT), recipe.rewrite.synthetic, recipe.seed)
-        return cls(decided, typed, rewrites)
-
-
-class Heads(NamedTuple):
-    """The heads over a finished trunk, and what their training gave; None where the recipe has no such head."""
-
-    yes_no: YesNoHead | None
-    decided: FitResult | None
-    answer_type: AnswerTypeTraining | None
-    rewrite: RewriteHead | None
-    rewritten: FitResult | None
-
-    @classmethod
-    def trained(cls, checkpoint: Checkpoint, recipe: Recipe, given: Given, options: argparse.Namespace) -> Heads:
-        """Train what the recipe has."""
-        most = _QUICK if options.quick else None
-        head, decided, answer_type, rewrite, rewritten = None, None, None, None, None
-        if given.decided is not None:
-            state = head_state(options.output, "yes_no")
-            head, decided = train_yes_no(checkpoint, given.decided, recipe, state, most)
-        if given.typed is not None:
-            state = head_state(options.output, "answer_type")
-            answer_type = train_answer_type(checkpoint, given.typed, recipe, state, most)
-        if given.rewrites is not None:
-            state = head_state(options.output, "rewrite")
-            rewrite, rewritten = train_rewriter(checkpoint, given.rewrites, recipe, state, most)
-        return cls(head, decided, answer_type, rewrite, rewritten)
-
-    def save(self, folder: Path) -> None:
-        """Write the heads into a model folder."""
-        if self.yes_no is not None:
-            self.yes_no.save(folder)
-        if self.answer_type is not None:
-            self.answer_type.head.save(folder)
-        if self.rewrite is not None:
-            self.rewrite.save(folder)
-
-    def record(self) -> dict[str, Any]:
-        """What training gave, for the record of the model."""
-        results = {"yes_no": self.decided, "answer_type": self.answer_type and self.answer_type.fitted}
-        results["rewrite"] = self.rewritten
-        return {
-            name: None if fitted is None else {"best_epoch": fitted.best, "epochs": fitted.history}
-            for name, fitted in results.items()
-        }
-
-    def forget(self, output: Path) -> None:
-        """Remove what a stopped training would go on from."""
-        for name in ("yes_no", "answer_type", "rewrite"):
-            remove(head_state(output, name))
-
-
-def check_layers(checkpoint: Checkpoint, recipe: Recipe) -> None:
-    """Raise `ConfigError` unless the model has the layers that the heads over it read."""
-    layers = checkpoint.model.config.num_hidden_layers
-    for name, settings in (("yes_no", recipe.yes_no), ("answer_type", recipe.answer_type), ("rewrite", recipe.rewrite)):
-        if settings is not None and settings.layer > layers:
-            raise ConfigError(f"{name}: layer: {settings.layer}: the model has {layers} layers")
-
-
-def copy_heads(base: Path, folder: Path, recipe: Recipe) -> None:
-    """Copy the heads of the base that the recipe does not train, where the layers that they read have stayed as they were."""
-    for name in ("yes_no", "answer_type", "rewrite"):
-        file = base / f"{name}.safetensors"
-        if getattr(recipe, name) is None and file.is_file():
-            with safe_open(file, "numpy") as head:
-                layer = int(head.metadata()["layer"])
-            if layer > recipe.frozen:
-                raise ConfigError(
-                    f"frozen: {recipe.frozen}: the {name} head of {base} reads layer {layer}; train it, too"
-                )
-            shutil.copy(file, folder)
-
-
-def head_state(output: Path, name: str) -> Path:
-    """Where a head's training keeps what a stopped run goes on from."""
-    return state_of(output.with_name(f"{output.name}.{name}"))
-
-
-def only_heads(options: argparse.Namespace, recipe: Recipe) -> None:
-    """Write a copy of a finished model with other heads over it: those that the recipe trains."""
-    if recipe.yes_no is recipe.answer_type is recipe.rewrite is None:
-        raise ConfigError("yes_no: null: the recipe has no head to train; give one of them, or remove --trunk")
-    checkpoint = load_checkpoint(options.trunk, "question-answering", "--trunk")
-    if checkpoint.folder is None:
-        raise ModelError(f"--trunk: {options.trunk}: no such folder; give that of a finished model")
-    check_layers(checkpoint, recipe)
-    with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary_work:
-        given = Given.of(options.data, options.work or Path(temporary_work), recipe)
-    heads = Heads.trained(checkpoint, recipe, given, options)
-    with replacing(options.output) as temporary:
-        shutil.copytree(checkpoint.folder, temporary)
-        (temporary / MANIFEST).unlink(missing_ok=True)  # that of the heads before
-        heads.save(temporary)
-        write_graphs(temporary)
-        seal(temporary, "model")
-    heads.forget(options.output)
-    for name, fitted in heads.record().items():
-        if fitted is not None:
-            LOGGER.info(
-                "the model with its %s head is in %s: %s", name, options.output, fitted["epochs"][fitted["best_epoch"]]
-            )
+def learned_by_heads(data: Path, work: Path, recipe: Recipe) -> dict[str, Any]:
+    learned: dict[str, Any] = {}
+    if recipe.yes_no is not None:
+        learned["yes_no"] = [*boolq_questions(data), *infotabs_statements(data)]
+    if recipe.answer_type is not None:
+        learned["answer_type"] = typed_questions(data, work, recipe.answer_type.least)
+    if recipe.rewrite is not None:
+        learned["rewrite"] = rewrite_examples(data, resolve(SNAPSHOT), recipe.rewrite.synthetic, recipe.seed)
+    return learned
 
 
 def quick(recipe: Recipe) -> Recipe:
@@ -275,19 +202,64 @@ def quick(recipe: Recipe) -> Recipe:
     return msgspec.structs.replace(recipe, stages=[less(stage) for stage in recipe.stages], dev_examples=8)
 
 
+# -- heads over a finished trunk ---------------------------------------------------------------------------------------
+
+
+def trained_heads(
+    checkpoint: Checkpoint, recipe: Recipe, learned: dict[str, Any], options: argparse.Namespace
+) -> Trained:
+    most = _QUICK if options.quick else None
+    return {
+        name: _TRAIN[name](checkpoint, questions, recipe, head_state(options.output, name), most)
+        for name, questions in learned.items()
+    }
+
+
+def head_state(output: Path, name: str) -> Path:
+    return state_of(output.with_name(f"{output.name}.{name}"))
+
+
+def forget_heads(output: Path) -> None:
+    for name in _TRAIN:
+        remove(head_state(output, name))
+
+
+def check_layers(checkpoint: Checkpoint, recipe: Recipe) -> None:
+    """Raise `ConfigError` unless the model has the layers that the heads over it read."""
+    layers = checkpoint.model.config.num_hidden_layers
+    for name in _TRAIN:
+        settings = getattr(recipe, name)
+        if settings is not None and settings.layer > layers:
+            raise ConfigError(f"{name}: layer: {settings.layer}: the model has {layers} layers")
+
+
+def copy_heads(base: Path, folder: Path, recipe: Recipe) -> None:
+    """Copy the heads of the base that the recipe does not train, if the layers that they read have stayed as they were."""
+    for name in _TRAIN:
+        file = base / f"{name}.safetensors"
+        if getattr(recipe, name) is None and file.is_file():
+            with safe_open(file, "numpy") as head:
+                layer = int(head.metadata()["layer"])
+            if layer > recipe.frozen:
+                raise ConfigError(
+                    f"frozen: {recipe.frozen}: the {name} head of {base} reads layer {layer}; train it, too"
+                )
+            shutil.copy(file, folder)
+
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+
 def start_from(recipe: Recipe) -> tuple[Checkpoint, Teachers, Path]:
-    """The model to train, with new heads where its folder has none; its teachers; its folder."""
+    """The model to train, with new heads if its folder has none; its teachers; its folder."""
     import torch
     import transformers
 
     from convinse.encoder.joint import JointConfig, JointModel
 
-    if recipe.base is None:
-        base = minilm()
-    else:
-        base = Path(recipe.base).expanduser()
-        if not base.is_dir():
-            raise ModelError(f"base: {base}: no such folder; name one with model.safetensors and its tokenizer")
+    base = minilm() if recipe.base is None else Path(recipe.base).expanduser()
+    if not base.is_dir():
+        raise ModelError(f"base: {base}: no such folder; name one with model.safetensors and its tokenizer")
     teacher = load_checkpoint(minilm() if recipe.teacher == "all-MiniLM-L6-v2" else base, "embedding", "teacher")
     settings = json.loads((base / "config.json").read_text(encoding="utf-8"))
     kept = {key: settings[key] for key in _KEPT if key in settings}
@@ -299,24 +271,15 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Teachers, Path]:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(base))
     model.set_attn_implementation("eager")  # on a CPU faster than the fused kernel, backward above all
     if recipe.layers is not None:
-        if max(recipe.layers) >= len(model.bert.encoder.layer):
-            raise ConfigError(
-                f"layers: {max(recipe.layers)}: {base} has {len(model.bert.encoder.layer)} layers, from 0"
-            )
-        model.bert.encoder.layer = torch.nn.ModuleList(model.bert.encoder.layer[place] for place in recipe.layers)
+        layers = model.bert.encoder.layer
+        if max(recipe.layers) >= len(layers):
+            raise ConfigError(f"layers: {max(recipe.layers)}: {base} has {len(layers)} layers, from 0")
+        model.bert.encoder.layer = torch.nn.ModuleList(layers[place] for place in recipe.layers)
         model.config.num_hidden_layers = len(recipe.layers)
     checkpoint = Checkpoint(model, tokenizer, teacher.max_length, teacher.model_id, base)
-    reader = (
-        None if recipe.reader is None else load_checkpoint(Path(recipe.reader), "question-answering", "reader").model
-    )
+    reader = recipe.reader and load_checkpoint(Path(recipe.reader), "question-answering", "reader").model
     still = [None if own is None else own.eval().requires_grad_(False) for own in (teacher.model, reader)]
     return checkpoint, Teachers(*still), base
-
-
-_KEPT = (
-    "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
-    "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id", "distances",
-)  # fmt: skip
 
 
 if __name__ == "__main__":

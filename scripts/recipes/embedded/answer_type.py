@@ -1,75 +1,55 @@
-"""Training of the answer type head, over the trunk as it is, and what it gets right of questions that it has not seen."""
-
-from __future__ import annotations
+"""Training of the answer type head, over the trunk as it is."""
 
 import hashlib
 import random
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
+from convinse.encoder.answer_classes import YES_NO, AnswerClasses
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
 from convinse.encoder.heads import AnswerTypeHead
 from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
-from convinse.scoring.convqa import calibration_error
 from convinse.training.learning import FitResult
-from recipes.embedded.answer_classes import ADDED, TypedQuestion, TypedQuestions, common_words, names_in
+from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions, common_words, names_in
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
 
 _CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
 _AFTER, _NAMES = 0.08, 0.04  # share of the questions that are learned once more behind another one, or before a name
 _TEMPERATURES = np.arange(0.5, 1.55, 0.05)
-_FITS = 0.5  # how well an answer fits what the word lists expect, where they are right
-
-
-class AnswerTypeTraining(NamedTuple):
-    """A trained head.
-
-    Attributes:
-        classes: that it tells.
-        fitted: what the training gave, by the questions that choose.
-        held_out: questions of the dev part, which had no say.
-        chances: [n, classes] what the head and the place of the verb make of those.
-    """
-
-    head: AnswerTypeHead
-    classes: AnswerClasses
-    fitted: FitResult
-    held_out: list[TypedQuestion]
-    chances: np.ndarray
 
 
 def train_answer_type(
     checkpoint: Checkpoint, typed: TypedQuestions, recipe: Recipe, state: Path, most: int | None = None
-) -> AnswerTypeTraining:
+) -> tuple[AnswerTypeHead, FitResult]:
     """Train the head of a recipe that has one for a joint model, which stays as it is.
 
-    Of the train part's templates and conversations a tenth chooses the epoch and by what the logits are divided; the dev
-    part is only measured.
+    Of the train part's templates and conversations a tenth chooses the epoch and the divisor of the logits.
 
     Args:
         state: what a stopped run goes on from.
         most: questions of each part; None: all.
     """
     settings, device, seed = recipe.answer_type, recipe.device, recipe.seed
-    parts: dict[str, list[TypedQuestion]] = {"train": [], "choosing": [], "dev": []}
+    parts: dict[str, list[TypedQuestion]] = {"train": [], "choosing": []}
     for question in typed.questions:
-        parts["choosing" if question.part == "train" and _chooses(question.key) else question.part].append(question)
+        if question.part == "train":
+            digest = hashlib.sha256(f"choosing {question.key}".encode()).digest()
+            is_choosing = int.from_bytes(digest[:4], "big") % _CHOOSING == 0
+            parts["choosing" if is_choosing else "train"].append(question)
     parts = {part: own[:most] for part, own in parts.items()}
     classes = AnswerClasses(typed.names, typed.joined, {"verb_first": verb_first_shares(parts["train"], typed.names)})
     parts["train"] += after_others(parts["train"], random.Random(f"after others {seed}"))
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
     checkpoint.model.to(find_device(device))
-    read = {
-        part: read_by_trunk(
+    train, choosing = (
+        read_by_trunk(
             checkpoint.model,
             settings.layer,
             tokenizer.singles([question.text for question in own]),
@@ -78,8 +58,7 @@ def train_answer_type(
             f"answer types: {part}",
         )
         for part, own in parts.items()
-    }
-    train, choosing = read["train"], read["choosing"]
+    )
     config = checkpoint.model.to("cpu").config
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -92,13 +71,11 @@ def train_answer_type(
         learned=(parts, list(classes.names), recipe.max_length), device=device, seed=seed, title="answer type",
     )  # fmt: skip
     _cool(head, logits(head, choosing), choosing.targets)
-    verb_first = [begins_with_verb(question) for question in parts["dev"]]
-    chances = classes.with_grammar(chances_of(logits(head, read["dev"])), verb_first)
-    return AnswerTypeTraining(head, classes, fitted, parts["dev"], chances)
+    return head, fitted
 
 
 def after_others(questions: Sequence[TypedQuestion], chance: random.Random) -> list[TypedQuestion]:
-    """Questions that follow another one: what the last one asks for is meant, unless it is only a name."""
+    """Questions behind another one, of which the last one counts, or before a name."""
     made = []
     common = common_words(question.question for question in questions)
     for question in questions:
@@ -134,11 +111,6 @@ def verb_first_shares(questions: Sequence[TypedQuestion], names: Iterable[str]) 
     return " ".join(f"{(first[name] + usual) / (counts[name] + 1):.6f}" for name in names)
 
 
-def _chooses(key: str) -> bool:
-    digest = hashlib.sha256(f"choosing {key}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") % _CHOOSING == 0
-
-
 def _targets(questions: Sequence[TypedQuestion], classes: AnswerClasses) -> np.ndarray:
     targets = np.zeros((len(questions), len(classes.names)), dtype=np.float32)
     for row, question in enumerate(questions):
@@ -148,7 +120,6 @@ def _targets(questions: Sequence[TypedQuestion], classes: AnswerClasses) -> np.n
 
 
 def logits(head: AnswerTypeHead, read: States) -> np.ndarray:
-    """[n, classes] what a head makes of questions."""
     head.eval()
     made = np.zeros_like(read.targets)
     order = np.argsort([len(one) for one in read.states], kind="stable")
@@ -161,7 +132,6 @@ def logits(head: AnswerTypeHead, read: States) -> np.ndarray:
 
 
 def chances_of(values: np.ndarray) -> np.ndarray:
-    """The probabilities of logits [n, classes]."""
     shares = np.exp(values - values.max(axis=1, keepdims=True))
     chances: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
     return chances
@@ -169,16 +139,14 @@ def chances_of(values: np.ndarray) -> np.ndarray:
 
 def _cool(head: AnswerTypeHead, values: np.ndarray, targets: np.ndarray) -> None:
     """Divide the logits of a head by what makes it surest of the answers' classes together, of questions that chose."""
-    scores = [_log_loss(chances_of(values / by), targets) for by in _TEMPERATURES]
-    by = float(_TEMPERATURES[int(np.argmin(scores))])
+    if not len(targets):
+        return
+    # one answer may have several classes, which count together
+    right = [np.where(targets > 0, chances_of(values / by), 0).sum(axis=1) for by in _TEMPERATURES]
+    by = float(_TEMPERATURES[int(np.argmax([np.log(own.clip(1e-9)).mean() for own in right]))])
     with torch.no_grad():
         head.classes.weight /= by
         head.classes.bias /= by
-
-
-def _log_loss(chances: np.ndarray, targets: np.ndarray) -> float:
-    """Of the answers' classes together: one answer may have several."""
-    return float(-np.log(np.where(targets > 0, chances, 0).sum(axis=1).clip(1e-9)).mean()) if len(targets) else 0.0
 
 
 def _measures(values: np.ndarray, targets: np.ndarray) -> dict[str, float]:
@@ -191,73 +159,3 @@ def _measures(values: np.ndarray, targets: np.ndarray) -> dict[str, float]:
 def _loss(head: AnswerTypeHead, read: States, places: np.ndarray) -> torch.Tensor:
     hidden, mask, targets = read.batch(places, next(head.parameters()).device)
     return -(targets * head(hidden, mask).float().log_softmax(dim=-1)).sum(dim=1).mean()
-
-
-# -- what is right -----------------------------------------------------------------------------------------------------
-
-
-def measured(
-    questions: Sequence[TypedQuestion], chances: np.ndarray, names: Sequence[str], types: Callable[[str], Sequence[str]]
-) -> tuple[dict[str, dict[str, float]], float]:
-    """What a head and the word lists get right of questions, by group; and the head's calibration error.
-
-    The head is right where the likeliest class is one of the answers' classes, as `TypedQuestions.joined` counts them. The word
-    lists are right where an answer fits the type that they expect (`AnswerTypes.fit` of at least 0.5); where they expect
-    none, they are not.
-
-    Args:
-        questions: whose answers' classes are known.
-        chances: [n, classes] what the head makes of them.
-        names: ids of its classes, in order.
-        types: labels of the classes of an item.
-
-    Returns:
-        Of each group, questions (`n`), shares that are right (`head`, `word lists`), the share that the word lists tell (`told`), and
-        their share right of those (`of told`).
-    """
-    tops = [names[top] for top in chances.argmax(axis=1)]
-    right = np.array([own.classes.get(top, 0) > 0 for own, top in zip(questions, tops, strict=True)])
-    told, fitting = np.array([word_lists(question, types) for question in questions]).T
-    groups: dict[str, list[int]] = defaultdict(list)
-    for row, question in enumerate(questions):
-        groups["all"].append(row)
-        if OTHER not in question.classes:
-            groups["all but other items"].append(row)
-        if question.source not in ADDED:
-            groups["without BoolQ and SQuAD"].append(row)
-        groups[question.source].append(row)
-        groups[f"answer: {kind_of(question.classes)}"].append(row)
-    rows = {
-        name: {
-            "n": len(own),
-            "head": float(right[own].mean()),
-            "word lists": float(fitting[own].mean()),
-            "told": float(told[own].mean()),
-            "of told": float(fitting[own].sum() / max(1, told[own].sum())),
-        }
-        for name, own in groups.items()
-    }
-    return rows, calibration_error(chances.max(axis=1), right)
-
-
-def kind_of(classes: Iterable[str]) -> str:
-    """date, number, yes or no, text, a human, a place or another item."""
-    own = set(classes)
-    for name in (DATE, NUMBER, YES_NO, TEXT):
-        if name in own:
-            return name
-    return "human" if "Q5" in own else "place" if own & _PLACES else "another item"
-
-
-_PLACES = {"Q6256", "Q486972", "Q82794", "Q271669", "Q41176"}
-
-
-def word_lists(question: TypedQuestion, types: Callable[[str], Sequence[str]]) -> tuple[bool, bool]:
-    """Whether the word lists tell the type of a question, and whether an answer is of it."""
-    language = english().answer_types
-    expected = language.expected_type(question.text)
-    if expected.kind == "any":
-        return False, False
-    if expected.kind == "yesno":
-        return True, YES_NO in question.classes
-    return True, any(language.fit(expected, answer, types(answer)) >= _FITS for answer in question.answers)

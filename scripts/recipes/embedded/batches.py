@@ -1,9 +1,7 @@
 """Examples as model inputs: one window of each pair, the answer's tokens marked in it."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +19,7 @@ class Batch:
 
     Attributes:
         firsts, ends: [p] where the text begins and ends (exclusive) in the sequence.
-        spans: for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], where it has none.
+        spans: for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], if it has none.
     """
 
     sequences: Sequences  # the model inputs, one for each pair
@@ -118,22 +116,3 @@ def batch(
     sizes = [len(example.candidates) for example in examples]
     relevant = np.array([candidate.relevant for _, candidate in pairs])
     return Batch(sequences, sizes, relevant, readable, firsts, ends[chosen], spans, offsets)
-
-
-def example_batches(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
-    """Examples in portions of about `size` characters, each of texts of nearly the same length, longest first."""
-
-    def longest(example: Example) -> int:
-        return max(len(candidate.text) for candidate in example.candidates) + len(example.query)
-
-    portion: list[Example] = []
-    width = count = 0
-    for example in sorted(examples, key=longest, reverse=True):
-        if portion and (count + len(example.candidates)) * width > size:
-            yield portion
-            portion, count = [], 0
-        width = longest(portion[0]) if portion else longest(example)
-        portion.append(example)
-        count += len(example.candidates)
-    if portion:
-        yield portion

@@ -1,13 +1,12 @@
 """What the embedded model learns from: a query with candidate texts, the answers marked in those that hold them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 Part = Literal["train", "dev"]
+Spans = tuple[tuple[int, int], ...]  # character offsets (start, end)
 _DEV_SHARE = 10  # one key of ten is held out
 _CHOOSING_SHARE = 5  # one of five of these
 
@@ -17,12 +16,13 @@ class Candidate:
     """A text that may answer the query.
 
     Attributes:
-        readable: False for a relevant text of which nobody marked the answer: it is ranked, its span is not learned.
+        spans: where its answers stand; any one of them is right.
+        readable: False for a relevant text whose answer is not marked: it is ranked, its span is not learned.
     """
 
-    text: str  # an evidence, a sentence or a paragraph
-    relevant: bool = False  # whether it answers the query
-    spans: tuple[tuple[int, int], ...] = ()  # character offsets (start, end) of its answers; any one of them is right
+    text: str
+    relevant: bool = False
+    spans: Spans = ()
     readable: bool = True
 
     def __post_init__(self) -> None:
@@ -35,13 +35,21 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Example:
-    """A query and its candidates, of which none may be relevant: then nothing among them answers the query."""
+    """A query and its candidates. If none is relevant, nothing among them answers the query.
 
-    query: str  # a question, or the representation of a turn
-    candidates: tuple[Candidate, ...]  # relevant ones first, then negatives, the hardest first
-    source: str  # the data set, such as `qamr`
-    key: str  # what must not be in two parts: the sentence, document, table or item that the example is about
-    group: str = ""  # texts of one example are negatives of others in a batch unless their groups are equal
+    Attributes:
+        query: a question, or the representation of a turn.
+        candidates: relevant ones first, then negatives, the hardest first.
+        source: the data set, such as `qamr`.
+        key: the sentence, document, table or item that the example is about; it is in one part only.
+        group: texts of one example are negatives of others in a batch unless their groups are equal.
+    """
+
+    query: str
+    candidates: tuple[Candidate, ...]
+    source: str
+    key: str
+    group: str = ""
 
     def __post_init__(self) -> None:
         relevant = [candidate.relevant for candidate in self.candidates]
@@ -50,19 +58,22 @@ class Example:
 
     @property
     def answered(self) -> bool:
-        """Whether a candidate is relevant."""
         return self.candidates[0].relevant
 
     @property
     def part(self) -> Part:
-        """Where the example belongs, by its key alone: the same page is in the same part of all data sets."""
-        digest = hashlib.sha256(self.key.encode()).digest()
-        return "dev" if int.from_bytes(digest[:4], "big") % _DEV_SHARE == 0 else "train"
+        return part_of_key(self.key)
 
     @property
     def chooses(self) -> bool:
-        """Whether it may choose epochs and calibrate, where it is held out; what is reported is of the others alone."""
+        """Whether it may choose epochs and calibrate if it is held out; figures are reported on the others alone."""
         return chooses(self.key)
+
+
+def part_of_key(key: str) -> Part:
+    """The part of examples with a key: the same page is in the same part of all data sets."""
+    digest = hashlib.sha256(key.encode()).digest()
+    return "dev" if int.from_bytes(digest[:4], "big") % _DEV_SHARE == 0 else "train"
 
 
 def chooses(key: str) -> bool:
@@ -73,9 +84,4 @@ def chooses(key: str) -> bool:
 
 def reported(examples: Iterable[Example]) -> Iterator[Example]:
     """The examples that figures are reported on: held out, and nothing was chosen by them."""
-    return (example for example in of_part(examples, "dev") if not example.chooses)
-
-
-def of_part(examples: Iterable[Example], part: Part) -> Iterator[Example]:
-    """The examples of a part."""
-    return (example for example in examples if example.part == part)
+    return (example for example in examples if example.part == "dev" and not example.chooses)

@@ -3,8 +3,6 @@
 Three kinds of questions: for the values of a property, for the items that have a value, and for qualifiers.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +24,7 @@ from recipes.embedded.patterns import (
     hand_written,
     simple_questions,
 )
-from recipes.embedded.wikidata import SOURCE, Facts, Told, Words, is_item, part_of_fact, values
+from recipes.embedded.wikidata import SOURCE, Facts, Told, Words, is_item, part_of_fact
 from recipes.embedded.wording import Wording, kin_of
 
 T = TypeVar("T")
@@ -34,7 +32,7 @@ _OF_SUBJECT = 6  # examples, at most
 _OF_PLACE = 2  # there are many places, and few questions about them
 _OF_PROPERTY = 220
 _OF_NUMBER = 150
-_OF_STATISTIC = 60  # of a number that nobody has written phrasings for
+_OF_STATISTIC = 60  # of a number without phrasings written for it
 _OF_INVERSE = 110
 _OF_QUALIFIER = 130
 _MOST_SUBJECTS = 12  # of an inverse question; there are too many answers to "who is an actor?"
@@ -55,8 +53,6 @@ def facts(data: Path, work: Path, seed: int) -> Iterator[Example]:
 
 
 class Questions:
-    """Makes the examples; the patterns are those of the shared data."""
-
     def __init__(self, known: Facts, data: Path, seed: int) -> None:
         self._known = known
         self._chance = random.Random(f"facts {seed}")
@@ -70,18 +66,15 @@ class Questions:
                 self._of_property[prop].append(subject)
 
     def all(self) -> Iterator[Example]:
-        """All examples: the rarest properties first, so that they find subjects that are not used up."""
+        """All examples: the rarest properties first, so that subjects are left for them."""
         order = sorted(self._of_property, key=lambda prop: (len(self._of_property[prop]), prop))
         for prop in order:
             yield from self._of_qualifiers(prop)
             yield from islice(self._inverse(prop), _OF_INVERSE)
             yield from self._forward(prop)
 
-    # -- kinds of questions --------------------------------------------------------------------------------------------
-
     def _forward(self, prop: str) -> Iterator[Example]:
-        """Questions for the values of a property of an item."""
-        written, mined = self._written.of(prop, FORWARD), self._mined.get(prop, ())
+        written, mined = self._written.get((prop, FORWARD), ()), self._mined.get(prop, ())
         subjects = self._shuffled(self._of_property[prop])
         sample = self._known.by_subject[subjects[0]]
         value = next(fact.value for fact in sample if fact.prop == prop)
@@ -99,7 +92,7 @@ class Questions:
             if pattern is None:
                 continue
             near = [fact for fact in told if fact.prop != prop] + self._known.by_object.get(subject, [])
-            answers, kin = values(right), kin_of(prop, pattern.text)
+            answers, kin = frozenset(fact.value for fact in right), kin_of(prop, pattern.text)
             wrong = [
                 fact
                 for fact in near
@@ -111,8 +104,9 @@ class Questions:
                 yield example
 
     def _inverse(self, prop: str) -> Iterator[Example]:
-        """Questions for the items that have something as the value of a property."""
-        pools = [pool for pool in (self._written.of(prop, BACKWARD), self._mined.get(f"R{prop[1:]}", ())) if pool]
+        pools = [
+            pool for pool in (self._written.get((prop, BACKWARD), ()), self._mined.get(f"R{prop[1:]}", ())) if pool
+        ]
         if not pools:
             return
         by_value: dict[str, list[Told]] = defaultdict(list)
@@ -145,8 +139,7 @@ class Questions:
                 yield example
 
     def _of_qualifiers(self, prop: str) -> Iterator[Example]:
-        """Questions for a qualifier, and for the value that has a qualifier."""
-        for name, direction in self._written.found:
+        for name, direction in self._written:
             if not name.startswith(f"{prop}/"):
                 continue
             qualifier = name.split("/")[1]
@@ -165,7 +158,7 @@ class Questions:
         self, subject: str, fact: Told, own: Sequence[Told], qualifier: str, direction: str
     ) -> Example | None:
         places = _qualifier_places(qualifier, fact)  # of its values
-        patterns = self._written.of(f"{fact.prop}/{qualifier}", direction)
+        patterns = self._written[f"{fact.prop}/{qualifier}", direction]
         if direction == OF_QUALIFIER:
             given, place, span_places = fact.value, 2, places
             right = [one for one in own if one.value == given and qualifier in one.ids[3::2]]
@@ -190,8 +183,6 @@ class Questions:
         right = [fact, *(one for one in right if one is not fact)]
         return self._example(pattern, subject, right, which, wrong, others, given=fact.labels[place])
 
-    # -- parts of an example -------------------------------------------------------------------------------------------
-
     def _example(
         self,
         pattern: Pattern,
@@ -206,8 +197,6 @@ class Questions:
         """An example about a topic; None when no negative is left.
 
         Args:
-            pattern: the question.
-            topic: the item that is asked about.
             right: the facts that answer.
             answer: the place of the answer in a fact, or what finds its places.
             wrong: facts to choose negatives from.
@@ -269,10 +258,7 @@ class Questions:
                 chosen.append(fact)
         return chosen
 
-    # -- small things --------------------------------------------------------------------------------------------------
-
     def _is_used_up(self, subject: str) -> bool:
-        """Whether a subject has its share of examples."""
         return self._count[subject] >= (_OF_PLACE if self._known.kind(subject) in ("place", "people") else _OF_SUBJECT)
 
     def _shuffled(self, things: Iterable[T]) -> list[T]:

@@ -1,13 +1,11 @@
 """Heads over a trunk that stays as it is: its hidden states are computed once."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,13 +23,10 @@ _POOL = 2048  # examples among which those of a step are of similar length
 
 
 class States(NamedTuple):
-    """Questions that the trunk has read.
+    """Questions that the trunk has read."""
 
-    states: of each question the hidden states, [tokens, hidden] float16; targets: [n, ...] float32, what is learned of each.
-    """
-
-    states: list[np.ndarray]
-    targets: np.ndarray
+    states: list[np.ndarray]  # of each question the hidden states, [tokens, hidden] float16
+    targets: np.ndarray  # [n, ...] float32
 
     def batch(self, places: np.ndarray, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """States [b, longest, hidden], mask [b, longest] and targets [b, ...] of some questions."""
@@ -45,7 +40,6 @@ class States(NamedTuple):
 
 
 def read_by_trunk(model: Any, layer: int, sequences: Sequences, targets: np.ndarray, budget: int, title: str) -> States:
-    """What the first `layer` layers of the trunk make of sequences, in batches of at most `budget` tokens."""
     states: list[np.ndarray] = [np.zeros((0, 0), dtype=np.float16)] * len(sequences.ids)
     trunk = copy.copy(model.eval().bert)  # what is above need not be computed
     trunk._modules = {**trunk._modules, "encoder": copy.copy(trunk.encoder)}
@@ -62,7 +56,6 @@ def read_by_trunk(model: Any, layer: int, sequences: Sequences, targets: np.ndar
 
 
 def steps(read: States, size: int, chance: random.Random) -> list[np.ndarray]:
-    """All questions in random order, those of a step of similar length."""
     order = chance.sample(range(len(read.states)), len(read.states))
     drawn = []
     for start in range(0, len(order), _POOL):
@@ -72,21 +65,10 @@ def steps(read: States, size: int, chance: random.Random) -> list[np.ndarray]:
     return drawn
 
 
-class HeadSettings(Protocol):
-    """What the settings of all heads over a finished trunk have."""
-
-    @property
-    def epochs(self) -> int: ...
-    @property
-    def learning_rate(self) -> float: ...
-    @property
-    def batch_size(self) -> int: ...
-
-
 def fit_head(
     head: Any,
     train: States,
-    settings: HeadSettings,
+    settings: Any,
     loss: Callable[[Any, Any], torch.Tensor],
     validate: Callable[[Any], dict[str, float]],
     state: Path,
@@ -99,10 +81,10 @@ def fit_head(
     """Train a head in place; the epoch of the lowest `log loss` that `validate` gives is kept.
 
     Args:
-        train: what it learns from.
+        settings: with `epochs`, `learning_rate` and `batch_size`.
         loss: of the head and the places of some questions.
-        state: what a stopped run goes on from.
-        learned: questions and settings; together with what the trunk makes of the questions they name the run.
+        state: that a stopped run goes on from.
+        learned: questions and settings; together with the states of the questions they name the run.
     """
     given = hashlib.sha256(repr((learned, settings, seed)).encode())
     given.update(b"".join(np.ascontiguousarray(read[0]).tobytes() for read in train.states))  # as the trunk reads

@@ -4,13 +4,11 @@ Two kinds: what the pipeline itself retrieves and ranks over wikidata-27k and th
 article that a question of a reading set is about, in the form of the evidences. The lists of the pipeline are kept in the folder `work`.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,22 +16,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bench.candidates import INTRODUCTIONS, build_sources
-from convinse.language.language import english
 from convinse.records.conversation import Conversation, Turn, asked_in_full
 from convinse.records.evidence import SOURCES, Entity
 from convinse.records.ranked_rows import as_read, spans_as_read
 from convinse.scoring.convqa import has_answer
 from convinse.support.files import replacing
-from convinse.support.jsonlines import read_documents
 from convinse.training.answering import answer_spans
 from convinse.wikipedia.page import sentence_places
 from recipes.answers import kept_turns
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import holds, negatives
-from recipes.embedded.reading_files import READING_FILES, titled_rows
-from recipes.embedded.reading_sets import Asked, merged
+from recipes.embedded.negatives import by_bm25, holds, negatives
+from recipes.embedded.reading import ARTICLES, Asked, merged, titled_rows
 from recipes.embedded.wikidata import Facts, Told, bench_items
-from recipes.sources import needed
+from recipes.sources import needed, read_json, records
 
 _RANKED = 20  # evidences of a list, at most
 _MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
@@ -44,8 +39,6 @@ _BY_WORDS = {"evs": "bm25", "evs_model": None, "evs_bi_encoder": None}
 
 
 class Question(NamedTuple):
-    """A question that stands alone, its answers, and what it is about."""
-
     text: str
     answers: list[Entity]
     about: str
@@ -55,24 +48,39 @@ class Question(NamedTuple):
 
 
 def compmix(data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """CompMix (train): what people ask, of all sources."""
-    yield from _pipeline_lists("compmix", _compmix(data), data, work)
+    """CompMix (train): questions of people, for all sources."""
+    questions = (
+        _question(entry)
+        for entry in records(data, "compmix", "train.json.gz")
+        if entry["answer_in_kb"] and entry["entities"]
+    )
+    yield from _pipeline_lists("compmix", questions, data, work)
 
 
 def search_questions(data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """WikiWebQuestions (dev): what people typed into a search engine."""
-    yield from _pipeline_lists("search_questions", _search_questions(data), data, work)
+    """WikiWebQuestions (dev): questions that people typed into a search engine."""
+    questions = (
+        _question(entry)
+        for entry in records(data, "wikiwebquestions", "dev.json.gz")
+        if entry["answers"] and entry["entities"]
+    )
+    yield from _pipeline_lists("search_questions", questions, data, work)
 
 
 def template_lists(data: Path, work: Path, seed: int) -> Iterator[Example]:
     """Facts of wikidata-27k, asked for by the templates of KGConv; the lists are ranked by BM25."""
-    yield from _pipeline_lists("template_lists", _templates(data, work, seed), data, work, _BY_WORDS)
+    yield from _pipeline_lists("template_lists", template_questions(data, work, seed), data, work, _BY_WORDS)
+
+
+def _question(entry: dict[str, Any]) -> Question:
+    answers: list[Entity] = [{"id": own["id"], "label": own["label"] or own["id"]} for own in entry["answers"]]
+    return Question(entry["question"], answers, entry["entities"][0]["id"])
 
 
 def _pipeline_lists(
     name: str, questions: Iterable[Question], data: Path, work: Path, changes: dict[str, Any] | None = None
 ) -> Iterator[Example]:
-    """Args: questions: without those about an item of `convquestions/val_wd27k`; changes: of the configuration."""
+    """Args: changes: of the configuration. Questions about an item of `convquestions/val_wd27k` are left out."""
     path = work / f"lists-{name}.jsonl.gz"
     if not path.is_file():
         work.mkdir(parents=True, exist_ok=True)
@@ -96,7 +104,7 @@ def _conversation(own: Question) -> Conversation:
 
 
 def _list(name: str, turn: Turn, key: str) -> Example | None:
-    """The best evidences of a turn; None where too many have an answer to tell which say so.
+    """The best evidences of a turn; None if too many have an answer to tell which say so.
 
     One that names an answer without holding its item is neither right nor wrong.
     """
@@ -114,27 +122,10 @@ def _list(name: str, turn: Turn, key: str) -> Example | None:
     return Example(asked_in_full(turn), (*right.values(), *list(wrong.values())[:_WRONG]), name, key, f"{name}:{key}")
 
 
-def _compmix(data: Path) -> Iterator[Question]:
-    for _, entry in read_documents(needed(data, "compmix", "train.json.gz"), unwrap=True):
-        if entry["answer_in_kb"] and entry["entities"]:
-            yield Question(entry["question"], _entities(entry["answers"]), entry["entities"][0]["id"])
-
-
-def _search_questions(data: Path) -> Iterator[Question]:
-    for _, entry in read_documents(needed(data, "wikiwebquestions", "dev.json.gz"), unwrap=True):
-        if entry["answers"] and entry["entities"]:
-            yield Question(entry["question"], _entities(entry["answers"]), entry["entities"][0]["id"])
-
-
-def _entities(answers: Iterable[dict[str, Any]]) -> list[Entity]:
-    return [{"id": own["id"], "label": own["label"] or own["id"]} for own in answers]
-
-
-def _templates(data: Path, work: Path, seed: int) -> Iterator[Question]:
+def template_questions(data: Path, work: Path, seed: int) -> Iterator[Question]:
     """Questions for facts, a property at most `_OF_PROPERTY` times; all values of it are answers."""
     chance = random.Random(f"templates {seed}")
-    path = needed(data, "kgconv", "templates.json.gz")
-    properties = json.loads(gzip.decompress(path.read_bytes()))["properties"]
+    properties = read_json(needed(data, "kgconv", "templates.json.gz"))["properties"]
     known = Facts(data, work)
     with closing(known.kb):
         subjects = sorted(known.by_subject)
@@ -154,7 +145,6 @@ def _templates(data: Path, work: Path, seed: int) -> Iterator[Question]:
 
 
 def _wording(known: Facts, prop: dict[str, Any] | None, fact: Told, chance: random.Random) -> str | None:
-    """A question for the value of a fact by a template that fits the classes of both."""
     classes, of_value = (
         {own.value for own in known.by_subject.get(item, ()) if own.prop == "P31"}
         for item in (fact.subject, fact.value)
@@ -181,9 +171,8 @@ def _fits(wanted: Sequence[str], classes: set[str]) -> bool:
 
 def sentence_lists(data: Path, seed: int) -> Iterator[Example]:
     """Questions on articles of Wikipedia with the sentences of the whole article, as evidences have them: the title in front."""
-    for file in READING_FILES:
-        if file.kind == "wikipedia" and file.titled:
-            yield from _on_articles(f"{file.name}, sentences", titled_rows(file, data))
+    for name in ARTICLES:
+        yield from _on_articles(f"{name}, sentences", titled_rows(name, data))
 
 
 def _on_articles(source: str, rows: Iterable[tuple[str, Asked]]) -> Iterator[Example]:
@@ -206,11 +195,6 @@ def _on_articles(source: str, rows: Iterable[tuple[str, Asked]]) -> Iterator[Exa
                     moved = tuple((first + ahead, last + ahead) for first, last in spans)
                     right[evidences[place]] = Candidate(evidences[place], True, moved)
             others = [text for text in dict.fromkeys(evidences) if text not in right and not holds(text, row.answers)]
-            best = [others[place] for place, _ in english().bm25.order(row.question, others)[:_WRONG]]
+            best = by_bm25(row.question, others)[:_WRONG]
             if right and best:
                 yield Example(row.question, (*right.values(), *negatives(best)), source, key, f"{source}:{key}")
-
-
-LISTS: dict[str, Callable[[Path, Path, int], Iterator[Example]]] = {
-    build.__name__: build for build in (compmix, search_questions, template_lists)
-}

@@ -1,7 +1,5 @@
 """What the embedded model is trained to minimise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -93,7 +91,7 @@ def _taught(odds: Tensor, told: Tensor, apart: Tensor, sizes: list[int]) -> Tens
 
 
 def _likelihoods(starts: Tensor, ends: Tensor, batch: Batch, places: np.ndarray) -> Tensor:
-    """[p] log-likelihood of the answers of the pairs at these places, by the [p, tokens] of start and end; 0 where nobody marked them."""
+    """[p] log-likelihood of the answers of the pairs at these places, by the [p, tokens] of start and end; 0 if they are not marked."""
     found = []
     for row, place in enumerate(places.tolist()):
         spans = torch.from_numpy(batch.spans[place]).to(starts.device)

@@ -1,9 +1,9 @@
 """Negatives that the model itself takes for answers (ANCE, Xiong et al., ICLR 2021)."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -32,44 +32,40 @@ def with_mined(
         number: most negatives that an example gets.
         budget: tokens that are computed at once.
     """
+
+    def embedded(texts: Sequence[str]) -> np.ndarray:
+        with inference(model):
+            return embed(model, tokenizer.singles(list(texts)), budget).float().cpu().numpy()
+
+    model.eval()
     answered = [example for example in examples if example.answered]
-    groups: dict[str, set[str]] = {}  # of each text, those that it is relevant in
+    groups: dict[str, set[str]] = defaultdict(set)  # of each text, those that it is relevant in
+    answering: dict[str, set[str]] = defaultdict(set)  # of each query, all texts that answer it
     for example in answered:
-        for text in _relevant(example):
-            groups.setdefault(text, set()).add(example.group or example.key)
+        for text in (candidate.text for candidate in example.candidates if candidate.relevant):
+            groups[text].add(example.group or example.key)
+            answering[example.query].add(text)
     pool = list(groups)
     if not pool:
         return list(examples)
-    vectors = _embedded(model, tokenizer, [text[:LONGEST_EMBEDDED] for text in pool], budget)
-    asked: dict[str, set[str]] = {}  # of each query, all texts that answer it
-    for example in answered:
-        asked.setdefault(example.query, set()).update(_relevant(example))
+    vectors = embedded([text[:LONGEST_EMBEDDED] for text in pool])
+    depth = min(_DEPTH, len(pool))
     found: dict[int, Example] = {}
     for start in range(0, len(answered), _PORTION):
         portion = answered[start : start + _PORTION]
-        cosines = _embedded(model, tokenizer, [example.query for example in portion], budget) @ vectors.T
-        depth = min(_DEPTH, len(pool))
+        cosines = embedded([example.query for example in portion]) @ vectors.T
         best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
         for row, example in enumerate(portion):
             near = best[row][np.argsort(-cosines[row, best[row]], kind="stable")]
             own = example.group or example.key
-            answers = [text[slice(*span)] for text, spans in _marked(example) for span in spans]
-            mined: list[Candidate] = []
-            for text in (pool[place] for place in near.tolist()):
-                if len(mined) == number:
-                    break
-                if own not in groups[text] and text not in asked[example.query] and not holds(text, answers):
-                    mined.append(Candidate(text))
-            found[id(example)] = _in_front(example, mined)
+            answers = [each.text[slice(*span)] for each in example.candidates for span in each.spans]
+            free = (
+                Candidate(text)
+                for text in (pool[place] for place in near.tolist())
+                if own not in groups[text] and text not in answering[example.query] and not holds(text, answers)
+            )
+            found[id(example)] = _in_front(example, list(islice(free, number)))
     return [found.get(id(example), example) for example in examples]
-
-
-def _relevant(example: Example) -> Iterable[str]:
-    return (candidate.text for candidate in example.candidates if candidate.relevant)
-
-
-def _marked(example: Example) -> Iterable[tuple[str, tuple[tuple[int, int], ...]]]:
-    return ((candidate.text, candidate.spans) for candidate in example.candidates)
 
 
 def _in_front(example: Example, mined: Sequence[Candidate]) -> Example:
@@ -77,10 +73,3 @@ def _in_front(example: Example, mined: Sequence[Candidate]) -> Example:
     right = [candidate for candidate in example.candidates if candidate.relevant]
     others = [candidate for candidate in example.candidates if not candidate.relevant and candidate.text not in texts]
     return replace(example, candidates=(*right, *mined, *others))
-
-
-def _embedded(model: Any, tokenizer: TextTokenizer, texts: Sequence[str], budget: int) -> np.ndarray:
-    """[n, hidden] in evaluation mode."""
-    model.eval()
-    with inference(model):
-        return embed(model, tokenizer.singles(list(texts)), budget).float().cpu().numpy()

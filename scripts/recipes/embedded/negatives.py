@@ -1,31 +1,35 @@
-"""Texts that look like an answer and are none, and keys that keep equal texts in one part."""
-
-from __future__ import annotations
+"""Texts that look like an answer and do not answer, and keys that keep equal texts in one part."""
 
 import random
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
+import numpy as np
+
+from convinse.language.language import english
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.support.jsonlines import writing
-from recipes.embedded.examples import Candidate, Example, Part
+from recipes.embedded.examples import Candidate, Example, Part, part_of_key
 
 T = TypeVar("T")
 Finder = Callable[[str, int, Container[str], Sequence[str]], list[Candidate]]
 _DEPTH = 30  # hits that are looked through before random texts are taken
 _WORD = re.compile(r"\w+")
+_RUN = 8  # words in a row that a text must not share with a held-out one
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # of a polynomial over the words' numbers, modulo 2**64
 
 
 def part_of(source: str, key: str) -> Part:
     """The part of the examples of a data set that have a key."""
-    return Example("", (Candidate("", relevant=True),), source, key).part
+    return part_of_key(key)
 
 
 def joined_keys(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -62,15 +66,20 @@ def negatives(texts: Iterable[str]) -> list[Candidate]:
     return [Candidate(text) for text in dict.fromkeys(texts)]
 
 
+def by_bm25(question: str, texts: Sequence[str]) -> list[str]:
+    """The texts in the order of BM25, the best first."""
+    return [texts[place] for place, _ in english().bm25.order(question, texts)] if texts else []
+
+
 @contextmanager
 def hard_texts(texts: Iterable[str], seed: int) -> Iterator[Finder]:
-    """A function (query, number, not_of, answers) that finds the texts that BM25 takes for the best.
+    """A function (query, number, not_of, answers) that finds the texts that BM25 ranks first.
 
-    Texts of `not_of` and those that hold one of `answers` are passed over. Where too few of the best are left, random
-    ones follow; where these are too few, fewer come.
+    Texts of `not_of` and those that hold one of `answers` are passed over. If too few of the best are left, random
+    ones follow; if these are too few, fewer come.
 
     Args:
-        texts: of one data set and part; equal ones count once, and there must be one.
+        texts: of one data set and part, at least one; equal ones count once.
         seed: of the random ones.
     """
     pool = list(dict.fromkeys(texts))
@@ -83,10 +92,14 @@ def hard_texts(texts: Iterable[str], seed: int) -> Iterator[Finder]:
         build_index(passages, index_folder, Parameters(language="en"), processes=1)
         index = PassageIndex(index_folder)
 
+        def best_then_random(best: Sequence[int]) -> Iterator[str]:
+            yield from (pool[place] for place in best)
+            yield from chance.sample(pool, min(len(pool), _DEPTH))  # drawn only if it is needed
+
         def find(query: str, number: int, not_of: Container[str], answers: Sequence[str] = ()) -> list[Candidate]:
             places, _ = index.search_terms(index.analyzer.terms([query]), _DEPTH)
             found: list[str] = []
-            for text in _best_then_random(pool, places.tolist(), chance):
+            for text in best_then_random(places.tolist()):
                 if len(found) == number:
                     break
                 if text not in found and text not in not_of and not holds(text, answers):
@@ -99,7 +112,7 @@ def hard_texts(texts: Iterable[str], seed: int) -> Iterator[Finder]:
 def parts_with_texts(
     source: str, rows: Iterable[T], key: Callable[[T], str], texts: Callable[[T], Iterable[str]], seed: int
 ) -> Iterator[tuple[list[T], Finder]]:
-    """Of each part of a data set that has any: its rows, and what finds hard ones among their texts (`hard_texts`)."""
+    """The rows of each part of a data set, with a function that finds hard ones among their texts (`hard_texts`)."""
     rows = list(rows)
     for part in ("train", "dev"):
         own = [row for row in rows if part_of(source, key(row)) == part]
@@ -108,6 +121,41 @@ def parts_with_texts(
                 yield own, find
 
 
-def _best_then_random(pool: Sequence[str], best: Sequence[int], chance: random.Random) -> Iterator[str]:
-    yield from (pool[place] for place in best)
-    yield from chance.sample(pool, min(len(pool), _DEPTH))
+class HeldOut:
+    """The runs of eight words of held-out texts, in any case and with any punctuation.
+
+    Args:
+        texts: a text of fewer words has no run.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._number: dict[str, int] = {}
+        runs = [self._runs(text) for text in dict.fromkeys(texts)]
+        self._held = np.unique(np.concatenate([np.empty(0, dtype=np.uint64), *runs]))
+        self._known: dict[str, bool] = {}
+
+    def meets(self, text: str) -> bool:
+        """Whether a text has one of the runs."""
+        if text not in self._known:
+            runs = self._runs(text)
+            places = np.searchsorted(self._held, runs)
+            inside = places < len(self._held)
+            self._known[text] = bool((self._held[places[inside]] == runs[inside]).any())
+        return self._known[text]
+
+    def without(self, example: Example) -> Example | None:
+        """The example without the candidates that have one of the runs; None if it loses all its relevant ones."""
+        kept = tuple(candidate for candidate in example.candidates if not self.meets(candidate.text))
+        if not kept or kept[0].relevant != example.answered:
+            return None
+        return example if len(kept) == len(example.candidates) else replace(example, candidates=kept)
+
+    def _runs(self, text: str) -> np.ndarray:
+        number = self._number
+        words = [number.setdefault(word, len(number)) for word in _WORD.findall(text.casefold())]
+        numbers = np.array(words, dtype=np.uint64)
+        count = max(0, len(numbers) - _RUN + 1)
+        runs = np.zeros(count, dtype=np.uint64)
+        for place in range(_RUN):
+            runs = runs * _FACTOR + numbers[place : place + count]
+        return runs

@@ -1,10 +1,8 @@
 """Question patterns: those of SimpleQuestions with the subject cut out, and hand-written ones."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -13,11 +11,10 @@ from convinse.language.language import english
 from convinse.language.text import fold
 from convinse.support.errors import DataError
 from recipes.embedded.wikidata import Words
-from recipes.sources import needed, tab_lines
+from recipes.sources import records
 
 FORWARD, BACKWARD, OF_QUALIFIER, BY_QUALIFIER = ">", "<", "?", "!"
 _PHRASINGS = Path(__file__).with_name("phrasings.txt")
-_KINDS = ("person", "group", "place", "thing", "screen")
 _SLOT = "\0"
 _MOST_WORDS = 14
 _RARE = 10  # questions that a word of a name stands in at most
@@ -64,7 +61,6 @@ class Pattern(NamedTuple):
         return re.search(r"\{[nop]\}", self.text) is not None
 
     def filled(self, words: Words, **more: str) -> str:
-        """The question about something that is named."""
         return self.text.format(n=words.nominative, o=words.objective, p=words.possessive, **more)
 
     def with_pronoun(self, words: Words, **more: str) -> str:
@@ -73,77 +69,54 @@ class Pattern(NamedTuple):
         return self._replace(text=re.sub(r"\bthe (?=\{[no]\})", "", text)).filled(words, **more)
 
 
-class Phrasings(NamedTuple):
-    """Hand-written patterns, by (property or property/qualifier, direction)."""
-
-    found: Mapping[tuple[str, str], tuple[Pattern, ...]]
-
-    def of(self, name: str, direction: str) -> tuple[Pattern, ...]:
-        """The patterns of a property, or of a property and a qualifier."""
-        return self.found.get((name, direction), ())
+Phrasings = Mapping[tuple[str, str], tuple[Pattern, ...]]  # by property or property/qualifier, and direction
 
 
-def hand_written(path: Path = _PHRASINGS) -> Phrasings:
-    """The patterns of `phrasings.txt`, whose head says how it is written.
-
-    Raises:
-        DataError: a line that is not written so.
-    """
+def hand_written() -> Phrasings:
+    """The patterns of `phrasings.txt`, whose head says how it is written. Raises `DataError` for another line."""
     found = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise DataError(f"{path}:{number}: no line of phrasings; see the head of the file for the form")
-        if (match[1], match[2]) in found:
-            raise DataError(f"{path}:{number}: {match[1]} {match[2]} has a line already")
-        found[match[1], match[2]] = tuple(_written(text, f"{path}:{number}") for text in match[3].split(" | "))
-    return Phrasings(found)
+    for number, line in enumerate(_PHRASINGS.read_text(encoding="utf-8").splitlines(), 1):
+        if match := _LINE.fullmatch(line):
+            found[match[1], match[2]] = tuple(map(_written, match[3].split(" | ")))
+        elif line and not line.startswith("#"):
+            raise DataError(f"{_PHRASINGS}:{number}: no line of phrasings; see the head of the file for the form")
+    return found
 
 
-def _written(text: str, where: str) -> Pattern:
+def _written(text: str) -> Pattern:
     condition = _CONDITION.match(text)
-    pattern = Pattern(text[condition.end() :] if condition else text, condition[1] if condition else "")
-    if pattern.kind and pattern.kind not in _KINDS or set(re.findall(r"\{(.*?)\}", text)) - set("nopvq"):
-        raise DataError(
-            f"{where}: '{text}' has a condition other than {', '.join(_KINDS)}, or a slot other than n, o, p, v, q"
-        )
-    return pattern
+    return Pattern(text[condition.end() :], condition[1]) if condition else Pattern(text)
 
 
 # -- SimpleQuestions ---------------------------------------------------------------------------------------------------
 
 
-class _Asked(NamedTuple):
-    subject: str
-    prop: str  # P57, or R57 for the inverse
-    question: str
-
-
 def simple_questions(data: Path, label: Callable[[str], str]) -> dict[str, tuple[Pattern, ...]]:
-    """The patterns of SimpleQuestions by property (`P57`, or `R57` where the property is read backwards).
+    """The patterns of SimpleQuestions by property (`P57`, or `R57` if the property is read backwards).
 
-    The subject's name is cut out where its label is known and stands in the question, else where its words are the
+    The subject's name is cut out if its label is known and stands in the question, else if its words are the
     only ones that hardly any other question has. Patterns that occur once or have words that fit one subject only are
     left out.
 
     Args:
-        label: the label of an item of the knowledge base; the id itself where it is unknown.
+        label: the label of an item of the knowledge base; the id itself if it is unknown.
     """
-    asked = list(_read(data))
-    names = dict(tab_lines(needed(data, "simplequestions-wikidata", "labels.tsv.gz"), 2))  # type: ignore[arg-type]
-    frequency = Counter(word for row in asked for word in set(_tokens(row.question)))
+    asked = [
+        (subject, prop, " ".join(question.lower().split()))
+        for part in ("train", "valid")
+        for subject, prop, _, question in records(data, "simplequestions-wikidata", f"annotated_wd_data_{part}.txt.gz")
+    ]
+    names = dict(records(data, "simplequestions-wikidata", "labels.tsv.gz"))
+    frequency = Counter(word for _, _, question in asked for word in set(_tokens(question)))
     exact: dict[str, Counter[str]] = defaultdict(Counter)
     guessed: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in asked:
-        name = names.get(row.subject) or label(row.subject)
-        if name != row.subject:
-            found = _cut_name(row.question, name)
-            if found:
-                exact[row.prop][found] += 1
-        elif found := _cut_rare(row.question, frequency):
-            guessed[row.prop][found] += 1
+    for subject, prop, question in asked:
+        name = names.get(subject) or label(subject)
+        if name != subject:
+            if found := _cut_name(question, name):
+                exact[prop][found] += 1
+        elif found := _cut_rare(question, frequency):
+            guessed[prop][found] += 1
     known = Counter(word for patterns in exact.values() for text in patterns for word in text.split())
     made = {}
     for prop in sorted({*exact, *guessed}):
@@ -160,19 +133,12 @@ def simple_questions(data: Path, label: Callable[[str], str]) -> dict[str, tuple
     return made
 
 
-def _read(data: Path) -> Iterator[_Asked]:
-    for part in ("train", "valid"):
-        path = needed(data, "simplequestions-wikidata", f"annotated_wd_data_{part}.txt.gz")
-        for subject, prop, _, question in tab_lines(path, 4):
-            yield _Asked(subject, prop, " ".join(question.lower().split()))
-
-
 def _tokens(text: str) -> list[str]:
     return re.findall(r"[^\s?,.]+", re.sub(r"['’]s\b", " 's", text))
 
 
 def _cut_name(question: str, name: str) -> str:
-    """The question with a name, given with or without its bracket, cut out; empty where the name is not in it once."""
+    """The question with a name, given with or without its bracket, cut out; empty if the name is not in it once."""
     for form in dict.fromkeys((name, re.sub(r"\s*\([^)]*\)$", "", name))):
         found = re.split(rf"(?<!\w){re.escape(form.lower())}(?!\w)(?:\s*\([^)]*\))?", question)
         if len(found) == 2 and len(form) > 2:
@@ -181,7 +147,7 @@ def _cut_name(question: str, name: str) -> str:
 
 
 def _cut_rare(question: str, frequency: Mapping[str, int]) -> str:
-    """The question with its one run of rare words cut out; empty where there is none, or more than one."""
+    """The question with its one run of rare words cut out; empty unless it has one."""
     words = _tokens(re.sub(r"\([^)]*\)", " ", question))
     rare = [place for place, word in enumerate(words) if frequency[word] <= _RARE]
     if not rare or len(words) > _MOST_WORDS + 4:
@@ -239,7 +205,6 @@ def slots(context: str, name: str, question: str) -> str:
 
 
 def generic(label: str, aliases: Iterable[str], is_person: bool) -> tuple[Pattern, ...]:
-    """Patterns of a property without better ones, from its label and short aliases."""
     made = []
     for name in (label, *(alias for alias in aliases if re.fullmatch(r"[a-z]+(?: [a-z]+){0,3}", alias))):
         if re.search(

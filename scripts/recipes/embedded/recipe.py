@@ -27,15 +27,16 @@ from convinse.support.files import replacing
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
 from recipes.embedded.batches import STRIDE, batch, drawn, drawn_list, with_foreign
-from recipes.embedded.examples import Example, Part, of_part
+from recipes.embedded.examples import Example, Part
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
 from recipes.embedded.mining import LONGEST_EMBEDDED, with_mined
-from recipes.embedded.overlap import HeldOut
+from recipes.embedded.negatives import HeldOut
 from recipes.embedded.tables import PLAIN, Rows
 from recipes.embedded.validation import calibrate, validate
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 _LONG = 300  # characters of a text beside which there is one negative only
+_OWN_SETTINGS = ("stages", "yes_no", "answer_type", "rewrite")
 
 
 class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +50,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         listwise: weight of the loss that teaches the embedding the cross-encoder's order of an example's texts.
     """
 
-    mixture: dict[str, Positive]  # examples drawn from each data set in an epoch (all, where it has fewer)
+    mixture: dict[str, Positive]  # examples drawn from each data set in an epoch (all, if it has fewer)
     epochs: Positive = 1  # of that size
     validations: Positive = 4  # of an epoch; each keeps the best weights and what a stopped run goes on from
     learning_rate: Weight = 1e-4  # the highest
@@ -63,50 +64,34 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class YesNo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the yes/no head is trained.
+    """How the yes/no head is trained: `epochs` over all questions, of which the best by log loss on held-out ones is kept."""
 
-    Attributes:
-        layer: of the trunk, that the head reads: the last ones know less of what ranking and reading do not ask for.
-    """
-
-    epochs: Positive = 4  # over all questions; the best by log loss on the held-out ones is kept
+    epochs: Positive = 4
     learning_rate: Weight = 3e-4  # the highest
     batch_size: Positive = 32  # questions of a step
     dropout: Weight = 0.1  # in the head
-    layer: Positive = 4
+    layer: Positive = 4  # of the trunk, that the head reads: the last ones know little beside ranking and reading
 
 
-class AnswerType(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the answer type head is trained; see `encoder.heads`.
+class AnswerType(YesNo, frozen=True, forbid_unknown_fields=True):
+    """How the answer type head is trained; see `encoder.heads`. A tenth of the templates chooses the epoch."""
 
-    Attributes:
-        layer: of the trunk, that the head reads.
-        least: questions of a class that stands for itself.
-    """
-
-    epochs: Positive = 6  # over all questions; the best by log loss on a tenth of the templates is kept
-    learning_rate: Weight = 2e-3  # the highest
-    batch_size: Positive = 64  # questions of a step
-    dropout: Weight = 0.1  # in the head
-    layer: Positive = 4
+    epochs: Positive = 6
+    learning_rate: Weight = 2e-3
+    batch_size: Positive = 64
     looks: Positive = 8  # at the tokens
     inner: Positive = 128  # numbers that they see
-    least: Positive = 100
+    least: Positive = 100  # questions of a class that stands for itself
 
 
 class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the rewrite head is trained; see `encoder.heads`.
-
-    Attributes:
-        layer: of the trunk, that the head's own layers read.
-        synthetic: turns of synthetic conversations.
-    """
+    """How the rewrite head is trained; see `encoder.heads`."""
 
     epochs: Positive = 2
     learning_rate: Weight = 2e-4  # the highest
     batch_size: Positive = 32  # questions of a step
-    layer: Positive = 3
-    synthetic: Positive = 10_000
+    layer: Positive = 3  # of the trunk, that the head's own layers read
+    synthetic: Positive = 10_000  # turns of synthetic conversations
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -133,7 +118,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     max_length: Annotated[int, msgspec.Meta(ge=64)] = 192  # tokens of a pair; of longer texts a window is learned from
     stride: NotNegative = STRIDE  # tokens that such a window shares with the one before
     portion: Positive = 1408  # tokens, padding counted, that are computed at once
-    token_budget: Positive = 4096  # tokens that are computed at once where nothing is learned
+    token_budget: Positive = 4096  # tokens that are computed at once if nothing is learned
     contrast: Weight = 0.5
     distillation: Weight = 0.5
     dev_examples: Positive = 80  # of each data set, that a validation looks at
@@ -142,9 +127,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     patience: Positive = 99
     rows: Rows = PLAIN  # how the rows of tables are learned from
     apart: bool = False  # whether texts that share eight words in a row with held-out ones are left out (`overlap`)
-    frozen: NotNegative = (
-        0  # layers of the trunk, the lowest, that stay as they are: heads that read them go on as they are, too
-    )
+    frozen: NotNegative = 0  # layers of the trunk, the lowest, that stay as they are, and the heads that read them
     seed: int = 42
     device: Device = "auto"
     yes_no: YesNo | None = YesNo()  # how the yes/no head is trained when the rest is done; None: there is none
@@ -154,8 +137,6 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 @dataclass(frozen=True)
 class Data:
-    """The examples of all data sets by name, and sentences in their paragraphs for self-training."""
-
     train: dict[str, list[Example]]
     dev: dict[str, list[Example]]
     run_id: str
@@ -169,7 +150,8 @@ def gather(builders: dict[str, Callable[[], Iterable[Example]]]) -> Data:
     for name, build in builders.items():
         start = time.perf_counter()
         examples = list(build())
-        train[name], dev[name] = list(of_part(examples, "train")), list(of_part(examples, "dev"))
+        train[name] = [example for example in examples if example.part == "train"]
+        dev[name] = [example for example in examples if example.part == "dev"]
         digest.update(repr(examples).encode())
         LOGGER.info(
             "%s: %d examples to train on, %d held out (%.0f s)",
@@ -179,8 +161,6 @@ def gather(builders: dict[str, Callable[[], Iterable[Example]]]) -> Data:
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    """A line of a file of examples: the data set, the part, and the example."""
-
     name: str
     part: Part
     example: Example
@@ -197,7 +177,7 @@ def write_examples(data: Data, path: Path) -> None:
 
 
 def read_examples(path: Path) -> Data:
-    """What `write_examples` kept. Raises `DataError`: it is damaged, or no such file."""
+    """The data of a file of `write_examples`. Raises `DataError` if it cannot be read."""
     train: dict[str, list[Example]] = defaultdict(list)
     dev: dict[str, list[Example]] = defaultdict(list)
     try:
@@ -212,7 +192,7 @@ def read_examples(path: Path) -> Data:
 
 
 def without_held_out(data: Data, texts: Collection[str], names: Collection[str]) -> Data:
-    """The sets `names`; those over text without what shares eight words in a row with a held-out text.
+    """The sets `names`; those over text without texts that share eight words in a row with a held-out one.
 
     Sets overlap: a paragraph of one is a sentence of another, in the other part.
 
@@ -224,7 +204,7 @@ def without_held_out(data: Data, texts: Collection[str], names: Collection[str])
     train = {}
     for name in sorted(names):
         given = data.train[name]
-        train[name] = [kept for one in given if (kept := held.without(one))] if name in texts else given
+        train[name] = [kept for own in given if (kept := held.without(own))] if name in texts else given
         if len(train[name]) < len(given):
             LOGGER.info("%s: %d examples share words with held-out texts", name, len(given) - len(train[name]))
     return replace(data, train=train, dev={name: data.dev[name] for name in names})
@@ -237,110 +217,9 @@ class Teachers(NamedTuple):
     reader: Any = None
 
 
-def train_stages(
-    checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: Recipe, state: Path
-) -> list[FitResult]:
-    """Train in place; returns what each stage gave."""
-    tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
-    bert = checkpoint.model.bert
-    still = [
-        bert.embeddings.word_embeddings,
-        *([bert.embeddings] if recipe.frozen else []),
-        *bert.encoder.layer[: recipe.frozen],
-    ]
-    for part in still:
-        part.requires_grad_(False)
-    chance = random.Random(recipe.seed)
-    choosing = {
-        name: [example for example in data.dev.get(name, ()) if example.chooses] for name in recipe.stages[-1].mixture
-    }
-    dev = {
-        name: chance.sample(examples, min(recipe.dev_examples, len(examples)))
-        for name, examples in sorted(choosing.items())
-        if examples
-    }
-    results: list[FitResult] = []
-    learned = replace(data, dev=dev)
-    for number, stage in enumerate(recipe.stages, 1):
-        if stage.mined:
-            # what is found follows from data and recipe but for the last digits of cosines, so the run's id does without
-            found = {
-                name: with_mined(checkpoint.model, tokenizer, data.train[name], number_of, recipe.token_budget)
-                for name, number_of in sorted(stage.mined.items())
-                if name in data.train
-            }
-            LOGGER.info("negatives of the model itself: %d examples", sum(map(len, found.values())))
-            learned = replace(learned, train={**data.train, **found})
-        results.append(_stage(number, checkpoint, teachers, tokenizer, learned, recipe, state))
-    for part in still:
-        part.requires_grad_(True)
-    held_out = [example for examples in dev.values() for example in examples]
-    calibrate(checkpoint.model, tokenizer, held_out, stride=recipe.stride)
-    return results
-
-
-def _stage(
-    place: int,
-    checkpoint: Checkpoint,
-    teachers: Teachers,
-    tokenizer: TextTokenizer,
-    data: Data,
-    recipe: Recipe,
-    state: Path,
-) -> FitResult:
-    """Train one stage, the `place`-th."""
-    *before, stage = recipe.stages[:place]
-    done = sum(earlier.epochs for earlier in before)
-    unknown = sorted(set(stage.mixture) - set(data.train))
-    if unknown:
-        raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(data.train))}")
-    for key, names in (
-        ("alone", stage.alone),
-        ("mined", stage.mined),
-        ("negatives", stage.negatives),
-        ("lists", stage.lists),
-    ):
-        unknown = sorted(set(names) - set(stage.mixture))
-        if unknown:
-            raise ConfigError(f"stages: {key}: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
-    settings = FitSettings(
-        epochs=stage.epochs * stage.validations,
-        minutes=stage.minutes,
-        patience=recipe.patience,
-        learning_rate=stage.learning_rate,
-        warmup=recipe.warmup,
-        weight_decay=recipe.weight_decay,
-    )
-    learning = Learning(
-        steps=lambda number: steps(data.train, stage, recipe, done * stage.validations + number),
-        loss=lambda model, step: _losses(model, teachers, tokenizer, step, recipe, stage.listwise),
-        validate=lambda model: validate(model, tokenizer, data.dev, recipe.token_budget, recipe.stride),
-        criterion=lambda measures: measures["mean"],
-    )
-    return fit(
-        checkpoint.model,
-        learning,
-        settings,
-        state / f"stage {place}",
-        hashlib.sha256(repr((data.run_id, _shared(recipe), recipe.stages[:place])).encode()).hexdigest()[:32],
-        device=recipe.device,
-        seed=recipe.seed,
-        title=f"stage {place} of {len(recipe.stages)}",
-    )
-
-
-def _shared(recipe: Recipe) -> dict[str, Any]:
-    """The settings that hold for all stages: a change of what comes later does not undo an earlier one."""
-    return {
-        key: value
-        for key, value in msgspec.to_builtins(recipe).items()
-        if key not in ("stages", "yes_no", "answer_type", "rewrite")
-    }
-
-
 @dataclass(frozen=True)
 class Step:
-    """Examples to learn from at once; whether the embedding learns from them, too; of the windows drawn."""
+    """Examples to learn from at once; whether the embedding learns from them, too; the seed of the windows drawn."""
 
     examples: list[Example]
     embeds: bool
@@ -377,58 +256,127 @@ def steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number:
     return steps
 
 
-def _losses(
-    model: Any, teachers: Teachers, tokenizer: TextTokenizer, step: Step, recipe: Recipe, listwise: float = 0.0
-) -> Iterable[torch.Tensor]:
-    chance = random.Random(step.seed)
-    made = batch(step.examples, tokenizer, chance, recipe.stride)
-    for teacher in teachers:
-        if teacher is not None:
-            teacher.to(model.device)
-    answering, each, taught, odds = list_losses(model, made, recipe.portion, teachers.reader)
-    yield (answering + each + recipe.taught * taught) / len(step.examples)
-    if step.embeds:
-        learned = [
-            (example, own)
-            for example, own in zip(step.examples, odds.split(made.sizes), strict=True)
-            if example.answered and len(example.candidates[0].text) <= LONGEST_EMBEDDED
+def train_stages(
+    checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: Recipe, state: Path
+) -> list[FitResult]:
+    tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
+    bert = checkpoint.model.bert
+    still = [bert.embeddings.word_embeddings, *bert.encoder.layer[: recipe.frozen]]
+    if recipe.frozen:
+        still.append(bert.embeddings)
+    for part in still:
+        part.requires_grad_(False)
+    chance = random.Random(recipe.seed)
+    dev = {}
+    for name in sorted(recipe.stages[-1].mixture):
+        choosing = [example for example in data.dev.get(name, ()) if example.chooses]
+        if choosing:
+            dev[name] = chance.sample(choosing, min(recipe.dev_examples, len(choosing)))
+    results: list[FitResult] = []
+    learned = replace(data, dev=dev)
+    for number, stage in enumerate(recipe.stages, 1):
+        if stage.mined:
+            # what is found follows from data and recipe but for the last digits of cosines, so the run's id does without
+            mined = {
+                name: with_mined(checkpoint.model, tokenizer, data.train[name], most, recipe.token_budget)
+                for name, most in sorted(stage.mined.items())
+                if name in data.train
+            }
+            LOGGER.info("negatives of the model itself: %d examples", sum(map(len, mined.values())))
+            learned = replace(learned, train={**data.train, **mined})
+        loss = StageLoss(teachers, tokenizer, recipe, stage.listwise)
+        results.append(_stage(number, checkpoint, loss, learned, recipe, state))
+    for part in still:
+        part.requires_grad_(True)
+    held_out = [example for examples in dev.values() for example in examples]
+    calibrate(checkpoint.model, tokenizer, held_out, stride=recipe.stride)
+    return results
+
+
+def _stage(place: int, checkpoint: Checkpoint, loss: StageLoss, data: Data, recipe: Recipe, state: Path) -> FitResult:
+    *before, stage = recipe.stages[:place]
+    done = sum(earlier.epochs for earlier in before)
+    if unknown := sorted(set(stage.mixture) - set(data.train)):
+        raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(data.train))}")
+    for key in ("alone", "mined", "negatives", "lists"):
+        if unknown := sorted(set(getattr(stage, key)) - set(stage.mixture)):
+            raise ConfigError(f"stages: {key}: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
+    settings = FitSettings(
+        epochs=stage.epochs * stage.validations,
+        minutes=stage.minutes,
+        patience=recipe.patience,
+        learning_rate=stage.learning_rate,
+        warmup=recipe.warmup,
+        weight_decay=recipe.weight_decay,
+    )
+    learning = Learning(
+        steps=lambda number: steps(data.train, stage, recipe, done * stage.validations + number),
+        loss=loss.of_step,
+        validate=lambda model: validate(model, loss.tokenizer, data.dev, recipe.token_budget, recipe.stride),
+        criterion=lambda measures: measures["mean"],
+    )
+    # the settings that hold for all stages: a change of later ones does not undo an earlier one
+    shared = {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in _OWN_SETTINGS}
+    return fit(
+        checkpoint.model,
+        learning,
+        settings,
+        state / f"stage {place}",
+        hashlib.sha256(repr((data.run_id, shared, recipe.stages[:place])).encode()).hexdigest()[:32],
+        device=recipe.device,
+        seed=recipe.seed,
+        title=f"stage {place} of {len(recipe.stages)}",
+    )
+
+
+@dataclass(frozen=True)
+class StageLoss:
+    """The loss of the steps of a stage, whose `listwise` it has."""
+
+    teachers: Teachers
+    tokenizer: TextTokenizer
+    recipe: Recipe
+    listwise: float = 0.0
+
+    def of_step(self, model: Any, step: Step) -> Iterable[torch.Tensor]:
+        recipe = self.recipe
+        made = batch(step.examples, self.tokenizer, random.Random(step.seed), recipe.stride)
+        for teacher in self.teachers:
+            if teacher is not None:
+                teacher.to(model.device)
+        answering, each, taught, odds = list_losses(model, made, recipe.portion, self.teachers.reader)
+        yield (answering + each + recipe.taught * taught) / len(step.examples)
+        if step.embeds:
+            learned = [
+                (example, own)
+                for example, own in zip(step.examples, odds.split(made.sizes), strict=True)
+                if example.answered and len(example.candidates[0].text) <= LONGEST_EMBEDDED
+            ]
+            if len(learned) > 1:
+                yield self._of_embedding(model, *zip(*learned, strict=True))
+
+    def _of_embedding(self, model: Any, examples: Sequence[Example], odds: Sequence[torch.Tensor]) -> torch.Tensor:
+        """Args: odds: of each example's candidates the log odds of relevance, which nothing is learned through."""
+        recipe, tokenizer = self.recipe, self.tokenizer
+        queries = tokenizer.singles([example.query for example in examples])
+        texts = [example.candidates[0].text for example in examples]
+        # one negative is enough to tell relevant texts from others; the order of all is for the cross-encoder's list
+        most = None if self.listwise else 2
+        hard = [
+            (place, number, candidate.text)
+            for place, example in enumerate(examples)
+            for number, candidate in enumerate(example.candidates[1:most], 1)
         ]
-        if len(learned) > 1:
-            examples = [example for example, _ in learned]
-            yield _embedding_loss(
-                model, teachers.embedding, tokenizer, examples, [own for _, own in learned], recipe, listwise
-            )
-
-
-def _embedding_loss(
-    model: Any,
-    teacher: Any,
-    tokenizer: TextTokenizer,
-    examples: Sequence[Example],
-    odds: Sequence[torch.Tensor],
-    recipe: Recipe,
-    listwise: float,
-) -> torch.Tensor:
-    """Args: odds: of each example's candidates the log odds of relevance, which nothing is learned through."""
-    queries = tokenizer.singles([example.query for example in examples])
-    texts = [example.candidates[0].text for example in examples]
-    # one negative is enough to tell relevant texts from others; the order of all is for the cross-encoder's list
-    most = None if listwise else 2
-    hard = [
-        (place, number, candidate.text)
-        for place, example in enumerate(examples)
-        for number, candidate in enumerate(example.candidates[1:most], 1)
-    ]
-    texts += [text for _, _, text in hard]
-    sequences = tokenizer.singles([text[:LONGEST_EMBEDDED] for text in texts])
-    with torch.no_grad():
-        targets = [embed(teacher, part, recipe.portion) for part in (queries, sequences)]
-    groups = [example.group or example.key for example in examples]
-    owners = [*range(len(examples)), *(place for place, _, _ in hard)]
-    found = embed(model, queries, recipe.portion), embed(model, sequences, recipe.portion)
-    contrast, distillation = embedding_losses(*found, *targets, groups, owners)
-    loss = recipe.contrast * contrast + recipe.distillation * distillation
-    if listwise:
-        teaching = torch.stack([own[0] for own in odds] + [odds[place][number] for place, number, _ in hard])
-        loss = loss + listwise * listwise_loss(*found, teaching, owners)
-    return loss
+        texts += [text for _, _, text in hard]
+        sequences = tokenizer.singles([text[:LONGEST_EMBEDDED] for text in texts])
+        with torch.no_grad():
+            targets = [embed(self.teachers.embedding, part, recipe.portion) for part in (queries, sequences)]
+        groups = [example.group or example.key for example in examples]
+        owners = [*range(len(examples)), *(place for place, _, _ in hard)]
+        found = embed(model, queries, recipe.portion), embed(model, sequences, recipe.portion)
+        contrast, distillation = embedding_losses(*found, *targets, groups, owners)
+        loss = recipe.contrast * contrast + recipe.distillation * distillation
+        if self.listwise:
+            teaching = torch.stack([own[0] for own in odds] + [odds[place][number] for place, number, _ in hard])
+            loss = loss + self.listwise * listwise_loss(*found, teaching, owners)
+        return loss

@@ -1,7 +1,6 @@
 """Training of the rewrite head, over the first layers of the trunk as they are; its own begin as the layers above them."""
 
-from __future__ import annotations
-
+import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,23 +20,21 @@ from convinse.training.learning import FitResult
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
 from recipes.embedded.rewrites import Rewrite, SyntheticConversations, conversations, edits, is_held_out, published
-from recipes.sources import needed
+from recipes.sources import records
 
 _REPEATED = 2  # times that what people wrote is learned from beside the synthetic conversations
 
 
 class RewriteExamples(NamedTuple):
-    """What a rewrite head learns from, and what chooses its epoch."""
-
     train: list[Rewrite]
     choosing: list[Rewrite]
 
 
 def rewrite_examples(data: Path, snapshot: Path, synthetic: int, seed: int) -> RewriteExamples:
-    """Rewrites that people wrote, and those of synthetic conversations."""
-    convmix = list(conversations(needed(data, "convmix", "dev.json.gz"), "convmix"))
+    convmix = list(conversations(records(data, "convmix", "dev.json.gz"), "convmix"))
     choosing = [turn for turn in convmix if is_held_out(turn.group)]
-    own = list(conversations(snapshot / "conversations" / "train.json", "embedded"))
+    embedded = json.loads((snapshot / "conversations" / "train.json").read_bytes())
+    own = list(conversations(embedded, "embedded"))
     people = [*published(data), *(turn for turn in convmix if not is_held_out(turn.group)), *own, *own]
     drawn = list(SyntheticConversations(data, seed).draw(synthetic))
     return RewriteExamples(
@@ -47,10 +44,10 @@ def rewrite_examples(data: Path, snapshot: Path, synthetic: int, seed: int) -> R
 
 
 class _Targets(NamedTuple):
+    """Pairs of question and history; of each token [tokens, 2] the first and last token of the span before it, or 0."""
+
     sequences: Sequences
-    pointers: list[
-        np.ndarray
-    ]  # [tokens, 2] the places of the first and the last token of what goes before each; 0: nothing
+    pointers: list[np.ndarray]
 
 
 def _encoded(examples: Sequence[Rewrite], tokenizer: TextTokenizer) -> _Targets:
@@ -86,7 +83,6 @@ def train_rewriter(
         most: examples of each part; None: all.
     """
     settings = recipe.rewrite
-    assert settings is not None
     tokenizer = TextTokenizer.of(checkpoint, MAX_LENGTH)
     checkpoint.model.to(find_device(recipe.device))
     targets = [_encoded(part[:most], tokenizer) for part in examples]

@@ -1,26 +1,23 @@
 """Questions of conversations with a rewrite that stands alone: published ones, and synthetic ones over a knowledge base.
 
-Every example has a history of earlier questions, as they stand alone, with their answers. What is learnt of a rewrite is
+Every example has a history of earlier questions, as they stand alone, with their answers. A head learns from a rewrite
 which words of the question it leaves out and which spans of the history it puts where (`edits`).
 """
 
-from __future__ import annotations
-
-import gzip
-import json
 import random
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from convinse.language.language import english
 from convinse.records.rewriting import EarlierTurn, history_text
-from recipes.embedded.halves import half_sentences
-from recipes.sources import json_lines, needed, wikidata_27k
+from recipes.sources import needed, read_dump_lines, read_json, records, wikidata_27k
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*|[^\w\s]")
 _YEAR = re.compile(r"\b[12]\d{3}\b")
@@ -44,7 +41,6 @@ class Rewrite(NamedTuple):
         question: as typed.
         history: the turns before, the first one first.
         rewrite: the question as it stands alone.
-        source: the data set.
         group: conversations of the same group never stand on both sides of a split.
     """
 
@@ -210,22 +206,20 @@ def _short(answer: str | None) -> str:
 
 def published(data: Path) -> Iterator[Rewrite]:
     """CANARD's development part and the conversations of TREC CAsT, TREC iKAT and MTRAG."""
-    for turn in json_lines(needed(data, "hybrid", "canard-dev.jsonl.gz")):
+    for turn in records(data, "hybrid", "canard-dev.jsonl.gz"):
         told = turn["history"]
         pairs = [EarlierTurn(q, _short(a)) for q, a in zip(told[::2], told[1::2], strict=True)]
         history = (EarlierTurn(turn["article"], ""), *pairs)
         yield Rewrite(turn["question"], history, turn["rewrite"], "canard", turn["dialog_id"].rsplit("_", 1)[0])
     for name in _REWRITES:
-        for turn in json_lines(needed(data, "rewrites", f"{name}.jsonl.gz")):
+        for turn in records(data, "rewrites", f"{name}.jsonl.gz"):
             history = tuple(EarlierTurn(part["question"], _short(part["answer"])) for part in turn["history"])
             group = re.split(r"[_<]", turn["id"])[0]
             yield Rewrite(turn["question"], history, turn["rewrite"], name, f"{name} {group}")
 
 
-def conversations(path: Path, source: str) -> Iterator[Rewrite]:
-    """Conversations in the ConvMix structure whose turns have a `completed` question."""
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    for conversation in json.loads(content):
+def conversations(told: Iterable[Mapping[str, Any]], source: str) -> Iterator[Rewrite]:
+    for conversation in told:
         history: list[EarlierTurn] = []
         for turn in conversation["questions"]:
             in_full = turn.get("completed") or turn["question"]
@@ -243,10 +237,20 @@ def is_held_out(group: str) -> bool:
 # -- synthetic conversations -------------------------------------------------------------------------------------------
 
 
+class _HalfSentences(msgspec.Struct):
+    events: list[str]
+    nouns: list[str]
+    values: dict[str, list[str]]
+    frames: dict[str, list[str]]
+    halves: dict[str, list[str]]
+
+
+_HALVES = msgspec.yaml.decode(Path(__file__).with_name("halves.yml").read_bytes(), type=_HalfSentences)
+
+
 class _Template(NamedTuple):
     left: str
     right: str
-    is_inverse: bool
 
 
 class _Fact(NamedTuple):
@@ -264,29 +268,25 @@ class SyntheticConversations:
 
     def __init__(self, data: Path, seed: int) -> None:
         self._random = random.Random(seed)
-        with gzip.open(needed(data, "kgconv", "templates.json.gz"), "rt", encoding="utf-8") as file:
-            known: Mapping[str, Any] = json.load(file)["properties"]
+        known = read_json(needed(data, "kgconv", "templates.json.gz"))["properties"]
         self._templates: dict[tuple[str, bool], list[_Template]] = defaultdict(list)
         for name, declared in known.items():
             for group in declared["groups"]:
                 for template in group["templates"]:
                     left, right = " ".join(template["left"].split()), " ".join(template["right"].split())
-                    self._templates[name, group["inverse"]].append(_Template(left, right, group["inverse"]))
+                    self._templates[name, group["inverse"]].append(_Template(left, right))
         self._labels: dict[str, str] = {}
         self._facts: dict[str, list[_Fact]] = defaultdict(list)
         self._classes: dict[str, list[str]] = defaultdict(list)
         self._gender: dict[str, str] = {}
         self._property_labels: dict[str, str] = {}
         self._cast: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        self._read(wikidata_27k(data))
-        self._roles = {
-            film: [
-                (self._labels[role], self._labels[actor])
-                for role, actor in cast
-                if {role, actor} <= self._labels.keys()
-            ]
-            for film, cast in self._cast.items()
-        }
+        for entity in read_dump_lines(wikidata_27k(data)):
+            self._add(entity)
+        self._roles: dict[str, list[tuple[str, str]]] = {}
+        for film, cast in self._cast.items():
+            known_cast = [pair for pair in cast if self._labels.keys() >= set(pair)]
+            self._roles[film] = [(self._labels[role], self._labels[actor]) for role, actor in known_cast]
         self._films = sorted(film for film, roles in self._roles.items() if len(roles) > 1)
         self._subjects = sorted(item for item, facts in self._facts.items() if len(facts) > 2)
         self._by_class: dict[str, list[str]] = defaultdict(list)
@@ -294,37 +294,31 @@ class SyntheticConversations:
             for name in self._classes[item][:1]:
                 self._by_class[name].append(item)
 
-    def _read(self, dump: Path) -> None:
-        with gzip.open(dump, "rt", encoding="utf-8") as file:
-            for line in file:
-                if len(line) < 4:
+    def _add(self, entity: Mapping[str, Any]) -> None:
+        own, label = entity["id"], entity["labels"]["en"]["value"]
+        if entity["type"] == "property":
+            self._property_labels[own] = label
+            return
+        self._labels[own] = label
+        for name, statements in entity["claims"].items():
+            for statement in statements:
+                value = statement["mainsnak"].get("datavalue", {})
+                if value.get("type") != "wikibase-entityid":
                     continue
-                entity = json.loads(line.rstrip().rstrip(","))
-                label = entity["labels"]["en"]["value"]
-                if entity["type"] == "property":
-                    self._property_labels[entity["id"]] = label
-                    continue
-                self._labels[entity["id"]] = label
-                for name, statements in entity["claims"].items():
-                    for statement in statements:
-                        value = statement["mainsnak"].get("datavalue", {})
-                        if value.get("type") != "wikibase-entityid":
-                            continue
-                        target = value["value"]["id"]
-                        if name == "P31":
-                            self._classes[entity["id"]].append(target)
-                        roles = statement.get("qualifiers", {}).get("P453", []) if name == "P161" else []
-                        for role in roles:
-                            self._cast[entity["id"]].append((role["datavalue"]["value"]["id"], target))
-                        if name == "P21":
-                            self._gender[entity["id"]] = target
-                        if (name, False) in self._templates:
-                            self._facts[entity["id"]].append(_Fact(name, False, target))
-                        if (name, True) in self._templates and name not in ("P31", "P279", "P21"):
-                            self._facts[target].append(_Fact(name, True, entity["id"]))
+                target = value["value"]["id"]
+                if name == "P31":
+                    self._classes[own].append(target)
+                elif name == "P21":
+                    self._gender[own] = target
+                elif name == "P161":
+                    roles = statement.get("qualifiers", {}).get("P453", [])
+                    self._cast[own] += ((role["datavalue"]["value"]["id"], target) for role in roles)
+                if (name, False) in self._templates:
+                    self._facts[own].append(_Fact(name, False, target))
+                if (name, True) in self._templates and name not in ("P31", "P279", "P21"):
+                    self._facts[target].append(_Fact(name, True, own))
 
     def draw(self, conversations: int) -> Iterator[Rewrite]:
-        """The turns of so many conversations."""
         for number in range(conversations):
             yield from self._conversation(f"synthetic {number}")
 
@@ -332,28 +326,30 @@ class SyntheticConversations:
         chance = self._random
         drawn = chance.random()
         if drawn < 0.2:
-            name = self._labels.get(chance.choice(self._subjects), "")
-            yield from self._of_halves(name, group)
-            return
-        if drawn < 0.3 and self._films:
+            yield from self._of_halves(self._labels.get(chance.choice(self._subjects), ""), group)
+        elif drawn < 0.3 and self._films:
             film = chance.choice(self._films)
             wording = chance.choice(("who played {} in {}?", "Who was {} in {}?", "which actor plays {} in {}?"))
             names = [(wording.format(role, self._labels[film]), role, actor) for role, actor in self._roles[film]]
             yield from self._changing(chance.sample(names, min(4, len(names))), group)
-            return
-        if drawn < 0.4:
+        elif drawn < 0.4:
             about = chance.choice(self._subjects)
             facts = {fact.property_id: fact.answer for fact in self._facts[about] if not fact.is_inverse}
             wording = chance.choice(
                 ("what is the {} of {}?", "Who is the {} of {}?", "the {} of {}?", "and the {} of {}")
             )
-            labels = [(self._property_labels[name], answer) for name, answer in facts.items()]
-            names = [
-                (wording.format(label, self._labels[about]), f"the {label}", self._labels.get(answer, ""))
-                for label, answer in labels
-            ]
-            yield from self._changing(names[:4], group)
-            return
+            names = []
+            for prop, answer in list(facts.items())[:4]:
+                label = self._property_labels[prop]
+                in_full = wording.format(label, self._labels[about])
+                names.append((in_full, f"the {label}", self._labels.get(answer, "")))
+            yield from self._changing(names, group)
+        else:
+            yield from self._moving(group)
+
+    def _moving(self, group: str) -> Iterator[Rewrite]:
+        """A conversation that moves from item to item."""
+        chance = self._random
         about = chance.choice(self._subjects)
         history: list[EarlierTurn] = []
         previous: tuple[_Fact, _Template, str] | None = None
@@ -418,7 +414,6 @@ class SyntheticConversations:
             history.append(EarlierTurn(in_full, answer))
 
     def _changing(self, asked: Sequence[tuple[str, str, str]], group: str) -> Iterator[Rewrite]:
-        """A conversation of which each turn changes one name of the question before: questions in full, names and answers."""
         chance = self._random
         history: list[EarlierTurn] = []
         is_lower = chance.random() < 0.3
@@ -469,3 +464,28 @@ class SyntheticConversations:
 def _worded(template: _Template, name: str) -> str:
     right = template.right if template.right.startswith(("'", "’", "?", ".", ",")) else f" {template.right}"
     return f"{template.left} {name}{right}".strip()
+
+
+def half_sentences(chance: random.Random, name: str, turns: int) -> Iterator[tuple[str, str]]:
+    """Questions that change a year, a place in an order or a question word of the one before ("and in 1998?"), and in full."""
+    kind = chance.choice(("year", "year", "year", "span", "order", "count", "asked"))
+    frame = chance.choice(_HALVES.frames[kind]).replace("{event}", chance.choice(_HALVES.events))
+    frame = frame.replace("{noun}", chance.choice(_HALVES.nouns))
+    frame = frame.replace("{name}", name.replace("{", "(").replace("}", ")"))
+    if chance.random() < 0.4:
+        frame = frame[:1].upper() + frame[1:]
+    frame += chance.choice(("?", "", f" ({name})?".replace("{", "(")))
+    for turn, value in enumerate(_values(chance, kind, turns)):
+        in_full = frame.format(value)
+        half = chance.choice(_HALVES.halves[kind]).format(value)
+        yield (half if turn else in_full), in_full
+
+
+def _values(chance: random.Random, kind: str, turns: int) -> list[str]:
+    if kind == "year":
+        return [str(year) for year in chance.sample(range(1930, 2024), turns)]
+    if kind == "span":
+        link = chance.choice(("to", "until", "and"))
+        starts = chance.sample(range(1940, 2018), turns)
+        return [f"{start} {link} {start + chance.randint(1, 9)}" for start in starts]
+    return chance.sample(_HALVES.values[kind], min(turns, 4))

@@ -1,49 +1,61 @@
 """All data sets of the recipe by name."""
 
-from __future__ import annotations
-
+import random
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from recipes.embedded.examples import Example
 from recipes.embedded.facts import facts
-from recipes.embedded.hybrid import HYBRID_SETS, ROWS
-from recipes.embedded.lists import LISTS, sentence_lists
+from recipes.embedded.lists import compmix, search_questions, sentence_lists, template_lists
 from recipes.embedded.ranking_sets import boolq, selqa, squad_sentences
-from recipes.embedded.reading_files import READING_FILES, mismatched, reading, squad2_unanswerable
-from recipes.embedded.reading_sets import fairytaleqa, policyqa, qamr, qed
-from recipes.embedded.sample_sets import mrqa_sample, multiqa_samples
-from recipes.embedded.tables import PLAIN, Rows, tables
-from recipes.embedded.turns import conversations, lcquad, timequestions, tiq
+from recipes.embedded.reading import (
+    HYBRID_FILES,
+    READING_FILES,
+    fairytaleqa,
+    mismatched,
+    policyqa,
+    qamr,
+    qed,
+    reading,
+    squad2_unanswerable,
+)
+from recipes.embedded.tables import PLAIN, Rows, aitqa, fetaqa, hybrid_passages, hybrid_rows, tables, tatqa
+from recipes.embedded.texts import doqa, multihop_paragraphs, multiqa_samples, onestopqa, redocred
+from recipes.embedded.turns import conversations, lcquad, timequestions
 
-Build = Callable[[], Iterator[Example]]
+Build = Callable[..., Iterator[Example]]
 
-# over plain text: from (shared data, seed), the same examples for equal arguments; a builder whose files are missing raises
-# `DataError`. No text is a candidate in both parts of a set.
-TEXT_SETS: dict[str, Callable[[Path, int], Iterator[Example]]] = {
-    **{
-        build.__name__: build
-        for build in (qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq, multiqa_samples, mrqa_sample)
-    },
-    **{file.name: partial(reading, file) for file in READING_FILES},
-    **{build.__name__: build for build in (squad2_unanswerable, mismatched, sentence_lists)},
-    **{record.name: record.examples for record in HYBRID_SETS if record.kind != ROWS},
+
+def _named(*sets: Build) -> dict[str, Build]:
+    """Each set by the name of its function; of a file of hybrid/ the share that `data_sets.yml` says."""
+    return {build.__name__: partial(_share, build) if build.__name__ in HYBRID_FILES else build for build in sets}
+
+
+def _share(build: Build, data: Path, seed: int, *form: Rows) -> Iterator[Example]:
+    name = build.__name__
+    chance = random.Random(f"{name} share {seed}")
+    return (example for example in build(data, seed, *form) if chance.random() < HYBRID_FILES[name].share)
+
+
+# Each gives the same examples for equal arguments; one whose files are missing raises `DataError`. No text is a candidate
+# in both parts of a set.
+# over plain text: from (shared data, seed)
+TEXT_SETS = {
+    **_named(qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq, multiqa_samples),
+    **_named(squad2_unanswerable, mismatched, sentence_lists),
+    **_named(hybrid_passages, multihop_paragraphs, redocred, doqa, onestopqa),
+    **{name: partial(reading, name) for name in READING_FILES},
 }
 # rows of tables: from (shared data, seed, how they are learned from)
-ROW_SETS: dict[str, Callable[[Path, int, Rows], Iterator[Example]]] = {
-    "tables": tables,
-    **{record.name: record.examples for record in HYBRID_SETS if record.kind == ROWS},
-}
+ROW_SETS = _named(tables, hybrid_rows, fetaqa, tatqa, aitqa)
 # facts, retrieved evidences: from (shared data, folder to keep what is built in, seed)
-STRUCTURED_SETS: dict[str, Callable[[Path, Path, int], Iterator[Example]]] = {
-    **{build.__name__: build for build in (facts, timequestions, tiq, lcquad, conversations)},
-    **LISTS,
-}
+STRUCTURED_SETS = _named(facts, timequestions, lcquad, conversations, compmix, search_questions, template_lists)
 
 
-def builders(data: Path, work: Path, seed: int, rows: Rows = PLAIN) -> dict[str, Build]:
-    """What builds each set from the shared data; the knowledge base is built and kept in the folder `work`."""
+def builders(data: Path, work: Path, seed: int, rows: Rows = PLAIN) -> dict[str, Callable[[], Any]]:
+    """Functions that build each set from the shared data; the knowledge base is built and kept in the folder `work`."""
     return {
         **{name: partial(build, data, seed) for name, build in TEXT_SETS.items()},
         **{name: partial(build, data, seed, rows) for name, build in ROW_SETS.items()},

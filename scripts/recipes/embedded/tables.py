@@ -1,29 +1,28 @@
-"""Rows of Wikipedia tables with questions of WikiTableQuestions that one cell answers."""
-
-from __future__ import annotations
+"""Rows of tables with questions, and passages linked from cells: WikiTableQuestions, HybridQA, OTT-QA, FeTaQA, reports."""
 
 import html
 import random
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import islice
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 
 from convinse.config import Positive
-from convinse.language.language import english
 from convinse.records.ranked_rows import RowForm, ranked_rows
-from convinse.support.jsonlines import read_lines
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
 from convinse.wikipedia.snippets import Snippet
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import joined_keys
+from recipes.embedded.negatives import by_bm25, joined_keys, parts_with_texts
 from recipes.embedded.patterns import slots
-from recipes.sources import needed, tab_lines
+from recipes.embedded.reading import keys_with_reading, long_lines
+from recipes.embedded.spans import cut, standing, untokenised
+from recipes.sources import records
 
-SOURCE = "tables"
 _ESCAPES = {"\\n": "\n", "\\p": "|", "\\\\": "\\"}
 _CELL = re.compile(r"Cell (\d+) (\d+)")
 # answers that are counted or computed, though a cell may happen to say the same
@@ -31,14 +30,16 @@ _COUNTED = re.compile(
     r"\b(?:how many|how much (?:more|less|longer)|number of|total|difference|average|combined|altogether|in all|sum|count)\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"[\d.,%+-]+")
+_FIGURE = re.compile(r"[\d.,%+-]+")
+_YEAR = re.compile(r"\b(?:19|20)[0-9]{2}\b")
+_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+_QUOTES = "\"'“” "
+_MOST_RELEVANT = 5  # rows of one question
+_MOST_CHARACTERS = 1000  # of a passage
+_REPORT = "Annual report"  # stands for the title of tables that have none
+_HEADER_ROWS = 4  # of a table of a report, at most
 
-
-class _Table(msgspec.Struct):
-    context: str
-    title: str
-    header: list[str]
-    rows: list[list[str]]
+Place = tuple[int, int]  # row and column of a cell, from 0
 
 
 class Rows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,54 +66,33 @@ class TableEvidence(NamedTuple):
     cells: dict[int, tuple[int, int]]
 
 
-def tables(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """WikiTableQuestions whose one answer is exactly one cell of the table; the key is the table.
-
-    A row is verbalised by `convinse.wikipedia`. The row with the cell is relevant; against it stand other rows of the
-    table. Tables with an equal row have one key. Questions for a count or a sum are left out, also where a cell has
-    that number.
-    """
-    chance = random.Random(f"tables {seed}")
-    named: dict[str, str] = {}
-    rows: dict[str, TableTexts] = {}
-    cells: dict[str, list[tuple[int, int, str]]] = {}
-    for title, table in read_tables(data):
-        named[table.context] = bare_title(title)
-        rows[table.context] = TableTexts.of(form, title, table.header, table.rows)
-        cells[table.context] = [
-            (number, column, _plain(cell)) for number, row in enumerate(table.rows) for column, cell in enumerate(row)
-        ]
-    keys = joined_keys((context, row.text) for context, found in rows.items() for row in found.plain)
-    for question, context, answer in read_questions(needed(data, "wikitablequestions", "training.tsv.gz")):
-        wanted = _plain(answer)
-        places = [(number, column) for number, column, cell in cells.get(context, ()) if cell == wanted]
-        if len(places) != 1 or not wanted or (_COUNTED.search(question) and _NUMBER.fullmatch(wanted)):
-            continue
-        plain, shown = (_candidates(question, found, *places[0], form.others) for found in rows[context])
-        if plain:
-            query = query_of(question, named[context], chance)  # the same in all forms
-            if shown:
-                yield Example(query, shown, SOURCE, keys[context], f"tables:{context}")
-
-
 class TableTexts(NamedTuple):
     """The rows of a table as the texts of evidences, by which keys are joined, and in the form that is learned from."""
 
     plain: list[TableEvidence]
     shown: list[TableEvidence]
 
-    @classmethod
-    def of(
-        cls, form: Rows, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], section: str = ""
-    ) -> TableTexts:
-        """See `verbalised`."""
-        plain = verbalised(title, header, rows, section)
-        return cls(plain, plain if form.form == "plain" else verbalised(title, header, rows, section, form.form))
+
+class TableQuestion(NamedTuple):
+    """A question about a table.
+
+    Attributes:
+        places: the cells that make a row relevant.
+        answer: is read if it stands once in these cells; None: nothing is read.
+        name: of the page, which some queries name; empty if there is none.
+    """
+
+    source: str
+    question: str
+    places: Collection[Place]
+    answer: str | None
+    key: str
+    name: str = ""
 
 
 def verbalised(
-    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], section: str = "", form: RowForm = "plain"
-) -> list[TableEvidence]:
+    form: Rows, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], section: str = ""
+) -> TableTexts:
     """The rows of a table by the pipeline's own code; each cell is made a link, which tells where it stands.
 
     Cells and the names of columns may have line breaks; `section` is the heading that the table stands below. A plain row
@@ -122,71 +102,46 @@ def verbalised(
     def inner(cell: str) -> str:
         return "<br>".join(html.escape(line) for line in cell.split("\n"))
 
-    lines = ["<tr>" + "".join(f"<th>{inner(name)}</th>" for name in header) + "</tr>"]
+    lines = ["".join(f"<th>{inner(name)}</th>" for name in header)]
     for number, row in enumerate(rows):
-        filled = (
-            f'<td><a href="/wiki/Cell_{number}_{column}">{inner(cell)}</a></td>' for column, cell in enumerate(row)
-        )
-        lines.append(f"<tr>{''.join(filled)}</tr>")
+        links = (f'<a href="/wiki/Cell_{number}_{column}">{inner(cell)}</a>' for column, cell in enumerate(row))
+        lines.append("".join(f"<td>{link}</td>" for link in links))
+    table = "".join(f"<tr>{line}</tr>" for line in lines)
     heading = f"<h2>{html.escape(section)}</h2>" if section else ""
-    page = parse_page(title, f'{heading}<table class="wikitable">{"".join(lines)}</table>')
-    given = [(snippet, row) for snippet in page.snippets if (row := _row(snippet)) is not None]
-    if form == "plain":
-        return [row for _, row in given]
-    number_of = {snippet.row.number: row.number for snippet, row in given if snippet.row is not None}
+    page = parse_page(title, f'{heading}<table class="wikitable">{table}</table>')
+    plain, number_of = [], {}
+    for snippet in page.snippets:
+        matches = [(match, link) for link in snippet.links if (match := _CELL.fullmatch(link.target))]
+        if matches:
+            cells = {int(match[2]): (link.start, link.end) for match, link in matches}
+            plain.append(TableEvidence(int(matches[-1][0][1]), snippet.text, cells))
+            if snippet.row is not None:
+                number_of[snippet.row.number] = plain[-1].number
+    if form.form == "plain":
+        return TableTexts(plain, plain)
     whole = whole_rows(page_evidences(page, {"id": "", "label": title}, {}), 0)
-    made = []
+    shown = []
     for row in ranked_rows([row for row in whole if row["number"] in number_of], bare_title(title)):
         texts = {cell["column"]: cell["text"] for cell in row.row["cells"]}
         cells = {column: (a, b) for column, (a, b) in row.cells.items() if row.text[a:b] == texts[column]}
-        made.append(TableEvidence(number_of[row.row["number"]], row.text, cells))
-    return made
-
-
-def _row(snippet: Snippet) -> TableEvidence | None:
-    cells = {}
-    number = -1
-    for link in snippet.links:
-        match = _CELL.fullmatch(link.target)
-        if match:
-            number = int(match[1])
-            cells[int(match[2])] = (link.start, link.end)
-    return TableEvidence(number, snippet.text, cells) if cells else None
-
-
-def _candidates(
-    question: str, rows: Sequence[TableEvidence], number: int, column: int, most: int
-) -> tuple[Candidate, ...]:
-    """The evidences of the row with the answer, then other rows; nothing where one of both is missing."""
-    relevant: dict[str, Candidate] = {}
-    for row in rows:
-        if row.number == number and column in row.cells:
-            start, end = row.cells[column]
-            while start < end and row.text[start] in "\"'“” ":
-                start += 1
-            while start < end and row.text[end - 1] in "\"'“” ":
-                end -= 1
-            if start < end:
-                relevant[row.text] = Candidate(row.text, True, ((start, end),))
-    return against_others(question, relevant, rows, (number,), most)
+        shown.append(TableEvidence(number_of[row.row["number"]], row.text, cells))
+    return TableTexts(plain, shown)
 
 
 def against_others(
-    question: str, relevant: Mapping[str, Candidate], rows: Sequence[TableEvidence], right: Container[int], most: int
+    question: str, relevant: Mapping[str, Candidate], rows: Sequence[TableEvidence], right: Collection[int], most: int
 ) -> tuple[Candidate, ...]:
     """Relevant candidates by their texts, then at most so many rows that are not of the numbers `right`, best by BM25.
 
-    Nothing where one of both is missing.
+    Nothing if one of both is missing.
     """
     others = list(dict.fromkeys(row.text for row in rows if row.number not in right and row.text not in relevant))
     if not relevant or not others:
         return ()
-    best = [others[place] for place, _ in english().bm25.order(question, others)[:most]]
-    return (*relevant.values(), *(Candidate(text) for text in best))
+    return (*relevant.values(), *map(Candidate, by_bm25(question, others)[:most]))
 
 
 def bare_title(title: str) -> str:
-    """The title of a page without what stands in brackets behind it."""
     return re.sub(r" \([^()]*\)$", "", title)
 
 
@@ -200,28 +155,307 @@ def query_of(question: str, name: str, chance: random.Random) -> str:
     return slots("", name, question)
 
 
+def row_examples(asked: TableQuestion, rows: TableTexts, chance: random.Random | None, most: int) -> Iterator[Example]:
+    """The example of a question, if it has rows that answer and others.
+
+    Args:
+        rows: of its table.
+        chance: draws how the page is named in the query; None: not at all.
+        most: rows that do not answer.
+    """
+    plain, shown = (row_candidates(asked, own, most) for own in rows)
+    if plain:
+        query = asked.question if chance is None else query_of(asked.question, asked.name, chance)  # in all forms
+        if shown:
+            yield Example(query, shown, asked.source, asked.key, f"{asked.source}:{asked.key}")
+
+
+def row_candidates(asked: TableQuestion, rows: Sequence[TableEvidence], most: int) -> tuple[Candidate, ...]:
+    """The rows that have one of the cells, then others; nothing if one of both is missing."""
+    answer = asked.answer
+    columns: dict[int, set[int]] = defaultdict(set)
+    for number, column in asked.places:
+        columns[number].add(column)
+    relevant: dict[str, Candidate] = {}
+    for row in rows:
+        cells = [row.cells[column] for column in sorted(columns.get(row.number, ())) if column in row.cells]
+        if cells:
+            spans = [span for cell in cells for span in standing(answer, row.text, *cell)] if answer else []
+            read = tuple(spans) if len(spans) == 1 else ()
+            relevant.setdefault(row.text, Candidate(row.text, True, read, readable=bool(read)))
+    return against_others(asked.question, relevant, rows, columns, most)
+
+
+# -- WikiTableQuestions ------------------------------------------------------------------------------------------------
+
+
+def tables(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
+    """WikiTableQuestions whose one answer is exactly one cell of the table; the key is the table.
+
+    A row is verbalised by `convinse.wikipedia`. The row with the cell is relevant; against it stand other rows of the
+    table. Tables with an equal row have one key. Questions for a count or a sum are left out, even if a cell has
+    that number.
+    """
+    chance = random.Random(f"tables {seed}")
+    named: dict[str, str] = {}
+    rows: dict[str, TableTexts] = {}
+    places_of: dict[tuple[str, str], list[Place]] = defaultdict(list)  # of a table and the text of cells
+    for title, table in read_tables(data):
+        context = table["context"]
+        named[context] = bare_title(title)
+        rows[context] = verbalised(form, title, table["header"], table["rows"])
+        for number, row in enumerate(table["rows"]):
+            for column, cell in enumerate(row):
+                places_of[context, _plain(cell)].append((number, column))
+    keys = joined_keys((context, row.text) for context, found in rows.items() for row in found.plain)
+    for _, written, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
+        question, wanted = _unescaped(written), _plain(_unescaped(answer))
+        places = places_of.get((context, wanted), ())
+        is_computed = _COUNTED.search(question) and _FIGURE.fullmatch(wanted)
+        if len(places) != 1 or not wanted or is_computed or "|" in answer:
+            continue
+        plain, shown = (_candidates(question, found, *places[0], form.others) for found in rows[context])
+        if plain:
+            query = query_of(question, named[context], chance)  # the same in all forms
+            if shown:
+                yield Example(query, shown, "tables", keys[context], f"tables:{context}")
+
+
+def _candidates(
+    question: str, rows: Sequence[TableEvidence], number: int, column: int, most: int
+) -> tuple[Candidate, ...]:
+    relevant: dict[str, Candidate] = {}
+    for row in rows:
+        if row.number == number and column in row.cells:
+            start, end = row.cells[column]
+            start = end - len(row.text[start:end].lstrip(_QUOTES))
+            end = start + len(row.text[start:end].rstrip(_QUOTES))
+            if start < end:
+                relevant[row.text] = Candidate(row.text, True, ((start, end),))
+    return against_others(question, relevant, rows, (number,), most)
+
+
 def _plain(text: str) -> str:
     """A cell or an answer as it is compared."""
-    return " ".join(text.casefold().split()).strip("\"'“” ")
-
-
-def table_titles(data: Path) -> set[str]:
-    """The pages that the tables are from."""
-    return {title for title, _ in read_tables(data)}
-
-
-def read_tables(data: Path) -> Iterator[tuple[str, _Table]]:
-    """The title of its page, and each table."""
-    for _, table in read_lines(needed(data, "wikitablequestions", "tables.jsonl.gz"), _Table):
-        yield html.unescape(table.title), table
-
-
-def read_questions(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Question, context and the one answer of the questions that have no more."""
-    for _, question, context, answer in islice(tab_lines(path, 4), 1, None):
-        if "|" not in answer:
-            yield _unescaped(question), context, _unescaped(answer)
+    return " ".join(text.casefold().split()).strip(_QUOTES)
 
 
 def _unescaped(field: str) -> str:
     return re.sub(r"\\[np\\]", lambda match: _ESCAPES[match[0]], field)
+
+
+def read_tables(data: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for table in records(data, "wikitablequestions", "tables.jsonl.gz"):
+        yield html.unescape(table["title"]), table
+
+
+# -- HybridQA and OTT-QA -----------------------------------------------------------------------------------------------
+
+
+def hybrid_rows(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
+    """HybridQA and OTT-QA: the row that holds the answer, or the cell that the answer's passage is linked from.
+
+    The key is the table's page. Questions whose answers were found by string match in several rows are left out: which is
+    right is not known. The span is learned if one cell of the table is the only match. Against the row
+    stand others of the table. Pages of WikiTableQuestions are left out.
+    """
+    chance = random.Random(f"hybrid_rows {seed}")
+    questions = list(records(data, "hybrid", "hybrid-questions.jsonl.gz"))
+    wanted = {question["table_id"] for question in questions}
+    known = {title for title, _ in read_tables(data)}
+    titles: dict[str, str] = {}
+    rows: dict[str, TableTexts] = {}
+    for table in records(data, "hybrid", "hybrid-tables.jsonl.gz"):
+        name, title = table["table_id"], table["title"]
+        if name in wanted and title not in known:
+            titles[name] = title
+            cells = [[_joined(cell) for cell in row] for row in table["rows"]]
+            rows[name] = verbalised(form, title, [_joined(own) for own in table["header"]], cells, table["section"])
+    keys = keys_with_reading(data, ((titles[name], row.text) for name, own in rows.items() for row in own.plain))
+    for question in questions:
+        name, nodes = question["table_id"], question["answer_nodes"]
+        title = titles.get(name)
+        if title not in keys or len({node["row"] for node in nodes}) != 1:
+            continue
+        places = {(node["row"], node["col"]) for node in nodes}
+        answer = _joined(question["answer"]) if len(nodes) == 1 and nodes[0]["where"] == "table" else None
+        about = TableQuestion("hybrid_rows", question["question"], places, answer, keys[title], bare_title(title))
+        yield from row_examples(about, rows[name], chance, form.others)
+
+
+def hybrid_passages(data: Path, seed: int) -> Iterator[Example]:
+    """HybridQA and OTT-QA: the passage that answers, against passages without the answer, the best by BM25.
+
+    Only questions whose one match is in a passage; the key is its page. A passage is cut to 1,000 characters around
+    its answer. It is ranked, not read: `reading/hybridqa-ottqa-passages` has the same questions with their spans.
+    """
+    chance = random.Random(f"hybrid_passages {seed}")
+    given = {line["link"]: line["text"] for line in records(data, "hybrid", "hybrid-passages.jsonl.gz")}
+    pages = {link: unquote(link.removeprefix("/wiki/")).replace("_", " ") for link in given}
+    keys = keys_with_reading(data, ((pages[link], text) for link, text in given.items()))
+    passages = {link: _joined(text) for link, text in given.items() if pages[link] in keys}
+    asked = []
+    for question in records(data, "hybrid", "hybrid-questions.jsonl.gz"):
+        links = [node.get("link") for node in question["answer_nodes"]]
+        if len(links) == 1 and links[0] in passages:
+            asked.append((question["question"], links[0], _joined(question["answer"])))
+
+    def key(row: tuple[str, str, str]) -> str:
+        return keys[pages[row[1]]]
+
+    for own, find in parts_with_texts("hybrid_passages", asked, key, lambda row: [passages[row[1]]], seed):
+        for text, link, answer in own:
+            whole = passages[link]
+            start = max(0, whole.casefold().find(answer.casefold()))
+            right, _ = cut(whole, start, min(len(whole), start + len(answer)), chance, _MOST_CHARACTERS)
+            wrong = [cut(bad.text, 0, 1, chance, _MOST_CHARACTERS)[0] for bad in find(text, 3, {whole}, [answer])]
+            candidates = (Candidate(right, True, readable=False), *map(Candidate, dict.fromkeys(wrong)))
+            page = keys[pages[link]]
+            yield Example(text, candidates, "hybrid_passages", page, f"hybrid_passages:{page}")
+
+
+def _joined(text: str) -> str:
+    return untokenised(text)[0]
+
+
+# -- FeTaQA ------------------------------------------------------------------------------------------------------------
+
+
+def fetaqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
+    """FeTaQA: the rows whose cells an annotator highlighted for the answer, of five at most; they are ranked, not read.
+
+    The key is the page. Questions that need more rows have no row that answers them.
+    """
+    chance = random.Random(f"fetaqa {seed}")
+    known = {title for title, _ in read_tables(data)}
+    lines = records(data, "hybrid", "fetaqa.jsonl.gz")
+    asked = [line for line in lines if line["title"] not in known and line["table"]]
+    rows = [verbalised(form, line["title"], line["table"][0], line["table"][1:], line["section"]) for line in asked]
+    pairs = ((line["title"], row.text) for line, own in zip(asked, rows, strict=True) for row in own.plain)
+    keys = keys_with_reading(data, pairs)
+    for line, own in zip(asked, rows, strict=True):
+        places = {(row - 1, column) for row, column in line["highlighted_cells"] if row > 0}  # the first is the header
+        title = line["title"]
+        if title in keys and len({row for row, _ in places}) <= _MOST_RELEVANT:
+            question = TableQuestion("fetaqa", line["question"], places, None, keys[title], bare_title(title))
+            yield from row_examples(question, own, chance, form.others)
+
+
+# -- reports of companies ----------------------------------------------------------------------------------------------
+
+
+class Report(NamedTuple):
+    """A table of a report in the form of the others: joined names of columns, and rows of which each has a name."""
+
+    header: list[str]
+    rows: list[list[str]]
+
+
+class ReportQuestion(NamedTuple):
+    """A question about the table of a report: the cells that answer it, and the answer to read, if there is one."""
+
+    table: str
+    text: str
+    places: set[Place]
+    answer: str | None
+
+
+def tatqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
+    """TAT-QA: rows of tables of financial reports.
+
+    A question is used if its answers, or else the numbers that its answer is computed from, are cells of one row,
+    each found in no other row. Only an answer that is one cell is read. Reports with an equal row or paragraph have one
+    key, that of their paragraphs in `reading/tatqa-text`.
+    """
+    lines = list(records(data, "hybrid", "tatqa.jsonl.gz"))
+    reports = {f"tatqa {number}": financial(line["table"]) for number, line in enumerate(lines)}
+    told, asked = [], []
+    for (name, report), line in zip(reports.items(), lines, strict=True):
+        told += [(name, text) for paragraph in line.get("paragraphs", ()) for text in long_lines(paragraph)]
+        for question in line["questions"]:
+            if question["answer_from"] != "text":
+                spans = question["answer"] if isinstance(question["answer"], list) else []
+                kind = question["answer_type"]
+                sought = spans if "span" in kind else _NUMBER.findall(question["derivation"])
+                answer = spans[0] if kind == "span" and len(spans) == 1 else None
+                asked.append(ReportQuestion(name, question["question"], _row_of(report, sought), answer))
+    yield from _on_reports("tatqa", data, reports, told, asked, form)
+
+
+def aitqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
+    """AIT-QA: rows of tables of airlines' reports, whose columns and rows have several headers each.
+
+    A question is used if its answer is a cell of one row. Tables with an equal row have one key.
+    """
+    reports: dict[str, Report] = {}
+    asked = []
+    for line in records(data, "hybrid", "aitqa.jsonl.gz"):  # a table stands before its questions
+        if line["kind"] == "table":
+            names = [[" ".join(_different(name))] for name in line["row_header"]]
+            header = [*([""] if names else []), *(" ".join(_different(name)) for name in line["column_header"])]
+            # a table may have the names of more rows than it has rows: the last stand for nothing
+            rows = [[*name, *row] for name, row in zip(names, line["data"], strict=False)] if names else line["data"]
+            reports[f"aitqa {line['id']}"] = Report(header, rows)
+        elif len(line["answers"]) == 1:
+            name, answers = f"aitqa {line['table_id']}", line["answers"]
+            asked.append(ReportQuestion(name, line["question"], _row_of(reports[name], answers), answers[0]))
+    yield from _on_reports("aitqa", data, reports, (), asked, form)
+
+
+def financial(table: Sequence[Sequence[str]]) -> Report:
+    """The joined names of the columns, and the rows that have a value.
+
+    The rows above the first one with a name and a number that is no year are the header, of four at most.
+    """
+
+    def has_value(row: Sequence[str]) -> bool:
+        return row[0].strip() != "" and any(_NUMBER.search(cell) and not _YEAR.search(cell) for cell in row[1:])
+
+    above = list(takewhile(lambda row: not (row and has_value(row)), table[:_HEADER_ROWS]))
+    while above and _is_banner(above[-1]):  # the title of a part stands below the header
+        above.pop()
+    header = [" ".join(_different(names)) for names in zip(*above, strict=True)] if above else []
+    rows = [[" ".join(cell.split()) for cell in row] for row in table[len(above) :] if not _is_banner(row)]
+    return Report(header, rows)
+
+
+def _is_banner(row: Sequence[str]) -> bool:
+    return not any(cell.strip() for cell in row[1:])
+
+
+def _different(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(" ".join(name.split()) for name in names if name.strip()))
+
+
+def _row_of(report: Report, sought: Collection[str]) -> set[Place]:
+    """The cells of the one row that hold all that is sought; nothing if some of it is nowhere, or in several rows."""
+    places: set[Place] = set()
+    for text in sought:
+        wanted = _bare(text)
+        held = {(y, x) for y, row in enumerate(report.rows) for x, cell in enumerate(row) if _bare(cell) == wanted}
+        if not wanted or not held:
+            return set()
+        places |= held
+    return places if len({row for row, _ in places}) == 1 else set()
+
+
+def _bare(text: str) -> str:
+    """A cell as it is compared: a number without its currency, its percent sign and the brackets of a loss."""
+    return " ".join(text.casefold().split()).strip("$€£%() ").strip()
+
+
+def _on_reports(
+    source: str,
+    data: Path,
+    reports: Mapping[str, Report],
+    told: Iterable[tuple[str, str]],  # (table, line of text beside it)
+    asked: Iterable[ReportQuestion],
+    form: Rows,
+) -> Iterator[Example]:
+    rows = {name: verbalised(form, _REPORT, report.header, report.rows) for name, report in reports.items()}
+    pairs = ((name, row.text) for name, own in rows.items() for row in own.plain)
+    keys = keys_with_reading(data, (*pairs, *told))
+    for question in asked:
+        if question.table in keys:
+            about = TableQuestion(source, question.text, question.places, question.answer, keys[question.table])
+            yield from row_examples(about, rows[question.table], None, form.others)

@@ -1,43 +1,48 @@
 """Held-out examples: ranked and read during training; the calibration of both heads."""
 
-from __future__ import annotations
-
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch.nn import functional
 
+from convinse.encoder.batches import token_batches
 from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.torch_backend import model_inputs
 from convinse.scoring.extractive import normalize
-from recipes.embedded.batches import STRIDE, Batch, batch, example_batches
+from recipes.embedded.batches import STRIDE, Batch, batch
 from recipes.embedded.examples import Example
 
 _MOST_CANDIDATES = 12
 _LONGEST_ANSWER = 30
 _SPANS = 5  # of a text, beside which the reader's probability stands
 _NEVER = -1e4  # the score of a span that is not there
-_CHARACTERS = 4  # about as many a token
 _FURTHEST = 3.0  # logarithm of the largest factor of a calibration
 _COUNTED = 50  # examples of a set without which its measures do not count in the mean
 
 
-def _passes(
-    model: Any, tokenizer: TextTokenizer, examples: Sequence[Example], budget: int, stride: int = STRIDE
-) -> Iterator[tuple[list[Example], Batch, np.ndarray, np.ndarray, np.ndarray]]:
-    """(examples, batch, log odds [p], start [p, t], end [p, t]), portion by portion, in evaluation mode."""
+class Scored(NamedTuple):
+    """A pair of held-out examples as a model scores it: log odds, and [t] start and end."""
+
+    odds: float
+    start: np.ndarray
+    end: np.ndarray
+
+
+def scored(model: Any, made: Batch, budget: int) -> list[Scored]:
+    """The pairs of a batch in evaluation mode; `budget` tokens are computed at once, padding counted."""
     model.eval()
-    for portion in example_batches(examples, budget * _CHARACTERS):
-        made = batch(portion, tokenizer, None, stride)
+    found: dict[int, Scored] = {}
+    for places in token_batches(made.sequences.lengths, budget):
         with torch.inference_mode(), autocast(model.device):
-            output = model(**model_inputs(model, made.sequences, np.arange(len(made.relevant)), model.device))
+            output = model(**model_inputs(model, made.sequences, places, model.device))
         arrays = (output.logits[:, 0], output.start_logits, output.end_logits)
-        yield portion, made, *(array.float().cpu().numpy() for array in arrays)
+        rows = zip(*(array.float().cpu().numpy() for array in arrays), strict=True)
+        found |= {place: Scored(*row) for place, row in zip(places.tolist(), rows, strict=True)}
+    return [found[place] for place in range(len(found))]
 
 
 def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: int) -> list[tuple[int, int, float]]:
@@ -55,7 +60,7 @@ def validate(
 ) -> dict[str, float]:
     """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it.
 
-    Where no text is relevant, a span read in the first text counts 0, and "no answer" 1.
+    If no text is relevant, a span read in the first text counts 0, and "no answer" 1.
 
     The mean over sets of 50 examples or more is `mean`: small ones would choose the epoch by chance. Spans are compared
     as sets of tokens in the window, against the nearest reference.
@@ -66,22 +71,19 @@ def validate(
     for name, examples in dev.items():
         first, f1 = [], []
         shown = [replace(example, candidates=example.candidates[:_MOST_CANDIDATES]) for example in examples]
-        for _, made, odds, start, end in _passes(model, tokenizer, shown, budget, stride):
-            place = 0
-            for size in made.sizes:
-                own = odds[place : place + size]
-                right = made.relevant[place : place + size]
-                if right.any() and not right.all():
-                    first.append(float(right[int(own.argmax())]))
-                row = place
-                if made.readable[row]:
-                    low, high = int(made.firsts[row]), int(made.ends[row])
-                    one, two, score = best_spans(start[row], end[row], low, high, 1)[0]
-                    if right[0]:
-                        f1.append(max(_overlap((one, two), tuple(span)) for span in made.spans[row].tolist()))
-                    else:
-                        f1.append(float(start[row, 0] + end[row, 0] > score))
-                place += size
+        made = batch(shown, tokenizer, None, stride)
+        pairs, ends = scored(model, made, budget), np.cumsum(made.sizes).tolist()
+        for row, stop in zip([0, *ends], ends, strict=False):
+            right = made.relevant[row:stop]
+            if right.any() and not right.all():
+                first.append(float(right[np.argmax([pair.odds for pair in pairs[row:stop]])]))
+            if made.readable[row]:
+                _, start, end = pairs[row]
+                one, two, score = best_spans(start, end, int(made.firsts[row]), int(made.ends[row]), 1)[0]
+                if right[0]:
+                    f1.append(max(_overlap((one, two), tuple(span)) for span in made.spans[row].tolist()))
+                else:
+                    f1.append(float(start[0] + end[0] > score))
         if first:
             measures[f"{name} first"] = float(np.mean(first))
         if f1:
@@ -93,9 +95,8 @@ def validate(
 
 
 def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
-    one, two = (Counter(range(span[0], span[1] + 1)) for span in (found, wanted))
-    common = (one & two).total()
-    return 2 * common / (one.total() + two.total())
+    common = max(0, min(found[1], wanted[1]) - max(found[0], wanted[0]) + 1)
+    return 2 * common / (found[1] - found[0] + wanted[1] - wanted[0] + 2)
 
 
 def calibrate(
@@ -106,25 +107,21 @@ def calibrate(
     Relevance also gets a new bias. What fits is the best span's probability, as the reader gives it, that it is an answer:
     0 in a text without one. The order of texts and of spans does not change, however wrong the model is.
     """
-    odds, right = [], []
+    made = batch(dev, tokenizer, None, stride)
+    pairs = scored(model, made, budget)
     scores: list[np.ndarray] = []  # of each text [spans + 1]: its best spans, the best first, and "no answer"
     correct: list[bool] = []
-    for portion, made, own, start, end in _passes(model, tokenizer, dev, budget, stride):
-        odds.append(own)
-        right.append(made.relevant)
-        rows = np.concatenate(([0], np.cumsum(made.sizes)))[:-1].tolist()
-        for example, row in zip(portion, rows, strict=True):
-            low, high = int(made.firsts[row]), int(made.ends[row])
-            if not made.readable[row] or high <= low:
-                continue
-            best = best_spans(start[row], end[row], low, high, _SPANS)
-            scores.append(np.array([*(score for *_, score in best), start[row, 0] + end[row, 0]]))
-            answers = {normalize(example.candidates[0].text[a:b]) for a, b in example.candidates[0].spans}
-            offsets = made.offsets[row]
-            found = example.candidates[0].text[offsets[best[0][0] - low, 0] : offsets[best[0][1] - low, 1]]
+    for example, row in zip(dev, np.cumsum([0, *made.sizes]).tolist(), strict=False):
+        low, high, (_, start, end) = int(made.firsts[row]), int(made.ends[row]), pairs[row]
+        if made.readable[row] and high > low:
+            text, offsets = example.candidates[0].text, made.offsets[row]
+            best = best_spans(start, end, low, high, _SPANS)
+            scores.append(np.array([*(score for *_, score in best), start[0] + end[0]]))
+            answers = {normalize(text[a:b]) for a, b in example.candidates[0].spans}
+            found = text[offsets[best[0][0] - low, 0] : offsets[best[0][1] - low, 1]]
             correct.append(normalize(found) in answers)
-    relevant = torch.from_numpy(np.concatenate(right)).float()
-    given = torch.from_numpy(np.concatenate(odds))
+    relevant = torch.from_numpy(made.relevant).float()
+    given = torch.tensor([pair.odds for pair in pairs])
     width = max(map(len, scores), default=0)
     rows_of = [np.pad(own, (0, width - len(own)), constant_values=_NEVER) for own in scores]
     padded = torch.tensor(np.array(rows_of), dtype=torch.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,10 +16,9 @@ from convinse.language.language import english
 from convinse.records.literals import is_date, is_item
 from convinse.support.checksums import sha256
 from convinse.support.errors import IndexFileError
-from convinse.support.jsonlines import read_documents
 from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
-from recipes.sources import needed, wikidata_27k, wikidata_27k_dated
+from recipes.sources import records, wikidata_27k, wikidata_27k_dated
 
 SOURCE = "facts"  # of the examples, and what decides the part of a fact
 Span = tuple[int, int]
@@ -44,7 +43,6 @@ class Words(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> Words:
-        """The forms of a name."""
         return cls(name, name, f"{name}'" if name.endswith("s") else f"{name}'s")
 
 
@@ -60,23 +58,11 @@ class Told(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The evidence text; that of `search_space.fact_text`."""
         return ", ".join(self.labels)
 
-    @property
-    def subject(self) -> str:
-        """The id of the subject."""
-        return self.ids[0]
-
-    @property
-    def prop(self) -> str:
-        """The id of the property."""
-        return self.ids[1]
-
-    @property
-    def value(self) -> str:
-        """The id of the object."""
-        return self.ids[2]
+    subject = property(lambda self: self.ids[0])
+    prop = property(lambda self: self.ids[1])
+    value = property(lambda self: self.ids[2])
 
     def span(self, place: int) -> Span:
         """Where the label of the entity at a place stands in the text."""
@@ -84,7 +70,7 @@ class Told(NamedTuple):
         return start, start + len(self.labels[place])
 
     def spans(self, places: Iterable[int], asked: str) -> tuple[Span, ...]:
-        """The spans of several entities; with a year of a date where a year is asked for, and a number without unit."""
+        """The spans of several entities; with a year of a date if a year is asked for, and a number without unit."""
         found = []
         for place in places:
             start, end = self.span(place)
@@ -112,7 +98,6 @@ def knowledge_base(data: Path, work: Path, *, dated: bool = False) -> KnowledgeB
 
 
 def property_labels(data: Path) -> dict[str, str]:
-    """The labels of the properties of wikidata-27k."""
     documents = read_dump(wikidata_27k(data))
     return {document.id: document.label for document in documents if document.kind == "property"}
 
@@ -125,14 +110,11 @@ class Bench(NamedTuple):
 
     @property
     def items(self) -> frozenset[str]:
-        """Both."""
         return self.seeds | self.answers
 
 
 def bench_items(data: Path) -> Bench:
-    """The seed entities and the gold answers of `convquestions/val_wd27k`."""
-    path = needed(data, "convquestions", "val_wd27k.json.gz")
-    conversations = [conversation for _, conversation in read_documents(path, unwrap=True)]
+    conversations = list(records(data, "convquestions", "val_wd27k.json.gz"))
     turns = [turn for conversation in conversations for turn in conversation["questions"]]
     seeds = {entity["id"] for conversation in conversations for entity in conversation["questions"][0]["entities"]}
     return Bench(
@@ -155,7 +137,6 @@ class Facts:
         for document in read_dump(wikidata_27k(data)):
             if document.kind == "item" and document.id not in self.bench.items:
                 self._add(document.id)
-        self.labels = {entity_id: label for entity_id, label, _ in self.kb.properties()}
         self.aliases = {entity_id: aliases for entity_id, _, aliases in self.kb.properties()}
 
     def _add(self, subject: str) -> None:
@@ -178,7 +159,6 @@ class Facts:
 
     @lru_cache(maxsize=60_000)  # noqa: B019
     def heads(self, entity_id: str) -> frozenset[str]:
-        """The stems of the nouns that the classes of an item are built on."""
         return english().answer_types.heads(self.types(entity_id))
 
     def pronouns(self, entity_id: str) -> tuple[Words, ...]:
@@ -192,7 +172,7 @@ class Facts:
 
     @lru_cache(maxsize=60_000)  # noqa: B019
     def class_names(self, entity_id: str) -> tuple[str, ...]:
-        """What people call an item: film, movie; band; city; nothing where its class has no everyday name."""
+        """What people call an item: film, movie; band; city; nothing if its class has no everyday name."""
         found = english().answer_types.heads(self.types(entity_id)[:2])
         return next((names for names in _CLASS_NAMES if english().answer_types.noun_types(names[0]) & found), ())
 
@@ -202,16 +182,6 @@ def _told(fact: FactEntities) -> Told:
     return Told(ids, labels)
 
 
-def values(facts: Sequence[Told]) -> frozenset[str]:
-    """The ids of the objects of some facts."""
-    return frozenset(fact.value for fact in facts)
-
-
 def part_of_fact(fact: Told) -> Part:
     """The part that a fact may be in: that of its subject's label, as items of one name may have facts of one text."""
-    return _part(fact.labels[0])
-
-
-@lru_cache(maxsize=60_000)
-def _part(label: str) -> Part:
-    return part_of(SOURCE, label)
+    return part_of(SOURCE, fact.labels[0])

@@ -1,11 +1,12 @@
 """How facts are asked for: the choice of a pattern that fits, and the shapes in which the pipeline puts questions."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
+
+import msgspec
 
 from convinse.language.language import english
 from recipes.embedded.patterns import FORWARD, Pattern, Phrasings, content_words, generic, slots
@@ -16,39 +17,22 @@ _MUSIC = ("music", "sing", "song", "band", "album", "rapper", "compos", "guitar"
 _ON_SCREEN = frozenset[str]().union(*map(english().answer_types.noun_types, ("film", "show", "miniseries", "sitcom")))
 _FEMALE_WORDS = (" wife", " daughter", " sister", " girlfriend", " mother", " mum", " actress")
 _MALE_WORDS = (" husband", " son ", " brother", " boyfriend", " father", " dad ", " king ")
-# properties whose facts say nearly the same: one is no wrong answer to a question for the other
-_KIN = (
-    "P50 P58 P1877", "P676 P86", "P155 P1365", "P156 P1366", "P31 P279", "P131 P276 P706", "P361 P179", "P127 P749", "P355 P1830 P527",
-    "P577 P571 P580 P1191 P1619", "P576 P582 P2032", "P1196 P509", "P364 P407 P2936", "P1412 P103 P6886", "P488 P169 P1037 P35 P6", "P26 P451",
-    "P1344 P607 P710 P793", "P19 P740", "P27 P1532", "P161 P725", "P166 P1346", "P54 P463", "P1441 P144", "P495 P17", "P800 P1441", "P641 P118",
-)  # fmt: skip
-# vague words, and the properties that a question with them may mean
-_VAGUE = (
-    (r"\bfrom\b|where is \{|\bcome\b", "P27 P19 P172 P495 P17 P1532 P740 P551 P131 P159 P276"),
-    (r"\bma[dk]e\b|behind|whose|creat|came up|released", "P57 P162 P170 P272 P50 P58 P1431 P86 P175 P178 P123 P112 P264 P750"),
-    (r"wrote|written|writer|penned", "P50 P58 P170 P676 P86 P1877 P144"),
-    (r"produce", "P162 P1431 P272 P495"),
-    (r"\bin \{|\bin$|\bplay", "P161 P725 P674 P175 P413 P54 P1441 P463 P118 P102 P361"),
-    (r"band|group|team|member|belong|part", "P463 P54 P361 P118 P102 P527 P179 P172 P749 P127 P136"),
-    (r"known|famous|living|what (?:is|was) \{|what (?:does|did) \{n\}(?: do)?$|kind of|type of|sort of", "P106 P101 P39 P31 P800 P279 P136 P1303"),
-    (r"language|speak", "P364 P407 P2936 P1412 P103 P6886 P37"),
-    (r"country|nation", "P17 P27 P495 P1532 P131 P159 P30 P172"),
-    (r"where (?:is|are|can)|located|find|location", "P131 P17 P276 P159 P30 P706 P206 P361 P195 P47 P840"),
-    (r"where did \{n\} (?:live|work)|city", "P551 P937 P19 P20 P159 P131"),
-    (r"won|win|prize|honou?r|award|got", "P166 P1346"),
-    (r"big|large|high|long", "P2046 P1082 P2048 P2043 P2047 P2044 P1104"),
-)  # fmt: skip
+
+
+class _Groups(msgspec.Struct):
+    kin: list[set[str]]
+    vague: dict[str, set[str]]
+
+
+_GROUPS = msgspec.yaml.decode(Path(__file__).with_name("kin.yml").read_bytes(), type=_Groups)
 
 
 @lru_cache(maxsize=50_000)
 def kin_of(prop: str, pattern: str) -> frozenset[str]:
     """The properties that a question for a property may mean, too."""
-    found = {prop}
-    for group in _KIN:
-        found |= set(group.split()) if prop in group.split() else set()
-    for words, group in _VAGUE:
-        found |= set(group.split()) if re.search(words, pattern) else set()
-    return frozenset(found)
+    meant = [group for group in _GROUPS.kin if prop in group]
+    meant += [group for words, group in _GROUPS.vague.items() if re.search(words, pattern)]
+    return frozenset({prop}.union(*meant))
 
 
 class Wording:
@@ -127,18 +111,17 @@ class Wording:
         return fact.labels[place] if is_item(fact.ids[place]) else ""
 
     def _after_another(self, topic: str, question: str, prop: str) -> str:
-        """The question after another one about the same item and its answer."""
         told = [fact for fact in self._known.by_subject.get(topic, ()) if fact.prop != prop]
         for _ in range(3 if told else 0):
             fact = self._chance.choice(told)
-            pattern = self.choose(self.pools(self._written.of(fact.prop, FORWARD), (), fact), topic, fact.value)
+            pattern = self.choose(self.pools(self._written.get((fact.prop, FORWARD), ()), (), fact), topic, fact.value)
             if pattern:
                 before = self.spelled(pattern.filled(Words.named(fact.labels[0])))
                 return f"{before} {fact.labels[2]} {question}"
         return f"{self._known.kb.label(topic)} {question}"
 
     def spelled(self, question: str) -> str:
-        """A question as somebody types it: with or without a capital, a question mark, or a word before it."""
+        """A question as people type it: with or without a capital, a question mark, or a word before it."""
         if self._chance.random() < 0.06:
             question = f"{self._chance.choice(('and', 'and', 'so', 'ok, and', 'tell me,', 'but'))} {question}"
         draw = self._chance.random()
@@ -155,7 +138,6 @@ _types = lru_cache(maxsize=1000)(english().answer_types.noun_types)
 
 @lru_cache(maxsize=50_000)
 def _class_words(pattern: str) -> tuple[str, ...]:
-    """The words of a pattern that name a class of things: "film" in "what kind of film is {n}"."""
     words = content_words(re.sub(r"\{\w\}", " ", pattern))
     return tuple(
         word for word in words if english().answer_types.names_class(word) and word not in ("kind", "style", "part")

@@ -7,8 +7,6 @@ Sources, beside this script: `entities.json.gz` (entity documents in the officia
 Results: `kb/` and `wikipedia.db` of `convinse/snapshot/`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import unquote
 

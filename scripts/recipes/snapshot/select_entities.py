@@ -10,8 +10,6 @@ Items with a page, or asked about, keep all their statements; items that pages l
 other item that is mentioned keeps its label and its classes.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import sys

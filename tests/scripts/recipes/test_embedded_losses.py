@@ -75,29 +75,19 @@ def several(right, wrong):
     return Example("q", (*candidates, *(Candidate(f"wrong {n}") for n in range(wrong))), "made", "key", "group")
 
 
-@pytest.mark.parametrize(("right", "wrong", "negatives"), list(product((1, 3), (0, 1, 5), (0, 1, 2, 9))))
+@pytest.mark.parametrize(("right", "wrong", "negatives"), list(product((0, 1, 3), (1, 5), (0, 1, 2, 9))))
 def test_one_relevant_text_and_the_hardest_negatives_are_drawn(right, wrong, negatives):
     given, seen = several(right, wrong), Counter()
     for seed in range(60):
         found = batches.drawn(given, negatives, random.Random(seed))
-        assert (found.query, found.source, found.key, found.group) == ("q", "made", "key", "group")
         texts = [candidate.text for candidate in found.candidates]
-        assert [candidate.relevant for candidate in found.candidates] == [True] + [False] * min(wrong, negatives)
-        assert len(set(texts)) == len(texts) and set(found.candidates) <= set(given.candidates)
-        assert texts[1:2] == ["wrong 0"] * (len(texts) > 1)
+        hard = min(wrong, negatives if right else max(1, negatives))
+        relevant = [candidate.relevant for candidate in found.candidates]
+        assert relevant == [True] * min(right, 1) + [False] * hard and len(set(texts)) == len(texts)
+        assert not hard or texts[min(right, 1)] == "wrong 0"
         seen.update(texts)
-    expected = right + (0 if negatives == 0 else 1 if negatives == 1 and wrong else wrong)
-    assert len(seen) == expected  # each of them at some time
-
-
-@pytest.mark.parametrize(("wrong", "negatives"), list(product((1, 4), (0, 1, 2, 9))))
-def test_of_texts_that_do_not_answer_one_or_more_are_drawn(wrong, negatives):
-    given = several(0, wrong)
-    for seed in range(20):
-        found = batches.drawn(given, negatives, random.Random(seed))
-        texts = [candidate.text for candidate in found.candidates]
-        assert texts[0] == "wrong 0" and len(set(texts)) == len(texts) == min(wrong, max(1, negatives))
-        assert not found.answered
+    drawn = negatives if right else max(1, negatives)
+    assert len(seen) == right + (drawn if drawn < 2 else wrong)  # each of them at some time
 
 
 @pytest.mark.parametrize(("right", "wrong", "most"), list(product((0, 1, 4), (1, 3, 9), (1, 2, 6, 20))))
@@ -137,38 +127,6 @@ def test_foreign_texts_are_of_other_groups_and_keys():
                 )
             assert len(after.candidates) <= 3
     assert added > 0.5 * 20 * 60
-
-
-def test_so_many_examples_get_a_foreign_text():
-    given = examples(400, 3)
-    assert batches.with_foreign(given, 0.0, random.Random(1)) == given
-    found = batches.with_foreign(given, 0.3, random.Random(1))
-    assert 0.2 < sum(len(one.candidates) > 3 for one in found) / 400 < 0.4
-    assert found == batches.with_foreign(given, 0.3, random.Random(1))
-
-
-# -- portions ----------------------------------------------------------------------------------------------------------
-
-
-def test_every_example_is_in_one_portion():
-    chance = random.Random(2)
-    given = [example(chance, chance.randint(1, 80), number, wrong=chance.randint(0, 4)) for number in range(150)]
-
-    def width(one):
-        return len(one.query) + max(len(candidate.text) for candidate in one.candidates)
-
-    for size in (1, 500, 3000, 10**9):
-        portions = list(batches.example_batches(given, size))
-        together = [one for portion in portions for one in portion]
-        assert sorted(map(id, together)) == sorted(map(id, given))
-        widths = [width(one) for one in together]
-        assert widths == sorted(widths, reverse=True)
-        for portion in portions:
-            cost = sum(len(one.candidates) for one in portion) * width(portion[0])
-            assert cost <= size or len(portion) == 1
-    assert len(portions) == 1 and len(list(batches.example_batches(given, 1))) == 150
-    assert len(list(batches.example_batches(given, 3000))) < 120
-    assert list(batches.example_batches([], 100)) == []
 
 
 # -- windows -----------------------------------------------------------------------------------------------------------
@@ -228,20 +186,6 @@ def test_a_window_with_the_answer_is_learned_from_mostly(tokenizer):
         tuple(batches.batch(given[:1], tokenizer, random.Random(seed)).sequences.ids[0].tolist()) for seed in range(30)
     }
     assert len(windows) > 1  # not always the same of several
-
-
-def test_windows_share_as_many_tokens_as_the_stride_says(tokenizer):
-    for stride in (0, 7, 30):
-        begins = set()
-        for place, one in enumerate(examples(40, 150, wrong=0)):
-            made = batches.batch([one], tokenizer, random.Random(place), stride)
-            first, end = int(made.firsts[0]), int(made.ends[0])
-            window = made.sequences.ids[0][first:end].tolist()
-            whole = tokenizer.ids([one.candidates[0].text])[0].tolist()
-            (begin,) = [at for at in range(len(whole)) if whole[at : at + len(window)] == window]
-            assert begin % (LENGTH - first - 1 - stride) == 0
-            begins.add(begin > 0)
-        assert begins == {True, False}
 
 
 def test_what_nobody_marked_is_ranked_but_not_read(tokenizer):
@@ -382,26 +326,7 @@ def test_where_no_text_answers_that_is_learned(tokenizer):
     assert sum(losses.list_losses(given, made, BUDGET)[:2]).item() == pytest.approx(0, abs=1e-4)
 
 
-def test_of_texts_that_name_the_answer_the_surer_one_is_learned(tokenizer):
-    two_right = Example(
-        "who", (Candidate("the film", True, ((4, 8),)), Candidate("a film", True, ((2, 6),))), "made", "k"
-    )
-    given = Given(batches.batch([two_right], tokenizer, None), scale=0.0)
-    with torch.no_grad():
-        given.odds[0] = 3
-    losses.list_losses(given, batches.batch([two_right], tokenizer, None), BUDGET).answering.backward()
-    assert given.starts.grad[0].abs().sum() > 10 * given.starts.grad[1].abs().sum() > 0
-
-
-def test_all_heads_and_the_trunk_get_gradients(model, tokenizer):
-    made = some_batch(tokenizer)
-    sum(losses.list_losses(model, made, BUDGET)[:2]).backward()
-    assert all(getattr(model, head).weight.grad.abs().sum() > 0 for head in ("relevance", "relevance_hidden"))
-    assert (model.span.weight.grad.abs().sum(dim=1) > 0).all()
-    assert model.bert.encoder.layer[0].attention.self.query.weight.grad.abs().sum() > 0
-
-
-def test_a_text_whose_answer_nobody_marked_is_chosen_and_not_read(model, tokenizer):
+def test_a_text_whose_answer_is_not_marked_is_chosen_and_not_read(model, tokenizer):
     unmarked = Example("who", (Candidate("the film", True, readable=False),), "made", "k")
     answering, each, _, odds = losses.list_losses(model, batches.batch([unmarked], tokenizer, None), BUDGET)
     assert answering.item() == pytest.approx(np.log1p(np.exp(-odds.item())), rel=1e-5)
@@ -577,14 +502,6 @@ def test_calibration_keeps_orders_and_lowers_the_losses(model, tokenizer, wrong)
     assert losses_after[0] < losses_before[0] - 0.1 and losses_after[1] < losses_before[1] - 0.1
     again = validation.calibrate(model, tokenizer, dev)
     assert again == pytest.approx({"scale": 1, "bias": 0, "sharpness": 1}, abs=0.05)  # there is no more to gain
-
-
-def test_calibration_of_texts_alone_leaves_reading_as_it_is(model, tokenizer):
-    dev = [Example(one.query, tuple(Candidate(c.text, c.relevant, readable=False) for c in one.candidates), "s", "k")
-           for one in judged(model, tokenizer, lambda number: number % 5 == 0)]  # fmt: skip
-    before = model.span.weight.detach().clone()
-    assert validation.calibrate(model, tokenizer, dev)["sharpness"] == 1
-    assert torch.equal(model.span.weight, before)
 
 
 def test_a_text_without_an_answer_makes_spans_less_sure(model, tokenizer):

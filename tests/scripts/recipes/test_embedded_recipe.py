@@ -19,12 +19,12 @@ from convinse.encoder.joint import JointModel
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support.errors import ConfigError, DataError
-from convinse.training.learning import FitResult
 from places import ROOT
 from recipes.embedded import __main__ as script
 from recipes.embedded import recipe as recipes
-from recipes.embedded.card import SOURCES, embedded_card
+from recipes.embedded.card import content_and_licence
 from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.reading import DATA_SETS
 from recipes.embedded.sets import builders
 from recipes.embedded.tables import Rows
 from tiny_models import WORDS, joint, tiny, torch
@@ -72,19 +72,6 @@ def test_an_epoch_holds_what_the_mixture_says_and_each_example_once():
         assert Counter(query.split()[0] for query in found) == {"a": 50, "b": 30, "c": 17}
 
 
-def test_steps_are_the_same_each_time_and_differ_between_parts_epochs_stages_and_seeds():
-    assert [steps(number) for number in range(1, 7)] == [steps(number) for number in range(1, 7)]
-    different = [asked(steps(number)) for number in range(1, 13)] + [asked(steps(1, seed=7))]
-    assert len({tuple(queries) for queries in different}) == len(different)
-    one, two = ([example for n in part for step in steps(n, foreign=0.0) for example in step.examples]
-                for part in ((1, 2, 3), (4, 5, 6)))  # fmt: skip
-    assert {example.query for example in one} != {example.query for example in two}
-    negatives = [{e.query: e.candidates for e in epoch if e.source == "b"} for epoch in (one, two)]
-    assert negatives[0].keys() == negatives[1].keys() and negatives[0] != negatives[1]
-    seeds = [step.seed for number in range(1, 13) for step in steps(number)]
-    assert len(set(seeds)) == len(seeds)
-
-
 def test_each_example_has_so_many_negatives():
     train = {
         "short": [example("short", n, 4) for n in range(40)],
@@ -100,9 +87,6 @@ def test_each_example_has_so_many_negatives():
             assert one.candidates[0].relevant and one.candidates[1] == original.candidates[1]
         extra = sum(len(one.candidates) for step in made for one in step.examples) - 80 - 40 * 4
         assert extra == 0 if share == 0 else extra > 60
-
-
-# -- the loss of a step ------------------------------------------------------------------------------------------------
 
 
 # -- data and recipe ---------------------------------------------------------------------------------------------------
@@ -143,24 +127,16 @@ def test_held_out_texts_are_left_out_of_text_sets():
     assert found.dev["a"] == dev["a"] and found.run_id == "run"
 
 
-@pytest.mark.parametrize("name", ["embedded", "lists"])
+@pytest.mark.parametrize("name", ["embedded", "lists", "teacher"])
 def test_the_recipes_of_the_project_name_known_sets_only(tmp_path, name):
-    found = script.load_settings(recipes.Recipe, f"model/{name}.yml")
+    given = script.load_settings(recipes.Recipe, f"model/{name}.yml")
     known = {*builders(tmp_path, tmp_path, 1)}
-    for stage in found.stages:
-        assert set(stage.alone) <= set(stage.mixture) <= known and all(most > 0 for most in stage.mixture.values())
-        assert {*stage.mined, *stage.negatives, *stage.lists} <= set(stage.mixture)
-    assert found.apart
-
-
-def test_a_quick_recipe_leaves_no_set_out():
-    given = script.load_settings(recipes.Recipe, "model/embedded.yml")
-    found = script.quick(given)
-    for before, after in zip(given.stages, found.stages, strict=True):
-        assert before.mixture.keys() == after.mixture.keys() and max(after.mixture.values()) <= 50
-        assert (after.epochs, after.validations) == (1, 1) and after.learning_rate == before.learning_rate
-        assert after.alone == before.alone
-    assert (found.batch_size, found.seed, found.max_length) == (given.batch_size, given.seed, given.max_length)
+    quick = script.quick(given)
+    for stage, less in zip(given.stages, quick.stages, strict=True):
+        assert set(stage.mixture) <= known & DATA_SETS.keys() and all(most > 0 for most in stage.mixture.values())
+        assert {*stage.alone, *stage.mined, *stage.negatives, *stage.lists} <= set(stage.mixture)
+        assert less.mixture.keys() == stage.mixture.keys() and max(less.mixture.values()) <= 50
+    assert given.apart and (quick.batch_size, quick.seed) == (given.batch_size, given.seed)
 
 
 QED = {"mixture": {"qed": 4}}
@@ -182,62 +158,31 @@ def refused(capsys, caplog):
     return line
 
 
+UNKNOWN = {"mixture": {"qed": 4, "squad_sentence": 4}}
+BASE = ("--base", "TINY")
+
+
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "arguments", "message"),
     [
-        ({**GOOD, "batchsize": 3}, "batchsize"),
-        ({**GOOD, "batch_size": "many"}, "batch_size"),
-        ({"stages": [QED, {**QED, "epoch": 2}]}, "epoch"),
-        ({"stages": [{"mixture": {"qed": "all"}}]}, "mixture"),
-        ({"batch_size": 8}, "stages"),
-        ({"stages": []}, "stages"),
-        ({**GOOD, "batch_size": 0}, "batch_size"),
-        ({"stages": [{"mixture": {"qed": 0}}]}, "stages[0].mixture"),
-        ({"stages": [{**QED, "alone": {"qed": 1.5}}]}, "stages[0].alone"),
-        ({**GOOD, "device": "tpu"}, "device"),
-        ("- a\n- b", "expected a mapping"),
-        ("stages: [", "line 1"),
-        ("", "stages"),
+        ({**GOOD, "batchsize": 3}, (), "mine.yml: unknown key 'batchsize'; did you mean 'batch_size'?"),
+        ({"stages": [QED, {**QED, "epoch": 2}]}, (), "epoch"),
+        ({"stages": [{"mixture": {"qed": 0}}]}, (), "mine.yml: stages[0].mixture"),
+        ({"stages": []}, (), "mine.yml: stages"),
+        ("stages: [", (), "line 1, column 10"),
+        (GOOD, ("--config", "model/embeded.yml"), "did you mean 'model/embedded.yml'"),
+        ({"stages": [QED, UNKNOWN]}, BASE, "squad_sentence; did you mean 'squad_sentences'?"),
+        (GOOD, ("--data", "nowhere"), "nowhere: no such folder; give the folder of the data sets with --data"),
+        (GOOD, ("--base", "some/name"), "base: some/name: no such folder"),  # a name of the hub
+        (GOOD, BASE, "qed/dev.jsonl.gz: no such data"),
+        (GOOD, ("--output", "thesis"), "thesis: is no model that was trained here"),
     ],
 )
-def test_a_recipe_that_cannot_be_used_is_one_line(refused, content, message):
-    line = refused("--config", write("mine.yml", content))
-    assert line.startswith("mine.yml: ") and message in line
-    assert not Path("out").exists()
-
-
-def test_a_recipe_that_is_not_there(refused):
-    line = refused("--config", "model/embeded.yml")
-    assert "model/embeded.yml" in line and "did you mean 'model/embedded.yml'" in line
-
-
-def test_an_unknown_data_set_is_refused_with_the_nearest_name(refused):
-    unknown = {"mixture": {"qed": 4, "squad_sentence": 4}}
-    for stages in ([unknown, QED], [QED, unknown]):
-        config = write("mine.yml", {"stages": stages})
-        line = refused("--config", config, "--base", tiny("bert", "embedding"))
-        assert "squad_sentence;" in line and "did you mean 'squad_sentences'?" in line
-    assert not Path("out").exists()
-
-
-def test_missing_data_and_bases(refused):
-    config = write("mine.yml", GOOD)
-    line = refused("--config", config, "--data", "nowhere")
-    assert line.startswith("nowhere: no such folder") and "--data" in line
-    line = refused("--config", config, "--base", "some/name")
-    assert line.startswith("base: some/name: no such folder")  # a name of the hub is none
-    base = tiny("bert", "embedding")
-    line = refused("--config", config, "--base", base)
-    assert "qed" in line and "no such data" in line
-    assert not Path("out").exists()
-
-
-def test_what_is_something_else_is_not_replaced(refused):
-    write("out/thesis.txt", "important")
-    line = refused("--config", write("mine.yml", GOOD))
-    assert line.startswith("out: ") and "--output" in line
-    assert [path.name for path in Path("out").iterdir()] == ["thesis.txt"]
-    assert Path("out/thesis.txt").read_text() == "important"
+def test_arguments_that_cannot_be_used_are_told_in_a_line(refused, content, arguments, message):
+    write("thesis/thesis.txt", "important")
+    arguments = [tiny("bert", "embedding") if word == "TINY" else word for word in arguments]
+    assert message in refused("--config", write("mine.yml", content), *arguments)
+    assert not Path("out").exists() and Path("thesis/thesis.txt").read_text() == "important"
 
 
 # -- all of it ---------------------------------------------------------------------------------------------------------
@@ -363,22 +308,14 @@ def test_the_heads_have_learned_and_the_words_have_not(trained):
         assert (found[f"{name}.weight"] - given[f"{name}.weight"]).abs().max() > 1e-5, name
 
 
-def test_the_card_says_which_rows_are_compared():
-    result = FitResult([{"mean": 0.5}])
-    cards = {
-        form: embedded_card(recipe(STAGE, rows=Rows(form)), {}, result, "base", 1.0) for form in ("plain", "ranked")
-    }
-    assert "no comparison of rows, " in cards["plain"]
-    assert "no comparison of rows but at the ends of a column and next to each other, " in cards["ranked"]
-
-
 def test_card_and_record_say_what_was_done(trained):
     card = (trained / "model/README.md").read_text()
     rows = [line.split(" | ") for line in card.splitlines() if line.startswith("| ")]
     for name in ("qed", "selqa", "squad_sentences"):
-        (row,) = [row for row in rows if row[0] == f"| {SOURCES[name][0]}"]
+        content, licence = content_and_licence(name)
+        (row,) = [row for row in rows if row[0] == f"| {content}"]
         drawn = str(min(24, int(row[2])))  # all, where there are fewer
-        assert row[1] == SOURCES[name][1] and row[3:] == ["0" if name == "squad_sentences" else drawn, f"{drawn} |"]
+        assert row[1] == licence and row[3:] == ["0" if name == "squad_sentences" else drawn, f"{drawn} |"]
         assert int(row[2]) > 0
     assert tiny("bert", "embedding", initializer_range=0.05).name in card
     assert "`yes_no.safetensors`" in card and "Validation of the yes/no head" in card

@@ -1,1 +1,0 @@
-"""The parts of `bench conversations`: data, measures, quality, failures, speed."""

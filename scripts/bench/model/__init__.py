@@ -1,1 +1,0 @@
-"""How the embedded model is measured: dev sets, systems, measures, tables."""

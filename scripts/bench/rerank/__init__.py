@@ -1,1 +1,0 @@
-"""Evidence scoring: cross-encoders, the cascade, BM25."""

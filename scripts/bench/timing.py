@@ -1,0 +1,160 @@
+"""Systems timed in turn; calls and commands in processes of their own: seconds, and bytes in memory."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import psutil
+
+from convinse.support.errors import ConvinseError
+
+W = TypeVar("W")
+R = TypeVar("R")
+_SCRIPTS = str(Path(__file__).resolve().parents[1])
+_CHILD = "from bench.timing import child; child()"
+_EVERY = 0.05  # seconds between two looks at the memory of a process
+
+
+class Spread(NamedTuple):
+    """The median of some values; as text with the least and the most in brackets."""
+
+    median: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        return cls(statistics.median(values), min(values), max(values))
+
+    def __format__(self, form: str) -> str:
+        return f"{self.median:{form}} ({self.least:{form}}-{self.most:{form}})"
+
+
+def in_turn(
+    systems: Mapping[str, Callable[[W], R]], works: Iterable[W], clock: Callable[[], float] = time.perf_counter
+) -> Iterator[tuple[str, W, float, R]]:
+    """(system, work, seconds, result): all systems do a piece of work before the next; every other one backwards."""
+    for number, work in enumerate(works):
+        for name in list(systems) if number % 2 == 0 else reversed(list(systems)):
+            start = clock()
+            result = systems[name](work)
+            yield name, work, clock() - start, result
+
+
+def interleaved(systems: Mapping[str, Callable[[], R]], rounds: int) -> tuple[dict[str, list[float]], dict[str, R]]:
+    """Each system once a round: the seconds of all rounds, the results of the last."""
+    seconds: dict[str, list[float]] = {name: [] for name in systems}
+    results: dict[str, R] = {}
+    calls = {name: lambda _, call=call: call() for name, call in systems.items()}
+    for name, _, spent, result in in_turn(calls, range(rounds)):
+        seconds[name].append(spent)
+        results[name] = result
+    return seconds, results
+
+
+def timed(call: Callable[[], R]) -> tuple[float, R]:
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+# -- processes ---------------------------------------------------------------------------------------------------------
+
+
+class ChildError(ConvinseError):
+    """A process that a bench has started failed."""
+
+
+class Usage(NamedTuple):
+    seconds: float
+    peak: int
+    result: Any = None
+
+
+def apart(function: Callable[..., Any], *arguments: Any) -> Usage:
+    """Call a function of a module in a new process, with arguments and a result that JSON can hold (or paths).
+
+    The seconds are those of the call; the memory is that of all its processes, pages shared by them counted once. Raises
+    `ChildError` with the last line that the process wrote to standard error.
+    """
+    module = function.__module__
+    if module == "__main__":
+        module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
+    call = json.dumps([module, function.__name__, arguments], default=str)
+    usage = _process(["-c", _CHILD], f"{module}.{function.__name__}", given=call)
+    seconds, peak, result = json.loads(usage.result.splitlines()[-1])
+    return Usage(seconds, max(usage.peak, peak), result)  # a peak between two looks is in the process's own
+
+
+def child() -> None:
+    module, name, arguments = json.loads(sys.stdin.read())
+    seconds, result = timed(lambda: getattr(importlib.import_module(module), name)(*arguments))
+    print(f"\n{json.dumps([seconds, own_memory().get('VmHWM', 0), result])}")
+
+
+def command(arguments: Sequence[str], folder: Path) -> Usage:
+    """Run a command of the project in a folder; the seconds are those of the whole process."""
+    return _process(["-m", "convinse", *arguments], f"convinse {' '.join(arguments)}", folder)
+
+
+def _process(arguments: Sequence[str], name: str, folder: Path | None = None, given: str = "") -> Usage:
+    path = os.pathsep.join(filter(None, [_SCRIPTS, os.environ.get("PYTHONPATH")]))
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        start = time.perf_counter()
+        process = psutil.Popen(
+            [sys.executable, *arguments], cwd=folder, stdin=subprocess.PIPE, stdout=out, stderr=errors, text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        with process.stdin as stdin:
+            stdin.write(given)
+        peak, status = 0, None
+        while status is None:
+            peak = max(peak, _memory(process))
+            try:
+                status = process.wait(_EVERY)
+            except (subprocess.TimeoutExpired, psutil.TimeoutExpired):
+                continue
+        seconds = time.perf_counter() - start
+        errors.seek(0)
+        out.seek(0)
+        if status:
+            raise ChildError(f"{name}: {(errors.read().strip().splitlines() or [f'status {status}'])[-1]}")
+        return Usage(seconds, peak, out.read())
+
+
+def _memory(root: psutil.Process) -> int:
+    """Bytes of a process and those below it: their proportional set sizes."""
+    total = 0
+    try:
+        for process in (root, *root.children(recursive=True)):
+            total += process.memory_full_info().pss
+    except psutil.Error:  # it has ended
+        return total
+    return total
+
+
+def own_memory() -> dict[str, int]:
+    """Bytes of this process now (`VmRSS`), of it no file (`RssAnon`), and at the most (`VmHWM`). Linux only."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    sizes = (line.split() for line in lines if line.endswith(" kB"))
+    return {name.rstrip(":"): 1024 * int(number) for name, number, _ in sizes}
+
+
+def disk(path: Path) -> int:
+    return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())

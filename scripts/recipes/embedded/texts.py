@@ -1,0 +1,235 @@
+"""Paragraphs, sentences, forum answers and whole documents with questions: which support an answer, which state a fact."""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from convinse.formats.converters import Question, Record, find_converter
+from convinse.language.language import english
+from recipes.embedded.examples import Candidate, Example, Spans
+from recipes.embedded.negatives import by_bm25, holds, joined_keys, negatives, part_of, parts_with_texts
+from recipes.embedded.reading import MOST_ANSWER_WORDS, keys_with_reading
+from recipes.embedded.spans import cut, sentence_borders, standing, untokenised
+from recipes.embedded.wikidata import property_labels
+from recipes.sources import needed, records
+
+_MOST_CHARACTERS = 1000
+_NEGATIVES = 4
+_MOST_RELEVANT, _OTHERS = 2, 3  # documents of a question of MultiQA
+# not naturalquestions: its texts are HTML, in which the spans are some characters off; not wikihop: the documents in
+# which its answers stand seldom say that they are the answers
+_MULTIQA = ("hotpotqa", "searchqa", "squad", "triviaqa_unfilt")
+# kinds of entities of Re-DocRED as the last slot of a representation names them
+_SLOT_TYPES = {"PER": "person", "LOC": "place", "TIME": "date", "NUM": "number"}
+
+
+# -- samples of MultiQA ------------------------------------------------------------------------------------------------
+
+
+def multiqa_samples(data: Path, seed: int) -> Iterator[Example]:
+    """The samples of MultiQA: questions with an answer that stands in the text of a document.
+
+    If answers were found by string match in many documents, the two that are most like the question are the
+    relevant ones; documents of the same context without an answer are the negatives.
+    """
+    read = find_converter("multiqa").read
+    paths = [needed(data, "multiqa-samples", f"{name}_sample.jsonl.gz") for name in _MULTIQA]
+    given = [record for path in paths for record in read(path).records]
+    keys = joined_keys((_name(record), text) for record in given for _, text in _texts(record))
+    chance = random.Random(f"multiqa {seed}")
+    having = [record for record in given if _texts(record)]
+    for own, find in parts_with_texts("multiqa", having, lambda record: keys[_name(record)], _heads, seed):
+        for record in own:
+            key = keys[_name(record)]
+            for question in record.questions:
+                right = _relevant(question, record, chance)
+                if not right:
+                    continue
+                answers = [*question.texts(), *(text.text[slice(*span)] for text in right for span in text.spans)]
+                others = [text for _, text in _texts(record) if not holds(text, answers)]
+                wrong = negatives([_head(text) for text in by_bm25(question.text, others)][:_OTHERS])
+                wrong += find(question.text, _OTHERS - len(wrong), set(_heads(record)), answers)
+                yield Example(question.text, (*right, *wrong), "multiqa", key, f"multiqa:{key}")
+
+
+def _heads(record: Record) -> list[str]:
+    return [_head(text) for _, text in _texts(record)]
+
+
+@lru_cache(maxsize=1000)
+def _head(text: str) -> str:
+    """The beginning of a text, of which a negative is made."""
+    return cut(text, 0, 1, random.Random(0))[0]
+
+
+def _name(record: Record) -> str:
+    return record.id or record.documents[0].parts[0].text
+
+
+def _texts(record: Record) -> list[tuple[int, str]]:
+    parts = ((number, document.part("text")) for number, document in enumerate(record.documents))
+    return [(number, part.text) for number, part in parts if part is not None and part.text.strip()]
+
+
+def _relevant(question: Question, record: Record, chance: random.Random) -> list[Candidate]:
+    """The documents that hold an answer, cut around the first place; those most like the question only."""
+    spans: dict[int, dict[tuple[int, int], None]] = {}
+    for answer in question.answers:
+        for span in answer.spans:
+            if span.part == "text" and len(span.text.split()) <= MOST_ANSWER_WORDS:
+                spans.setdefault(span.document, {})[span.start, span.start + len(span.text)] = None
+    texts = [(number, text) for number, text in _texts(record) if number in spans]
+    found = []
+    for place, _ in english().bm25.order(question.text, [text for _, text in texts])[:_MOST_RELEVANT]:
+        number, whole = texts[place]
+        first = next(iter(spans[number]))
+        text, begin = cut(whole, *first, chance)
+        moved = ((start - begin, end - begin) for start, end in spans[number])
+        found.append(Candidate(text, True, tuple((a, b) for a, b in moved if a >= 0 and b <= len(text))))
+    return found
+
+
+# -- several paragraphs ------------------------------------------------------------------------------------------------
+
+
+def multihop_paragraphs(data: Path, seed: int) -> Iterator[Example]:
+    """HotpotQA, 2WikiMultihopQA and MuSiQue: supporting paragraphs against distracting ones; ranked, not read.
+
+    The key is the page of the first supporting paragraph; `reading/multihop-supporting` has most of these paragraphs,
+    in the same part. A paragraph is a candidate only if its own page is in the part of the example, so that a page is
+    in one part even if examples of several pages share it. The title stands in front of a text, as in evidences.
+    """
+    chance = random.Random(f"multihop_paragraphs {seed}")
+    lines = list(records(data, "hybrid", "multihop-paragraphs.jsonl.gz"))
+    paragraphs = [(own["title"], own["text"]) for line in lines for own in line["paragraphs"]]
+    # in `reading` the title stands in front of each line
+    keys = keys_with_reading(data, ((title, form) for title, text in paragraphs for form in (text, f"{title}: {text}")))
+    for line in lines:
+        known = [own for own in line["paragraphs"] if own["title"] in keys]
+        pages = [keys[own["title"]] for own in known if own["supporting"]]
+        if not pages:
+            continue
+        key = pages[0]
+        part = part_of("multihop_paragraphs", key)
+        right: dict[str, None] = {}
+        wrong: dict[str, None] = {}
+        for own in known:
+            if part_of("multihop_paragraphs", keys[own["title"]]) == part:
+                text = cut(f"{own['title']}, {own['text']}", 0, 1, chance, _MOST_CHARACTERS)[0]
+                (right if own["supporting"] else wrong)[text] = None
+        left = [text for text in by_bm25(line["question"], list(wrong)) if text not in right]
+        if left:
+            candidates = (*(Candidate(text, True, readable=False) for text in right), *negatives(left))
+            yield Example(line["question"], candidates, "multihop_paragraphs", key, f"multihop_paragraphs:{key}")
+
+
+# -- facts and the sentences that state them ---------------------------------------------------------------------------
+
+
+def redocred(data: Path, seed: int) -> Iterator[Example]:
+    """Re-DocRED: a fact as a representation (`|| subject || property || type`), and the sentence that states it.
+
+    Facts that one sentence states alone are used, those of one subject and property together. The mentions of the object
+    are the spans. Other sentences of the introduction that do not mention the object are the negatives, best by BM25.
+    The key is the page, whose title stands in front of a sentence, as in evidences.
+    """
+    labels = property_labels(data)
+    lines = list(records(data, "hybrid", "redocred.jsonl.gz"))
+    sentences = ((line["title"], " ".join(tokens)) for line in lines for tokens in line["sentences"])
+    keys = keys_with_reading(data, sentences)
+    for line in lines:
+        if line["title"] in keys:
+            yield from _of_introduction(line, labels, keys[line["title"]])
+
+
+def _of_introduction(line: dict[str, Any], labels: dict[str, str], key: str) -> Iterator[Example]:
+    lead, entities = f"{line['title']}, ", line["entities"]
+    moved = [untokenised(" ".join(tokens)) for tokens in line["sentences"]]
+    texts = [lead + text for text, _ in moved]
+
+    def spans(entity: int, sentence: int) -> list[tuple[int, int]]:
+        places = []
+        for mention in entities[entity]["mentions"]:
+            if mention["sentence"] == sentence:
+                first, end = mention["tokens"]
+                tokens = line["sentences"][sentence]
+                start = sum(len(token) + 1 for token in tokens[:first])
+                stop = start + len(" ".join(tokens[first:end]))
+                begin, close = moved[sentence][1](start, stop)
+                places.append((begin + len(lead), close + len(lead)))
+        return sorted(set(places))
+
+    def name(entity: int) -> str:
+        mention = entities[entity]["mentions"][0]
+        return untokenised(" ".join(line["sentences"][mention["sentence"]][slice(*mention["tokens"])]))[0]
+
+    stated: dict[tuple[int, str], list[dict[str, Any]]] = defaultdict(list)
+    for fact in line["facts"]:
+        stated[fact["subject"], fact["property"]].append(fact)
+    for (subject, prop), facts in stated.items():
+        places: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for fact in facts:
+            if len(fact["evidence"]) == 1:
+                places[fact["evidence"][0]] += spans(fact["object"], fact["evidence"][0])
+        objects = {fact["object"] for fact in facts}
+        mentioning = {mention["sentence"] for entity in objects for mention in entities[entity]["mentions"]}
+        mentioning |= {sentence for fact in facts for sentence in fact["evidence"]}
+        right = {texts[sentence]: tuple(sorted(set(spans_of))) for sentence, spans_of in places.items() if spans_of}
+        wrong = [text for place, text in enumerate(texts) if place not in mentioning and text not in right]
+        if prop in labels and right and wrong:
+            kinds = {_SLOT_TYPES.get(entities[entity]["type"], "") for entity in objects}
+            query = " || ".join(("", name(subject), labels[prop], kinds.pop() if len(kinds) == 1 else ""))
+            best = negatives(by_bm25(query, wrong)[:_NEGATIVES])
+            candidates = (*(Candidate(text, True, span) for text, span in right.items()), *best)
+            yield Example(query, candidates, "redocred", key, f"redocred:{key}")
+
+
+# -- forum answers and news --------------------------------------------------------------------------------------------
+
+
+def doqa(data: Path, seed: int) -> Iterator[Example]:
+    """DoQA: questions of conversations about a forum's answer; the question follows the first and the last turn.
+
+    A question with a span is read; one that is only known to be answerable is ranked. Questions that cannot be answered
+    have no relevant text and are left out. Negatives are other answers of the forum, the best by BM25.
+    """
+    asked: list[tuple[str, str, Spans]] = []
+    for line in records(data, "hybrid", "doqa.jsonl.gz"):
+        for question in line["questions"]:
+            answer, spans = question.get("answer", ""), ()
+            if not answer and not question.get("answerable"):
+                continue
+            if answer and len(answer.split()) <= MOST_ANSWER_WORDS:
+                spans = ((question["answer_start"], question["answer_start"] + len(answer)),)
+            turns = dict.fromkeys((*question["history"][:2], *question["history"][-2:]))
+            asked.append((" ".join((*turns, question["question"])), line["context"], spans))
+    for own, find in parts_with_texts("doqa", asked, lambda row: row[1], lambda row: [row[1]], seed):
+        for query, text, spans in own:
+            candidates = (Candidate(text, True, spans, readable=bool(spans)), *find(query, 3, {text}))
+            yield Example(query, candidates, "doqa", text, f"doqa:{text}")
+
+
+def onestopqa(data: Path, seed: int) -> Iterator[Example]:
+    """OneStopQA: the sentences of a paragraph of news that an annotator marked as evidence, against its other ones.
+
+    The answer is in an annotator's own words; it is read if it stands in the evidence once. The key is the article,
+    which comes in three levels of difficulty.
+    """
+    for line in records(data, "hybrid", "onestopqa.jsonl.gz"):
+        context, start = line["context"], line["evidence_start"]
+        end = start + len(line["evidence"])
+        borders = list(sentence_borders(context))
+        sentences = list(zip(borders, borders[1:], strict=False))
+        right = [context[a:b].strip() for a, b in sentences if a < end and start < b]
+        wrong = [context[a:b].strip() for a, b in sentences if b <= start or end <= a]
+        wrong = [text for text in dict.fromkeys(wrong) if text and not holds(text, [line["answer"]])]
+        if wrong:
+            evidence = " ".join(right)
+            places = tuple(standing(line["answer"].strip(" ."), evidence, 0, len(evidence)))
+            spans = places if len(places) == 1 else ()
+            best = negatives(by_bm25(line["question"], wrong)[:_NEGATIVES])
+            candidates = (Candidate(evidence, True, spans, readable=bool(spans)), *best)
+            yield Example(line["question"], candidates, "onestopqa", line["title"], f"onestopqa:{line['title']}")
