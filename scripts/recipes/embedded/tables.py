@@ -15,7 +15,6 @@ import msgspec
 from convinse.config import Positive
 from convinse.records.ranked_rows import RowForm, ranked_rows
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
-from convinse.wikipedia.snippets import Snippet
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import by_bm25, joined_keys, parts_with_texts
 from recipes.embedded.patterns import slots
