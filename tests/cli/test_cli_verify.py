@@ -15,7 +15,7 @@ from convinse.support.vectors import VectorCache
 from damaging import flip
 from places import SNAPSHOT
 
-FLIPS = 2  # of each file
+FLIPS = 6  # of each file
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ def test_the_results_are_those_of_brute_force(corpus, tmp_path, parameters):
 SOME_WORDS = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=40).map(" ".join)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.tuples(SOME_WORDS, SOME_WORDS) | st.tuples(SOME_WORDS), min_size=1, max_size=40),
     st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6).map(" ".join),

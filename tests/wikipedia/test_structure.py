@@ -14,9 +14,10 @@ from urllib.parse import unquote
 import pytest
 
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.wikipedia.document import blocks, clean, parse_html
+from convinse.wikipedia.document import blocks, parse_html
 from convinse.wikipedia.dump import WikipediaDump
 from convinse.wikipedia.page import whole_rows
+from convinse.wikipedia.snippets import clean
 from places import SNAPSHOT, SNAPSHOT_SOURCES
 
 # mentions that begin in a cell and end in the next one's header: "Character is ... Jack May, 2001–2003 films is ..."

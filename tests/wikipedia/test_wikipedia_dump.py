@@ -161,7 +161,7 @@ def test_any_damage_of_a_dump_is_found_when_it_is_opened(several_blocks, workdir
     data = several_blocks.read_bytes()
     rng = random.Random(1)
     damaged = [data[:-1], *(data[: int(len(data) * share)] for share in (0.3, 0.7, 0.99))]
-    for place in [0, 28, len(data) - 1, len(data) - 4096, *rng.choices(range(len(data)), k=20)]:
+    for place in [0, 28, len(data) - 1, len(data) - 4096, *rng.choices(range(len(data)), k=60)]:
         damaged.append(data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :])
     path = workdir / "w.db"
     for content in damaged:
