@@ -147,16 +147,16 @@ def run_experiment(
     """
     start = time.perf_counter()
     _check_history(use_gold_answers, until, stage_file)
-    given = _part_of(config, part) if stage_file is None else _staged(stage_file, sources, config, until)
-    conversations, done_by = given.conversations[:limit], given.done_by
+    source = _part_of(config, part) if stage_file is None else _staged(stage_file, sources, config, until)
+    conversations, done_by = source.conversations[:limit], source.done_by
     stages = [] if until == "ha" and done_by is None else [done_by, until]
-    history = fingerprint(given.subset, list(sources), use_gold_answers, *stages)
+    history = fingerprint(source.subset, list(sources), use_gold_answers, *stages)
     folder = Path(config.output_path) / config.name / "_".join(sources) / ("" if until == "ha" else until)
     with ExitStack() as opened:
         runner = BatchRunner(config, resources)
         opened.callback(runner.close)
         made_from = runner.origins()
-        content = {"conversations": sha256(given.path), "part and history": history} | made_from
+        content = {"conversations": sha256(source.path), "part and history": history} | made_from
         output = opened.enter_context(RunFolder(folder, content, restart, to_dict(config)))
         waiting = _waiting(conversations, output)
         step = _step(runner.pipeline.conversations_at_once, len(waiting), workers)
@@ -180,7 +180,7 @@ def _check_history(use_gold_answers: bool, until: StageName, stage_file: Path | 
         raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
 
 
-class _Given(NamedTuple):
+class _RunInput(NamedTuple):
     """The conversations to run: their file, which of them, and the stage that has worked on them last."""
 
     path: Path
@@ -189,15 +189,15 @@ class _Given(NamedTuple):
     done_by: Literal["qu", "ers"] | None = None
 
 
-def _part_of(config: Config, part: str) -> _Given:
-    return _Given(*_file_of(config, part), read_part(config, part))
+def _part_of(config: Config, part: str) -> _RunInput:
+    return _RunInput(*_file_of(config, part), read_part(config, part))
 
 
-def _staged(file: Path, sources: Sequence[str], config: Config, until: StageName) -> _Given:
+def _staged(file: Path, sources: Sequence[str], config: Config, until: StageName) -> _RunInput:
     done_by, conversations = read_stage_file(file, sources, config.evs_max_evidences)
     if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
         raise ConfigError(f"{file}: has the results of {done_by} already; nothing is left to do until {until}")
-    return _Given(file, None, conversations, done_by)
+    return _RunInput(file, None, conversations, done_by)
 
 
 def _waiting(conversations: Sequence[Conversation], output: RunFolder) -> list[Conversation]:

@@ -1,4 +1,4 @@
-"""The names of a text: in full, the longest first; where there is none, in part or misspelt."""
+"""Find the names of a text: in full, the longest first; if there is none, in part or misspelt."""
 
 from __future__ import annotations
 
@@ -83,15 +83,15 @@ class NameSpotter:
         return spans + close + [span for span in exact if span.sort == "common" and taken.isdisjoint(span.places)]
 
     def _supported(self, text: str, spotted: list[SpottedName]) -> list[SpottedName]:
-        """The mentions with what the text says for them; beside a name, common words that it does not ask about are none."""
+        """Return the mentions with what the text says for them; without common words beside a name that the text does not ask about."""
         keywords = self._language.properties.keywords
         wanted = keywords(text)
         checked = []
         for mention in spotted:
-            asked = mention.sort in ("common", "misspelt") and self._is_asked(
+            is_asked = mention.sort in ("common", "misspelt") and self._is_asked(
                 wanted - keywords(mention.surface), mention.scored
             )
-            checked.append(mention._replace(sort="name") if asked else mention)
+            checked.append(mention._replace(sort="name") if is_asked else mention)
         is_named = any(mention.sort != "common" for mention in checked)
         return [mention for mention in checked if not (is_named and mention.sort == "common")]
 
