@@ -152,8 +152,7 @@ def test_the_turns_of_a_conversation_come_as_they_are_answered():
 
 
 def test_results_do_not_depend_on_the_cache(tmp_path):
-    (first, *_) = read_conversations(load_config().input_path("dev"))
-    data = [{**first, "questions": first["questions"][:2]}]
+    data = read_conversations(load_config().input_path("dev"))[:1]
     plain = Pipeline(load_config(ers_use_cache=False)).run(data)
     cached = load_config(ers_cache_path=str(tmp_path / "cache"))
     for _ in range(2):

@@ -187,7 +187,7 @@ def test_so_many_are_kept_of_each_context_and_of_all(readers):
         kept = [span.score for span in few if span.context == place]
         expected = [span.score for span in everything if span.context == place][:3]
         assert len(kept) == 3
-        np.testing.assert_allclose(kept, expected, atol=1e-4)
+        np.testing.assert_allclose(kept, expected, atol=1e-5)
 
 
 def test_a_question_longer_than_the_room(readers, kind):
