@@ -142,12 +142,23 @@ def test_a_damaged_file_is_an_error_at_opening(folder, name):
     data = (folder / name).read_bytes()
     middle = len(data) // 2
     flipped = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
-    for content in (b"", data[:-1], flipped, None):
-        (folder / name).unlink()
+    damages = {None: "", b"": "", data[:middle]: "", data[:-1]: "", flipped: "altered.*"}
+    for content, words in damages.items():
+        (folder / name).unlink(missing_ok=True)
         if content is not None:
             (folder / name).write_bytes(content)
-        with pytest.raises(IndexFileError, match=rf"{re.escape(name)}.*build it again"):
+        with pytest.raises(IndexFileError, match=rf"{re.escape(name)}.*{words}build it again"):
             KnowledgeBase(folder)
+        assert (folder / name).exists() == (content is not None)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b'{"format": 1', b"{}", b"[]", b'{"format": "1"}', b"\xff\xfe", b'{"format": 99}']
+)
+def test_a_damaged_manifest_or_another_format_is_an_error_at_opening(folder, content):
+    (folder / "manifest.json").write_bytes(content)
+    with pytest.raises(IndexFileError, match=r"manifest\.json.*build it again"):
+        KnowledgeBase(folder)
 
 
 def rebuilt(folder):
