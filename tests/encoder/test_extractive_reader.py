@@ -152,6 +152,19 @@ def test_offsets_count_in_the_text_as_given(readers, name, before, after):
         assert span.end == len(context) or unicodedata.category(context[span.end])[0] != "M"
 
 
+PIECES = st.sampled_from(["the\r\n", "author ", "e\u0301 ", "😀", "\n", "of ", "नमस्ते "])
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+@settings(max_examples=30)
+@given(words=st.lists(PIECES, min_size=30, max_size=90))
+def test_offsets_of_spans_in_later_windows_count_in_the_whole_text(readers, name, words):
+    context = "".join(words) + " hobbit"
+    found = readers(name, max_length=48, stride=12, max_answer_length=6, best=EVERYTHING).read("who", [context])
+    assert (len(context) - 6, len(context)) in {(span.start, span.end) for span in found}
+    assert all(span.text == context[span.start : span.end] == span.text.strip() for span in found)
+
+
 def test_accents_are_part_of_an_answer_and_blanks_in_front_of_it_are_not(readers):
     for reader in (readers("bert"), readers("roberta")):
         found = reader.read("who", ["cafe\u0301"])
