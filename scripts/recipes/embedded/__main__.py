@@ -24,6 +24,7 @@ from safetensors import safe_open
 
 from convinse.config import SNAPSHOT, load_settings, resolve
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
+from convinse.encoder.devices import find_device
 from convinse.encoder.onnx_export import write_graphs
 from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
@@ -269,7 +270,8 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Teachers, Path]:
         torch.manual_seed(recipe.seed)
         model = JointModel.from_pretrained(str(base), config=JointConfig(**kept, row_form=recipe.rows.form))
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(base))
-    model.set_attn_implementation("eager")  # on a CPU faster than the fused kernel, backward above all
+    # on a CPU faster than the fused kernel, backward above all
+    model.set_attn_implementation("sdpa" if find_device(recipe.device).type == "cuda" else "eager")
     if recipe.layers is not None:
         layers = model.bert.encoder.layer
         if max(recipe.layers) >= len(layers):

@@ -33,8 +33,8 @@ from recipes.sources import needed, read_json, records
 _RANKED = 20  # evidences of a list, at most
 _MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
 _WRONG = 14
-_TEMPLATES = 4000  # questions made of templates
-_OF_PROPERTY = 60  # of these
+_TEMPLATES = 12_000  # questions made of templates
+_OF_PROPERTY = 150  # of these
 _BY_WORDS = {"evs": "bm25", "evs_model": None, "evs_bi_encoder": None}
 
 

@@ -60,44 +60,62 @@ def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> L
     back = torch.from_numpy(np.argsort(np.concatenate(order))).to(scored[0].device)
     odds, likelihoods = torch.cat(scored)[back], torch.cat(read)[back]
     relevant = torch.from_numpy(batch.relevant).to(odds.device)
-    answering = []
-    for own_odds, said, right in zip(
-        *(every.split(batch.sizes) for every in (odds, likelihoods, relevant)), strict=True
-    ):
-        none = own_odds.new_zeros(1)
-        answer = torch.logsumexp(own_odds[right] + said[right], 0) if bool(right.any()) else none[0]
-        answering.append(torch.logsumexp(torch.cat([own_odds, none]), 0) - answer)
+    lists = _Lists(batch.sizes, odds.device)
+    chances = lists.of(odds)
+    answer = torch.logsumexp(lists.of((odds + likelihoods).masked_fill(~relevant, _LOWEST)), 1)
+    answer = torch.where(lists.of(relevant.float(), 0.0).any(dim=1), answer, 0.0)
+    answering = torch.logsumexp(_with_none(chances), 1) - answer
     sure = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
-    balance = torch.stack([part.mean() for part in sure.split(batch.sizes)]).sum()
-    each = SURE * balance - NOTHING * likelihoods[~relevant].sum()
+    balance = lists.of(sure, 0.0).sum(dim=1) / lists.sizes
+    each = SURE * balance.sum() - NOTHING * likelihoods[~relevant].sum()
     taught = odds.new_zeros(())
     if teacher is not None:
-        taught = _taught(odds, torch.cat(told)[back], torch.cat(apart)[back], batch.sizes)
-    return ListLosses(torch.stack(answering).sum(), each, taught, odds.detach())
+        own, right = (
+            functional.log_softmax(_with_none(part), 1) for part in (chances, lists.of(torch.cat(told)[back]))
+        )
+        spans = right.exp()[:, :-1] * lists.of(torch.cat(apart)[back], 0.0)
+        taught = functional.kl_div(own, right, reduction="sum", log_target=True) + spans.sum()
+    return ListLosses(answering.sum(), each, taught, odds.detach())
 
 
-def _taught(odds: Tensor, told: Tensor, apart: Tensor, sizes: list[int]) -> Tensor:
-    """The divergence of the distributions over all spans of all texts and "none" from the teacher's, summed over the examples.
+class _Lists:
+    """The texts of examples as the rows of a matrix, filled up at their ends.
 
-    Args:
-        odds, told: [p] log odds of relevance, the model's own and the teacher's.
-        apart: [p] the divergence of the spans in each text.
+    Attributes:
+        sizes: [e] texts of each example.
     """
-    lost = odds.new_zeros(())
-    for mine, theirs, spans in zip(odds.split(sizes), told.split(sizes), apart.split(sizes), strict=True):
-        own, right = (functional.log_softmax(torch.cat([part, part.new_zeros(1)]), 0) for part in (mine, theirs))
-        lost = lost + functional.kl_div(own, right, reduction="sum", log_target=True) + (right.exp()[:-1] * spans).sum()
-    return lost
+
+    def __init__(self, sizes: list[int], device: torch.device) -> None:
+        numbers = np.array(sizes)
+        columns = np.arange(numbers.max())[None, :]
+        starts = (np.cumsum(numbers) - numbers)[:, None]
+        # behind the last text stands what fills up
+        places = np.where(columns < numbers[:, None], starts + columns, numbers.sum())
+        self._places = torch.from_numpy(places).to(device)
+        self.sizes = torch.from_numpy(numbers).to(device)
+
+    def of(self, values: Tensor, filling: float = _LOWEST) -> Tensor:
+        """[e, most texts] of the [p] values of all texts."""
+        return torch.cat([values, values.new_full((1,), filling)])[self._places]
+
+
+def _with_none(chances: Tensor) -> Tensor:
+    """The log odds [e, n] of the texts of each example, behind them those of "none of these", which are 0."""
+    return functional.pad(chances, (0, 1))
 
 
 def _likelihoods(starts: Tensor, ends: Tensor, batch: Batch, places: np.ndarray) -> Tensor:
     """[p] log-likelihood of the answers of the pairs at these places, by the [p, tokens] of start and end; 0 if they are not marked."""
-    found = []
-    for row, place in enumerate(places.tolist()):
-        spans = torch.from_numpy(batch.spans[place]).to(starts.device)
-        likelihood = torch.logsumexp(starts[row, spans[:, 0]] + ends[row, spans[:, 1]], 0)
-        found.append(likelihood if batch.readable[place] else likelihood * 0)
-    return torch.stack(found)
+    spans = [batch.spans[place] for place in places]
+    counts = np.array([len(own) for own in spans])
+    padded = np.zeros((2, len(spans), counts.max()), dtype=np.int64)
+    for row, own in enumerate(spans):
+        padded[:, row, : len(own)] = own.T
+    filled = np.arange(counts.max())[None, :] < counts[:, None]
+    first, last = torch.from_numpy(padded).to(starts.device)
+    scores = starts.gather(1, first) + ends.gather(1, last)
+    scores = scores.masked_fill(~torch.from_numpy(filled).to(starts.device), _LOWEST)
+    return torch.logsumexp(scores, 1) * torch.from_numpy(batch.readable[places]).to(starts.device)
 
 
 def _log_probabilities(output: Any, firsts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import torch
+from torch.utils.data import DataLoader
 
 from convinse.config import Device, FitSettings, NotNegative, Positive, Share, Weight
 from convinse.encoder.checkpoint import Checkpoint
@@ -26,7 +27,7 @@ from convinse.support.errors import ConfigError, DataError, one_line
 from convinse.support.files import replacing
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
-from recipes.embedded.batches import STRIDE, batch, drawn, drawn_list, with_foreign
+from recipes.embedded.batches import STRIDE, Batch, batch, drawn, drawn_list, with_foreign
 from recipes.embedded.examples import Example, Part
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
 from recipes.embedded.mining import LONGEST_EMBEDDED, with_mined
@@ -130,6 +131,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     frozen: NotNegative = 0  # layers of the trunk, the lowest, that stay as they are, and the heads that read them
     seed: int = 42
     device: Device = "auto"
+    workers: NotNegative = 0  # processes that make batches while a GPU computes
     yes_no: YesNo | None = YesNo()  # how the yes/no head is trained when the rest is done; None: there is none
     answer_type: AnswerType | None = None  # how the answer type head is trained; None: there is none
     rewrite: RewriteSettings | None = None  # how the rewrite head is trained; None: there is none
@@ -256,6 +258,15 @@ def steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number:
     return steps
 
 
+def with_batches(ahead: Sequence[Step], tokenizer: TextTokenizer, recipe: Recipe) -> Iterable[tuple[Step, Batch]]:
+    """Steps with their batches, which `recipe.workers` processes make ahead of the GPU."""
+
+    def made(step: Step) -> tuple[Step, Batch]:
+        return step, batch(step.examples, tokenizer, random.Random(step.seed), recipe.stride)
+
+    return DataLoader(list(ahead), batch_size=None, num_workers=recipe.workers, collate_fn=made)  # type: ignore[arg-type]
+
+
 def train_stages(
     checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: Recipe, state: Path
 ) -> list[FitResult]:
@@ -312,6 +323,7 @@ def _stage(place: int, checkpoint: Checkpoint, loss: StageLoss, data: Data, reci
     learning = Learning(
         steps=lambda number: steps(data.train, stage, recipe, done * stage.validations + number),
         loss=loss.of_step,
+        made=lambda _, ahead: with_batches(ahead, loss.tokenizer, recipe),
         validate=lambda model: validate(model, loss.tokenizer, data.dev, recipe.token_budget, recipe.stride),
         criterion=lambda measures: measures["mean"],
     )
@@ -338,9 +350,8 @@ class StageLoss:
     recipe: Recipe
     listwise: float = 0.0
 
-    def of_step(self, model: Any, step: Step) -> Iterable[torch.Tensor]:
-        recipe = self.recipe
-        made = batch(step.examples, self.tokenizer, random.Random(step.seed), recipe.stride)
+    def of_step(self, model: Any, given: tuple[Step, Batch]) -> Iterable[torch.Tensor]:
+        recipe, (step, made) = self.recipe, given
         for teacher in self.teachers:
             if teacher is not None:
                 teacher.to(model.device)
