@@ -79,6 +79,7 @@ def _model_folders(config: Config) -> list[Path]:
         config.evs_model,
         config.evs_bi_encoder,
         config.ha_model,
+        config.ha_heads,
         config.ha_ranker,
     )
     return [folder for name in names if name and (folder := Path(model_path(name)).expanduser()).is_dir()]

@@ -204,11 +204,11 @@ class Resources:
         return self._opened("row form", read)
 
     def yes_no_reader(self) -> YesNoReader | None:
-        """The yes/no head of `ha_model`; None where it has none."""
-        folder = self._ha_folder()
+        """The yes/no head of `ha_heads`; None where it has none."""
+        key, folder = self._heads()
         if folder is None or not has_yes_no(folder):
             return None
-        reader = YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
+        reader = YesNoReader(folder, settings=self._computing(key), models=self.models)
         reader.keep_in(self._vectors(reader.model_id, 1, "float32"))
         return reader
 
@@ -221,21 +221,23 @@ class Resources:
 
     @property
     def answer_typing(self) -> AnswerTyping | None:
-        """What the answers of questions are, by the answer type head of `ha_model`; None where it has none."""
-        folder = self._ha_folder()
+        """What the answers of questions are, by the answer type head of `ha_heads`; None where it has none."""
+        key, folder = self._heads()
         if folder is None or not has_answer_type(folder):
             return None
 
         def opened() -> AnswerTyping:
-            reader = AnswerTypeReader(folder, settings=self._computing("ha_model"), models=self.models)
+            reader = AnswerTypeReader(folder, settings=self._computing(key), models=self.models)
             reader.keep_in(self._vectors(reader.model_id, len(reader.classes.names), "float32"))
             return AnswerTyping(reader, self.kb, self.language.answer_types)
 
         return self._opened("answer typing", opened)
 
-    def _ha_folder(self) -> Path | None:
-        name = self.config.ha_model
-        return Path(model_path(name)).expanduser() if name else None
+    def _heads(self) -> tuple[str, Path | None]:
+        """The key that names the model of the heads, and its folder."""
+        key = "ha_heads" if self.config.ha_heads else "ha_model"
+        name = getattr(self.config, key)
+        return key, Path(model_path(name)).expanduser() if name else None
 
     def _computing(self, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
         config = self.config

@@ -88,6 +88,7 @@ class Config(Settings, frozen=True, kw_only=True):
     evs_training: how `train ers` trains;
     ha: the module that answers: a registered name, or `package.module:Class`;
     ha_model: the reader of `extractive`, or the model of `seq2seq`: a model folder or a hub name;
+    ha_heads (0.2): the model whose heads tell which type an answer is of, and yes or no; null: `ha_model`;
     ha_max_answers: answers of a turn at most;
     ha_max_length, ha_stride: of a window that the reader reads, and shared by two of them;
     ha_share_pass: the reader takes what a joint model read while it ranked the evidences (the same answers, one pass less); `false`: it reads them itself;
@@ -156,6 +157,7 @@ class Config(Settings, frozen=True, kw_only=True):
     evs_training: EvsTraining = EvsTraining()
     evs_server: EvsServer = EvsServer()
     ha_model: str | None = None
+    ha_heads: str | None = None
     ha_max_answers: Positive = 10
     ha_max_length: Window = 512
     ha_stride: Shared = 128

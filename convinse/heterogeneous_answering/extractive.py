@@ -40,7 +40,7 @@ class ExtractiveAnswering(EntityVoting):
     there are better ones. Questions for yes or no are decided by `yes_no`.
 
     Args:
-        config: `ha_model`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`,
+        config: `ha_model`, `ha_heads`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`,
             `sr_delimiter`, `kb_path` and those of all models (`device`, `precision` ...) are used.
         resources: what the stages of a pipeline share.
         reader: the reader to use instead of the configured one.
@@ -77,7 +77,7 @@ class ExtractiveAnswering(EntityVoting):
 
     @cached_property
     def judge(self) -> Judge | None:
-        """The yes/no head of `ha_model`; None if it has none."""
+        """The yes/no head of `ha_heads`; None if it has none."""
         reader = self.resources.yes_no_reader()
         return None if reader is None else lambda pairs: reader.probabilities(pairs).tolist()
 

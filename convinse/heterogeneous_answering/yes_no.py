@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..language.validity import contradicting, judged_parts
+from ..language.validity import contradicting, holding, judged_parts
 from .features import score_shares
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 
-_READ = 5  # evidences that the model reads
+_READ = 5  # evidences that the model reads at most
 _LEAST = 0.02  # of a probability, for its odds
-_SHARP = 4  # exponent of the covered share
 _LEAST_WEIGHT = 1e-6  # of an evidence: all may have score 0
+_EQUAL = 1e-9  # shares that differ by less are equal
 _COVERED = 0.6  # of a question's words that an evidence must have to say something about it
 
 Judge = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
@@ -28,7 +28,7 @@ class YesNoFeatures(NamedTuple):
 
     Attributes:
         covered: the largest share of the question's words that an evidence has; negative if that evidence denies it.
-        read: mean of the log-odds that the model reads in the best evidences, weighted by what they cover and by their scores.
+        read: mean of the log-odds that the model reads in the evidences that have most of these words, weighted by their scores.
     """
 
     covered: float = 0.0
@@ -59,23 +59,28 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))[:_READ]
     if not order:
         return Verdict(YesNoFeatures(), (), is_told=False)
-    # an evidence about another time says no
+    most = covered[order[0]]
+    order = [place for place in order if most - covered[place] < _EQUAL]
+    # an evidence about another time says no; one that holds then need not name the time
     times = question.language.times
     is_timed = times.time(question.in_full) is not None or times.asks_about_present(question.in_full)
-    behind = contradicting(judged_parts(question.in_full, question.evidences, question.language)) if is_timed else set()
+    parts = judged_parts(question.in_full, question.evidences, question.language) if is_timed else []
+    behind, within = contradicting(parts), holding(parts)
     read = 0.0
     if judge is not None:
         shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
-        # an evidence that has more of the question tells more
-        weights = np.array([(shares[place] + _LEAST_WEIGHT) * (_LEAST + covered[place]) ** _SHARP for place in order])
-        texts = [(question.in_full, question.evidences[place]["evidence_text"]) for place in order]
+        weights = np.array([shares[place] + _LEAST_WEIGHT for place in order])
+        timeless = times.without_time(question.in_full)
+        texts = [
+            (timeless if place in within else question.in_full, question.evidences[place]["evidence_text"])
+            for place in order
+        ]
         yes = np.clip(judge(texts), _LEAST, 1 - _LEAST)
         odds = np.log(yes / (1 - yes))
         odds = np.where([place in behind for place in order], -np.abs(odds), odds)
         read = float(weights @ odds / weights.sum())
     denial, best = question.language.yes_no.denial.search, question.evidences[order[0]]["evidence_text"]
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
-    most = covered[order[0]]
     return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
 
 

@@ -75,6 +75,14 @@ class TimeWords:
             return AskedTime(first.period, Boundary.SINCE if word in self.since else Boundary.UNTIL)
         return AskedTime(first.period, self.boundary(question)) if word in self.during or not lead else None
 
+    def without_time(self, question: str) -> str:
+        """Return the question without the time that it asks within and the word before that: "in 1998", "before 1990"."""
+        if self.time(question) is None:
+            return question
+        named = _named_times(question)
+        before = question[: named[0].start].split()[:-1]
+        return f"{' '.join(before)}{question[named[-1].end :]}"
+
     def clause(self, question: str, event: Period) -> Period | None:
         """Return the time that a clause speaks of ("while X played", "after X was founded"), where the event of it lasted `event`.
 

@@ -27,7 +27,10 @@ def judged_parts(question: str, evidences: Sequence[Evidence], language: Languag
 
 def contradicting(parts: Sequence[JudgedPart]) -> set[int]:
     """Return the places of evidences all of whose dated parts contradict the time of the question."""
-    verdicts: dict[int, set[Agreement]] = {}
-    for own in parts:
-        verdicts.setdefault(own.place, set()).add(own.verdict)
-    return {place for place, own in verdicts.items() if own == {Agreement.CONTRADICTS}}
+    agreeing = {own.place for own in parts if own.verdict != Agreement.CONTRADICTS}
+    return {own.place for own in parts} - agreeing
+
+
+def holding(parts: Sequence[JudgedPart]) -> set[int]:
+    """Return the places of evidences with a dated part that holds at the time of the question."""
+    return {own.place for own in parts if own.verdict == Agreement.HOLDS}

@@ -42,7 +42,7 @@ class Slots(QuestionUnderstanding):
     - `render`: the slots as a string.
 
     Args:
-        config: `qu_rewriter`, `kb_path`, `clocq_params`, `sr_delimiter` and, for its answer type head, `ha_model` are used.
+        config: `qu_rewriter`, `kb_path`, `clocq_params`, `sr_delimiter` and, for its answer type head, `ha_heads` are used.
         resources: what the stages of a pipeline share.
     """
 

@@ -3,8 +3,8 @@
     PYTHONPATH=scripts python -m recipes.answers [--data ../shared/data] [--work cache/answers] [--ablations]
 
 Learns from the embedded conversations to train and to choose by (all sources), also with answers that are not items: the ranking of
-`ha: extractive` (`snapshot/answers`), and without a reader that of `ha: entity_voting` (`snapshot/voting`). The former also learns
-from ConvMix over wikidata-27k, another knowledge base. With `--ablations` it
+`ha: extractive` (`snapshot/answers`, for the narrower reader `snapshot/small`), and without a reader that of `ha: entity_voting`
+(`snapshot/voting`). The former also learn from ConvMix over wikidata-27k, another knowledge base. With `--ablations` it
 writes `docs/figures/ablations.json`: what each feature and each operation is worth, cross-validated by whole conversations.
 The turns with their evidences are kept in the folder `work`; delete it after a change of what finds them.
 """
@@ -55,6 +55,7 @@ _COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.answers"
 _PARTS = ("train", "dev", "natural-dev")
 _NAMES = ", names"  # sets whose answers are not items
 _FOREIGN = "convmix"
+_SMALL = "snapshot:small"
 _CONVMIX = ("convmix", "dev_wd27k.json.gz")
 _CARD = {
     "Data": """
@@ -137,7 +138,7 @@ def learned_sets(worlds: Sequence[World]) -> list[ChoiceSet]:
 def turns_of(base: str, work: Path) -> dict[str, _Turns]:
     parts = {part: read_part(load_config(base), part) for part in _PARTS}
     turns = {part: kept_turns(part, base, {}, own, SOURCES, work) for part, own in parts.items()}
-    if base == "config.yml":
+    if base != "lexical.yml":
         for part in _PARTS[:2]:
             nameless = ((group, unlinked(turn)) for group, turn in turns[part])
             turns[part + _NAMES] = [(group, own) for group, own in nameless if own is not None]
@@ -231,20 +232,22 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("cache/answers"), metavar="FOLDER")
     parser.add_argument("--ablations", action="store_true", help="write docs/figures/ablations.json, too")
     options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(format="%(message)s")
     logging.getLogger("convinse").setLevel(logging.INFO)
     figures = {}
-    for base, output in (("config.yml", SHIPPED), ("lexical.yml", VOTING)):
+    for base, output in (("config.yml", SHIPPED), ("small.yml", _SMALL), ("lexical.yml", VOTING)):
+        work = options.work / Path(base).stem
+        work.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
-            worlds = [world_of(base, turns_of(base, options.work), {}, options.work, stack)]
-            if output == SHIPPED:
-                settings = build_sources(options.data, options.work, INTRODUCTIONS, "snapshot:model")
-                turns = convmix_turns(settings, options.data, options.work)
-                worlds.append(world_of("wikidata-27k.yml", turns, settings, options.work, stack))
+            worlds = [world_of(base, turns_of(base, work), {}, work, stack)]
             module = worlds[0].module
+            if output != VOTING:
+                models = {key: getattr(module.config, key) for key in ("evs_model", "ha_model")}
+                settings = {**build_sources(options.data, options.work, INTRODUCTIONS, "snapshot:model"), **models}
+                turns = convmix_turns(settings, options.data, work)
+                worlds.append(world_of("wikidata-27k.yml", turns, settings, work, stack))
             write_ranking(learned_sets(worlds), module.config, resolve(output), _CARD)
-            if options.ablations:
+            if options.ablations and output != _SMALL:
                 figures[module.config.ha] = ablations(worlds)
     if options.ablations:
         columns = ("without", *(cell for name in figures for cell in (name, "lost, won", "p")))

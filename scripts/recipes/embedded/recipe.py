@@ -22,6 +22,7 @@ from torch.utils.data import DataLoader
 
 from convinse.config import Device, FitSettings, NotNegative, Positive, Share, Weight
 from convinse.encoder.checkpoint import Checkpoint
+from convinse.encoder.devices import find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ConfigError, DataError, one_line
 from convinse.support.files import replacing
@@ -300,7 +301,9 @@ def train_stages(
     for part in still:
         part.requires_grad_(True)
     held_out = [example for examples in dev.values() for example in examples]
+    checkpoint.model.to(find_device(recipe.device))
     calibrate(checkpoint.model, tokenizer, held_out, stride=recipe.stride)
+    checkpoint.model.to("cpu")
     return results
 
 
