@@ -2,8 +2,8 @@
 
     bash run.sh bench results [--parts PART] [--work DIR]
 
-Runs of the pipeline with `config.yml` (the embedded model) and `lexical.yml` (its rewrite head alone), of which the tables show what their
-`metrics.json` have. Intervals are of 95 %, by bootstrap over conversations. With --work the runs stay in the folder, and what is
+Runs of the pipeline with `config.yml` (the embedded reader), `small.yml` (the embedded model alone) and `lexical.yml` (its rewrite head alone),
+of which the tables show what their `metrics.json` have. Intervals are of 95 %, by bootstrap over conversations. With --work the runs stay in the folder, and what is
 finished there is not run again unless the code changed.
 """
 
@@ -20,7 +20,7 @@ from convinse.scoring.pipeline_runs import measured_turns
 
 from .harness import Bench, Figures, Spec, note, run
 
-MODEL, NO_MODEL = "config.yml", "lexical.yml"
+MODEL, SMALL, NO_MODEL = "config.yml", "small.yml", "lexical.yml"
 ALL = "_".join(SOURCES)
 HISTORIES = {"gold": True, "predicted": False}  # of earlier turns -> whether their gold answers count
 NATURAL, FRESH = "natural", "natural-fresh"
@@ -86,7 +86,7 @@ def groups_part(bench: Bench) -> Figures:
 
 def histories_part(bench: Bench) -> Figures:
     """Gold and predicted answers of earlier turns, with the model and without; the parts that settings were chosen on beside them."""
-    runs = [("test", MODEL), ("test", NO_MODEL), ("train", MODEL), ("dev", MODEL)]
+    runs = [("test", MODEL), ("test", SMALL), ("test", NO_MODEL), ("train", MODEL), ("dev", MODEL)]
     rows = {
         (part, configuration, history): measured(bench, configuration, part=part, history=history)
         for part, configuration in runs
@@ -99,7 +99,7 @@ def natural_part(bench: Bench, part: str) -> Figures:
     """A part of the natural questions that is reported on: all of it, then by kind with predicted answers of earlier turns."""
     rows = {
         (configuration, history): measured(bench, configuration, part=part, history=history)
-        for configuration in (MODEL, NO_MODEL)
+        for configuration in (MODEL, SMALL, NO_MODEL)
         for history in HISTORIES
     }
     figures = _shown(bench, f"{part} questions", ("configuration", "history"), rows)
