@@ -127,7 +127,7 @@ def test_held_out_texts_are_left_out_of_text_sets():
     assert found.dev["a"] == dev["a"] and found.run_id == "run"
 
 
-@pytest.mark.parametrize("name", ["embedded", "lists", "teacher"])
+@pytest.mark.parametrize("name", ["embedded", "reader", "teacher"])
 def test_the_recipes_of_the_project_name_known_sets_only(tmp_path, name):
     given = script.load_settings(recipes.Recipe, f"model/{name}.yml")
     known = {*builders(tmp_path, tmp_path, 1)}
