@@ -99,6 +99,7 @@ def test_evidences_of_the_pages(updating):
 # name of the golden file -> arguments, and the files that the command writes. They run in this order in one folder.
 COMMANDS = {
     "ask": (["ask", "Who directed the film Titanic?", "And how long is it?", "Who played Rose?"], []),
+    "ask-small": (["ask", "--config", "small.yml", "Who directed the film Titanic?", "and Blade Runner?"], []),
     "ask-json": (["ask", "--json", "--config", "lexical.yml", "--sources", "kb_info", "Who wrote Dracula?"], []),
     "ask-nothing-known": (["ask", "Who is the mayor of Zzyzx?"], []),
     "pipeline": (["pipeline", "kb_info", "lexical.yml", "--limit", "2"], []),
