@@ -32,7 +32,8 @@ _PART = re.compile(r"<!-- (figures|headline|commands|keys) ([^>]*?) -->\n(.*?)<!
 _WIDTH = 100
 _HEADLINE = ("P@1", "MRR", "Hit@5", "presence")
 _CONFIGURATIONS = {
-    "config.yml": "with the embedded model", "lexical.yml": "ranked by BM25, answered without a reader",
+    "config.yml": "with both embedded models", "small.yml": "with the small one alone",
+    "lexical.yml": "ranked by BM25, answered without a reader",
 }  # fmt: skip
 _BUSY = 0.5  # load of other programs for each core from which figures are not those of the machine
 
