@@ -81,7 +81,7 @@ class TimeWords:
             return question
         named = _named_times(question)
         before = question[: named[0].start].split()[:-1]
-        return f"{' '.join(before)}{question[named[-1].end :]}"
+        return f"{' '.join(before)}{question[named[-1].end :]}".strip()
 
     def clause(self, question: str, event: Period) -> Period | None:
         """Return the time that a clause speaks of ("while X played", "after X was founded"), where the event of it lasted `event`.

@@ -65,3 +65,27 @@ def test_without_evidences_nothing_is_told_and_nothing_read():
 def test_both_answers_are_ranked(yes, first):
     one, other = verdict(ELEANOR, text("x")).candidates(yes)
     assert one.entity == first and one.score + other.score == pytest.approx(1) and one.reasons == ("yes_no",)
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("Was Ida Roth the director of the Norden Works in 1999?", "Was Ida Roth the director of the Norden Works?"),
+        ("In 1999 was Ida Roth the director?", "was Ida Roth the director?"),
+        ("Was Ida Roth the director in 2010?", "Was Ida Roth the director in 2010?"),  # the fact does not hold then
+        ("Was Ida Roth the director?", "Was Ida Roth the director?"),
+    ],
+)
+def test_what_holds_at_the_time_of_the_question_is_read_without_it(question, read):
+    ids = ("Q30", "P1037", "Q11", "P580", "1990-01-01T00:00:00Z", "P582", "2004-01-01T00:00:00Z")
+    labels = ("Norden Works", "director", "Ida Roth", "start time", "1990", "end time", "2004")
+    fact = [{"id": one, "label": label} for one, label in zip(ids, labels, strict=True)]
+    told = []
+
+    def judge(given):
+        told.extend(given)
+        return [0.5] * len(given)
+
+    dated = {**evidence(", ".join(labels), "kb", ("Ida Roth", "Q11")), "fact": fact, "score": 1.0}
+    verdict(question, dated, judge=judge)
+    assert [asked for asked, _ in told] == [read]
