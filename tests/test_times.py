@@ -71,9 +71,11 @@ def pipeline(tmp_path_factory):
 
 
 @each_case("times")
-def test_answers_hold_at_the_time_of_the_question(pipeline, case):
+def test_answers_hold_at_the_time_of_the_question(pipeline, case, request):
+    if "known_fault" in case:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=case["known_fault"]))
     (turn,) = pipeline.ask([case["question"]], case["sources"])["questions"]
-    best = turn["pred_answers"][case.get("rank", 1) - 1]
+    best = turn["pred_answers"][0]
     assert best["answer"]["label"] == case["answer"] and "abstained" not in turn
     if "time" in case:
         assert best["time"] == case["time"]
