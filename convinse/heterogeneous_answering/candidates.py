@@ -43,18 +43,15 @@ class EntityRole(NamedTuple):
 
 
 class Computed(NamedTuple):
-    """The result of a computation over tables or facts: an answer, the sentence that states it, the evidences that show it.
+    """The result of a computation over tables or facts: an answer, and the evidences that show it.
 
     Attributes:
-        read: how probably a reader marks the answer in the sentence.
         rivals: the places of the evidences whose other values are not the answer.
     """
 
     entity: Entity
     operation: str
-    sentence: str
     places: tuple[int, ...]
-    read: float = 0.0
     rivals: frozenset[int] = frozenset()
 
 

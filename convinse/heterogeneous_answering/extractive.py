@@ -15,7 +15,7 @@ from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
 from ..support.errors import ConfigError
 from .abstention import note_abstention
-from .candidates import Computed, find_candidates
+from .candidates import find_candidates
 from .entity_voting import EntityVoting
 from .features import Measured, measure, score_shares
 from .question import Question
@@ -93,31 +93,21 @@ class ExtractiveAnswering(EntityVoting):
         """The candidates of questions with their features; the evidences are read together."""
         form = self.reader.row_form
         shares = [score_shares([own.get("score", 1.0) for own in question.evidences]) for question in questions]
-        computed = [computed_answers(question) for question in questions]
         texts = [  # evidences that count for nothing are not read
             [as_read(own, form) if share > 0 else "" for own, share in zip(question.evidences, own_shares, strict=True)]
-            + [result.sentence for result in results]
-            for question, own_shares, results in zip(questions, shares, computed, strict=True)
+            for question, own_shares in zip(questions, shares, strict=True)
         ]
         spans = self.reader.read_all([question.spoken for question in questions], texts)
-        return map(self._measured, questions, shares, computed, spans)
+        return map(self._measured, questions, shares, spans)
 
-    def _measured(
-        self, question: Question, shares: Sequence[float], computed: Sequence[Computed], spans: Sequence[AnswerSpan]
-    ) -> Measured:
-        number = len(question.evidences)
-        marked = [span for span in spans if span.context < number]
-        confirmed = [
-            result._replace(read=_confirmed(result, [span for span in spans if span.context == number + place]))
-            for place, result in enumerate(computed)
-        ]
-        own = in_evidences(marked, question.evidences, self.reader.row_form)
+    def _measured(self, question: Question, shares: Sequence[float], spans: Sequence[AnswerSpan]) -> Measured:
+        own = in_evidences(spans, question.evidences, self.reader.row_form)
 
         def fit(entity: Entity) -> float:
             return question.fit(entity) or _LEAST_FIT
 
         read = read_answers(own, question.evidences, shares, fit)
-        candidates = find_candidates(question, read, confirmed)
+        candidates = find_candidates(question, read, computed_answers(question))
         surest = max((span.probability for span in own), default=0.0)
         return measure(question, candidates, surest)
 
@@ -127,10 +117,3 @@ class ExtractiveAnswering(EntityVoting):
         """The answers of a turn. One that is better left without an answer says why (`abstained`)."""
         note_abstention(turn, question, ranked, self.config.ha_abstain_below if is_told else 1.0)
         return answers(ranked, self.config.ha_max_answers, question.evidences)
-
-
-def _confirmed(result: Computed, spans: Sequence[AnswerSpan]) -> float:
-    """How probably the reader marks the answer in the sentence that states it."""
-    start = result.sentence.rfind(result.entity["label"])
-    end = start + len(result.entity["label"])
-    return max((own.probability for own in spans if start >= 0 and own.start < end and start < own.end), default=0.0)

@@ -25,40 +25,32 @@ class Features(NamedTuple):
     Attributes:
         read: logarithm of its share of what the reader marks.
         computed: how well it fits the expected type if a computation over tables or facts gives it, else 0.
-        confirmed: how probably the reader marks it in the sentence of that computation.
         fit: logarithm of how well it fits the expected type.
         score: the best score of its evidences, as a share of the best score of all.
         covered: the largest share of the question's words that an evidence with it has.
-        subjects: the share of the items that the question is about that an evidence with it names, the most of its evidences.
         best: the product of how much of the name of its property, header or unit the question has, the share of the question's
             words that the evidence has, and the share of its score; the most of its evidences.
-        as_value, as_subject, in_box, in_text: its role in the best of its evidences (a value of a fact; else it is in a row).
+        as_value, as_subject: its role in the best of its evidences (of a fact; else it is in a row, an infobox or a sentence).
         echoes: the share of its words that the question has.
         timely: 1 if an evidence of it holds at the time of the question, -1 if all contradict it; else one half if it existed then,
             minus one half if it did not, 0 if that is not known.
         is_date, is_number, is_words: its kind, if it is not an item.
-        capitals: the share of its words that begin with a capital, if it is words.
         prior: logarithm of the number of its facts.
     """
 
     read: float
     computed: float
-    confirmed: float
     fit: float
     score: float
     covered: float
-    subjects: float
     best: float
     as_value: float
     as_subject: float
-    in_box: float
-    in_text: float
     echoes: float
     timely: float
     is_date: float
     is_number: float
     is_words: float
-    capitals: float
     prior: float
 
 
@@ -122,18 +114,7 @@ class _Measuring:
         self._asking = self._words.difference(*names)  # the question without the names in it
         self._held = [self._keywords(evidence["evidence_text"]) for evidence in question.evidences]
         self._shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
-        self._subjects = self._subject_shares()
         self._named: dict[PropertyLabel, tuple[float, AbstractSet[str]]] = {}
-
-    def _subject_shares(self) -> list[float]:
-        about = {entity["id"] for entity in self._question.about}
-        shares = []
-        for evidence in self._question.evidences:
-            held = {entity["id"] for entity in evidence["wikidata_entities"]}
-            if "retrieved_for_entity" in evidence:
-                held.add(evidence["retrieved_for_entity"]["id"])
-            shares.append(len(held & about) / len(about) if about else 0.0)
-        return shares
 
     def _asked(self, label: PropertyLabel) -> tuple[float, AbstractSet[str]]:
         """How much of a name the question has, and the words that ask for it."""
@@ -169,29 +150,22 @@ class _Measuring:
         places = {role.place for role in roles}
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(name)
-        is_words = not is_known(entity) and not value_kind
-        words = label.split()
         fit = self._question.fit(entity)
         facts = self._question.knowledge.kb.frequency(name) if is_item(name) else 0
         return Features(
             read=math.log(candidate.read + _LEAST),
             computed=fit if candidate.computed else 0.0,
-            confirmed=candidate.computed.read if candidate.computed else 0.0,
             fit=math.log(max(fit, _LEAST_FIT)),
             score=max((self._shares[place] for place in places), default=0.0),
             covered=covered,
-            subjects=max((self._subjects[place] for place in places), default=0.0),
             best=best,
             as_value=float(kind in ("object", "qualifier")),
             as_subject=float(kind == "subject"),
-            in_box=float(kind == "box"),
-            in_text=float(kind == "text"),
             echoes=len(own_words & self._words) / len(own_words) if own_words else 0.0,
             timely=self._timeliness(candidate),
             is_date=float(value_kind == "date"),
             is_number=float(value_kind == "number"),
-            is_words=float(is_words),
-            capitals=sum(word[:1].isupper() for word in words) / max(1, len(words)) if is_words else 0.0,
+            is_words=float(not is_known(entity) and not value_kind),
             prior=math.log10(1 + facts) / 5,
         )
 

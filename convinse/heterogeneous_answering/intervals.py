@@ -73,9 +73,7 @@ def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:
             date = own.start if is_start else own.end
             if date is not None and {subject, own.value["id"]} <= about:
                 date = question.in_year(date)
-                words = ("has been", "since") if is_start else ("was", "until")
-                sentence = f"{own.value['label']} {words[0]} {own.label.text} {words[1]} {date['label']}."
-                results.append(Computed(date, "interval", sentence, (own.place,), rivals=places))
+                results.append(Computed(date, "interval", (own.place,), rivals=places))
     return results
 
 
@@ -95,8 +93,6 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
         at = named[0] + (1 if is_later else -1) if len(named) == 1 else -1
         if 0 <= at < len(group):
             own, neighbour = group[at], group[named[0]]
-            order, beside = ("after", "next") if is_later else ("before", "previous")
-            sentence = f"The {beside} {own.label.text} {order} {neighbour.value['label']} was {own.value['label']}."
             places = frozenset(value.place for value in group)
-            results.append(Computed(own.value, "interval", sentence, (own.place, neighbour.place), rivals=places))
+            results.append(Computed(own.value, "interval", (own.place, neighbour.place), rivals=places))
     return results

@@ -1,4 +1,4 @@
-"""Answers that are computed from tables and facts, each with a sentence that states it.
+"""Answers that are computed from tables and facts.
 
 | operation | question | answer |
 |---|---|---|
@@ -15,7 +15,6 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ..language.operations import AskedOrder
-from ..records.evidence import Entity
 from .candidates import Computed
 from .intervals import by_intervals
 from .question import Question
@@ -119,7 +118,7 @@ def _at_place(own: _ListingTable, order: AskedOrder, question: Question) -> list
     if row is None:
         return []
     entities = answer_in_row(own.table, row, question, own.rest, own.thing, own.is_thing)
-    return [Computed(entity, "order", _ordering(order, entity), own.table.shown([row])) for entity in entities]
+    return [Computed(entity, "order", own.table.shown([row])) for entity in entities]
 
 
 def _only_at(amounts: dict[int, tuple[float, ...]], highest: bool, place: int) -> int | None:
@@ -129,10 +128,6 @@ def _only_at(amounts: dict[int, tuple[float, ...]], highest: bool, place: int) -
         return None
     keys = [key for key, amount in amounts.items() if amount == different[place - 1]]
     return keys[0] if len(keys) == 1 else None
-
-
-def _ordering(order: AskedOrder, entity: Entity) -> str:
-    return f"The {' '.join(sorted(order.words))} {' '.join(order.noun)} is {entity['label']}."
 
 
 OPERATIONS: dict[str, Callable[[Question], list[Computed]]] = {"interval": by_intervals, "order": ordered_things}

@@ -78,7 +78,7 @@ def test_dates_are_years_if_a_year_is_asked_for_and_numbers_are_in_the_scale():
 def test_readings_and_computed_results_add_to_a_candidate():
     question = question_of("Who directed it?", ALIEN, knowledge=KNOWLEDGE, representation=meant(thing("Alien")))
     scott = thing("Ridley Scott")
-    computed = Computed(scott, "role", "The director is Ridley Scott.", (0,))
+    computed = Computed(scott, "role", (0,))
     read = [AnswerCandidate(scott, 0.7, (0,), ("reader",))]
     own = next(own for own in find_candidates(question, read, [computed]) if own.entity == scott)
     assert (own.read, own.computed, own.places, own.reasons) == (1.0, computed, (0,), ("role", "reader"))

@@ -58,7 +58,6 @@ def test_an_order_gives_the_answer(knowledge, evidences, case):
     results = [own for own in computed(knowledge, case["question"], given, items) if own.operation == "order"]
     labels = [own.entity["label"] for own in results]
     assert case["answer"] in labels if case["answer"] else labels == []
-    assert all(own.entity["label"] in own.sentence for own in results)
     assert all(place < len(given) for own in results for place in own.places)
 
 
