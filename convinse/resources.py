@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import numpy as np
 
 from .answer_typing import AnswerTyping
-from .config import SNAPSHOT, Config, cache_path, resolve
+from .config import NO_KB, SNAPSHOT, Config, cache_path, resolve
+from .documents.index import DocumentIndex
+from .documents.names import DocumentNames
 from .encoder.answer_classes import has_answer_type
 from .encoder.answer_type_reader import AnswerTypeReader
 from .encoder.bi_encoder import BiEncoder, KeptEmbeddings
@@ -85,8 +87,14 @@ class Resources:
 
     @property
     def kb(self) -> KnowledgeBase:
-        """The knowledge base of `kb_path`. Raises `IndexFileError`: it is missing, damaged or of another format."""
-        return self._kb or self._opened("kb", lambda: KnowledgeBase(resolve(self.config.kb_path)))
+        """The knowledge base of `kb_path`, or the names of documents. Raises `IndexFileError`: it is missing, damaged or of another format."""
+        return self._kb or self._opened("kb", self._open_kb)
+
+    def _open_kb(self) -> KnowledgeBase:
+        if self.config.kb_path != NO_KB:
+            return KnowledgeBase(resolve(self.config.kb_path))
+        dump = self.wikipedia
+        return dump.names if isinstance(dump, DocumentIndex) else DocumentNames()
 
     @property
     def linker(self) -> EntityLinker:
@@ -113,9 +121,9 @@ class Resources:
 
     @property
     def wikipedia(self) -> WikipediaDump | None:
-        """The dump of `ers_wikipedia_dump`; None where none is named. Raises `IndexFileError` as `kb` does."""
+        """The dump, or the index of documents, of `ers_wikipedia_dump`; None where none is named. Raises `IndexFileError` as `kb` does."""
         path = self.config.ers_wikipedia_dump
-        return None if path is None else self._opened("wikipedia", lambda: WikipediaDump(resolve(path)))
+        return None if path is None else self._opened("wikipedia", lambda: _open_dump(resolve(path)))
 
     def rows(self, page: str, table: int) -> list[Row]:
         """All rows of a table of the dump, see `WikipediaDump.table`; empty without a dump."""
@@ -292,6 +300,10 @@ class Resources:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _open_dump(path: Path) -> WikipediaDump:
+    return DocumentIndex(path) if path.is_dir() else WikipediaDump(path)
 
 
 def model_path(name: str) -> str:

@@ -16,7 +16,7 @@ from typing import NoReturn, TextIO
 from ..support.errors import ConvinseError, DependencyError, OutputError, nearest, one_line
 from . import ask as asking
 from . import chat as chatting
-from . import datasets, develop, evaluate, experiments, kb, models, passages, report, verify, wikipedia
+from . import datasets, develop, documents, evaluate, experiments, kb, models, passages, report, verify, wikipedia
 from . import serve as serving
 from .arguments import UNCHANGED, Commands
 from .output import PrintableFormatter, printable, printable_output
@@ -135,6 +135,7 @@ def build_parser() -> argparse.ArgumentParser:
     for group in (
         asking,
         chatting,
+        documents,
         experiments,
         kb,
         wikipedia,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import DataError
 from ..support.limits import LONGEST_LINE
-from .arguments import Commands, add_config, configured
+from .arguments import Commands, add_config
+from .documents import add_over, configured_over
 
 if TYPE_CHECKING:
     from ..records.conversation import HistoryPart, Turn
@@ -28,8 +29,9 @@ def add(commands: Commands) -> None:
 
 
 def add_pipeline(parser: argparse.ArgumentParser) -> None:
-    """`--sources` and `--config`."""
+    """`--sources`, `--over` and `--config`."""
     parser.add_argument("--sources", default=None, help="such as kb_text (default kb_text_table_info)")
+    add_over(parser)
     add_config(parser)
 
 
@@ -40,7 +42,7 @@ def _ask(options: argparse.Namespace) -> int:
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
     asked: Iterable[str] = [check_question(question) for question in options.questions]
-    with Pipeline(configured(options)) as pipeline:
+    with Pipeline(configured_over(options)) as pipeline:
         session = pipeline.session(sources)
         for question in asked or _asked_on_standard_input():
             turn = session.ask(question)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
-from .arguments import Commands, configured
+from .arguments import Commands
 from .ask import add_pipeline, input_lines, shown_part
+from .documents import configured_over
 from .tables import console
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _chat(options: argparse.Namespace) -> int:
     if options.conversation is not None:
         path = Path(options.conversation)
         conversation = read_records(path)
-    with Pipeline(configured(options)) as pipeline:
+    with Pipeline(configured_over(options)) as pipeline:
         chat = Chat(pipeline, sources, conversation, path)
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         lines = input_lines()

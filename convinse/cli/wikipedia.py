@@ -44,7 +44,7 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
     from ..wikipedia.build import build
 
     output, titles = Path(options.output), Path(options.titles) if options.titles else None
-    embedding = None if options.vectors is None else _embedding(options.vectors)
+    embedding = None if options.vectors is None else embedding_of(options.vectors)
     built = build(Path(options.pages), output, titles, embedding=embedding, quiet=options.quiet)
     skipped = {
         "pages without an item": built.skipped,
@@ -55,7 +55,8 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
     return 0
 
 
-def _embedding(model: str) -> Embedding:
+def embedding_of(model: str) -> Embedding:
+    """What makes vectors of evidences by a bi-encoder."""
     from ..encoder.bi_encoder import BiEncoder
     from ..resources import model_path
     from ..wikipedia.dump import Embedding

@@ -60,14 +60,14 @@ class Config(Settings, frozen=True, kw_only=True):
     history_separator: between the turns that a model reads;
     sr_delimiter: between the slots of a representation;
     ers: the module that retrieves and scores evidences: a registered name, or `package.module:Class`;
-    kb_path: the folder of the knowledge base;
+    kb_path: the folder of the knowledge base; `none` (0.2) for none: the names in an index of documents count;
     clocq_params: CLOCQ's parameters;
     clocq_p: an item with more facts besides those as subject keeps only the latter, as in CLOCQ;
     clocq_use_api: ask a CLOCQ server over HTTP in place of the knowledge base at `kb_path`;
     clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
     ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
     ers_cache_path: the folder where it is kept;
-    ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
+    ers_wikipedia_dump: the dump of Wikipedia evidences, or the folder of an index of documents; null for none;
     ers_passage_index: an index of plain passages (`retrieve index`), whose passages are `text` evidences, too;
     ers_on_the_fly: fetch pages that the dump lacks from the MediaWiki API;
     ers_wikipedia_api, ers_wikidata_api: where pages are asked for, and titles of items that the knowledge base has none for;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 from pathlib import Path
 
@@ -134,17 +134,18 @@ class NativeERS(EvidenceRetrievalScoring):
             places.setdefault(evidence.item_id, []).append(evidence.place)
         for item, own in places.items():
             if item not in ids:
-                evidences += self._on_page(item, own, sources)
+                evidences += self._on_page(item, own, sources, ids)
         return merge_duplicates(evidences) if everywhere else evidences
 
-    def _on_page(self, item: str, places: Sequence[int], sources: Sequence[str]) -> list[Evidence]:
+    def _on_page(self, item: str, places: Sequence[int], sources: Sequence[str], about: Set[str]) -> Iterator[Evidence]:
+        """The evidences at places of a page; those of a document's section that the question names are not of another page."""
         assert self.resources.wikipedia is not None  # where they were found
         page, entity = self.resources.wikipedia.get(item) or [], self.retriever.kb.entity(item)
         texts = {page[place]["evidence_text"] for place in places}
-        evidences = self.retriever.wikipedia.retrieve_wp_evidences(item)
-        return [
-            {**own, "page": entity} for own in evidences if own["source"] in sources and own["evidence_text"] in texts
-        ]
+        for own in self.retriever.wikipedia.retrieve_wp_evidences(item):
+            if own["source"] in sources and own["evidence_text"] in texts:
+                is_named = "citation" in own and any(named["id"] in about for named in own["wikidata_entities"])
+                yield own if is_named else {**own, "page": entity}
 
     def store_cache(self) -> None:
         """Close the caches."""

@@ -106,6 +106,18 @@ class Attribute(TypedDict):
     values: list[AttributeValue]
 
 
+class _InFile(TypedDict):
+    file: str
+    headings: list[str]
+
+
+class Citation(_InFile, total=False):
+    """Where an evidence of a document stands: its file, the headings above it, and the line or the page, from 1."""
+
+    line: int
+    page: int
+
+
 class _AnnotatedText(TypedDict):
     evidence_text: str
     source: str
@@ -119,7 +131,8 @@ class Evidence(_AnnotatedText, total=False):
 
     `evidence_text` is a rendering for people and models. What it was made from is optional: `fact` (subject, predicate,
     object, qualifier predicate, qualifier object ...) of `kb`, `row` of `table`, `attribute` of `info`, and the places of
-    its mentions, in reading order. `records.border` adds it to evidences of others.
+    its mentions, in reading order. `records.border` adds it to evidences of others. `citation` is where an evidence of a
+    file stands (`documents`).
     """
 
     retrieved_for_entity: Entity
@@ -129,6 +142,7 @@ class Evidence(_AnnotatedText, total=False):
     row: Row
     attribute: Attribute
     mentions: list[Mention]
+    citation: Citation
 
 
 def with_score(evidence: Evidence, score: float) -> Evidence:

@@ -15,3 +15,6 @@ LARGEST_PICKLE = 1 << 34  # bytes of a pickle, all of which is read into memory
 MOST_ITEM_TEXT = 1 << 24  # bytes that the evidences of a pickle may always have
 MOST_TIMES_PICKLE = 10  # times as large as a pickle all its evidences may be, beyond that
 LONGEST_QUESTION = 2_000  # characters of a question to a pipeline; the longest of any data set have some hundreds
+LARGEST_DOCUMENT = 50_000_000  # bytes of a file of a folder that is asked about
+LARGEST_UNPACKED = 200_000_000  # bytes of what a packed document (.docx, .xlsx, .pptx, .epub) unpacks to
+MOST_DOCUMENTS = 200_000  # files of an index

@@ -57,14 +57,14 @@ def parse_html(html: str) -> LexborNode:
     for image in root.css("td[colspan] img"):
         # an infobox cell that holds a picture holds its caption, too; a flag beside a value is no picture
         cell = table = _around(image, "td") if _width(image) > _FLAG_WIDTH else None
-        while table is not None and not _is_infobox(table):
+        while table is not None and not is_infobox(table):
             table = _around(table, "table")
         if cell is not None and table is not None:
             cell.inner_html = ""
     for node in root.css(_COORDINATES):
         table = _around(node, "table")
         # no prose; a data table keeps its cells as they are, an infobox what is shown of it
-        if table is None or (_is_infobox(table) and {"geo-nondefault", "geo-multi-punct"} & _classes(node)):
+        if table is None or (is_infobox(table) and {"geo-nondefault", "geo-multi-punct"} & _classes(node)):
             node.decompose()
     for node in root.css(".frac, .sfrac"):
         numbers = re.findall(r"[^\s+/⁄]+", node.text(separator=" "))
@@ -155,7 +155,7 @@ def blocks(root: LexborNode) -> Iterator[PageElement]:
                 if tag == "table" and section.lower() == english().pages.works:
                     yield from _data_tables(child, section)
             elif tag == "table":
-                if _is_infobox(child):
+                if is_infobox(child):
                     yield PageElement("infobox", child, section)
                 elif _is_data(child):
                     yield from _data_tables(child, section)
@@ -193,7 +193,8 @@ def _classes(table: LexborNode) -> set[str]:
     return set((table.attributes.get("class") or "").lower().split())
 
 
-def _is_infobox(table: LexborNode) -> bool:
+def is_infobox(table: LexborNode) -> bool:
+    """Whether a table is an infobox, by its classes."""
     classes = _classes(table)
     if any(name.startswith("infobox") for name in classes):
         return True
@@ -202,7 +203,7 @@ def _is_infobox(table: LexborNode) -> bool:
 
 def _is_data(table: LexborNode) -> bool:
     classes = _classes(table)
-    if table.attributes.get("role") == "presentation" or _is_infobox(table):
+    if table.attributes.get("role") == "presentation" or is_infobox(table):
         return False
     if classes & _DATA_CLASSES:
         return True

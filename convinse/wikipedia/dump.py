@@ -9,7 +9,7 @@ import sqlite3
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -35,9 +35,8 @@ _PAGE = 4096
 _SUMS = 1 << 256
 _TABLES = 64  # that stay in memory: several turns ask for those of one page
 # rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
-_SCHEMA = """
-PRAGMA journal_mode=OFF;
-PRAGMA synchronous=OFF;
+_UNSAFE = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"  # what is written fails as a whole
+SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL);
 CREATE TABLE vectors (page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
@@ -262,14 +261,16 @@ class Embedding(NamedTuple):
     row_form: RowForm
     embed: Callable[[Sequence[str]], np.ndarray]
 
-    def packed(self, evidences: Sequence[Evidence]) -> bytes:
-        """The vectors of a page's evidences, each with the key of what the model read, its scale and numbers of 8 bits."""
-        texts = [as_read(evidence, self.row_form) for evidence in with_ranked_rows(evidences)]
+    def packed(self, pages: Sequence[Sequence[Evidence]]) -> list[bytes]:
+        """The vectors of the evidences of pages, each with the key of what the model read, its scale and numbers of 8 bits."""
+        texts = [as_read(own, self.row_form) for evidences in pages for own in with_ranked_rows(evidences)]
         vectors = self.embed(texts)
         keys = np.array([_text_key(text) for text in texts], np.int64)[:, None]
         scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)
         levels = np.round(vectors / scales).astype(np.int8)
-        return np.hstack([keys.view(np.int8), scales.view(np.int8), levels]).tobytes()
+        packed = np.hstack([keys.view(np.int8), scales.view(np.int8), levels])
+        ends = np.cumsum([len(evidences) for evidences in pages])[:-1]
+        return [own.tobytes() for own in np.split(packed, ends)]
 
 
 def search_words(text: str) -> list[str]:
@@ -324,33 +325,44 @@ def _write_pages(
     path: Path, connection: sqlite3.Connection, pages: Iterable[PackedPage], embedding: Embedding | None
 ) -> Counter[str]:
     total, counts = 0, Counter(pages=0)
-    connection.executescript(_SCHEMA)
-    has_words = _has_full_text(connection)
+    connection.executescript(_UNSAFE + SCHEMA)
+    has_words = make_words(connection)
     with connection:
         for page in pages:
             cursor = connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", (page.item_id, page.blob))
             if cursor.rowcount:
                 row = cursor.lastrowid or 0
                 if has_words:
-                    places = ((row * _PLACES + place, text) for place, text in enumerate(page.words))
-                    connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", places)
+                    add_words(connection, row, page.words)
                 if embedding is not None and page.words:
                     evidences = msgspec.json.decode(zlib.decompress(page.blob))
-                    connection.execute("INSERT INTO vectors VALUES (?, ?)", (row, embedding.packed(evidences)))
+                    connection.execute("INSERT INTO vectors VALUES (?, ?)", (row, *embedding.packed([evidences])))
                 total += page.digest
                 counts.update(page.counts)
             else:
                 LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
-        text = f"{total % _SUMS:064x}"  # a sum of digests, which follows from the content in any order
-        model = "" if embedding is None else f"{embedding.model} {embedding.dimension}"
-        meta = {
-            "format": str(FORMAT),
-            "embeddings": model,
-            "build_id": hashlib.sha256(f"format {FORMAT} {text} {model}".encode()).hexdigest()[:16],
-            "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts)}).decode(),
-        }
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        write_meta(connection, total, embedding, counts)
     return counts
+
+
+def add_words(connection: sqlite3.Connection, row: int, words: Iterable[str], statement: str = "") -> None:
+    """Let the evidences of a page, which has a row, be found by their words; `statement` does something else with them."""
+    places = ((row * _PLACES + place, text) for place, text in enumerate(words))
+    connection.executemany(statement or "INSERT INTO words (rowid, text) VALUES (?, ?)", places)
+
+
+def write_meta(
+    connection: sqlite3.Connection, total: int, embedding: Embedding | None, counts: Mapping[str, int]
+) -> None:
+    """Say what a dump holds; `total` is the sum of the digests of its pages, which follows from the content in any order."""
+    text, model = f"{total % _SUMS:064x}", "" if embedding is None else f"{embedding.model} {embedding.dimension}"
+    meta = {
+        "format": str(FORMAT),
+        "embeddings": model,
+        "build_id": hashlib.sha256(f"format {FORMAT} {text} {model}".encode()).hexdigest()[:16],
+        "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts)}).decode(),
+    }
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
 
 
 def _text_key(text: str) -> int:
@@ -359,7 +371,8 @@ def _text_key(text: str) -> int:
     )
 
 
-def _has_full_text(connection: sqlite3.Connection) -> bool:
+def make_words(connection: sqlite3.Connection) -> bool:
+    """Make the table of words; False: this SQLite has no full-text search."""
     try:
         connection.execute(_WORDS)
     except sqlite3.OperationalError as error:

@@ -1,0 +1,96 @@
+"""Documents: the command index, and `--over` of the commands that ask."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..support.errors import ConfigError
+from .arguments import Commands, configured
+from .tables import print_pairs
+
+if TYPE_CHECKING:
+    from ..config import Config
+    from ..documents.index import Updated
+
+_MODEL = "snapshot:model"
+_FAULTS_SHOWN = 20
+
+
+def add(commands: Commands) -> None:
+    """`index`."""
+    sub = commands.add(
+        "index", _index, "files and folders to ask about into an index, which is brought up to date where there is one",
+        "the index is as it was before",
+    )  # fmt: skip
+    sub.add_argument("paths", nargs="+", metavar="PATH", help="files and folders")
+    sub.add_argument("--output", required=True, metavar="DIR", help="the folder of the index")
+    sub.add_argument("--vectors", default=_MODEL, metavar="MODEL", help=f"the bi-encoder (default {_MODEL})")
+
+
+def add_over(parser: argparse.ArgumentParser) -> None:
+    """`--over`, which `configured_over` reads."""
+    parser.add_argument(
+        "--over", action="append", default=[], metavar="PATH",
+        help="ask about these files and folders, or the index of some, in place of what is configured; may be repeated",
+    )  # fmt: skip
+
+
+def configured_over(options: argparse.Namespace) -> Config:
+    """The configuration, over the documents of `--over` where there are any; their index is made, or brought up to date, first."""
+    if not options.over:
+        return configured(options)
+    from ..config import NO_KB
+    from ..documents.index import FILE
+
+    paths = [Path(path).expanduser() for path in options.over]
+    if len(paths) == 1 and (paths[0] / FILE).is_file():
+        folder = paths[0]
+    else:
+        folder = _kept_index(paths)
+        config = configured(options)
+        _report(update_index(folder, paths, config.evs_bi_encoder or _MODEL, options.quiet))
+    return configured(options, kb_path=NO_KB, ers_wikipedia_dump=str(folder), name=paths[0].resolve().name)
+
+
+def _kept_index(paths: list[Path]) -> Path:
+    """Where the index of some paths is kept."""
+    from ..support.checksums import users_cache
+
+    cache = users_cache()
+    if cache is None:
+        raise ConfigError("--over: there is no cache folder; make an index with convinse index, and name its folder")
+    names = "\0".join(str(path.resolve()) for path in paths)
+    return cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def update_index(folder: Path, paths: list[Path], model: str, quiet: bool) -> Updated:
+    """Make an index, or bring it up to date."""
+    from ..documents.index import update
+    from .wikipedia import embedding_of
+
+    return update(folder, paths, embedding_of(model), quiet)
+
+
+def _index(options: argparse.Namespace) -> int:
+    done = update_index(Path(options.output), [Path(path) for path in options.paths], options.vectors, options.quiet)
+    _report(done)
+    files = {"added": done.added, "changed": done.changed, "removed": done.removed, "unchanged": done.unchanged}
+    left_out = {f"left out, {why}": number for why, number in sorted(done.left_out.items())}
+    counts = {f"{source} evidences": done.counts[source] for source in ("text", "table", "info")}
+    shown: dict[str, Any] = {**files, "not read": len(done.faults), **left_out, **counts}
+    print_pairs(options.output, {name: f"{number:,}" for name, number in shown.items()})
+    return 0
+
+
+def _report(done: Updated) -> None:
+    """Say in a line each which files could not be read."""
+    import logging
+
+    logger = logging.getLogger(__name__)
+    for name, fault in list(done.faults.items())[:_FAULTS_SHOWN]:
+        logger.warning("%s: %s", name, fault)
+    if len(done.faults) > _FAULTS_SHOWN:
+        logger.warning("%d more files cannot be read", len(done.faults) - _FAULTS_SHOWN)

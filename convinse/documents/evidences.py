@@ -1,0 +1,233 @@
+"""A document's HTML into evidences: passages by headings, rows of tables, pairs of names and values."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import logging
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+from ..records.evidence import Citation, Entity, Evidence
+from ..support.limits import MOST_PAGE_TEXT
+from ..wikipedia.document import PageElement, is_infobox, parse_html
+from ..wikipedia.flatten import BLOCKS, flatten
+from ..wikipedia.infobox import attributes
+from ..wikipedia.page import Page, page_evidences, sentence_places
+from ..wikipedia.snippets import Link, Part, Snippet
+from ..wikipedia.tables import rows
+from .readers import ReadDocument
+
+LOGGER = logging.getLogger(__name__)
+FORMAT = 1  # raised when the same file gives other evidences
+_LONGEST = 400  # characters of an evidence
+_PASSAGE = 300  # characters from which a paragraph goes on in another passage
+_LONGEST_LEAD = 120  # characters of a title and a heading before an evidence
+_LONGEST_NAME = 60  # characters of what a row of a table is about
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = ", ".join(sorted(BLOCKS))
+_LEFT_OUT = frozenset("nav head form select".split())
+
+
+class NamedThing(NamedTuple):
+    """What a document has a name for: itself, a section, what a row of a table is about."""
+
+    entity: Entity
+    names: tuple[str, ...]
+
+
+class DocumentEvidences(NamedTuple):
+    """The evidences of a document, and the names in it; the first is its own."""
+
+    evidences: list[Evidence]
+    named: list[NamedThing]
+
+
+def item_id(*path: str) -> str:
+    """The id of what is at a path: a document, a section of it, a name in it."""
+    digest = hashlib.blake2b("\0".join(path).encode("utf-8", "surrogatepass"), digest_size=5).digest()
+    return f"Q{int.from_bytes(digest, 'big') + 1}"
+
+
+def title_of(name: str, document: ReadDocument) -> str:
+    """The title of a document: its own, else the name of its file."""
+    stem = PurePosixPath(name).stem
+    own = " ".join(document.title.split())[:_LONGEST_LEAD]
+    return own or stem.replace("_", " ").replace("-", " ").strip() or name
+
+
+def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
+    """The evidences of a document.
+
+    Args:
+        name: the file's, which citations give.
+        document: what was read of it.
+    """
+    cutting = _Cutting(title_of(name, document))
+    size = 0
+    for placed in cutting.walk(parse_html(document.html)):
+        size += len(placed.snippet.text)
+        if size > MOST_PAGE_TEXT:
+            LOGGER.warning("%.100s: gives more than %d characters; the rest is left out", name, MOST_PAGE_TEXT)
+            break
+        cutting.found.append(placed)
+    item: Entity = {"id": item_id(name), "label": cutting.title}
+    path = PurePosixPath(name)
+    things = {item["id"]: NamedThing(item, (cutting.title, path.stem, path.name))}
+    subjects = {link.target: _subject(name, link) for placed in cutting.found for link in placed.snippet.links}
+    snippets = tuple(placed.snippet for placed in cutting.found)
+    evidences = page_evidences(Page(cutting.title, snippets), item, subjects)
+    for evidence, placed in zip(evidences, cutting.found, strict=True):
+        _place(evidence, name, placed, things)
+    for entity in subjects.values():
+        things.setdefault(entity["id"], NamedThing(entity, (entity["label"],)))
+    return DocumentEvidences(evidences, list(things.values()))
+
+
+def _subject(name: str, link: Link) -> Entity:
+    return {"id": item_id(name, "row", link.target), "label": link.target}
+
+
+class _Placed(NamedTuple):
+    """A snippet, the headings above it, and where it stands."""
+
+    snippet: Snippet
+    headings: tuple[str, ...]
+    line: int
+    page: int
+
+
+def _place(evidence: Evidence, name: str, placed: _Placed, things: dict[str, NamedThing]) -> None:
+    """Say where an evidence stands, and that its section is named at its beginning."""
+    place: Citation = {"file": name, "headings": list(placed.headings)}
+    if placed.line:
+        place["line"] = placed.line
+    if placed.page:
+        place["page"] = placed.page
+    evidence["citation"] = place
+    if not placed.headings:
+        return
+    heading = placed.headings[-1]
+    section: Entity = {"id": item_id(name, *placed.headings), "label": heading}
+    things.setdefault(section["id"], NamedThing(section, (heading,)))
+    start = evidence["mentions"][0]["end"] + 2 if evidence["mentions"] else 0
+    if evidence["evidence_text"].startswith(heading, start):
+        inside = [own for own in evidence["mentions"][1:] if own["start"] >= start + len(heading)]
+        named = {"start": start, "end": start + len(heading), "id": section["id"]}
+        evidence["mentions"] = [evidence["mentions"][0], named, *inside]  # type: ignore[list-item]
+        evidence["wikidata_entities"].insert(1, section)
+        evidence["disambiguations"].insert(1, [heading, section["id"]])
+
+
+class _Cutting:
+    """Cuts a document into snippets, each behind the title and the heading above it."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title.split(" (")[0] if title.endswith(")") and " (" in title.strip("(") else title
+        self.found: list[_Placed] = []
+        self._headings: list[tuple[int, str]] = []  # level and text
+        self._line = self._page = 0
+        self._tables = itertools.count()
+
+    @property
+    def _lead(self) -> str:
+        heading = self._headings[-1][1] if self._headings else ""
+        return ", ".join(dict.fromkeys(part for part in (self.title, heading) if part)) + ", "
+
+    def walk(self, node: LexborNode) -> Iterator[_Placed]:
+        """What stands below a node, in reading order; words beside blocks are paragraphs of their own."""
+        beside: list[str] = []
+        for child in node.iter(include_text=True):
+            tag = str(child.tag)
+            if tag == "-text" or not (tag in BLOCKS or child.css_first(_BLOCKS)):
+                beside.append((child.text_content if tag == "-text" else child.text()) or "")
+                continue
+            yield from self._paragraph(" ".join("".join(beside).split()))
+            beside.clear()
+            self._line = int(child.attributes.get("data-line") or self._line)
+            self._page = int(child.attributes.get("data-page") or self._page)
+            if tag in _HEADINGS:
+                self._enter(int(tag[1]), flatten(child, "text").text[:_LONGEST_LEAD])
+            elif tag == "table":
+                yield from self._table(child)
+            elif tag == "dl":
+                yield from self._definitions(child)
+            elif tag in ("p", "pre"):
+                yield from self._paragraph(flatten(child, "text").cleaned().text)
+            elif tag not in _LEFT_OUT:
+                yield from self.walk(child)
+        yield from self._paragraph(" ".join("".join(beside).split()))
+
+    def _enter(self, level: int, heading: str) -> None:
+        self._headings = [own for own in self._headings if own[0] < level]
+        if heading and heading != self.title:
+            self._headings.append((level, heading))
+
+    def _placed(self, snippet: Snippet) -> _Placed:
+        return _Placed(snippet, tuple(heading for _, heading in self._headings), self._line, self._page)
+
+    def _paragraph(self, text: str) -> Iterator[_Placed]:
+        """The sentences of a paragraph, as many together as a passage has room for."""
+        lead, passage = self._lead, ""
+        most = _LONGEST - len(lead)
+        for start, end in sentence_places(text):
+            for piece in _pieces(text[start:end], most):
+                if passage and len(passage) + len(piece) + 1 > min(_PASSAGE, most):
+                    yield self._placed(Snippet(lead + passage, (), "text"))
+                    passage = ""
+                passage = f"{passage} {piece}".strip()
+        if any(map(str.isalnum, passage)):
+            yield self._placed(Snippet(lead + passage, (), "text"))
+
+    def _table(self, node: LexborNode) -> Iterator[_Placed]:
+        section = self._headings[-1][1] if self._headings else ""
+        if is_infobox(node):
+            yield from map(self._placed, attributes(PageElement("infobox", node, section), self.title))
+        elif len(node.css("table")) > 1 or node.attributes.get("role") == "presentation":
+            yield from self.walk(node)
+        else:
+            found = list(rows(PageElement("table", node, section), self.title, _LONGEST, next(self._tables)))
+            lines = [int(row.attributes.get("data-line") or 0) for row in node.css("tr") if row.css_first("td")]
+            number = max((own.row.number for own in found if own.row is not None), default=-1) + 1
+            for snippet in found:  # headers stand before the rows of data
+                line = (
+                    lines[len(lines) - number + snippet.row.number]
+                    if snippet.row is not None and len(lines) >= number
+                    else 0
+                )
+                yield self._placed(_named(snippet))._replace(line=line or self._line)
+
+    def _definitions(self, node: LexborNode) -> Iterator[_Placed]:
+        term = ""
+        for child in node.css("dt, dd"):
+            value = flatten(child, "text").cleaned().text
+            if child.tag == "dt":
+                term = value.rstrip(": ")
+            elif value:
+                lead = f"{self._lead}{term}, " if term else self._lead
+                for piece in _pieces(value, max(_PASSAGE - len(term), 80)):
+                    part = Part(len(lead), len(lead) + len(piece))
+                    yield self._placed(Snippet(lead + piece, (), "info", (part,), path=(term,)))
+
+
+def _pieces(text: str, most: int) -> Iterator[str]:
+    """A text in pieces of at most so many characters, cut at blanks where there are any."""
+    while len(text) > most:
+        cut = text.rfind(" ", most // 2, most)
+        cut = cut if cut > 0 else most
+        yield text[:cut].strip()
+        text = text[cut:].strip()
+    if text:
+        yield text
+
+
+def _named(snippet: Snippet) -> Snippet:
+    """A row with the name of what it is about: its first cell of words."""
+    for part in snippet.parts:
+        text = snippet.text[part.start : part.end]
+        if any(map(str.isalpha, text)) and len(text) <= _LONGEST_NAME:
+            return snippet._replace(links=(Link(part.start, part.end, text),))
+    return snippet._replace(links=())

@@ -1,0 +1,99 @@
+"""The files below some paths: those that can be read, and why the others are left out."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pathspec import GitIgnoreSpec
+
+from ..support.errors import DataError
+from ..support.limits import LARGEST_DOCUMENT, MOST_DOCUMENTS
+from .readers import READERS
+
+_IGNORE_FILES = (".gitignore", ".ignore")
+
+
+class FoundFile(NamedTuple):
+    """A file to read; `name` is its path from the folder that was given, with that folder's name in front."""
+
+    path: Path
+    name: str
+    size: int
+    modified: int  # nanoseconds
+
+
+class FoundFiles(NamedTuple):
+    """The files to read, sorted by name, and how many others there are for each reason."""
+
+    files: list[FoundFile]
+    left_out: Counter[str]
+
+
+def find_files(paths: Sequence[Path]) -> FoundFiles:
+    """The files at and below paths. Links to folders are not followed; what `.gitignore` and `.ignore` name is left out.
+
+    Raises:
+        DataError: a path does not exist, or there are too many files.
+    """
+    found: dict[str, FoundFile] = {}
+    left_out: Counter[str] = Counter()
+    for given in paths:
+        whole = given.expanduser().resolve()
+        if not whole.exists():
+            raise DataError(f"{given}: no such file or folder")
+        for path in [whole] if whole.is_file() else _below(whole, left_out):
+            name = path.relative_to(whole.parent).as_posix()
+            if reason := _reason_against(path):
+                left_out[reason] += 1
+            elif name in found and found[name].path != path:
+                left_out["of the same name as another"] += 1
+            else:
+                state = path.stat()
+                found[name] = FoundFile(path, name, state.st_size, state.st_mtime_ns)
+            if len(found) > MOST_DOCUMENTS:
+                raise DataError(f"{given}: more than {MOST_DOCUMENTS:,} files; name a folder below it")
+    return FoundFiles([found[name] for name in sorted(found)], left_out)
+
+
+def _reason_against(path: Path) -> str:
+    try:
+        if not path.is_file():
+            return "that are no files"
+        if path.suffix.lower() not in READERS:
+            return "of kinds that are not read"
+        return "that are too large" if path.stat().st_size > LARGEST_DOCUMENT else ""
+    except OSError:
+        return "that cannot be opened"
+
+
+def _below(folder: Path, left_out: Counter[str]) -> Iterator[Path]:
+    ignoring: dict[Path, list[tuple[Path, GitIgnoreSpec]]] = {}
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        specs = [*ignoring.get(here.parent, []), *_ignored_here(here, names)]
+        ignoring[here] = specs
+        for name in list(folders):
+            if name.startswith(".") or (here / name).is_symlink() or _is_ignored(here / name, specs, "/"):
+                folders.remove(name)
+                left_out["folders that are hidden, ignored or links"] += 1
+        folders.sort()
+        for name in sorted(names):
+            if name.startswith(".") or _is_ignored(here / name, specs):
+                left_out["that are hidden or ignored"] += 1
+            else:
+                yield here / name
+
+
+def _ignored_here(folder: Path, names: Iterable[str]) -> Iterator[tuple[Path, GitIgnoreSpec]]:
+    for name in _IGNORE_FILES:
+        if name in names:
+            lines = (folder / name).read_text("utf-8", "replace").splitlines()
+            yield folder, GitIgnoreSpec.from_lines(lines)
+
+
+def _is_ignored(path: Path, specs: Iterable[tuple[Path, GitIgnoreSpec]], end: str = "") -> bool:
+    return any(spec.match_file(path.relative_to(folder).as_posix() + end) for folder, spec in specs)

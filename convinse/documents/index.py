@@ -1,0 +1,293 @@
+"""The index of documents: one SQLite file, a Wikipedia dump with names, which is changed in place in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ..records.evidence import Evidence
+from ..support.errors import DataError, DependencyError, IndexFileError, OutputError, one_line
+from ..support.progress import Advance, progress
+from ..wikipedia.dump import SCHEMA, Embedding, WikipediaDump, add_words, make_words, pack, search_words, write_meta
+from ..wikipedia.page import FORMAT as PAGE_FORMAT
+from .evidences import FORMAT, NamedThing, document_evidences, item_id
+from .files import FoundFile, find_files
+from .names import DocumentNames
+from .readers import read_document
+
+LOGGER = logging.getLogger(__name__)
+FILE = "documents.db"
+_TABLES = """
+CREATE TABLE file (
+    name TEXT PRIMARY KEY, page INTEGER NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    digest TEXT NOT NULL, counts TEXT NOT NULL, fault TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE named (page INTEGER NOT NULL, item TEXT NOT NULL, names TEXT NOT NULL);
+CREATE INDEX named_page ON named (page);
+"""
+_FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
+_TOGETHER = 512  # evidences that are embedded together
+_WAIT = 30.0  # seconds for another process to finish its change
+
+
+class DocumentIndex(WikipediaDump):
+    """The evidences of documents by item, as those of a dump, and their names.
+
+    Args:
+        folder: of `update`.
+
+    Raises:
+        IndexFileError: it is missing, damaged or of another format.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / FILE
+        if not path.is_file():
+            raise IndexFileError(f"{folder}: no index of documents; make it with convinse index PATH --output {folder}")
+        if path.with_name(f"{FILE}-journal").exists():  # a change was cut off: SQLite takes it back
+            with closing(sqlite3.connect(path)) as connection, _reading(folder):
+                connection.execute("SELECT count(*) FROM sqlite_master")
+        super().__init__(path)
+        self._version = self._data_version()
+
+    def _require_sound(self, digest_of: Callable[[Path, int], str]) -> None:
+        """SQLite looks after its file; see `verify`."""
+
+    def verify(self) -> None:
+        """Let SQLite check the file, and read every page. Raises `IndexFileError`: something is damaged."""
+        with _reading(self.path.parent):
+            (found,) = self._connection.execute("PRAGMA integrity_check").fetchone()
+        if found != "ok":
+            raise IndexFileError(f"{self.path}: damaged ({one_line(ValueError(found))}); remove it and build it again")
+        for item in self.items():
+            self.get(item)
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether another process, or another object, has changed the file since it was opened."""
+        return self._data_version() != self._version
+
+    def _data_version(self) -> int:
+        with _reading(self.path.parent):
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    @cached_property
+    def names(self) -> DocumentNames:
+        """The names of the documents."""
+        with _reading(self.path.parent):
+            rows = self._connection.execute("SELECT item, names FROM named ORDER BY page, rowid").fetchall()
+        return DocumentNames((_read_thing(*row) for row in rows), self.build_id)
+
+    def files(self) -> list[tuple[str, str]]:
+        """The names of all files, each with why it could not be read, or an empty string."""
+        with _reading(self.path.parent):
+            return list(self._connection.execute("SELECT name, fault FROM file ORDER BY name"))
+
+
+def _read_thing(item: str, names: str) -> NamedThing:
+    label, *others = msgspec.json.decode(names, type=list[str])
+    return NamedThing({"id": item, "label": label}, (label, *others))
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise IndexFileError(f"{folder}: cannot be read ({one_line(error)}); remove it and build it again") from None
+
+
+class Updated(NamedTuple):
+    """What a change of an index did: files by what became of them, and why others were left out."""
+
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    faults: dict[str, str]  # of files that could not be read
+    left_out: Counter[str]
+    counts: Counter[str]  # evidences by source, and `pages`
+
+
+def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, quiet: bool = True) -> Updated:
+    """Let an index hold the files at and below paths: what is new or changed is read, what is gone is removed.
+
+    The change is one transaction: a reader sees the old state or the new one, whatever happens meanwhile. The same files give the
+    same answers, however often and in whatever order they came.
+
+    Args:
+        folder: of the index; it is made where there is none.
+        paths: files and folders.
+        embedding: makes the vectors by which evidences are found; another one than before reads all files again.
+        quiet: show no progress.
+
+    Raises:
+        DataError: a path does not exist, or nothing in it can be read.
+        OutputError: the index cannot be written, or another process is changing it.
+    """
+    found = find_files(paths)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(folder / FILE, timeout=_WAIT, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                with progress("reading documents", len(found.files), "files", quiet) as advance:
+                    done = _Change(connection, embedding, advance).make(found.files)
+                if not done.counts["pages"]:
+                    raise DataError(
+                        f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, found.left_out)}"
+                    )
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+    except (sqlite3.Error, OSError) as error:
+        why = "another process is changing it; wait for it" if "locked" in str(error) else one_line(error)
+        raise OutputError(f"{folder}: cannot be written: {why}") from None
+    return done._replace(left_out=found.left_out)
+
+
+def _told(faults: dict[str, str], left_out: Counter[str]) -> str:
+    reasons = [
+        *(f"{name} {fault}" for name, fault in list(faults.items())[:3]),
+        *(f"{n} {why}" for why, n in left_out.items()),
+    ]
+    return f" ({'; '.join(reasons)})" if reasons else ""
+
+
+class _File(NamedTuple):
+    page: int
+    size: int
+    modified: int
+    sha256: str
+    fault: str
+
+
+class _New(NamedTuple):
+    file: FoundFile
+    sha256: str
+    evidences: list[Evidence]
+    named: list[NamedThing]
+
+
+class _Change:
+    """One change of an index, in the transaction of a connection."""
+
+    def __init__(self, connection: sqlite3.Connection, embedding: Embedding | None, advance: Advance) -> None:
+        self._connection, self._embedding, self._advance = connection, embedding, advance
+        self._new: list[_New] = []
+        self._faults: dict[str, str] = {}
+        self._begin()
+        rows = connection.execute("SELECT name, page, size, modified, sha256, fault FROM file")
+        self._known = {name: _File(*rest) for name, *rest in rows}
+
+    def _begin(self) -> None:
+        """Make the tables; what another version or another model wrote is left out."""
+        embedding = self._embedding
+        model = "" if embedding is None else f"{embedding.model} {embedding.dimension}"
+        written = f"{FORMAT} {PAGE_FORMAT} {model}"
+        tables = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "meta" in tables and (written,) in self._connection.execute(
+            "SELECT value FROM meta WHERE key = 'documents'"
+        ):
+            return
+        for table in ("words", "meta", "page", "vectors", "file", "named"):
+            if table in tables:
+                self._connection.execute(f"DROP TABLE {table}")
+        for statement in (SCHEMA + _TABLES).split(";"):  # a script would end the transaction
+            self._connection.execute(statement)
+        make_words(self._connection)
+        self._connection.execute("INSERT INTO meta VALUES ('documents', ?)", (written,))
+
+    def make(self, files: Sequence[FoundFile]) -> Updated:
+        """Read what is new or changed, and remove what is gone."""
+        counted: Counter[str] = Counter()
+        for name in self._known.keys() - {file.name for file in files}:
+            self._remove(name)
+            counted["removed"] += 1
+        for file in files:
+            counted[self._take(file)] += 1
+            self._advance()
+        self._write()
+        total, counts = 0, Counter({"pages": 0})
+        for digest, own in self._connection.execute("SELECT digest, counts FROM file WHERE digest != ''"):
+            total += int(digest, 16)
+            counts.update(msgspec.json.decode(own))
+        write_meta(self._connection, total, self._embedding, counts)
+        kinds = (counted[kind] for kind in ("added", "changed", "removed", "unchanged"))
+        return Updated(*kinds, self._faults, Counter(), counts)  # type: ignore[call-arg, arg-type]
+
+    def _take(self, file: FoundFile) -> str:
+        known = self._known.get(file.name)
+        if known is not None and (known.size, known.modified) == (file.size, file.modified):
+            self._note_fault(file.name, known.fault)
+            return "unchanged"
+        try:
+            data = file.path.read_bytes()
+            digest = hashlib.sha256(data).hexdigest()
+            if known is not None and known.sha256 == digest:
+                self._connection.execute("UPDATE file SET modified = ? WHERE name = ?", (file.modified, file.name))
+                self._note_fault(file.name, known.fault)
+                return "unchanged"
+            evidences, named = document_evidences(file.name, read_document(file.name, data))
+        except (DataError, DependencyError, OSError) as error:
+            self._remove(file.name)
+            self._note_fault(file.name, one_line(error))
+            if isinstance(error, DataError):  # else it may be read the next time
+                self._insert(file, 0, digest, "", "{}", one_line(error))
+            return "faulty"
+        self._new.append(_New(file, digest, evidences, named))
+        if sum(len(own.evidences) for own in self._new) >= _TOGETHER:
+            self._write()
+        return "added" if known is None else "changed"
+
+    def _note_fault(self, name: str, fault: str) -> None:
+        if fault:
+            self._faults[name] = fault
+
+    def _write(self) -> None:
+        """Write the documents that were read, their evidences embedded together."""
+        embedding, execute = self._embedding, self._connection.execute
+        vectors = (
+            [b""] * len(self._new) if embedding is None else embedding.packed([own.evidences for own in self._new])
+        )
+        for (file, digest, evidences, named), numbers in zip(self._new, vectors, strict=True):
+            self._remove(file.name)
+            item = item_id(file.name)
+            page, packed = int(item[1:]), pack(item, evidences)
+            execute("INSERT INTO page (rowid, id, evidences) VALUES (?, ?, ?)", (page, item, packed.blob))
+            add_words(self._connection, page, packed.words)
+            if numbers:
+                execute("INSERT INTO vectors VALUES (?, ?)", (page, numbers))
+            things = ((page, entity["id"], msgspec.json.encode([entity["label"], *names])) for entity, names in named)
+            self._connection.executemany("INSERT INTO named VALUES (?, ?, ?)", things)
+            counts = msgspec.json.encode(packed.counts).decode()
+            self._insert(file, page, digest, f"{packed.digest:064x}", counts, "")
+        self._new.clear()
+
+    def _insert(self, file: FoundFile, page: int, sha256: str, digest: str, counts: str, fault: str) -> None:
+        values = file.name, page, file.size, file.modified, sha256, digest, counts, fault
+        self._connection.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+    def _remove(self, name: str) -> None:
+        known = self._known.pop(name, None)
+        if known is None:
+            return
+        if known.page:
+            row = self._connection.execute("SELECT evidences FROM page WHERE rowid = ?", (known.page,)).fetchone()
+            evidences: list[Evidence] = msgspec.json.decode(zlib.decompress(row[0]))
+            words = (" ".join(search_words(own["evidence_text"])) for own in evidences)
+            add_words(self._connection, known.page, words, _FORGET_WORDS)
+            for table, column in (("page", "rowid"), ("vectors", "page"), ("named", "page")):
+                self._connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (known.page,))
+        self._connection.execute("DELETE FROM file WHERE name = ?", (name,))

@@ -1,0 +1,298 @@
+"""Files of all kinds as HTML, which says where everything stands: `data-line`, `data-page`, headings and tables."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+import msgspec
+import yaml
+from selectolax.lexbor import LexborHTMLParser
+
+from ..support.errors import DataError, DependencyError, one_line
+from ..support.jsonlines import JSON_ERRORS
+from ..support.limits import LARGEST_UNPACKED, LONGEST_LINE
+
+_LONG_VALUE = 200  # characters of a value of a record that is prose
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*\n", re.DOTALL)
+_LONGEST_TITLE = 80
+_DELIMITERS = ",;\t|"
+_SNIFFED = 1 << 16  # characters
+_UNDERLINE = re.compile(r"(=+|-+|~+|\*+)\s*")
+_NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,:/ -]*%?")
+
+
+class ReadDocument(NamedTuple):
+    """A document: its title, or an empty string, and its content."""
+
+    title: str
+    html: str
+
+
+def read_document(name: str, data: bytes) -> ReadDocument:
+    """A document of a kind that `READERS` has, by the end of its name.
+
+    Raises:
+        DataError: it cannot be read; one line that says why, without the name.
+        DependencyError: its kind needs a package that is not installed.
+    """
+    reader = READERS[PurePosixPath(name).suffix.lower()]
+    try:
+        return reader(data)
+    except (DataError, DependencyError):
+        raise
+    except ModuleNotFoundError as error:
+        raise DependencyError(f"needs the package {error.name}; run pip install 'convinse[files]'") from None
+    except Exception as error:  # whatever a library makes of a damaged file: one file never stops the others
+        raise DataError(f"cannot be read ({one_line(error)[:200]})") from None
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+
+def decoded(data: bytes) -> str:
+    """The text of bytes. Raises `DataError`: they are none, or a line is too long."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        import charset_normalizer
+
+        best = charset_normalizer.from_bytes(data[:_SNIFFED]).best()
+        if best is None or b"\0" in data[:_SNIFFED]:
+            raise DataError("is no text") from None
+        text = data.decode(best.encoding, "replace")
+    if "\0" in text:
+        raise DataError("is no text")
+    if max(map(len, text.splitlines()), default=0) > LONGEST_LINE:
+        raise DataError(f"has a line of more than {LONGEST_LINE:,} characters")
+    return text
+
+
+def _text(data: bytes) -> ReadDocument:
+    lines = decoded(data).splitlines()
+    parts: list[str] = []
+    for start, block in _paragraphs(lines):
+        if len(block) == 2 and _UNDERLINE.fullmatch(block[1]):
+            parts.append(f"<h2 data-line={start}>{html.escape(block[0])}</h2>")
+        else:
+            parts.append(f"<p data-line={start}>{html.escape(' '.join(block))}</p>")
+    first = next((line.strip() for line in lines if line.strip()), "")
+    is_title = len(first) <= _LONGEST_TITLE and not first.endswith((".", ":", ","))
+    return ReadDocument(first if is_title else "", "".join(parts))
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    block: list[str] = []
+    for number, line in enumerate((*lines, ""), 1):
+        if line.strip():
+            block.append(line.strip())
+        elif block:
+            yield number - len(block), block
+            block = []
+
+
+def _markdown(data: bytes) -> ReadDocument:
+    from markdown_it import MarkdownIt
+
+    text, before, title = decoded(data), "", ""
+    if front := _FRONT_MATTER.match(text):
+        fields = yaml.safe_load(front[1])
+        if isinstance(fields, dict):
+            title, before = str(fields.get("title") or ""), _pairs(fields)
+            text = "\n" * front[0].count("\n") + text[front.end() :]
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    tokens = parser.parse(text)
+    for token in tokens:
+        if token.map and token.nesting >= 0 and token.type != "html_block":
+            token.attrSet("data-line", str(token.map[0] + 1))
+    return ReadDocument(title, before + parser.renderer.render(tokens, parser.options, {}))
+
+
+def _restructured(data: bytes) -> ReadDocument:
+    from docutils.core import publish_parts
+
+    settings = {"raw_enabled": False, "file_insertion_enabled": False, "report_level": 5, "halt_level": 5}
+    parts = publish_parts(decoded(data), writer="html5", settings_overrides={**settings, "initial_header_level": "2"})
+    return ReadDocument(str(parts["title"]) and LexborHTMLParser(parts["title"]).text().strip(), parts["html_body"])
+
+
+def _html(data: bytes) -> ReadDocument:
+    parsed = LexborHTMLParser(decoded(data))
+    title = parsed.css_first("h1") or parsed.css_first("title")
+    return ReadDocument(title.text().strip() if title is not None else "", parsed.html or "")
+
+
+# -- tables and records ------------------------------------------------------------------------------------------------
+
+
+def table(rows: Iterable[Sequence[str]], first: int = 1) -> str:
+    """The rows of a table, with the number of each from `first`; a first row of names alone is its header."""
+    lines = []
+    for number, row in enumerate(rows, first):
+        is_header = number == first and all(row) and len({*row}) == len(row) and not any(map(_NUMBER.fullmatch, row))
+        tag = "th" if is_header else "td"
+        cells = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+        lines.append(f"<tr data-line={number}>{cells}</tr>")
+    return f'<table class="wikitable">{"".join(lines)}</table>'
+
+
+def _separated(data: bytes) -> ReadDocument:
+    text = decoded(data)
+    try:
+        delimiter = csv.Sniffer().sniff(text[:_SNIFFED], _DELIMITERS).delimiter
+    except csv.Error:
+        delimiter = ","
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    return ReadDocument("", table([cell.strip() for cell in row] for row in rows if any(row)))
+
+
+def _json(data: bytes) -> ReadDocument:
+    return _records(msgspec.json.decode(decoded(data)))
+
+
+def _json_lines(data: bytes) -> ReadDocument:
+    lines = decoded(data).splitlines()
+    try:
+        return _records([msgspec.json.decode(line) for line in lines if line.strip()])
+    except JSON_ERRORS as error:
+        raise DataError(f"a line is no JSON ({one_line(error)})") from None
+
+
+def _records(value: Any) -> ReadDocument:
+    """Records of short values are rows of a table; a record with prose is a section."""
+    if isinstance(value, list) and value and all(isinstance(own, dict) for own in value):
+        flat = [dict(_flat(own)) for own in value]
+        if all(len(text) <= _LONG_VALUE for own in flat for text in own.values()):
+            names = list(dict.fromkeys(name for own in flat for name in own))
+            return ReadDocument("", table([names, *([own.get(name, "") for name in names] for own in flat)]))
+        return ReadDocument("", "".join(map(_section, flat)))
+    return ReadDocument("", _pairs(value if isinstance(value, dict) else {"": value}))
+
+
+def _section(record: Mapping[str, str]) -> str:
+    heading = next((text for text in record.values() if 0 < len(text) <= _LONGEST_TITLE), "")
+    short = {name: text for name, text in record.items() if len(text) <= _LONG_VALUE}
+    prose = "".join(f"<p>{html.escape(text)}</p>" for text in record.values() if len(text) > _LONG_VALUE)
+    return f"<h2>{html.escape(heading)}</h2>{_pairs(short)}{prose}"
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """The names and texts of a value's parts; a list of texts is one text."""
+    if isinstance(value, dict):
+        for key, own in value.items():
+            yield from _flat(own, f"{name} {key}".strip())
+    elif isinstance(value, list) and any(isinstance(own, dict | list) for own in value):
+        for number, own in enumerate(value, 1):
+            yield from _flat(own, f"{name} {number}".strip())
+    else:
+        yield name, ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+
+
+def _pairs(fields: Mapping[str, Any]) -> str:
+    pairs = ((name, text) for name, text in _flat(dict(fields)) if text)
+    return f"<dl>{''.join(f'<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>' for name, text in pairs)}</dl>"
+
+
+# -- packed documents, by libraries ------------------------------------------------------------------------------------
+
+
+def unpacked(data: bytes) -> zipfile.ZipFile:
+    """A zip file. Raises `DataError`: what it unpacks to is too large."""
+    packed = zipfile.ZipFile(io.BytesIO(data))
+    if sum(part.file_size for part in packed.infolist()) > LARGEST_UNPACKED:
+        raise DataError(f"unpacks to more than {LARGEST_UNPACKED // 10**6} MB")
+    return packed
+
+
+def _pdf(data: bytes) -> ReadDocument:
+    from pypdf import PdfReader
+
+    reader = PdfReader(io.BytesIO(data))
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise DataError("needs a password")
+    pages = [
+        (number, block)
+        for number, page in enumerate(reader.pages, 1)
+        for _, block in _paragraphs(page.extract_text().splitlines())
+    ]
+    if not pages:
+        raise DataError("has no text; is it a scan?")
+    title = reader.metadata.title if reader.metadata else None
+    return ReadDocument(
+        title or "", "".join(f"<p data-page={number}>{html.escape(' '.join(block))}</p>" for number, block in pages)
+    )
+
+
+def _word(data: bytes) -> ReadDocument:
+    from docx import Document
+    from docx.table import Table
+
+    unpacked(data)
+    document, parts = Document(io.BytesIO(data)), []
+    for block in document.iter_inner_content():
+        if isinstance(block, Table):
+            parts.append(table([cell.text.strip() for cell in row.cells] for row in block.rows))
+            continue
+        style = (block.style.name if block.style is not None else "") or ""
+        level = int(style[-1]) + 1 if re.fullmatch(r"Heading [1-5]", style) else 1 if style == "Title" else 0
+        tag = f"h{level}" if level else "li" if style.startswith("List") else "p"
+        parts.append(f"<{tag}>{html.escape(block.text)}</{tag}>")
+    return ReadDocument(document.core_properties.title or "", "".join(parts))
+
+
+def _sheets(data: bytes) -> ReadDocument:
+    from openpyxl import load_workbook
+
+    unpacked(data)
+    workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    parts = []
+    for sheet in workbook.worksheets:
+        rows = [list(map(_cell, row)) for row in sheet.iter_rows(values_only=True)]
+        parts.append(f"<h2>{html.escape(sheet.title)}</h2>{table(row for row in rows if any(row))}")
+    return ReadDocument(workbook.properties.title or "", "".join(parts))
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value).strip()
+    return text.removesuffix(" 00:00:00")  # of a day
+
+
+def _slides(data: bytes) -> ReadDocument:
+    from pptx import Presentation
+
+    unpacked(data)
+    presentation, parts = Presentation(io.BytesIO(data)), []
+    for number, slide in enumerate(presentation.slides, 1):
+        for shape in slide.shapes:
+            if shape.has_table:
+                parts.append(table([cell.text.strip() for cell in row.cells] for row in shape.table.rows))
+            elif shape.has_text_frame:
+                tag = "h2" if shape == slide.shapes.title else "p"
+                texts = (html.escape(own.text) for own in shape.text_frame.paragraphs if own.text.strip())
+                parts += [f"<{tag} data-page={number}>{text}</{tag}>" for text in texts]
+    return ReadDocument(presentation.core_properties.title or "", "".join(parts))
+
+
+def _book(data: bytes) -> ReadDocument:
+    packed = unpacked(data)
+    container = LexborHTMLParser(packed.read("META-INF/container.xml")).css_first("rootfile")
+    place = PurePosixPath((container.attributes["full-path"] or "") if container is not None else "")
+    content = LexborHTMLParser(packed.read(str(place)))
+    files = {item.attributes["id"]: item.attributes["href"] or "" for item in content.css("item")}
+    chapters = [files.get(item.attributes["idref"]) for item in content.css("itemref")]
+    title = next((node.text().strip() for node in content.css("*") if node.tag == "dc:title"), "")
+    texts = (decoded(packed.read(str(place.parent / chapter))) for chapter in chapters if chapter)
+    return ReadDocument(title, "".join(LexborHTMLParser(text).body.inner_html or "" for text in texts))  # type: ignore[union-attr]
+
+
+READERS: dict[str, Callable[[bytes], ReadDocument]] = {
+    ".txt": _text, ".md": _markdown, ".markdown": _markdown, ".rst": _restructured, ".html": _html, ".htm": _html, ".csv": _separated,
+    ".tsv": _separated, ".json": _json, ".jsonl": _json_lines, ".pdf": _pdf, ".docx": _word, ".xlsx": _sheets, ".pptx": _slides,
+    ".epub": _book,
+}  # fmt: skip
