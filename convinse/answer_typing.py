@@ -75,11 +75,13 @@ class LikelyClasses:
         places = self.entities.places(entity_id)
         return float(sum(self.chances[place] for place in places)) if places else _UNKNOWN
 
-    @property
-    def fit_of_name(self) -> float:
-        """How likely the answer is neither a date nor a number, yes or no: a name that no item is known of may be all else."""
-        places = self.entities.classes.place
-        return 1.0 - float(sum(self.chances[places[name]] for name in (DATE, NUMBER, YES_NO)))
+    def fit_of_name(self, is_number: bool) -> float:
+        """How likely the answer is no date, yes or no, and no number either unless the name has a digit ("4.9.3", "1m46s").
+
+        A name that no item is known of may be all else.
+        """
+        places, others = self.entities.classes.place, (DATE, YES_NO) if is_number else (DATE, NUMBER, YES_NO)
+        return 1.0 - float(sum(self.chances[places[name]] for name in others))
 
     @cached_property
     def expected(self) -> AnswerType:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ..records.evidence import Citation, Entity, Evidence
 from ..support.limits import MOST_PAGE_TEXT
@@ -53,10 +53,11 @@ def item_id(*path: str) -> str:
 
 
 def title_of(name: str, document: ReadDocument) -> str:
-    """The title of a document: its own, else the name of its file."""
+    """The title of a document: its own, else the heading that it begins with, or the name of its file."""
     stem = PurePosixPath(name).stem
-    own = " ".join(document.title.split())[:_LONGEST_LEAD]
-    return own or stem.replace("_", " ").replace("-", " ").strip() or name
+    first = None if document.title else LexborHTMLParser(document.html).css_first("h1, h2, h3, p, li, td")
+    own = first.text() if first is not None and first.tag == "h1" else document.title
+    return " ".join(own.split())[:_LONGEST_LEAD] or stem.replace("_", " ").replace("-", " ").strip() or name
 
 
 def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:

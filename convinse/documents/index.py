@@ -257,6 +257,8 @@ class _Change:
 
     def _write(self) -> None:
         """Write the documents that were read, their evidences embedded together."""
+        if not self._new:
+            return
         embedding, execute = self._embedding, self._connection.execute
         vectors = (
             [b""] * len(self._new) if embedding is None else embedding.packed([own.evidences for own in self._new])

@@ -52,6 +52,11 @@ class DocumentNames(KnowledgeBase):
         """Whether something has that id."""
         return entity_id in self._texts
 
+    @property
+    def has_facts(self) -> bool:
+        """No."""
+        return False
+
     def properties(self) -> Iterable[tuple[str, str, list[str]]]:
         """None."""
         return ()

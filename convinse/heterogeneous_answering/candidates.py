@@ -17,10 +17,11 @@ from ..language.property_names import PropertyLabel
 from ..language.validity import judged_parts
 from ..records.evidence import Entity, Evidence, Mention, entities_within, normalize_source
 from ..records.facts import fact_of
-from ..records.literals import in_scale, is_item, is_number, number_entity
+from ..records.literals import in_scale, is_item, is_known, is_number, number_entity
 from ..records.periods import Agreement
+from ..records.units import UNIT
 from ..records.written_values import find_literals, kind_of_value
-from .question import Question, is_known
+from .question import Question
 from .ranked_answers import AnswerCandidate
 from .reader import same_words
 
@@ -146,12 +147,22 @@ class _Merging:
         if is_known(entity):
             return in_scale(self._question.in_year(entity), self._scale)
         number = _number_in_words(entity["label"], self._question.language)
-        return entity if number is None else in_scale(number_entity(str(number)), self._scale)
+        return entity if number is None else in_scale(number, self._scale)
 
 
 @lru_cache(maxsize=4096)
-def _number_in_words(text: str, language: Language) -> int | None:
-    return language.literals.number_in_words(text)
+def _number_in_words(text: str, language: Language) -> Entity | None:
+    """The number that a text is in words, with a unit or without: "eight", "six metres"."""
+    number = language.literals.number_in_words(text)
+    if number is not None:
+        return number_entity(str(number))
+    unit = next((own for own in UNIT.finditer(text) if own.end() == len(text)), None)
+    number = None if unit is None else language.literals.number_in_words(text[: unit.start()])
+    return None if number is None else {"id": str(number), "label": text}
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def _agree(candidates: Sequence[EntityCandidate], question: Question) -> None:
@@ -182,7 +193,7 @@ def _possible(candidates: list[EntityCandidate], question: Question) -> list[Ent
 
     Of a choice ("A or B?") what it offers. Of other questions an item that they are about only if they name it by another name
     ("Who is Richard Bachman?"), if it is computed, or if a property asked for has it as value. A question for a number does not
-    ask for words or for an award. If something holds at the time of the question, what contradicts it does not answer.
+    ask for words without a digit or for an award. If something holds at the time of the question, what contradicts it does not answer.
     """
     keywords = question.language.properties.keywords
     if question.language.operations.offers(question.text):
@@ -211,6 +222,7 @@ def _possible(candidates: list[EntityCandidate], question: Question) -> list[Ent
         for own in possible
         if own.computed
         or kind_of_value(own.entity["id"])
+        or _has_digit(own.entity["id"])
         or (is_known(own.entity) and types.heads(question.knowledge.kb.types(own.entity["id"])).isdisjoint(award))
     ]
 

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
-from ..records.literals import is_item
+from ..records.literals import is_item, is_known
 from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
-from .question import Question, is_known
+from .question import Question
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
@@ -135,6 +135,11 @@ class _Measuring:
         event = question.knowledge.lifetimes.common(entity["id"] for entity in question.about)
         return None if event is None else times.clause(question.in_full, event)
 
+    def _covered(self, place: int, own: AbstractSet[str], *more: AbstractSet[str]) -> float:
+        """The share of the question's words that an evidence has, or that ask for more, besides those of a candidate."""
+        told = self._held[place].union(*more) - own
+        return len(self._asking & told) / len(self._asking) if self._asking else 0.0
+
     def features(self, candidate: EntityCandidate) -> Features:
         """The features of a candidate."""
         entity, roles = candidate.entity, candidate.roles
@@ -143,11 +148,14 @@ class _Measuring:
         covered = best = 0.0
         for role in roles:
             asked = [self._asked(label) for label in role.labels]
-            told = self._held[role.place].union(*(words for _, words in asked)) - own_words
-            part = len(self._asking & told) / len(self._asking) if self._asking else 0.0
+            part = self._covered(role.place, own_words, *(words for _, words in asked))
             covered = max(covered, part)
             best = max(best, max((share for share, _ in asked), default=0.0) * part * self._shares[role.place])
-        places = {role.place for role in roles}
+        places = {role.place for role in roles} or set(
+            candidate.best_places
+        )  # words that the reader alone marks have no role
+        if not roles:
+            covered = max((self._covered(place, own_words) for place in places), default=0.0)
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(name)
         fit = self._question.fit(entity)

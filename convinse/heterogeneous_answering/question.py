@@ -15,7 +15,7 @@ from ..language.property_names import PropertyNames
 from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, Row, question_items
-from ..records.literals import is_date, is_item, is_number, year_of, years_of
+from ..records.literals import is_date, is_item, is_known, year_of, years_of
 from ..records.representation import answer_type_of, read_slots
 from ..records.written_values import kind_of_value
 from ..resources import Resources
@@ -101,7 +101,7 @@ class Question:
         kind = kind_of_value(name)
         if not is_known(entity) and not kind:  # a name may be of any class, but is not a date, a number, yes or no
             if self.likely is not None:
-                return self.likely.fit_of_name
+                return self.likely.fit_of_name(is_number=any(map(str.isdigit, name)))
             return 1.0 if self.expected.kind not in ("date", "number", "yesno") else 0.0
         if self.likely is not None:
             return self.likely.fit(name)
@@ -168,9 +168,3 @@ def expected_types(
         (types.expected_type(in_full(turn, delimiter)) if label is None else types.parse_label(label), None)
         for turn, label in zip(turns, labels, strict=True)
     ]
-
-
-def is_known(entity: Entity) -> bool:
-    """True for an item, a date or a number; else the entity is words."""
-    name = entity["id"]
-    return is_item(name) or is_date(name) or is_number(name)

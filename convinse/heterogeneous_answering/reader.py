@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from rapidfuzz import fuzz, process
 
 from ..language.text import Words, fold
 from ..records.evidence import Entity, Evidence
-from ..records.literals import is_item
+from ..records.literals import is_item, is_known
 from ..records.ranked_rows import RowForm, in_evidence
 from ..records.written_values import value_at
 from .ranked_answers import AnswerCandidate
@@ -29,12 +30,16 @@ _SHORTEST = 4  # characters of a span that may match a name nearly
 def read_answers(
     spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], weights: Sequence[float], fit: Callable[[Entity], float]
 ) -> list[AnswerCandidate]:
-    """The answers that spans of the evidences' own texts stand for, one for each span, in shares.
+    """The answers that spans of the evidences' own texts stand for, in shares: one for each span, but for words that overlap.
 
-    The score of a span is its probability, times the weight of its evidence and how well what it names fits the expected type.
+    The score of a span is its probability, times the weight of its evidence and how well what it names fits the expected type. Of words
+    that overlap the most probable ones stand for all: "a spa hotel in Harrogate" and "Harrogate".
     """
     names = {place: names_in(evidences[place]) for place in {span.context for span in spans}}
-    read = []
+    read: list[AnswerCandidate] = []
+    words: dict[int, list[tuple[int, int, int]]] = defaultdict(
+        list
+    )  # of each evidence: start and end, and the number of the answer
     for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
         text, start, end = _whole_words(span, evidences[place]["evidence_text"])
@@ -43,6 +48,12 @@ def read_answers(
             article = text[:1].isupper() and _TITLED.search(evidences[place]["evidence_text"], 0, start)
             entity = as_words(f"{article[0]}{text}" if article else text)
         score = span.probability * weights[place] * fit(entity)
+        if not is_known(entity):
+            beside = next((number for left, right, number in words[place] if start < right and left < end), None)
+            if beside is not None:
+                read[beside] = read[beside]._replace(score=read[beside].score + score)
+                continue
+            words[place].append((start, end, len(read)))
         read.append(AnswerCandidate(entity, score, (place,), ("reader",)))
     total = sum(own.score for own in read) or 1.0
     return [own._replace(score=own.score / total) for own in read if own.score >= _LEAST * total]

@@ -242,6 +242,11 @@ class KnowledgeBase:
         facts = self._stored_facts.as_other(place, _FACTS_OF_CLASS)
         return any(tokens[1] & PROPERTY_MASK == _INSTANCE_OF and tokens[2] == number for tokens in facts)
 
+    @property
+    def has_facts(self) -> bool:
+        """Whether it tells what its items have to do with one another."""
+        return True
+
     # -- facts ---------------------------------------------------------------------------------------------------------
 
     def neighborhood(self, entity_id: str, p: int = 1000) -> list[FactEntities]:

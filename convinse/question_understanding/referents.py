@@ -176,6 +176,10 @@ class FeatureReader:
         alone = bool(named) and not self.pronouns(question)
         return NoneFeatures(float(alone), float(fits))
 
+    def stands_alone(self, question: str) -> bool:
+        """Whether a question has no pronoun where no facts could tell what it goes on about, as among documents."""
+        return not self._kb.has_facts and not self.pronouns(question)
+
     def _nouns(self, words: Sequence[str]) -> Set[str]:
         """The classes that the nouns behind "the", "that" and the like name."""
         types, definite = self._language.answer_types, self._language.words.definite
@@ -203,6 +207,8 @@ class FeatureReader:
         words, types = self._language.words, self._language.answer_types
         if not item.startswith("Q"):
             return pronoun not in words.pronouns["thing"]
+        if not self._kb.has_facts:
+            return True  # of what kind a thing is nobody knows
         kind = types.entity_kind(item, self._kb.types(item))
         named = next(name for name, forms in words.pronouns.items() if pronoun in forms)
         if kind not in _KINDS.get(named, (named,)):

@@ -84,7 +84,7 @@ class Rewriter:
         nothing = self._reader.read_nothing(question, named)
         chances = weights.probabilities(features, nothing) if spoken else np.zeros(0)
         order = sorted(range(len(spoken)), key=lambda place: -chances[place])
-        if not order or chances[order[0]] <= 1 - chances.sum():
+        if not order or chances[order[0]] <= 1 - chances.sum() or self._reader.stands_alone(question):
             return changed or FullQuestion(question)
         about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
         if changed:

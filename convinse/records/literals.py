@@ -99,6 +99,12 @@ def is_item(entity_id: str) -> bool:
     return entity_id[:1] == "Q" and entity_id[1:].isdecimal()
 
 
+def is_known(entity: Entity) -> bool:
+    """True for an item, a date or a number; else the entity is words."""
+    name = entity["id"]
+    return is_item(name) or is_date(name) or is_number(name)
+
+
 def is_date(entity_id: str) -> bool:
     """Whether an id is a time stamp."""
     return _DATE_ID.fullmatch(entity_id) is not None
