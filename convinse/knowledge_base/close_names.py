@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from ..language.language import Language
@@ -14,11 +13,9 @@ _MISSPELT = 6  # characters of a name to one wrong letter; shorter names are not
 _MOST_EDITS = 2  # what the index of names looks for
 _FUZZY_NAMES = 50  # names with words like those of a misspelt one whose spelling is compared
 _SURNAME_LENGTH = 4
-_FAMOUS = 8  # facts of a person whose surname counts without a capital
 _LONGEST_MISSPELT = 100  # characters of a name that may be misspelt
 
-# what words are: a name that is meant; a name that is written as common words are; a part of a name, or an alias that is one
-# of other names, too; one misspelt word
+# what words are: a name that is meant; a name that is written as common words are; a part of a name; one misspelt word
 Sort = Literal["name", "common", "part", "misspelt"]
 
 
@@ -53,7 +50,7 @@ class CloseNames:
 
     def _close_word(self, word: str, capital: bool) -> tuple[list[tuple[Candidate, float]], Sort]:
         sharing = self.sharing(word, capital) if len(word) >= _SURNAME_LENGTH else []
-        people = [candidate for candidate in sharing if self.is_surname(word, candidate, capital)]
+        people = [candidate for candidate in sharing if self.is_surname(word, candidate)]
         if people:
             return [(candidate, 0.6) for candidate in people], "part"
         if sharing or (not capital and self._rules.is_written_small(word)):  # it is spelt well
@@ -64,26 +61,22 @@ class CloseNames:
         """Return the items whose names have a word; none of a common word without a capital."""
         return self._kb.search_names([word], self._most) if capital or not self._rules.is_written_small(word) else []
 
-    def is_surname(self, word: str, candidate: Candidate, capital: bool) -> bool:
-        """Return True if a word is the surname of a person, a famous one if it is written without a capital."""
+    def is_surname(self, word: str, candidate: Candidate) -> bool:
+        """Return True if a word is the surname of a person."""
         words = [part for part in fold(candidate.label).split() if part not in self._language.names.suffixes]
-        if words[-1:] != [word] or not (capital or candidate.frequency >= _FAMOUS):
-            return False
-        return self._rules.kind(candidate) == "person" and self._rules.is_name(candidate)
+        return words[-1:] == [word] and self._rules.kind(candidate) == "person" and self._rules.is_name(candidate)
 
     def _misspelt(self, form: str, words: list[str]) -> list[tuple[Candidate, float]]:
         if not _MISSPELT <= len(form) <= _LONGEST_MISSPELT:
             return []
-        near: dict[str, tuple[Candidate, int]] = {}
-        for variant in (words, *_respaced(words)):
-            edits = _MOST_EDITS if variant is words else 0
-            for candidate in self._kb.search_names(variant, _FUZZY_NAMES, edits=edits):
-                distance = None if candidate.id in near else self._edits(form, candidate)
-                if distance is not None and self._rules.is_name(candidate):
-                    near[candidate.id] = (candidate, distance)
-        least = min((distance for _, distance in near.values()), default=0)
+        near: list[tuple[Candidate, int]] = []
+        for candidate in self._kb.search_names(words, _FUZZY_NAMES, edits=_MOST_EDITS):
+            distance = self._edits(form, candidate)
+            if distance is not None and self._rules.is_name(candidate):
+                near.append((candidate, distance))
+        least = min((distance for _, distance in near), default=0)
         match = 0.9 * (1 - least / len(form))
-        return [(candidate, match) for candidate, distance in near.values() if distance == least]
+        return [(candidate, match) for candidate, distance in near if distance == least]
 
     def _edits(self, form: str, candidate: Candidate) -> int | None:
         from rapidfuzz.distance import OSA
@@ -102,12 +95,3 @@ class CloseNames:
     def _bare(self, form: str) -> str:
         first, _, rest = form.partition(" ")
         return rest if rest and first in self._language.words.articles else form
-
-
-def _respaced(words: list[str]) -> Iterator[list[str]]:
-    """The words with one blank left out or put in: "di caprio", "de niro"."""
-    for place in range(len(words) - 1):
-        yield [*words[:place], words[place] + words[place + 1], *words[place + 2 :]]
-    for place, word in enumerate(words):
-        for cut in range(2, len(word) - 1):
-            yield [*words[:place], word[:cut], word[cut:], *words[place + 1 :]]

@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..config import ClocqParams
 from ..language.language import Language, english
-from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.representation import QuestionEntity
 from .index import KnowledgeBase
@@ -24,10 +23,8 @@ from .spotting import NameSpotter, SpottedName
 _NEAR_BEST = 0.8  # AUTO keeps candidates of at least this share of the best score
 _AUTO_LIMIT = 5  # items that AUTO keeps for a mention at most
 _NEIGHBOR_LIMIT = 300
-_CLASS_PROPERTIES = frozenset({"P31", "P279"})
 _KEPT_TEXTS = 2048  # whose mentions stay in memory: the questions of a run over several combinations of sources
 _RIVALS = 16  # mentions on either side whose items say what a mention means: more than a question has
-_BESIDE = 200  # characters on either side of a mention in which its neighbouring words are looked for
 
 
 class ScoredCandidate(NamedTuple):
@@ -46,8 +43,8 @@ class ScoredCandidate(NamedTuple):
 class LinkedMention(NamedTuple):
     """A name, or a common noun, in a text: `text[start:end]` is `surface`; candidates are sorted, best first.
 
-    `is_certain` is false of a word that may as well mean something else: a part of a name, a common word written small, a
-    misspelt word, an alias of one word that other names have, too; unless the text asks for a property of the item.
+    `is_certain` is false of a word that may as well mean something else: a part of a name, a common word written small or a
+    misspelt word; unless the text asks for a property of the item.
     """
 
     start: int
@@ -97,12 +94,6 @@ class EntityLinker:
         spotted.sort(key=lambda mention: mention[:2])
         return tuple(mention._replace(is_name=is_named) for mention in self._disambiguate(text, spotted))
 
-    @cached_property
-    def _property_labels(self) -> dict[str, frozenset[str]]:
-        """Property -> the keywords of its label; its aliases are too many things to too many items ("written by": a composer)."""
-        keywords = self._language.properties.keywords
-        return {name: keywords(label) for name, label, _ in self._kb.properties() if name not in _CLASS_PROPERTIES}
-
     def _disambiguate(self, text: str, spotted: Sequence[SpottedName]) -> list[LinkedMention]:
         params, stems = self._params, self._language.words.stems
         context = set(stems(text))
@@ -121,8 +112,7 @@ class EntityLinker:
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
-                asked = self._asked_of(text, start, end, candidate.id) if len(pools[number]) > 1 else set[str]()
-                relevance = _overlap(context - own, profiles[candidate.id] | asked)
+                relevance = _overlap(context - own, profiles[candidate.id])
                 connectivity = max((_hops(candidate.id, rival, neighbors) for rival in rivals), default=0.0)
                 coherence = max((_overlap(profiles[rival], profiles[candidate.id]) for rival in rivals), default=0.0)
                 score = (
@@ -139,22 +129,6 @@ class EntityLinker:
                 kept += [c for c in scored[k:_AUTO_LIMIT] if c.score >= _NEAR_BEST * scored[0].score]
             mentions.append(LinkedMention(start, end, surface, tuple(kept), is_certain=sort == "name"))
         return mentions
-
-    def _asked_of(self, text: str, start: int, end: int, item: str) -> set[str]:
-        """The stems of the words that ask something of a mention and are in the label of a property that an item has.
-
-        Of a club it is the "coach" of "which coach of Chelsea", "Chelsea's coach".
-        """
-        before, after = fold(text[max(0, start - _BESIDE) : start]).split(), fold(text[end : end + _BESIDE]).split()
-        while before and before[-1] in self._language.words.articles:
-            before.pop()
-        asking = after[:1]
-        if before and before[-1] in self._language.answer_types.relating:
-            asking += before[-2:-1]
-        stem, keyword = self._language.words.stem, self._language.properties.keyword
-        words = {keyword(word): stem(word) for word in asking}
-        labels = (self._property_labels.get(name, frozenset()) for name in self._kb.properties_of(item))
-        return {words[word] for own in labels for word in own & words.keys()}
 
 
 def repair(text: str) -> str:

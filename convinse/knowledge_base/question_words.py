@@ -50,18 +50,6 @@ class WordRules:
         """Return True if a word asks for something: it is one of the name of a property."""
         return self._language.words.stem(token.form) in self._property_words
 
-    def _is_small(self, token: Word) -> bool:
-        return (
-            self.is_written_small(token.form) or token.form in self._not_names or self.asks(token) or token.possessive
-        )
-
-    def is_common_or_part(self, tokens: list[Word], place: int) -> bool:
-        """Whether a small word is a common one, or stands beside one that is not: of "dan smith", smith is no name by itself."""
-        before = tokens[place - 1] if place and tokens[place].joined else None
-        after = tokens[place + 1] if place + 1 < len(tokens) and tokens[place + 1].joined else None
-        beside = [token for token in (before, after) if token is not None and token.form.isalpha()]
-        return self._is_small(tokens[place]) or not all(map(self._is_small, beside))
-
     def is_common(self, window: Sequence[Word], is_label: bool, cased: bool) -> bool:
         """Whether words that are a name as a whole are written as common words are: in a text without capitals."""
         content = [token for token in window if token.form not in self._not_names]

@@ -20,8 +20,6 @@ _MAX_TOKENS = 9  # of a name
 _MAX_PARTIAL = 5  # words of a part of a name
 _ACRONYM = 3  # letters: up to so many, an alias is an abbreviation
 _CLASS_PROPERTIES = frozenset({"P31", "P279"})
-_WELL_KNOWN = 40  # facts of an item whose name of common words counts without capitals: "the godfather"
-_CLEARLY = 2  # times the facts of the next item whose name has the word: the one that the word alone means
 
 
 class _Span(NamedTuple):
@@ -136,26 +134,20 @@ class NameSpotter:
                 candidates = [c for c in named if c.is_label or fits]
                 if not candidates:
                     continue
-                best, several = candidates[0], end - start > 1
-                known = not cased and several and best.is_label and best.frequency >= _WELL_KNOWN
+                best = candidates[0]
                 spelt = any(
                     c.label == surface and surface[:1].islower() for c in candidates
                 )  # "a-ha", as it is written
-                if known or spelt or self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
+                if spelt or self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
                     scored = [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
                     sort: Sort = "name"
-                    if not (known or spelt) and self._rules.is_common(tokens[start:end], best.is_label, cased):
+                    if not spelt and self._rules.is_common(tokens[start:end], best.is_label, cased):
                         sort = "common"
-                    elif not several and not best.is_label and not surface.isupper():
+                    elif end - start == 1 and not best.is_label and not surface.isupper():
                         sharing = self._close.sharing(form, tokens[start].capital)
-                        # far better known than all others whose names have the same word
-                        is_clear = all(_CLEARLY * c.frequency <= best.frequency for c in sharing if c.id != best.id)
-                        sort = "name" if is_clear else "part"
                         own = {candidate.id for candidate in candidates}
-                        scored += [
-                            (c, 0.8) for c in sharing if c.id not in own and self._close.is_surname(form, c, True)
-                        ]
-                    yield _Span(start, end, scored + self._shorter(text, tokens[start:end]), sort)
+                        scored += [(c, 0.8) for c in sharing if c.id not in own and self._close.is_surname(form, c)]
+                    yield _Span(start, end, scored, sort)
                     start = end - 1
                     break
             start += 1
@@ -178,14 +170,6 @@ class NameSpotter:
         if cased or not letters.islower() or self._rules.is_written_small(form):
             return False
         return any(letters.upper() in (*self._kb.aliases(c.id), *other_forms(c.label)) for c in named)
-
-    def _shorter(self, text: str, tokens: list[Word]) -> list[tuple[Candidate, float]]:
-        """What the name without its last word names, when that is a class: "the ... Trilogy", "the ... series"."""
-        names_class = self._language.answer_types.names_class
-        if len(tokens) < 3 or not names_class(tokens[-1].form) or tokens[-2].form in self._not_names:
-            return []
-        shorter = self._kb.candidates(fold(text[tokens[0].start : tokens[-2].end]))
-        return [(candidate, 0.7) for candidate in shorter if candidate.is_label and self._rules.is_name(candidate)]
 
     def classes(self, text: str) -> Iterator[SpottedName]:
         """The common nouns of a text that name classes, the longest first."""
@@ -247,7 +231,8 @@ class NameSpotter:
             return False
         if cased and self._rules.is_part_of_name(tokens, start, start + size):
             return False
-        if len(content) == 1 and not content[0].capital and self._rules.is_common_or_part(tokens, start + size - 1):
+        word = content[0]
+        if len(content) == 1 and not word.capital and (word.possessive or self._rules.is_written_small(word.form)):
             return False
         if size == 1 and window[0].capital and self._rules.is_adjective(tokens, start):  # "German businessman"
             return False
