@@ -146,19 +146,24 @@ class _Merging:
     def _canonical(self, entity: Entity) -> Entity:
         if is_known(entity):
             return in_scale(self._question.in_year(entity), self._scale)
-        number = _number_in_words(entity["label"], self._question.language)
-        return entity if number is None else in_scale(number, self._scale)
+        number = number_in_words(entity, self._question.language)
+        return entity if number is entity else in_scale(number, self._scale)
 
 
-@lru_cache(maxsize=4096)
-def _number_in_words(text: str, language: Language) -> Entity | None:
-    """The number that a text is in words, with a unit or without: "eight", "six metres"."""
-    number = language.literals.number_in_words(text)
+def number_in_words(entity: Entity, language: Language) -> Entity:
+    """The number that words are, with a unit or without ("eight", "six metres"); another entity as it is."""
+    text = entity["label"]
+    number = _number_in_words(text, language)
     if number is not None:
         return number_entity(str(number))
     unit = next((own for own in UNIT.finditer(text) if own.end() == len(text)), None)
-    number = None if unit is None else language.literals.number_in_words(text[: unit.start()])
-    return None if number is None else {"id": str(number), "label": text}
+    number = None if unit is None else _number_in_words(text[: unit.start()], language)
+    return entity if number is None else {"id": str(number), "label": text}
+
+
+@lru_cache(maxsize=4096)
+def _number_in_words(text: str, language: Language) -> int | None:
+    return language.literals.number_in_words(text)
 
 
 def _has_digit(text: str) -> bool:

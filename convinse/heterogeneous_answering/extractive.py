@@ -15,7 +15,7 @@ from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
 from ..support.errors import ConfigError
 from .abstention import note_abstention
-from .candidates import find_candidates
+from .candidates import find_candidates, number_in_words
 from .entity_voting import EntityVoting
 from .features import Measured, measure, score_shares
 from .question import Question
@@ -104,9 +104,10 @@ class ExtractiveAnswering(EntityVoting):
         own = in_evidences(spans, question.evidences, self.reader.row_form)
 
         def fit(entity: Entity) -> float:
-            return question.fit(entity) or _LEAST_FIT
+            return question.fit(number_in_words(entity, question.language)) or _LEAST_FIT
 
-        read = read_answers(own, question.evidences, shares, fit)
+        # among documents, where no items are known, most answers are words
+        read = read_answers(own, question.evidences, shares, fit, not question.knowledge.kb.has_facts)
         candidates = find_candidates(question, read, computed_answers(question))
         surest = max((span.probability for span in own), default=0.0)
         return measure(question, candidates, surest)

@@ -58,7 +58,12 @@ class WordRules:
         return all(self.is_written_small(token.form) or self.asks(token) for token in content)
 
     def is_name(self, candidate: Candidate) -> bool:
-        """Wikidata writes names with a capital; a lower-case one shows by its spelling ("a-ha", "deadmau5", "iPod")."""
+        """Wikidata writes names with a capital; a lower-case one shows by its spelling ("a-ha", "deadmau5", "iPod").
+
+        What documents are called are names, however they are written.
+        """
+        if not self._kb.has_facts:
+            return True
         label = candidate.label
         first = next(filter(str.isalnum, label), "")
         if first.isupper() or first.isdigit():
