@@ -61,10 +61,15 @@ class Pipeline:
         self.use_gold_answers = use_gold_answers
         self._is_owner = resources is None
         self.resources = resources or Resources(config)
-        self.qu: QuestionUnderstanding = qu or build_stage("qu", config, self.resources)
-        self.ers: EvidenceRetrievalScoring = ers or build_stage("ers", config, self.resources)
-        self.ha: HeterogeneousAnswering = ha or build_stage("ha", config, self.resources)
+        self._given = qu, ers, ha
+        self._build_stages()
         self.seconds: dict[str, float] = dict.fromkeys(STAGE_NAMES, 0.0)
+
+    def _build_stages(self) -> None:
+        qu, ers, ha = self._given
+        self.qu: QuestionUnderstanding = qu or build_stage("qu", self.config, self.resources)
+        self.ers: EvidenceRetrievalScoring = ers or build_stage("ers", self.config, self.resources)
+        self.ha: HeterogeneousAnswering = ha or build_stage("ha", self.config, self.resources)
 
     @property
     def conversations_at_once(self) -> int:
@@ -194,6 +199,8 @@ class Pipeline:
             use_gold_answers: whether earlier turns count with their gold answers.
             until: the last stage.
         """
+        if self.resources.renew():  # the documents changed: the next question is asked of the new ones
+            self._build_stages()
         stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
         self._run_stages(stages, turns, histories, sources, use_gold_answers, report)
 

@@ -146,6 +146,17 @@ class Resources:
             return self._cache
         return self._opened("cache", lambda: Cache(cache_path(self.config)))
 
+    def renew(self) -> bool:
+        """Let go of an index of documents that was changed, and of what was made from it; True if it was."""
+        dump = self._open.get("wikipedia")
+        if not (isinstance(dump, DocumentIndex) and dump.has_changed):
+            return False
+        with self._lock:
+            for name in ("wikipedia", "kb", "linker", "space", "names", "lifetimes", "row form", "answer typing"):
+                self._open.pop(name, None)
+            dump.close()
+        return True
+
     # -- models --------------------------------------------------------------------------------------------------------
 
     def reranker(self) -> BertReranker | None:

@@ -16,6 +16,7 @@ from contextlib import closing
 from pathlib import Path
 
 from convinse.cli import main
+from convinse.documents.index import DocumentIndex, update
 from convinse.formats.run_folder import FinishedConversation, RunFolder
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.passages.index import PassageIndex
@@ -46,6 +47,8 @@ def inputs(version):
     answers = [{"text": version, "answer_start": 0}]
     questions = [{"id": f"{n}", "question": "?", "answers": answers} for n in range(300)]
     paragraphs = [{"context": f"{version} text", "qas": questions}]
+    for number in range(40):
+        write(Path(f"{version}-files") / f"{number}.txt", f"File {number}\n\nThe {version} text of {number * number}.\n")
     write(f"{version}-squad.json", {"version": "1.1", "data": [{"title": "t", "paragraphs": paragraphs}]})
 
 
@@ -66,6 +69,10 @@ def write_results(version):
                 turn = {"turn": 0, "question": "?", "note": f"{name} " * 2000}
                 output.add(FinishedConversation.of({"conv_id": name, "questions": [turn]}))
         output.write_metrics({"num_questions": len(names)})
+
+
+def write_index(version):
+    update(OUT, [Path(f"../{version}-files")], None)
 
 
 def write_cache(version):
@@ -107,6 +114,7 @@ WRITERS = {
     "knowledge base": (command("kb", "build", "../{}.json", "--output", "out", "--quiet"), opened(KnowledgeBase)),
     "passages": (command("retrieve", "index", "../{}.jl", "--output", "out", "--force", "--quiet"), lambda: PassageIndex(OUT).build_id),
     "Wikipedia dump": (command("wikipedia", "import-pickle", "../{}.pickle", "--output", "out", "--quiet"), opened(WikipediaDump)),
+    "documents": (write_index, opened(DocumentIndex)),
     "converted": (command("convert", "../{}-squad.json", "out", "--to", "mrqa", "--from", "squad"), OUT.read_bytes),
     "model": (write_model, read_model),
     "results": (write_results, read_results),

@@ -17,7 +17,7 @@ FLOORS = (
     ("formats",),
     ("scoring",),
     ("knowledge_base", "wikipedia", "passages", "encoder", "language_models"),
-    ("answer_typing",),
+    ("answer_typing", "documents"),
     ("resources", "turn_results"),
     ("stage",),
     ("identity",),

@@ -14,6 +14,7 @@ from .documents import add_over, configured_over
 
 if TYPE_CHECKING:
     from ..records.conversation import HistoryPart, Turn
+    from ..records.evidence import Evidence
 
 _BEST_EVIDENCES = 5  # shown of a turn
 
@@ -96,14 +97,26 @@ def print_turn(turn: Turn) -> None:
     for answer in answers[:5]:
         entity = answer["answer"]
         time = f", {answer['time']}" if "time" in answer else ""
-        print(f"  {answer['rank']}. {entity['label']}{time} ({entity['id']})  {answer['score']:.3f}")
+        cited = any("citation" in turn["top_evidences"][place] for place in answer.get("evidences", [])[:1])
+        name = "" if cited else f" ({entity['id']})"  # what documents speak of has no id that people know
+        print(f"  {answer['rank']}. {entity['label']}{time}{name}  {answer['score']:.3f}")
         for place in answer.get("evidences", [])[:1]:
             evidence = turn["top_evidences"][place]
-            print(f"       [{evidence['source']}] {evidence['evidence_text']}")
+            print(f"       [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
     if turn["top_evidences"]:
         print("  best evidences:")
     for evidence in turn["top_evidences"][:_BEST_EVIDENCES]:
-        print(f"    {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}")
+        print(
+            f"    {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}"
+        )
+
+
+def in_file(evidence: Evidence) -> str:
+    """Where an evidence of a document stands, in brackets behind its text; empty for other evidences."""
+    from ..records.evidence import shown_citation
+
+    place = shown_citation(evidence)
+    return f"  ({place})" if place else ""
 
 
 def shown_part(part: HistoryPart) -> str:

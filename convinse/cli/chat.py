@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
 from .arguments import Commands
-from .ask import add_pipeline, input_lines, shown_part
+from .ask import add_pipeline, in_file, input_lines, shown_part
 from .documents import configured_over
 from .tables import console
 
@@ -127,7 +127,7 @@ class Chat:
             self._say(f"{before}{_shown_answer(answers[0])}", "" if before else "bold green")
             for place in answers[0].get("evidences", [])[:_SUPPORT]:
                 evidence = turn["top_evidences"][place]
-                self._say(f"  [{evidence['source']}] {evidence['evidence_text']}")
+                self._say(f"  [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
 
     def _why(self, _: str) -> None:
         """What was understood, taken from the history, found and scored."""
@@ -148,7 +148,8 @@ class Chat:
         counts = Counter(evidence["source"] for evidence in evidences)
         self._say(f"found: {', '.join(f'{counts[source]} {source}' for source in counts) or 'nothing'}")
         for evidence in evidences[:_SHOWN]:
-            self._say(f"  {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}")
+            text = f"{evidence['evidence_text']}{in_file(evidence)}"
+            self._say(f"  {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {text}")
         self._say("answers:" if turn["pred_answers"] else "answers: none")
         for answer in turn["pred_answers"][:_SHOWN]:
             reasons = ", ".join(answer.get("reasons", []))

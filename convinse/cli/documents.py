@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..documents.index import Updated
 
 _MODEL = "snapshot:model"
+_ABSTAIN_BELOW = 0.35  # by the part to choose by of bench documents
 _FAULTS_SHOWN = 20
 
 
@@ -52,7 +53,8 @@ def configured_over(options: argparse.Namespace) -> Config:
         folder = _kept_index(paths)
         config = configured(options)
         _report(update_index(folder, paths, config.evs_bi_encoder or _MODEL, options.quiet))
-    return configured(options, kb_path=NO_KB, ers_wikipedia_dump=str(folder), name=paths[0].resolve().name)
+    about = {"kb_path": NO_KB, "ers_wikipedia_dump": str(folder), "name": paths[0].resolve().name}
+    return configured(options, **about, ha_abstain_below=_ABSTAIN_BELOW)
 
 
 def _kept_index(paths: list[Path]) -> Path:

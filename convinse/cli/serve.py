@@ -16,12 +16,12 @@ from .arguments import (
     add_config,
     add_host,
     add_reader,
-    configured,
     port,
     positive,
     reader_config,
     size,
 )
+from .documents import add_over, configured_over
 
 if TYPE_CHECKING:
     from ..serving.api import ServiceOptions
@@ -62,6 +62,7 @@ def add(commands: Commands) -> None:
 
 
 def _add_service(sub: argparse.ArgumentParser) -> None:
+    add_over(sub)
     add_config(sub)
     sub.add_argument("--sources", metavar="SOURCES", help="where a request names none (default kb_text_table_info)")
     sub.add_argument(
@@ -122,7 +123,7 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
     from ..serving.app import run
 
     service = _service_options(options)
-    config = configured(options)
+    config = configured_over(options)
 
     def ready(address: str) -> None:
         print(f"{config.name}: the web page and the API are at {address} (Ctrl-C ends it)", flush=True)
@@ -154,7 +155,7 @@ def _mcp(options: argparse.Namespace) -> int:
     from ..serving.app import run
 
     service = _service_options(options, over_http=options.http is not None)
-    config = configured(options)
+    config = configured_over(options)
     with Pipeline(config) as pipeline, closing(PipelineTools(pipeline, service)) as tools:
         if options.http is None:
             serve_stdio(tools)

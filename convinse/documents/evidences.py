@@ -23,6 +23,7 @@ from .readers import ReadDocument
 
 LOGGER = logging.getLogger(__name__)
 FORMAT = 1  # raised when the same file gives other evidences
+_FIRST_ID = 1 << 40  # beyond the ids of Wikidata
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters from which a paragraph goes on in another passage
 _LONGEST_LEAD = 120  # characters of a title and a heading before an evidence
@@ -49,7 +50,7 @@ class DocumentEvidences(NamedTuple):
 def item_id(*path: str) -> str:
     """The id of what is at a path: a document, a section of it, a name in it."""
     digest = hashlib.blake2b("\0".join(path).encode("utf-8", "surrogatepass"), digest_size=5).digest()
-    return f"Q{int.from_bytes(digest, 'big') + 1}"
+    return f"Q{int.from_bytes(digest, 'big') + _FIRST_ID}"
 
 
 def title_of(name: str, document: ReadDocument) -> str:
@@ -148,7 +149,8 @@ class _Cutting:
                 continue
             yield from self._paragraph(" ".join("".join(beside).split()))
             beside.clear()
-            self._line = int(child.attributes.get("data-line") or self._line)
+            placed = child.css_first("[data-line]") if tag == "pre" else child
+            self._line = int((placed is not None and placed.attributes.get("data-line")) or self._line)
             self._page = int(child.attributes.get("data-page") or self._page)
             if tag in _HEADINGS:
                 self._enter(int(tag[1]), flatten(child, "text").text[:_LONGEST_LEAD])

@@ -43,8 +43,10 @@ def find_files(paths: Sequence[Path]) -> FoundFiles:
     left_out: Counter[str] = Counter()
     for given in paths:
         whole = given.expanduser().resolve()
-        if not whole.exists():
-            raise DataError(f"{given}: no such file or folder")
+        try:
+            whole.stat()
+        except OSError as error:
+            raise DataError(f"{given}: cannot be read: {error.strerror}") from None
         for path in [whole] if whole.is_file() else _below(whole, left_out):
             name = path.relative_to(whole.parent).as_posix()
             if reason := _reason_against(path):
@@ -72,7 +74,11 @@ def _reason_against(path: Path) -> str:
 
 def _below(folder: Path, left_out: Counter[str]) -> Iterator[Path]:
     ignoring: dict[Path, list[tuple[Path, GitIgnoreSpec]]] = {}
-    for place, folders, names in os.walk(folder):
+
+    def note(_: OSError) -> None:
+        left_out["folders that cannot be opened"] += 1
+
+    for place, folders, names in os.walk(folder, onerror=note):
         here = Path(place)
         specs = [*ignoring.get(here.parent, []), *_ignored_here(here, names)]
         ignoring[here] = specs

@@ -37,7 +37,7 @@ CREATE INDEX named_page ON named (page);
 """
 _FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
 _TOGETHER = 512  # evidences that are embedded together
-_WAIT = 30.0  # seconds for another process to finish its change
+WAIT = 30.0  # seconds for another process to finish its change
 
 
 class DocumentIndex(WikipediaDump):
@@ -138,7 +138,7 @@ def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, qui
     found = find_files(paths)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(folder / FILE, timeout=_WAIT, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(folder / FILE, timeout=WAIT, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 with progress("reading documents", len(found.files), "files", quiet) as advance:
@@ -148,7 +148,8 @@ def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, qui
                         f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, found.left_out)}"
                     )
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # SQLite has not taken it back by itself
+                    connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
     except (sqlite3.Error, OSError) as error:
@@ -223,7 +224,8 @@ class _Change:
         for digest, own in self._connection.execute("SELECT digest, counts FROM file WHERE digest != ''"):
             total += int(digest, 16)
             counts.update(msgspec.json.decode(own))
-        write_meta(self._connection, total, self._embedding, counts)
+        if self._connection.total_changes:  # else a running server need not read the same again
+            write_meta(self._connection, total, self._embedding, counts)
         kinds = (counted[kind] for kind in ("added", "changed", "removed", "unchanged"))
         return Updated(*kinds, self._faults, Counter(), counts)  # type: ignore[call-arg, arg-type]
 

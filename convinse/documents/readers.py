@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import html
 import io
+import logging
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +27,8 @@ _LONGEST_TITLE = 80
 _DELIMITERS = ",;\t|"
 _SNIFFED = 1 << 16  # characters
 _UNDERLINE = re.compile(r"(=+|-+|~+|\*+)\s*")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a]")
+_ROLE = re.compile(r":[a-z][\w:+.-]*:`([^`]*)`")
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,:/ -]*%?")
 
 
@@ -57,17 +61,13 @@ def read_document(name: str, data: bytes) -> ReadDocument:
 
 
 def decoded(data: bytes) -> str:
-    """The text of bytes. Raises `DataError`: they are none, or a line is too long."""
+    """The text of bytes: UTF-8, UTF-16 with its mark, else Windows-1252. Raises `DataError`: they are none, or a line is too long."""
+    is_wide = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError:
-        import charset_normalizer
-
-        best = charset_normalizer.from_bytes(data[:_SNIFFED]).best()
-        if best is None or b"\0" in data[:_SNIFFED]:
-            raise DataError("is no text") from None
-        text = data.decode(best.encoding, "replace")
-    if "\0" in text:
+        text = data.decode("cp1252", "replace")
+    if _CONTROL.search(text):
         raise DataError("is no text")
     if max(map(len, text.splitlines()), default=0) > LONGEST_LINE:
         raise DataError(f"has a line of more than {LONGEST_LINE:,} characters")
@@ -75,16 +75,24 @@ def decoded(data: bytes) -> str:
 
 
 def _text(data: bytes) -> ReadDocument:
-    lines = decoded(data).splitlines()
     parts: list[str] = []
-    for start, block in _paragraphs(lines):
-        if len(block) == 2 and _UNDERLINE.fullmatch(block[1]):
+    title = ""
+    paragraphs = list(_paragraphs(decoded(data).splitlines()))
+    for start, block in paragraphs:
+        if (
+            not parts
+            and len(paragraphs) > 1
+            and len(block) == 1
+            and len(block[0]) <= _LONGEST_TITLE
+            and block[0][-1] not in ".:,"
+        ):
+            title = block[0]
+            parts.append(f"<h1 data-line={start}>{html.escape(title)}</h1>")
+        elif len(block) == 2 and _UNDERLINE.fullmatch(block[1]):
             parts.append(f"<h2 data-line={start}>{html.escape(block[0])}</h2>")
         else:
             parts.append(f"<p data-line={start}>{html.escape(' '.join(block))}</p>")
-    first = next((line.strip() for line in lines if line.strip()), "")
-    is_title = len(first) <= _LONGEST_TITLE and not first.endswith((".", ":", ","))
-    return ReadDocument(first if is_title else "", "".join(parts))
+    return ReadDocument(title, "".join(parts))
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
@@ -104,7 +112,8 @@ def _markdown(data: bytes) -> ReadDocument:
     if front := _FRONT_MATTER.match(text):
         fields = yaml.safe_load(front[1])
         if isinstance(fields, dict):
-            title, before = str(fields.get("title") or ""), _pairs(fields)
+            title = str(fields.pop("title", None) or "")
+            before = _pairs(fields)
             text = "\n" * front[0].count("\n") + text[front.end() :]
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     tokens = parser.parse(text)
@@ -118,7 +127,8 @@ def _restructured(data: bytes) -> ReadDocument:
     from docutils.core import publish_parts
 
     settings = {"raw_enabled": False, "file_insertion_enabled": False, "report_level": 5, "halt_level": 5}
-    parts = publish_parts(decoded(data), writer="html5", settings_overrides={**settings, "initial_header_level": "2"})
+    text = _ROLE.sub(r"``\1``", decoded(data))  # those of Sphinx are not known here
+    parts = publish_parts(text, writer="html5", settings_overrides={**settings, "initial_header_level": "2"})
     return ReadDocument(str(parts["title"]) and LexborHTMLParser(parts["title"]).text().strip(), parts["html_body"])
 
 
@@ -132,13 +142,15 @@ def _html(data: bytes) -> ReadDocument:
 
 
 def table(rows: Iterable[Sequence[str]], first: int = 1) -> str:
-    """The rows of a table, with the number of each from `first`; a first row of names alone is its header."""
-    lines = []
+    """The rows of a table, with the number of each from `first` (0: of none); a first row of names alone is its header."""
+    lines: list[str] = []
     for number, row in enumerate(rows, first):
-        is_header = number == first and all(row) and len({*row}) == len(row) and not any(map(_NUMBER.fullmatch, row))
+        if not any(row):
+            continue
+        is_header = not lines and all(row) and len({*row}) == len(row) and not any(map(_NUMBER.fullmatch, row))
         tag = "th" if is_header else "td"
         cells = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
-        lines.append(f"<tr data-line={number}>{cells}</tr>")
+        lines.append(f"<tr data-line={number if first else 0}>{cells}</tr>")
     return f'<table class="wikitable">{"".join(lines)}</table>'
 
 
@@ -149,7 +161,7 @@ def _separated(data: bytes) -> ReadDocument:
     except csv.Error:
         delimiter = ","
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    return ReadDocument("", table([cell.strip() for cell in row] for row in rows if any(row)))
+    return ReadDocument("", table([cell.strip() for cell in row] for row in rows))
 
 
 def _json(data: bytes) -> ReadDocument:
@@ -213,6 +225,7 @@ def unpacked(data: bytes) -> zipfile.ZipFile:
 def _pdf(data: bytes) -> ReadDocument:
     from pypdf import PdfReader
 
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it says of damaged files it raises, too
     reader = PdfReader(io.BytesIO(data))
     if reader.is_encrypted and not reader.decrypt(""):
         raise DataError("needs a password")
@@ -237,7 +250,7 @@ def _word(data: bytes) -> ReadDocument:
     document, parts = Document(io.BytesIO(data)), []
     for block in document.iter_inner_content():
         if isinstance(block, Table):
-            parts.append(table([cell.text.strip() for cell in row.cells] for row in block.rows))
+            parts.append(table(([cell.text.strip() for cell in row.cells] for row in block.rows), 0))
             continue
         style = (block.style.name if block.style is not None else "") or ""
         level = int(style[-1]) + 1 if re.fullmatch(r"Heading [1-5]", style) else 1 if style == "Title" else 0
@@ -254,7 +267,7 @@ def _sheets(data: bytes) -> ReadDocument:
     parts = []
     for sheet in workbook.worksheets:
         rows = [list(map(_cell, row)) for row in sheet.iter_rows(values_only=True)]
-        parts.append(f"<h2>{html.escape(sheet.title)}</h2>{table(row for row in rows if any(row))}")
+        parts.append(f"<h2>{html.escape(sheet.title)}</h2>{table(rows)}")
     return ReadDocument(workbook.properties.title or "", "".join(parts))
 
 
@@ -271,7 +284,7 @@ def _slides(data: bytes) -> ReadDocument:
     for number, slide in enumerate(presentation.slides, 1):
         for shape in slide.shapes:
             if shape.has_table:
-                parts.append(table([cell.text.strip() for cell in row.cells] for row in shape.table.rows))
+                parts.append(table(([cell.text.strip() for cell in row.cells] for row in shape.table.rows), 0))
             elif shape.has_text_frame:
                 tag = "h2" if shape == slide.shapes.title else "p"
                 texts = (html.escape(own.text) for own in shape.text_frame.paragraphs if own.text.strip())

@@ -23,13 +23,16 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         return f"the question seems to be {language}; only English is understood"
     unknown = unknown_names(question)
     likely = ranked[0].score if ranked else 0.0
-    if likely >= least and not unknown:
+    is_untold = bool(question.evidences) and _is_untold(question)
+    if likely >= least and not unknown and not is_untold:
         return None
     if unknown:
         return f"nothing is known of {_listed(unknown)}"
     if not question.evidences:
         names = [entity["label"] for entity in question.about]
         return f"nothing was found about {_listed(names)}" if names else "no name in the question is known"
+    if is_untold:
+        return "no evidence has a word of the question"
     if len(ranked) > 1 and ranked[1].score >= _RIVAL * likely and likely + ranked[1].score >= least:
         first, second = (answer.entity["label"] for answer in ranked[:2])
         return f"the evidences disagree: {first} or {second}"
@@ -49,6 +52,13 @@ def unknown_names(question: Question) -> list[str]:
         return []
     told = " ".join(fold(evidence["evidence_text"]) for evidence in question.evidences)
     return [name for name in question.unlinked if f" {fold(name)} " not in f" {told} "]
+
+
+def _is_untold(question: Question) -> bool:
+    """Whether no evidence has a keyword of a question about documents, which nothing else tells to be about something else."""
+    keywords = question.language.properties.keywords
+    asked = frozenset[str]() if question.knowledge.kb.has_facts else keywords(question.in_full)
+    return bool(asked) and all(asked.isdisjoint(keywords(own["evidence_text"])) for own in question.evidences)
 
 
 def foreign(question: str, common: frozenset[str], names: Iterable[str] = ()) -> str | None:

@@ -145,6 +145,17 @@ class Evidence(_AnnotatedText, total=False):
     citation: Citation
 
 
+def shown_citation(evidence: Evidence) -> str:
+    """Where an evidence of a document stands, for people: `guide.md, Install > Linux, line 12`; empty for other evidences."""
+    citation = evidence.get("citation")
+    if citation is None:
+        return ""
+    place = (
+        f"line {citation['line']}" if "line" in citation else f"page {citation['page']}" if "page" in citation else ""
+    )
+    return ", ".join(part for part in (citation["file"], " > ".join(citation["headings"]), place) if part)
+
+
 def with_score(evidence: Evidence, score: float) -> Evidence:
     """A copy of an evidence that has this `score`."""
     return {**evidence, "score": score}

@@ -48,7 +48,7 @@ from .chat_completions import (
 from .conversations import ConversationStore, check_has_room, checked_question, checked_sources, checking, open_session
 from .metrics import CONTENT_TYPE, RequestCounter, ServiceMetrics
 from .turns import StageListener, TurnQueue, TurnStream, named_events
-from .web_page import PAGE_PATH, ExampleConversation, WebPage, WholeTable, find_table, read_examples
+from .web_page import PAGE_PATH, ExampleConversation, WebPage, WholeTable, examples_of, find_table
 
 # seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
 # with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
@@ -111,7 +111,7 @@ class ConversationService:
     @functools.cached_property
     def examples(self) -> list[ExampleConversation]:
         """The conversations to begin with."""
-        return read_examples(self.pipeline.config)
+        return examples_of(self.pipeline)
 
 
 class _Body(BaseModel):

@@ -12,7 +12,9 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ..config import Config
+from ..config import SNAPSHOT, Config
+from ..documents.index import DocumentIndex
+from ..documents.suggestions import suggested
 from ..experiment import read_part
 from ..pipeline import Pipeline
 from ..records.evidence import Row
@@ -80,6 +82,18 @@ class WholeTable(msgspec.Struct):
 
     rows: list[Row]
     total: int
+
+
+def examples_of(pipeline: Pipeline) -> list[ExampleConversation]:
+    """Return questions to begin with: of the documents that are asked about, or of the configured dev part if it is about the data."""
+    config, dump = pipeline.config, pipeline.resources.wikipedia
+    if isinstance(dump, DocumentIndex):
+        return [
+            ExampleConversation(domain=own.title, questions=own.questions) for own in suggested(dump, _MOST_EXAMPLES)
+        ]
+    embedded, is_embedded = Config(), config.benchmark_path.startswith(SNAPSHOT)
+    is_other = (config.kb_path, config.ers_wikipedia_dump) != (embedded.kb_path, embedded.ers_wikipedia_dump)
+    return [] if is_embedded and is_other else read_examples(config)
 
 
 def read_examples(config: Config) -> list[ExampleConversation]:

@@ -264,6 +264,8 @@ class Embedding(NamedTuple):
     def packed(self, pages: Sequence[Sequence[Evidence]]) -> list[bytes]:
         """The vectors of the evidences of pages, each with the key of what the model read, its scale and numbers of 8 bits."""
         texts = [as_read(own, self.row_form) for evidences in pages for own in with_ranked_rows(evidences)]
+        if not texts:
+            return [b""] * len(pages)
         vectors = self.embed(texts)
         keys = np.array([_text_key(text) for text in texts], np.int64)[:, None]
         scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)

@@ -90,7 +90,7 @@ function outside(address, text, kind) {
 }
 
 const WIKIDATA = "https://www.wikidata.org/wiki/";
-const isItem = (id) => /^Q[1-9]\d*$/.test(id);
+const isItem = (id) => /^Q[1-9]\d{0,9}$/.test(id); // what documents speak of has longer ids
 
 /** An entity, with its page at Wikidata where it has one. */
 export function entity({ id, label }, content = label) {

@@ -148,9 +148,15 @@ function grid(caption, rows, current) {
 }
 
 function foot(evidence) {
+  if (evidence.citation) return element("p", { class: "foot" }, words(cited(evidence.citation)));
   const about = evidence.retrieved_for_entity;
   const pages = pagesOf(about?.id);
   return pages.length ? element("p", { class: "foot" }, words(shortened(about.label, 80)), pages) : [];
+}
+
+/** Where an evidence of a document stands. */
+function cited({ file, headings, line, page }) {
+  return [file, headings.join(" › "), line ? `line ${line}` : page ? `page ${page}` : ""].filter(Boolean).join(", ");
 }
 
 /** All evidences of a turn, behind a line that says how many there are of each source. */

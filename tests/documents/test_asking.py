@@ -1,0 +1,146 @@
+"""Questions over a folder of files, from the command line, in a conversation and on the page."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from convinse import Pipeline, load_config
+from convinse.cli import main
+from convinse.documents.index import DocumentIndex, update
+from convinse.documents.suggestions import suggested
+from convinse.serving.web_page import examples_of
+from written import write
+
+MUSEUM = """# Harbour museum
+
+The harbour museum in Lindwick was opened in 1987. Its first director was Marta Kessler, a marine biologist.
+
+## Ships
+
+The museum shows 312 model ships. The largest of them, the Aurelia, is six metres long.
+"""
+LIBRARY = "Lindwick library\n\nThe public library of Lindwick lends 40,000 books a year and is open on Sundays.\n"
+TICKETS = "Ticket,Price,Valid\nAdult,9 euros,one day\nChild,4 euros,one day\nFamily,20 euros,two days\n"
+
+
+@pytest.fixture
+def town(workdir):
+    write("town/museum.md", MUSEUM)
+    write("town/library.txt", LIBRARY)
+    write("town/tickets.csv", TICKETS)
+    return Path("town")
+
+
+def asked(capsys, *questions):
+    """The turns of a conversation over the folder."""
+    assert main(["ask", "--over", "town", "--json", "--quiet", *questions]) == 0
+    return json.loads(capsys.readouterr().out)["questions"]
+
+
+def answer(turn):
+    return turn["pred_answers"][0]["answer"]["label"]
+
+
+def cited(turn):
+    return turn["top_evidences"][turn["pred_answers"][0]["evidences"][0]]["citation"]
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "citation"),
+    [
+        ("Who was the first director of the harbour museum?", "Marta Kessler", {"file": "town/museum.md", "headings": [], "line": 3}),
+        ("How long is the Aurelia?", "six metres", {"file": "town/museum.md", "headings": ["Ships"], "line": 7}),
+        ("How many books does the library lend?", "40,000", {"file": "town/library.txt", "headings": [], "line": 3}),
+        ("How much is a family ticket?", "20 euros", {"file": "town/tickets.csv", "headings": [], "line": 4}),
+    ],
+)  # fmt: skip
+def test_a_question_is_answered_from_a_file_and_cites_it(town, capsys, question, right, citation):
+    (turn,) = asked(capsys, question)
+    assert (answer(turn), cited(turn)) == (right, citation) and "abstained" not in turn
+
+
+def test_a_conversation_keeps_its_topic_and_leaves_it(town, capsys):
+    turns = asked(
+        capsys,
+        "Who was the first director of the harbour museum?",
+        "When was it opened?",
+        "How much is a family ticket?",
+    )
+    assert [answer(turn) for turn in turns] == ["Marta Kessler", "1987", "20 euros"]
+    assert turns[1]["resolved_question"] == "When was Harbour museum opened?"
+    assert turns[2]["resolved_question"] == turns[2]["question"]
+
+
+def test_nothing_but_the_files_answers(town, capsys):
+    turns = asked(capsys, "Who directed the film Titanic?", "Who wrote requests?")
+    assert [turn["abstained"]["reason"] for turn in turns] == [
+        "nothing is known of 'Titanic'",
+        "no evidence has a word of the question",
+    ]
+    assert all("citation" in own for turn in turns for own in turn["top_evidences"])
+
+
+def test_the_answer_is_printed_with_its_place(town, capsys):
+    assert main(["ask", "--over", "town", "How long is the Aurelia?"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert next(line for line in lines if line.startswith("  1.")).split("  ")[1] == "1. six metres"
+    assert any(line.endswith("is six metres long.  (town/museum.md, Ships, line 7)") for line in lines)
+
+
+def test_an_index_of_its_own_is_made_and_brought_up_to_date(town, capsys):
+    write("town/broken.json", "{")
+    for expected in (("added", "3"), ("unchanged", "4")):
+        assert main(["index", "town", "--output", "kept", "--quiet"]) == 0
+        assert ["│", expected[0], "│", expected[1], "│"] in [
+            line.split() for line in capsys.readouterr().out.splitlines()
+        ]
+    assert main(["ask", "--over", "kept", "--quiet", "How long is the Aurelia?"]) == 0
+    assert "1. six metres" in capsys.readouterr().out
+
+
+def test_a_file_that_cannot_be_read_is_a_line_and_the_others_answer(town, capsys):
+    write("town/broken.json", "{")
+    assert main(["ask", "--over", "town", "How long is the Aurelia?"]) == 0
+    printed = capsys.readouterr()
+    assert "1. six metres" in printed.out
+    assert [line for line in printed.err.splitlines() if "broken.json" in line] == [
+        "town/broken.json: cannot be read (Input data was truncated)"
+    ]
+
+
+def test_a_path_that_is_not_there_is_an_error_of_one_line(workdir, capsys):
+    assert main(["ask", "--over", "nowhere", "Who?"]) == 1
+    assert capsys.readouterr().err == "convinse: nowhere: cannot be read: No such file or directory\n"
+
+
+@pytest.fixture
+def pipeline(town):
+    update(Path("index"), [town], None)
+    with Pipeline(
+        load_config("lexical.yml", kb_path="none", ers_wikipedia_dump="index", ers_use_cache=False)
+    ) as opened:
+        yield opened
+
+
+def test_a_running_pipeline_answers_from_the_changed_files(town, pipeline):
+    session = pipeline.session("text")
+    assert "312" in str(session.ask("How many model ships does the museum show?")["top_evidences"][0])
+    write("town/museum.md", MUSEUM.replace("312", "313"))
+    update(Path("index"), [town], None)
+    assert "313" in str(session.ask("How many model ships does the museum show?")["top_evidences"][0])
+
+
+def test_questions_to_begin_with_come_from_the_files(pipeline):
+    with closing(DocumentIndex(Path("index"))) as index:
+        assert [(own.title, own.questions) for own in suggested(index, 6)] == [
+            ("tickets", ["What is the price of Adult?", "What is the valid of Child?", "What is the price of Family?"])
+        ]
+    assert [own.domain for own in examples_of(pipeline)] == ["tickets"]
+
+
+def test_examples_of_the_embedded_data_are_not_shown_to_others(workdir):
+    with Pipeline(load_config("lexical.yml", kb_path="none", ers_wikipedia_dump=None, ers_use_cache=False)) as pipeline:
+        assert examples_of(pipeline) == []
+        assert pipeline.ask(["Who directed Titanic?"])["questions"][0]["top_evidences"] == []

@@ -1,0 +1,162 @@
+"""The index of documents: changed in place, it is as if it had been built anew."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from convinse.documents.index import FILE, DocumentIndex, update
+from convinse.support.errors import DataError, IndexFileError, OutputError
+from convinse.wikipedia.dump import Embedding, search_words
+from written import write
+
+
+def embed(texts):
+    """Vectors by the letters of a text."""
+    counts = np.array([[text.count(letter) for letter in "aeinorst"] for text in texts], np.float32)
+    return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+
+
+LETTERS = Embedding("letters", 8, "plain", embed)
+
+
+def built(*paths, folder="index", embedding=LETTERS):
+    return update(Path(folder), [Path(path) for path in paths], embedding)
+
+
+def state(folder="index"):
+    """All that an index answers with."""
+    with closing(DocumentIndex(Path(folder))) as index:
+        found = [index.search(search_words(text), 50) for text in ("boat harbour", "ida", "red")]
+        nearest = [index.nearest(embed([text])[0], 50) for text in ("boat harbour", "ida")]
+        names = {word: index.names.candidates(word) for word in ("notes", "boat", "ida", "log")}
+        return (
+            index.build_id,
+            index.counts,
+            index.files(),
+            {own: index.get(own) for own in index.items()},
+            found,
+            nearest,
+            names,
+        )
+
+
+def test_what_is_new_changed_and_gone_is_read_once(workdir):
+    write("t/a.md", "# Boat\n\nThe boat is red.\n")
+    write("t/b.md", "# Log\n\nIda was here.\n")
+    done = built("t")
+    assert (done.added, done.changed, done.removed, done.unchanged) == (2, 0, 0, 0)
+    assert built("t")[:4] == (0, 0, 0, 2)
+    os.utime("t/a.md", (1, 1))
+    assert built("t")[:4] == (0, 0, 0, 2)  # the same content
+    write("t/a.md", "# Boat\n\nThe boat is blue.\n")
+    Path("t/b.md").rename("t/c.md")
+    assert built("t")[:4] == (1, 1, 1, 0)
+    with closing(DocumentIndex(Path("index"))) as index:
+        assert index.files() == [("t/a.md", ""), ("t/c.md", "")]
+        assert index.search(search_words("red"), 9) == [] and len(index.search(search_words("blue"), 9)) == 1
+        assert index.counts == {"pages": 2, "text": 2}
+
+
+NAMES = st.sampled_from(["a.md", "b.txt", "sub/c.csv", "d.json"])
+TEXTS = st.sampled_from(
+    [
+        "# Boat\n\nThe boat is red.\n",
+        "name,age\nIda,31\nPer,8\n",
+        '{"log": "harbour"}',
+        "Notes\n\nIda likes boats. " * 30,
+        "\x00",
+    ]
+)
+
+
+@settings(max_examples=25)
+@given(changes=st.lists(st.lists(st.tuples(NAMES, st.none() | TEXTS), max_size=3), min_size=1, max_size=4))
+def test_an_index_that_was_changed_is_one_that_was_built_anew(tmp_path_factory, changes):
+    os.chdir(tmp_path_factory.mktemp("law"))
+    write("t/always.md", "# Always\n\nThe harbour.\n")
+    for turn, change in enumerate(changes):
+        for name, text in change:
+            path = Path("t", name)
+            if text is None:
+                path.unlink(missing_ok=True)
+            else:
+                os.utime(write(path, text), (turn, turn))
+        built("t")
+    built("t", folder="anew")
+    assert state() == state("anew")
+
+
+def test_files_that_cannot_be_read_are_told_each_time_and_not_read_again(workdir):
+    write("t/a.md", "# Boat\n\nThe boat is red.\n")
+    write("t/b.json", "{")
+    for _ in range(2):
+        faults = built("t").faults
+        assert list(faults) == ["t/b.json"] and faults["t/b.json"].startswith("cannot be read")
+    write("t/b.json", '{"a": 1}')
+    assert built("t").faults == {}
+
+
+def test_without_a_file_that_can_be_read_there_is_no_index(workdir):
+    write("t/b.json", "{")
+    write("t/c.png", b"x")
+    with pytest.raises(DataError, match="t: no file can be read .*b.json cannot be read.*1 of kinds that are not read"):
+        built("t")
+    with pytest.raises(IndexFileError):
+        DocumentIndex(Path("index"))
+
+
+def test_another_model_reads_all_files_again(workdir):
+    write("t/a.md", "# Boat\n\nThe boat is red.\n")
+    built("t", embedding=None)
+    assert built("t").added == 1
+    assert state()[5][0] != []
+
+
+def test_a_reader_sees_that_an_index_was_changed(workdir):
+    write("t/a.md", "# Boat\n\nThe boat is red.\n")
+    built("t")
+    with closing(DocumentIndex(Path("index"))) as index:
+        assert not index.has_changed
+        built("t")
+        assert not index.has_changed
+        write("t/a.md", "# Boat\n\nThe boat is very blue.\n")
+        built("t")
+        assert index.has_changed
+
+
+def test_a_second_writer_is_refused(workdir, monkeypatch):
+    write("t/a.md", "# Boat\n\nThe boat is red.\n")
+    built("t")
+    monkeypatch.setattr("convinse.documents.index.WAIT", 0.1)
+    with closing(sqlite3.connect(Path("index", FILE))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(OutputError, match="index: cannot be written: another process is changing it; wait for it"):
+            built("t")
+    assert built("t").unchanged == 1
+
+
+def test_damage_is_found_and_named(workdir):
+    write("t/a.md", "# Boat\n\n" + "The boat is red.\n\n" * 2000)
+    built("t")
+    path = Path("index", FILE)
+    with closing(DocumentIndex(Path("index"))) as index:
+        index.verify()
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 4096] = bytes(4096)
+    path.write_bytes(data)
+    with (
+        pytest.raises(IndexFileError, match="remove it and build it again|build it again"),
+        closing(DocumentIndex(Path("index"))) as index,
+    ):
+        index.verify()
+    path.write_bytes(b"no database" * 500)
+    with pytest.raises(IndexFileError, match="index"):
+        DocumentIndex(Path("index"))
+    with pytest.raises(IndexFileError, match="elsewhere: no index of documents; make it with convinse index PATH"):
+        DocumentIndex(Path("elsewhere"))

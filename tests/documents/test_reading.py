@@ -1,0 +1,196 @@
+"""Files of all kinds as evidences: what is read of them, where it stands, and what is wrong with those that cannot be read."""
+
+import io
+import zipfile
+
+import pytest
+from docx import Document
+from hypothesis import given
+from hypothesis import strategies as st
+from openpyxl import Workbook
+from pptx import Presentation
+from pypdf import PdfWriter
+
+from case_tables import each_case
+from convinse.documents import readers
+from convinse.documents.evidences import document_evidences
+from convinse.documents.readers import READERS, read_document
+from convinse.support.errors import DataError
+
+LONGEST = 400
+
+
+def read(name, data):
+    return document_evidences(name, read_document(name, data))
+
+
+def shown(found):
+    return [
+        [own["source"], own["citation"]["headings"], own["citation"].get("line"), own["evidence_text"]]
+        for own in found.evidences
+    ]
+
+
+@each_case("documents")
+def test_a_file_gives_evidences(case):
+    found = read(case["file"], case["content"].encode(case.get("encoding", "utf-8")))
+    assert shown(found) == case["evidences"]
+    assert [thing.entity["label"] for thing in found.named] == case["names"]
+    for own in found.evidences:
+        assert own["citation"]["file"] == case["file"]
+        labels = {entity["id"]: entity["label"] for entity in own["wikidata_entities"]}
+        named = [own["evidence_text"][place["start"] : place["end"]] for place in own["mentions"]]
+        sections = own["citation"]["headings"][-1:]
+        starts = (
+            [case["names"][0], *sections]
+            if own["evidence_text"].startswith(", ".join([case["names"][0], *sections]))
+            else [case["names"][0]]
+        )
+        assert named[: len(starts)] == starts and all(place["id"] in labels for place in own["mentions"])
+
+
+def written(write):
+    packed = io.BytesIO()
+    write(packed)
+    return packed.getvalue()
+
+
+def word():
+    document = Document()
+    document.add_heading("Report", 0)
+    document.add_heading("Costs", 1)
+    document.add_paragraph("Rope cost 5 euros.")
+    table = document.add_table(2, 2)
+    for cell, text in zip(
+        (cell for row in table.rows for cell in row.cells), ("Item", "Price", "Rope", "12"), strict=True
+    ):
+        cell.text = text
+    return written(document.save)
+
+
+def sheet():
+    workbook = Workbook()
+    workbook.active.title = "Crew"
+    workbook.active.append(["Name", "Age"])
+    workbook.active.append(["Ida", 31])
+    return written(workbook.save)
+
+
+def slides():
+    presentation = Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    slide.shapes.title.text, slide.placeholders[1].text = "Plan", "Sail north."
+    return written(presentation.save)
+
+
+def book():
+    def write(packed):
+        with zipfile.ZipFile(packed, "w") as file:
+            file.writestr(
+                "META-INF/container.xml",
+                '<container><rootfiles><rootfile full-path="o/c.opf"/></rootfiles></container>',
+            )
+            manifest = '<manifest><item id="b" href="b.xhtml"/><item id="a" href="a.xhtml"/></manifest>'
+            spine = '<spine><itemref idref="a"></itemref><itemref idref="b"></itemref></spine>'
+            file.writestr(
+                "o/c.opf", f"<package><metadata><dc:title>Tides</dc:title></metadata>{manifest}{spine}</package>"
+            )
+            file.writestr("o/a.xhtml", "<html><body><h2>One</h2><p>High at noon.</p></body></html>")
+            file.writestr("o/b.xhtml", "<html><body><h2>Two</h2><p>Low at six.</p></body></html>")
+
+    return written(write)
+
+
+def page(text="The gate opens at 7."):
+    """A PDF of one page, written by hand."""
+    drawn = f"BT /F1 12 Tf 9 99 Td ({text}) Tj ET"
+    font = "/Resources<</Font<</F1 5 0 R>>>>"
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R{font}>>",
+        f"<</Length {len(drawn)}>>\nstream\n{drawn}\nendstream", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]  # fmt: skip
+    file, places = "%PDF-1.4\n", []
+    for number, own in enumerate(objects, 1):
+        places.append(len(file))
+        file += f"{number} 0 obj\n{own}\nendobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    return f"{file}xref\n0 6\n0000000000 65535 f \n{table}trailer\n<</Root 1 0 R/Size 6>>\nstartxref\n{len(file)}\n%%EOF\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "texts"),
+    [
+        ("a.docx", word, ["Report, Costs, Rope cost 5 euros.", "Report, Costs, Item is Rope, Price is 12"]),
+        ("a.xlsx", sheet, ["a, Crew, Name is Ida, Age is 31"]),
+        ("a.pptx", slides, ["a, Plan, Sail north."]),
+        ("a.epub", book, ["Tides, One, High at noon.", "Tides, Two, Low at six."]),
+        ("a.pdf", page, ["a, The gate opens at 7."]),
+    ],
+)
+def test_packed_documents_are_read(name, make, texts):
+    assert [own["evidence_text"] for own in read(name, make()).evidences] == texts
+
+
+def test_slides_and_pages_are_cited():
+    assert read("a.pptx", slides()).evidences[0]["citation"] == {"file": "a.pptx", "headings": ["Plan"], "page": 1}
+    assert read("a.pdf", page()).evidences[0]["citation"] == {"file": "a.pdf", "headings": [], "page": 1}
+
+
+def locked():
+    writer = PdfWriter()
+    writer.add_blank_page(9, 9)
+    writer.encrypt("secret", algorithm="RC4-128")
+    return written(writer.write)
+
+
+def bomb():
+    def write(packed):
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("word/document.xml", bytes(3_000_000))
+
+    return written(write)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.pdf", lambda: b"%PDF-1.7 broken", "cannot be read"),
+        ("a.pdf", locked, "needs a password"),
+        ("a.pdf", lambda: page(""), "has no text; is it a scan"),
+        ("a.docx", lambda: b"PK\x03\x04 cut off", "cannot be read"),
+        ("a.docx", bomb, "unpacks to more than 1 MB"),
+        ("a.xlsx", bomb, "unpacks to more than 1 MB"),
+        ("a.pptx", bomb, "unpacks to more than 1 MB"),
+        ("a.epub", bomb, "unpacks to more than 1 MB"),
+        ("a.txt", lambda: b"\x00\x01\x02\xff" * 50, "is no text"),
+        ("a.csv", lambda: b"x" * 3000, "has a line of more than 2,000 characters"),
+        ("a.json", lambda: b'{"a": ', "cannot be read"),
+        ("a.jsonl", lambda: b'{"a": 1}\nno\n', "a line is no JSON"),
+        ("a.md", lambda: b"---\na: [\n---\n", "cannot be read"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why_in_one_line(name, data, reason, monkeypatch):
+    monkeypatch.setattr(readers, "LARGEST_UNPACKED", 1_000_000)
+    monkeypatch.setattr(readers, "LONGEST_LINE", 2_000)
+    with pytest.raises(DataError, match=reason) as raised:
+        read_document(name, data())
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", sorted(READERS))
+@given(data=st.one_of(st.binary(max_size=300), st.text(max_size=300).map(str.encode)))
+def test_whatever_a_file_holds_it_is_read_or_refused_in_one_line(kind, data):
+    try:
+        found = read(f"a{kind}", data)
+    except DataError as error:
+        assert "\n" not in str(error)
+    else:
+        assert all(0 < len(own["evidence_text"]) <= LONGEST for own in found.evidences if own["source"] != "info")
+
+
+def test_a_long_paragraph_is_several_passages_that_lose_nothing():
+    sentences = [f"Boat number {number} left the harbour on day {number}." for number in range(60)]
+    found = read("log.txt", f"Log\n\n{' '.join(sentences)}".encode())
+    texts = [own["evidence_text"].removeprefix("Log, ") for own in found.evidences]
+    assert " ".join(texts) == " ".join(sentences) and len(texts) > 5
+    assert all(len(text) <= 300 for text in texts)
