@@ -26,6 +26,7 @@ from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
 from ..support.files import replacing, steadily
 from ..support.jsonlines import JSON_ERRORS
 from .page import FORMAT, whole_rows, with_ranked_rows
+from .stored_vectors import PLACES, StoredVectors, packed
 
 LOGGER = logging.getLogger(__name__)
 _SQLITE = b"SQLite format 3\x00"
@@ -43,12 +44,7 @@ CREATE TABLE vectors (page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
 """
 # the words of evidences in the full-text index of SQLite, without a copy of the text: BM25 in the file that is there anyway
 _WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, tokenize='unicode61')"
-_PLACES = (
-    1 << 20
-)  # evidences of a page at most; a row of `words` is that of the page times this, and the evidence's place
 _PIECE = re.compile(r"[^\W_]+")
-_LEVELS = 127  # of a number of a vector
-_HEAD = 12  # bytes before the numbers of a vector: the key of its text and the scale
 
 
 class WikipediaDump:
@@ -134,7 +130,7 @@ class WikipediaDump:
         statement = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?"
         with _readable(self.path):
             rows = [row[0] for row in self._connection.execute(statement, (" OR ".join(phrases), limit))]
-        return [self._found(*divmod(row, _PLACES)) for row in rows]
+        return [self._found(*divmod(row, PLACES)) for row in rows]
 
     def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
         """The evidences whose vectors are nearest to that of a question, nearest first; empty if the dump has no vectors.
@@ -143,36 +139,19 @@ class WikipediaDump:
             question: [dimension] float32, of the model that `vectors_of` names.
             limit: of evidences.
         """
-        stored = self._vectors
-        if not len(stored.rows):
-            return []
-        parts = range(0, len(stored.rows), _PLACES)
-        closeness = np.concatenate([stored.vectors[start : start + _PLACES] @ question for start in parts])
-        closeness *= stored.scales
-        best = np.lexsort((stored.rows, -closeness))[:limit]
-        return [self._found(*divmod(int(row), _PLACES)) for row in stored.rows[best]]
+        rows = self.stored_vectors.nearest(question, limit) if self.vectors_of else ()
+        return [self._found(*divmod(int(row), PLACES)) for row in rows]
 
     def vectors(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The stored vectors of texts, [n, dimension] float32, zeros for an unknown one; and which are known, bool [n]."""
-        stored = self._vectors
-        keys = np.array([_text_key(text) for text in texts], np.int64)
-        known = np.isin(keys, stored.keys)
-        vectors = np.zeros((len(texts), self.dimension), np.float32)
-        places = stored.by_key[np.searchsorted(stored.keys, keys[known], sorter=stored.by_key)]
-        vectors[known] = stored.vectors[places] * stored.scales[places, None]
-        return vectors, known
+        return self.stored_vectors.of_texts(texts)
 
     @cached_property
-    def _vectors(self) -> _Vectors:
-        pages, parts = [np.zeros(0, np.int64)], [np.zeros((0, _HEAD + self.dimension), np.int8)]
+    def stored_vectors(self) -> StoredVectors:
+        """The vectors of all evidences."""
         with _readable(self.path):
-            for page, numbers in self._connection.execute("SELECT page, numbers FROM vectors ORDER BY page"):
-                parts.append(np.frombuffer(numbers, np.int8).reshape(-1, _HEAD + self.dimension))
-                pages.append(page * _PLACES + np.arange(len(parts[-1])))
-        packed = np.concatenate(parts)
-        keys = packed[:, :8].copy().view(np.int64)[:, 0]
-        scales = packed[:, 8:_HEAD].copy().view(np.float32)[:, 0]
-        return _Vectors(np.concatenate(pages), keys, np.argsort(keys), packed[:, _HEAD:].astype(np.float32), scales)
+            pages = self._connection.execute("SELECT page, numbers FROM vectors ORDER BY page")
+            return StoredVectors.of(pages, self.dimension)
 
     def _found(self, page: int, place: int) -> FoundEvidence:
         return FoundEvidence(self._item_of(page), place)
@@ -206,7 +185,7 @@ class WikipediaDump:
 
     def close(self) -> None:
         """Close the file."""
-        self.__dict__.pop("_vectors", None)
+        self.__dict__.pop("stored_vectors", None)
         self._tables.clear()
         self._connection.close()
 
@@ -216,16 +195,6 @@ class FoundEvidence(NamedTuple):
 
     item_id: str
     place: int
-
-
-class _Vectors(NamedTuple):
-    """The vectors of all evidences, in the order of their pages."""
-
-    rows: np.ndarray  # [n] as those of `words`
-    keys: np.ndarray  # [n] of the texts
-    by_key: np.ndarray  # [n] the places in the order of the keys
-    vectors: np.ndarray  # [n, dimension] whole numbers up to 127 as float32
-    scales: np.ndarray  # [n]
 
 
 class PackedPage(NamedTuple):
@@ -266,13 +235,9 @@ class Embedding(NamedTuple):
         texts = [as_read(own, self.row_form) for evidences in pages for own in with_ranked_rows(evidences)]
         if not texts:
             return [b""] * len(pages)
-        vectors = self.embed(texts)
-        keys = np.array([_text_key(text) for text in texts], np.int64)[:, None]
-        scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)
-        levels = np.round(vectors / scales).astype(np.int8)
-        packed = np.hstack([keys.view(np.int8), scales.view(np.int8), levels])
+        vectors = packed(texts, self.embed(texts))
         ends = np.cumsum([len(evidences) for evidences in pages])[:-1]
-        return [own.tobytes() for own in np.split(packed, ends)]
+        return [own.tobytes() for own in np.split(vectors, ends)]
 
 
 def search_words(text: str) -> list[str]:
@@ -349,7 +314,7 @@ def _write_pages(
 
 def add_words(connection: sqlite3.Connection, row: int, words: Iterable[str], statement: str = "") -> None:
     """Let the evidences of a page, which has a row, be found by their words; `statement` does something else with them."""
-    places = ((row * _PLACES + place, text) for place, text in enumerate(words))
+    places = ((row * PLACES + place, text) for place, text in enumerate(words))
     connection.executemany(statement or "INSERT INTO words (rowid, text) VALUES (?, ?)", places)
 
 
@@ -365,12 +330,6 @@ def write_meta(
         "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts)}).decode(),
     }
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
-
-
-def _text_key(text: str) -> int:
-    return int.from_bytes(
-        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
-    )
 
 
 def make_words(connection: sqlite3.Connection) -> bool:

@@ -9,25 +9,41 @@ the files do not answer.
 """
 
 import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
+import numpy as np
 import yaml
+from selectolax.lexbor import LexborHTMLParser
 
 from convinse.cli.documents import update_index
 from convinse.config import NO_KB, load_config
+from convinse.documents.index import DocumentIndex
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Turn
 from convinse.scoring.extractive import normalize
+from convinse.wikipedia.stored_vectors import StoredVectors, packed
 
 from .harness import Bench, Figures, Spec, run
+from .timing import timed
 
 _ROOT = Path(__file__).parents[2]
 _FILES = _ROOT / "tests" / "files"
 _PARTS = ("choose", "judge")
 _MODEL = "snapshot:model"
+_SEED = 5
+_VECTORS, _ASKED, _NEAREST = 200_000, 50, 50  # at 10,000 files
 _COLUMNS = {
     "answerable": ("answerable", "{}"), "P@1": ("p_at_1", "{:.3f}"), "citation": ("citation", "{:.3f}"),
     "unanswerable": ("unanswerable", "{}"), "abstains": ("abstains", "{:.3f}"), "abstains though answerable": ("abstains_wrongly", "{:.3f}"),
@@ -102,6 +118,139 @@ def _measured(answered: Sequence[_Answered]) -> Figures:
         "abstains": sum("abstained" in own.turn for own in unanswerable) / max(1, len(unanswerable)),
         "abstains_wrongly": sum("abstained" in own.turn for own in right) / max(1, len(right)),
     }
+
+
+# -- time ---------------------------------------------------------------------------------------------------------------
+
+
+def times(bench: Bench) -> Figures:
+    """Seconds of commands, each a process of its own: a mixed folder, and thousands of small files, new and changed."""
+    mixed, many = bench.work / "mixed", bench.work / "many"
+    number = _copy_mixed(mixed)
+    texts = _write_small(many, bench.size)
+    question, index = (
+        "Who directed Blade Runner?",
+        ["index", str(many), "--output", str(bench.work / "index"), "--quiet"],
+    )
+    asking = ["ask", "--over", str(mixed), "--quiet", question]
+    rows: dict[str, Figures] = {}
+
+    def measure(name: str, files: int, *arguments: str) -> None:
+        rows[name] = {"files": files, "seconds": _seconds(bench, *arguments)}
+
+    measure("ask --over, the first time", number, *asking)
+    measure("ask --over, again", number, *asking)
+    measure("index, new", bench.size, *index)
+    measure("index, nothing changed", bench.size, *index)
+    (many / "7.txt").write_text(texts[0] + " Changed.", encoding="utf-8")
+    measure("index, one file changed", bench.size, *index)
+    measure("ask --over the index", bench.size, "ask", "--over", str(bench.work / "index"), "--quiet", question)
+    bench.compare(
+        "seconds of a command", ("command",), {"files": ("files", "{:,}"), "seconds": ("seconds", "{:.2f}")}, {(): rows}
+    )
+    return rows
+
+
+def _seconds(bench: Bench, *arguments: str) -> float:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(bench.work / "cache"), "PYTHONPATH": str(_ROOT)}
+    start = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "convinse", *arguments],
+        env=environment,
+        cwd=bench.work,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    return time.perf_counter() - start
+
+
+def _copy_mixed(folder: Path) -> int:
+    """Copy pages, docs, READMEs and tables; the first pages as text, too. Returns the number of files."""
+    pages = sorted((_ROOT / "scripts" / "recipes" / "snapshot" / "pages").glob("*.html"))
+    others = [*(_ROOT / "docs").glob("*.md"), *_FILES.glob("*/*.*"), _FILES / "us_presidents.csv"]
+    folder.mkdir()
+    for path in (*pages, *others):
+        shutil.copy(path, folder / f"{path.parent.name}-{path.name}")
+    for path in pages[: 200 - len(pages) - len(others)]:
+        (folder / f"{path.stem}.txt").write_text(
+            LexborHTMLParser(path.read_text(encoding="utf-8")).text(separator="\n\n"), encoding="utf-8"
+        )
+    return sum(1 for _ in folder.iterdir())
+
+
+def _write_small(folder: Path, number: int) -> list[str]:
+    """Write files of 2 kB, each another stretch of the words of the pages."""
+    pages = (_ROOT / "scripts" / "recipes" / "snapshot" / "pages").glob("*.html")
+    words = " ".join(
+        LexborHTMLParser(path.read_text(encoding="utf-8")).text(separator=" ") for path in sorted(pages)
+    ).split()
+    chance = random.Random(_SEED)
+    folder.mkdir()
+    texts = []
+    for place in range(number):
+        start = chance.randrange(len(words) - 500)
+        texts.append(" ".join(words[start : start + 500])[:2000])
+        (folder / f"{place}.txt").write_text(texts[-1], encoding="utf-8")
+    return texts
+
+
+# -- search by vectors -------------------------------------------------------------------------------------------------
+
+
+def dense(bench: Bench) -> Figures:
+    """Search by vectors beside usearch: the share of the exact 50 nearest that is found, and the time. The vectors are of evidences, moved a little."""
+    folder = bench.kept / "pages"
+    update_index(folder, collections()["pages"], _MODEL, quiet=True)
+    with closing(DocumentIndex(folder)) as index:
+        known = index.stored_vectors.levels * index.stored_vectors.scales[:, None]
+    chance = np.random.default_rng(_SEED)
+    number = _VECTORS * bench.size // 10_000
+    vectors = _moved(known[chance.integers(len(known), size=number)], chance)
+    asked = _moved(known[chance.integers(len(known), size=_ASKED)], chance)
+    exact = [np.argsort(-(vectors @ question))[:_NEAREST] for question in asked]
+    groups: dict[str, Figures] = {}
+
+    def measure(name: str, search: Callable[[np.ndarray], np.ndarray], seconds: float, size: int) -> None:
+        taken, found = zip(*(timed(partial(search, question)) for question in asked), strict=True)
+        shares = [len(np.intersect1d(*pair)) / _NEAREST for pair in zip(found, exact, strict=True)]
+        groups[name] = {"recall": sum(shares) / _ASKED, "ms": 1000 * median(taken), "build": seconds, "mb": size / 1e6}
+
+    measure(
+        "exact, 32 bits",
+        lambda question: np.argpartition(-(vectors @ question), _NEAREST)[:_NEAREST],
+        0.0,
+        vectors.nbytes,
+    )
+    seconds, stored = timed(
+        lambda: StoredVectors.of(
+            [(0, packed([str(place) for place in range(number)], vectors).tobytes())], vectors.shape[1]
+        )
+    )
+    measure("convinse: all, 8 bits", lambda question: stored.nearest(question, _NEAREST), seconds, stored.levels.nbytes)
+    if bench.has("usearch"):
+        from usearch.index import Index
+
+        peer = Index(ndim=vectors.shape[1], metric="ip", dtype="i8")
+        seconds, _ = timed(lambda: peer.add(np.arange(number), vectors))
+        measure(
+            "usearch (HNSW, 8 bits)",
+            lambda question: peer.search(question, _NEAREST).keys,
+            seconds,
+            peer.serialized_length,
+        )
+    columns = {
+        "recall@50": ("recall", "{:.3f}"),
+        "ms a question": ("ms", "{:.1f}"),
+        "seconds to build": ("build", "{:.1f}"),
+        "MB": ("mb", "{:,.0f}"),
+    }
+    bench.compare(f"the 50 nearest of {number:,} vectors", ("system",), columns, {(): groups})
+    return groups
+
+
+def _moved(vectors: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+    moved = vectors + chance.normal(scale=0.02, size=vectors.shape).astype(np.float32)
+    return (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
 
 
 def _show(answered: Sequence[_Answered]) -> None:

@@ -1,0 +1,72 @@
+"""Vectors as a dump keeps them: numbers of 8 bits with a scale, found by the text or by nearness, all compared."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+PLACES = 1 << 20  # evidences of a page at most; the row of an evidence is that of the page times this, and its place
+_LEVELS = 127  # of a number of a vector
+_HEAD = 12  # bytes before the numbers of a vector: the key of its text and the scale
+_BLOCK = 1 << 14  # vectors whose numbers are floats at once
+
+
+class StoredVectors(NamedTuple):
+    """The vectors of all evidences, in the order of their pages."""
+
+    rows: np.ndarray  # [n] of the evidences
+    keys: np.ndarray  # [n] of the texts
+    by_key: np.ndarray  # [n] the places in the order of the keys
+    levels: np.ndarray  # [n, dimension] int8
+    scales: np.ndarray  # [n]
+
+    @classmethod
+    def of(cls, pages: Iterable[tuple[int, bytes]], dimension: int) -> StoredVectors:
+        """The vectors of pages, each with its row and what `packed` gave."""
+        rows, parts = [np.zeros(0, np.int64)], [np.zeros((0, _HEAD + dimension), np.int8)]
+        for page, numbers in pages:
+            parts.append(np.frombuffer(numbers, np.int8).reshape(-1, _HEAD + dimension))
+            rows.append(page * PLACES + np.arange(len(parts[-1])))
+        whole = np.concatenate(parts)
+        keys = whole[:, :8].copy().view(np.int64)[:, 0]
+        scales = whole[:, 8:_HEAD].copy().view(np.float32)[:, 0]
+        return cls(np.concatenate(rows), keys, np.argsort(keys), whole[:, _HEAD:].copy(), scales)
+
+    def nearest(self, question: np.ndarray, limit: int) -> np.ndarray:
+        """The rows of the vectors nearest to a question's [dimension] float32, nearest first."""
+        starts = range(0, len(self.rows), _BLOCK)
+        parts = [self.levels[start : start + _BLOCK].astype(np.float32) @ question for start in starts]
+        closeness = np.concatenate([np.zeros(0, np.float32), *parts]) * self.scales
+        if len(closeness) > limit:  # of equal ones all are compared
+            least = np.partition(closeness, -limit)[-limit]
+            best = np.flatnonzero(closeness >= least)
+        else:
+            best = np.arange(len(closeness))
+        nearest: np.ndarray = self.rows[best[np.lexsort((self.rows[best], -closeness[best]))[:limit]]]
+        return nearest
+
+    def of_texts(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The vectors of texts, [n, dimension] float32, zeros for an unknown one; and which are known, bool [n]."""
+        keys = np.array([_text_key(text) for text in texts], np.int64)
+        known = np.isin(keys, self.keys)
+        vectors = np.zeros((len(texts), self.levels.shape[1]), np.float32)
+        places = self.by_key[np.searchsorted(self.keys, keys[known], sorter=self.by_key)]
+        vectors[known] = self.levels[places] * self.scales[places, None]
+        return vectors, known
+
+
+def packed(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
+    """[n, bytes] vectors as they are stored: each with the key of its text, its scale and numbers of 8 bits."""
+    keys = np.array([_text_key(text) for text in texts], np.int64)[:, None]
+    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)
+    levels = np.round(vectors / scales).astype(np.int8)
+    return np.hstack([keys.view(np.int8), scales.view(np.int8), levels])
+
+
+def _text_key(text: str) -> int:
+    return int.from_bytes(
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
+    )
