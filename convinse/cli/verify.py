@@ -17,7 +17,7 @@ def add(commands: Commands) -> None:
     sub.add_argument(
         "path",
         metavar="PATH",
-        help="a knowledge base, a Wikipedia dump, a passage index, a model, a cache, results, or a folder of these",
+        help="a knowledge base, a Wikipedia dump, an index of documents or passages, a model, a cache, results, or a folder of these",
     )
 
 
@@ -69,11 +69,12 @@ def faults(path: Path) -> Iterator[tuple[Path, str | None]]:
 def _dump_fault(path: Path) -> str:
     from contextlib import closing
 
+    from ..documents.index import FILE, DocumentIndex
     from ..support.errors import IndexFileError
     from ..wikipedia.dump import WikipediaDump
 
     try:
-        with closing(WikipediaDump(path)) as dump:
+        with closing(DocumentIndex(path.parent) if path.name == FILE else WikipediaDump(path)) as dump:
             dump.verify()
     except IndexFileError as error:
         return str(error).removeprefix(f"{path}: ")

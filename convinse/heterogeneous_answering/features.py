@@ -28,6 +28,7 @@ class Features(NamedTuple):
         fit: logarithm of how well it fits the expected type.
         score: the best score of its evidences, as a share of the best score of all.
         covered: the largest share of the question's words that an evidence with it has.
+        subjects: the share of the items that the question is about that an evidence with it names, the most of its evidences.
         best: the product of how much of the name of its property, header or unit the question has, the share of the question's
             words that the evidence has, and the share of its score; the most of its evidences.
         as_value, as_subject: its role in the best of its evidences (of a fact; else it is in a row, an infobox or a sentence).
@@ -43,6 +44,7 @@ class Features(NamedTuple):
     fit: float
     score: float
     covered: float
+    subjects: float
     best: float
     as_value: float
     as_subject: float
@@ -114,7 +116,18 @@ class _Measuring:
         self._asking = self._words.difference(*names)  # the question without the names in it
         self._held = [self._keywords(evidence["evidence_text"]) for evidence in question.evidences]
         self._shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
+        self._subjects = self._subject_shares()
         self._named: dict[PropertyLabel, tuple[float, AbstractSet[str]]] = {}
+
+    def _subject_shares(self) -> list[float]:
+        about = {entity["id"] for entity in self._question.about}
+        shares = []
+        for evidence in self._question.evidences:
+            held = {entity["id"] for entity in evidence["wikidata_entities"]}
+            if "retrieved_for_entity" in evidence:
+                held.add(evidence["retrieved_for_entity"]["id"])
+            shares.append(len(held & about) / len(about) if about else 0.0)
+        return shares
 
     def _asked(self, label: PropertyLabel) -> tuple[float, AbstractSet[str]]:
         """How much of a name the question has, and the words that ask for it."""
@@ -166,6 +179,7 @@ class _Measuring:
             fit=math.log(max(fit, _LEAST_FIT)),
             score=max((self._shares[place] for place in places), default=0.0),
             covered=covered,
+            subjects=max((self._subjects[place] for place in places), default=0.0),
             best=best,
             as_value=float(kind in ("object", "qualifier")),
             as_subject=float(kind == "subject"),

@@ -44,7 +44,7 @@ _DIGITS = 6  # of weights as written
 _PARTS = 5  # of a cross-validation
 _STRENGTHS = (1.0, 3.0, 10.0, 30.0)  # of the regularisation
 # these can only speak for a candidate: few questions of one kind must not turn them round
-_RISING = frozenset("read computed fit score covered best timely".split())
+_RISING = frozenset("read computed fit score covered subjects best timely".split())
 RISING = tuple(place for place, name in enumerate(Features._fields) if name in _RISING)
 YES_NO_RISING = tuple(range(len(YesNoFeatures._fields)))
 IsRight = Callable[[Entity, Sequence[Entity]], bool]
