@@ -59,6 +59,11 @@ def begun(port, **wanted):
     return f"/v1/conversations/{asked(port, 'POST', '/v1/conversations', wanted, 201)['id']}"
 
 
+def turn_of(port, path, question, **more):
+    """The next turn of a conversation, which asks a question."""
+    return asked(port, "POST", f"{path}/turns", {"question": question, **more})
+
+
 def events(body):
     """The events of a stream: their names, and what they tell."""
     found = []

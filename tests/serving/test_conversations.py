@@ -1,4 +1,4 @@
-"""Conversations over HTTP: what is answered, what waits, what is dropped, what a signal leaves."""
+"""Conversations over HTTP: turns, their queue, the limits of memory, figures, the end of the service."""
 
 import json
 import random
@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import jsonschema_rs
 import pytest
@@ -19,7 +19,7 @@ from convinse.serving.api import ServiceOptions, create_app
 from convinse.serving.conversations import MOST_TURNS
 from loopback import served
 from places import ROOT
-from services import ask, asked, begun, events
+from services import ask, asked, begun, events, turn_of
 
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who directed Avatar?"]
 STREAM = {"Accept": "text/event-stream"}
@@ -40,10 +40,6 @@ def refused(port, path, value, status=400, method="POST"):
     error = asked(port, method, path, value, status)["error"]
     assert "\n" not in error and "secret" not in error
     return error
-
-
-def turn_of(port, path, question, **more):
-    return asked(port, "POST", f"{path}/turns", {"question": question, **more})
 
 
 def wait_until(condition):
@@ -71,6 +67,15 @@ def asking(port, path, question, headers=""):
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
     client.sendall(head.encode() + body)
     return client
+
+
+@contextmanager
+def held_turn(pipeline, port, path, question=QUESTIONS[0], headers=""):
+    """A client whose turn the pipeline has begun, and computes when `go` is set."""
+    pipeline.hold()
+    with asking(port, f"{path}/turns", question, headers) as client:
+        assert pipeline.entered.wait(60)
+        yield client
 
 
 # -- turns -------------------------------------------------------------------------------------------------------------
@@ -103,10 +108,7 @@ def test_the_stages_are_told_of(server, pipeline):
 
 
 def test_the_first_event_does_not_wait_for_the_turn(server, pipeline):
-    path = begun(server)
-    pipeline.hold()
-    with asking(server, f"{path}/turns", QUESTIONS[0], "Accept: text/event-stream\r\n") as client:
-        assert pipeline.entered.wait(60)
+    with held_turn(pipeline, server, begun(server), headers="Accept: text/event-stream\r\n") as client:
         received = b""
         while b"event: waiting" not in received:
             received += client.recv(1000)
@@ -143,9 +145,7 @@ def test_the_last_turn_is_taken_back(server, pipeline):
     turns = [turn_of(server, path, question) for question in QUESTIONS[:2]]
     assert asked(server, "DELETE", f"{path}/turns/last")["turns"] == 1
     assert asked(server, "GET", path)["conversation"]["questions"] == turns[:1]
-    pipeline.hold()
-    with asking(server, f"{path}/turns", QUESTIONS[1]) as client:
-        assert pipeline.entered.wait(30)
+    with held_turn(pipeline, server, path, QUESTIONS[1]) as client:
         assert "under way" in refused(server, f"{path}/turns/last", None, 409, "DELETE")
         pipeline.go.set()
         assert client.recv(12) == b"HTTP/1.1 200"
@@ -207,9 +207,7 @@ def test_a_turn_that_fails_does_not_fail_those_beside_it(server, pipeline, caplo
 @pytest.mark.parametrize("accept", ["", "Accept: text/event-stream\r\n"])
 def test_a_second_turn_of_a_conversation_is_refused_while_the_first_is_under_way(server, pipeline, accept):
     path = begun(server)
-    pipeline.hold()
-    with asking(server, f"{path}/turns", QUESTIONS[0], accept) as client:
-        assert pipeline.entered.wait(60)
+    with held_turn(pipeline, server, path, headers=accept) as client:
         status, headers, _ = ask(server, "POST", f"{path}/turns", {"question": QUESTIONS[1]})
         assert (status, headers["Retry-After"]) == (409, "1")
         assert ask(server, "GET", path)[0] == 200
@@ -222,9 +220,8 @@ def test_a_second_turn_of_a_conversation_is_refused_while_the_first_is_under_way
 def test_the_turn_of_a_client_that_goes_away_ends_before_the_next_stage(server, pipeline, accept):
     path, given_up = begun(server), 'convinse_turns_total{outcome="given_up"}'
     before = figure(server, given_up)
-    pipeline.hold()
-    with asking(server, f"{path}/turns", QUESTIONS[0], accept):
-        assert pipeline.entered.wait(60)
+    with held_turn(pipeline, server, path, headers=accept):
+        pass
     wait_until(lambda: figure(server, given_up) > before)
     with ThreadPoolExecutor(1) as pool:  # its place is free
         later = pool.submit(turn_of, server, path, QUESTIONS[2])
@@ -250,16 +247,13 @@ def test_a_turn_that_takes_too_long(pipeline):
 def test_a_full_queue_says_when_to_come_again(pipeline):
     with serving(pipeline, most_waiting=1) as port:
         paths = [begun(port) for _ in range(3)]
-        pipeline.hold()
-        with asking(port, f"{paths[0]}/turns", QUESTIONS[0]):
-            assert pipeline.entered.wait(60)
-            with asking(port, f"{paths[1]}/turns", QUESTIONS[0]):
-                wait_until(lambda: waiting(port) == 1)
-                for accept in ("application/json", "text/event-stream"):
-                    question = {"question": QUESTIONS[0]}
-                    status, headers, _ = ask(port, "POST", f"{paths[2]}/turns", question, Accept=accept)
-                    assert (status, headers["Retry-After"]) == (429, "1")
-                pipeline.go.set()
+        with held_turn(pipeline, port, paths[0]), asking(port, f"{paths[1]}/turns", QUESTIONS[0]):
+            wait_until(lambda: waiting(port) == 1)
+            for accept in ("application/json", "text/event-stream"):
+                question = {"question": QUESTIONS[0]}
+                status, headers, _ = ask(port, "POST", f"{paths[2]}/turns", question, Accept=accept)
+                assert (status, headers["Retry-After"]) == (429, "1")
+            pipeline.go.set()
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------
@@ -268,9 +262,7 @@ def test_a_full_queue_says_when_to_come_again(pipeline):
 def test_idle_conversations_make_room(pipeline):
     with serving(pipeline, most_conversations=2) as port:
         paths = [begun(port), begun(port)]
-        pipeline.hold()
-        with asking(port, f"{paths[0]}/turns", QUESTIONS[0]):
-            assert pipeline.entered.wait(60)
+        with held_turn(pipeline, port, paths[0]):
             paths.append(begun(port))
             assert [ask(port, "GET", path)[0] for path in paths] == [200, 404, 200]
             assert figure(port, "convinse_conversations_dropped_total") == 1
@@ -301,57 +293,6 @@ def test_a_conversation_has_an_end(server):
     full = {**conversation()["conversation"], "questions": conversation()["conversation"]["questions"] * MOST_TURNS}
     path = begun(server, conversation=full)
     assert "begin a new one" in refused(server, f"{path}/turns", {"question": QUESTIONS[0]}, 413)
-
-
-# -- what else the page asks for ---------------------------------------------------------------------------------------
-
-
-def test_the_examples_are_conversations_of_the_dev_part(server):
-    given = asked(server, "GET", "/v1/examples")
-    assert given["sources"] == "kb_text" and len(given["examples"]) > 3
-    assert len({example["domain"] for example in given["examples"]}) == len(given["examples"])
-    assert all(len(example["questions"]) > 1 for example in given["examples"])
-
-
-def test_a_row_leads_to_its_whole_table(server):
-    turn = turn_of(server, begun(server, sources="table"), "which actress plays Kay in The Godfather?")
-    row = next(evidence["row"] for evidence in turn["top_evidences"] if "table" in evidence.get("row", {}))
-    whole = asked(server, "GET", f"/v1/tables/{row['page']}/{row['table']}")
-    assert whole["total"] == len(whole["rows"]) > 1
-    texts = {cell["text"] for other in whole["rows"] if other["number"] == row["number"] for cell in other["cells"]}
-    assert texts >= {cell["text"] for cell in row["cells"]}
-    for path in (f"{row['page']}/9999", f"{row['page']}/x", "Q0/0", "x%00/1"):
-        asked(server, "GET", f"/v1/tables/{path}", status=404)
-
-
-def test_every_file_of_the_page_comes_with_its_headers(server):
-    total = 0
-    for path in ("/", *(f"/page/{file.name}" for file in (ROOT / "convinse/serving/page").iterdir())):
-        status, headers, body = ask(server, "GET", path)
-        total += len(body)
-        assert status == 200 and headers["X-Content-Type-Options"] == "nosniff"
-        assert "default-src 'none'" in headers["Content-Security-Policy"] and headers["Cache-Control"] == "no-cache"
-        assert ask(server, "GET", path, If_None_Match=headers["ETag"])[::2] == (304, b"")
-        assert ask(server, "GET", path, If_None_Match='"another"')[0] == 200
-    assert total < 150_000
-    for path in ("/page/none.js", "/page/..%2Fapi.py", "/page/"):
-        assert ask(server, "GET", path)[0] == 404
-
-
-def test_the_page_has_no_script_style_or_address_of_its_own():
-    for file in (ROOT / "convinse/serving/page").iterdir():
-        text = file.read_text(encoding="utf-8")
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text), file.name
-        assert set(re.findall(r"https?://[\w.]+", text)) <= {"https://www.wikidata.org", "http://www.w3.org"}
-    start = (ROOT / "convinse/serving/page/index.html").read_text(encoding="utf-8")
-    assert not re.search(r"<script(?! (type=\"module\" )?src=\"/page/)|<style| style=| on\w+=", start)
-
-
-def test_the_page_is_there_without_the_token_and_its_data_is_not(pipeline):
-    with serving(pipeline, token="of-sixteen-letters") as port:
-        assert ask(port, "GET", "/")[0] == ask(port, "GET", "/page/app.js")[0] == 200
-        for method, path in (("GET", "examples"), ("GET", "tables/Q1/0"), ("DELETE", "conversations/x/turns/last")):
-            assert ask(port, method, f"/v1/{path}")[0] == 401
 
 
 # -- figures and description -------------------------------------------------------------------------------------------
@@ -429,10 +370,8 @@ def test_a_signal_answers_what_has_arrived():
 
 def test_a_turn_that_outlasts_the_patience_ends_before_the_service_does(pipeline):
     """Its pipeline is closed next."""
-    pipeline.hold()
     with ExitStack() as clients:
         with served(create_app(pipeline), patience=1) as port:
-            clients.enter_context(asking(port, f"{begun(port)}/turns", QUESTIONS[0]))
-            assert pipeline.entered.wait(60)
+            clients.enter_context(held_turn(pipeline, port, begun(port)))
             threading.Timer(3, pipeline.go.set).start()
         assert pipeline.stages == ["qu"]

@@ -9,7 +9,7 @@ from browser import Page
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
 from recipes.page_pictures import chromium, executable
-from services import ask, asked, begun
+from services import ask, asked, begun, turn_of
 
 pytest.importorskip("playwright", reason="Playwright is not installed (extra clients)")
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium is installed")
@@ -50,8 +50,13 @@ def told(server):
     """A conversation of two turns, as the service stores it."""
     path = begun(server)
     for question in (DIRECTED, RELEASED):
-        asked(server, "POST", f"{path}/turns", {"question": question})
+        turn_of(server, path, question)
     return asked(server, "GET", path)["conversation"]
+
+
+def state_of(server, page):
+    """What the service knows of the conversation of a page."""
+    return asked(server, "GET", f"/v1/conversations/{page.conversation}")
 
 
 def stored(server, *turns):
@@ -70,35 +75,6 @@ def answered(question, label, text, name=None, **more):
     sentence |= {"retrieved_for_entity": about, "score": 0.5}
     understood = {"question": question, "structured_representation": text[:100]}
     return {**understood, "pred_answers": [answer], "top_evidences": [sentence], **more}
-
-
-def overflow(page):
-    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-
-
-def open_all(page):
-    page.wait_for_function(
-        """() => {
-            const closed = [...document.querySelectorAll("details:not([open])")];
-            closed.forEach((node) => { node.open = true; });
-            const cards = [...document.querySelectorAll(".card .inside, .everything")];
-            return !closed.length && cards.every((node) => node.childNodes.length);
-        }"""
-    )
-
-
-def no_faults(page):
-    """What axe calls serious or critical."""
-    script = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(script.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run({resultTypes: ['violations']}).then(told => told.violations)")
-    return [
-        (fault["id"], node["html"][:150], node["failureSummary"][:200])
-        for fault in found
-        for node in fault["nodes"]
-        if fault["impact"] in ("serious", "critical")
-    ]
 
 
 # -- a conversation
@@ -156,7 +132,7 @@ def test_sources_are_switched_and_the_turn_is_asked_again(opened, server):
         page.locator(f"#sources [value={source}]").click()
     page.get_by_role("button", name="Ask again").click()
     page.wait_for_function("() => /^\\d+ infobox entries$/.test(document.querySelector('.counts')?.textContent)")
-    state = asked(server, "GET", "/v1/conversations/" + page.url.partition("#")[2])
+    state = state_of(server, page)
     assert (state["sources"], state["turns"]) == ("info", 1)
     page.locator("#sources [value=info]").click()
     page.get_by_role("button", name="Ask again").click()
@@ -170,7 +146,7 @@ def test_a_turn_is_taken_back(opened, server):
     page.answered(1)
     page.wait_for_function("() => document.activeElement.id === 'question'")
     assert page.input_value("#question") == RELEASED
-    assert asked(server, "GET", "/v1/conversations/" + page.url.partition("#")[2])["turns"] == 1
+    assert state_of(server, page)["turns"] == 1
 
 
 def test_a_reload_keeps_the_conversation_and_an_address_leads_to_it(opened):
@@ -181,7 +157,7 @@ def test_a_reload_keeps_the_conversation_and_an_address_leads_to_it(opened):
     page.answered(2)
     assert "#conv_" in page.url and not page.locator("#sources input[value=kb]").is_checked()
     assert page.locator("#threads .thread").count() > 0
-    other = opened("#" + page.url.partition("#")[2]).answered(2)
+    other = opened("#" + page.conversation).answered(2)
     other.ask("who wrote its music?", 3)
     page.ask("how long is it?", 4)  # another tab went on: what it asked is shown, too
     page.get_by_role("button", name="New").click()
@@ -227,8 +203,7 @@ def test_a_conversation_is_exported_and_imported(opened, told):
 def test_the_stages_are_shown_and_an_answer_is_cancelled(opened, pipeline, server):
     page = opened().ask(DIRECTED)
     pipeline.hold()
-    page.fill("#question", RELEASED)
-    page.press("#question", "Enter")
+    page.send(RELEASED)
     page.locator(".stages [aria-current=step]").get_by_text("Understanding").wait_for()
     assert pipeline.entered.wait(60)
     page.get_by_role("button", name="Cancel").click()
@@ -236,7 +211,7 @@ def test_the_stages_are_shown_and_an_answer_is_cancelled(opened, pipeline, serve
     assert page.input_value("#question") == RELEASED and page.evaluate("document.activeElement.id") == "question"
     pipeline.go.set()
     page.ask(RELEASED, 2)
-    assert asked(server, "GET", "/v1/conversations/" + page.url.partition("#")[2])["turns"] == 2
+    assert state_of(server, page)["turns"] == 2
 
 
 @pytest.mark.parametrize(("status", "shown"), [(429, "in 7 s"), (409, "Too much to do")])
@@ -249,8 +224,7 @@ def test_a_refusal_is_shown_in_a_line_and_can_be_retried(opened, status, shown):
         )
 
     page.route("**/turns", refuse)
-    page.fill("#question", DIRECTED)
-    page.press("#question", "Enter")
+    page.send(DIRECTED)
     page.locator(".turn .failure", has_text=shown).wait_for()
     page.unroute("**/turns")
     page.get_by_role("button", name="Retry").click()
@@ -260,16 +234,15 @@ def test_a_refusal_is_shown_in_a_line_and_can_be_retried(opened, status, shown):
 def test_a_server_that_is_away_and_a_conversation_that_it_lost(opened, server):
     page = opened().ask(DIRECTED)
     page.context.set_offline(True)
-    page.fill("#question", RELEASED)
-    page.press("#question", "Enter")
+    page.send(RELEASED)
     page.locator(".turn .failure", has_text="cannot be reached").wait_for()
     page.context.set_offline(False)
-    name = page.url.partition("#")[2]
+    name = page.conversation
     assert ask(server, "DELETE", f"/v1/conversations/{name}")[0] == 204
     page.get_by_role("button", name="Retry").click()
     page.get_by_role("button", name="Go on in a new conversation").click()
     page.answered(2)
-    assert page.url.partition("#")[2] not in ("", name)
+    assert page.conversation not in ("", name)
 
 
 def test_a_token_is_asked_for_and_stays_in_the_tab(opened, pipeline):
@@ -298,7 +271,7 @@ def test_texts_that_mean_harm_are_texts(opened, server):
         {"evidence_text": HOSTILE, "source": "kb", "wikidata_entities": [], "disambiguations": [], "fact": [{"id": "javascript:alert(1)", "label": HOSTILE}] * 5},
     ]}  # fmt: skip
     page = opened(stored(server, turn, other))
-    open_all(page)
+    page.open_all()
     assert page.locator(".answer-label bdi").first.inner_text() == HOSTILE
     assert (
         page.locator("img").count()
@@ -313,8 +286,8 @@ def test_long_texts_and_texts_from_right_to_left(opened, server):
     long = answered("tell me all", "word " * 1999 + "ended", "w" * 10_000)
     hebrew = answered("מי ביים את טיטניק?", "ג'יימס קמרון", "הסרט בוים בידי ג'יימס קמרון \U0001f600.")
     page = opened(stored(server, long, hebrew), viewport={"width": 360, "height": 740})
-    open_all(page)
-    assert overflow(page) <= 0
+    page.open_all()
+    assert page.overflow() <= 0
     label = page.locator(".answer-label").first
     assert len(label.inner_text()) < 600
     label.get_by_role("button", name="Show all 10,000 characters").click()
@@ -372,16 +345,16 @@ def test_the_keyboard_does_it_all(opened):
 def test_the_accessibility_checker_finds_no_fault(opened, scheme):
     page = opened(color_scheme=scheme)
     if scheme == "light":
-        assert no_faults(page) == []
+        assert page.faults() == []
     page.ask(DIRECTED).ask(RELEASED)
-    open_all(page)
+    page.open_all()
     page.locator("#sources [value=kb]").click()
     page.evaluate(
         "document.querySelector('#notice').hidden = false; document.querySelector('#notice').textContent = 'words'"
     )
-    assert no_faults(page) == []
+    assert page.faults() == []
     page.evaluate("document.querySelector('#access').showModal()")
-    assert no_faults(page) == []
+    assert page.faults() == []
 
 
 def test_the_theme_is_that_of_the_system_until_one_is_chosen(opened):
@@ -398,10 +371,10 @@ def test_the_theme_is_that_of_the_system_until_one_is_chosen(opened):
 
 def test_a_phone_has_it_all_in_its_width(opened):
     page = opened(viewport={"width": 360, "height": 740}, has_touch=True)
-    assert overflow(page) <= 0
+    assert page.overflow() <= 0
     page.ask("which actress plays Kay in The Godfather?").ask("who directed it?")
-    open_all(page)
-    assert overflow(page) <= 0
+    page.open_all()
+    assert page.overflow() <= 0
     for node in page.locator(".top button, .composer button, .switch").all():
         box = node.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["height"] >= 28

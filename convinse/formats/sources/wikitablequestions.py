@@ -123,17 +123,18 @@ def _record(table: _Table, rows: list[dict[str, str]]) -> Record:
 
 def _question(row: dict[str, str], places: dict[str, list[Span]]) -> Question:
     if "targetValue" not in row:
-        return Question(row["id"], _unescape(row["utterance"]))
+        return Question(row["id"], unescape(row["utterance"]))
     answers = []
     shape: list[dict[str, Any]] = []
     for target in row["targetValue"].split("|"):
-        value = _unescape(target)
+        value = unescape(target)
         spans = places.get(" ".join(value.split()).casefold(), [])
         answers.append(Answer(value, spans, {} if spans else {"type": "generated_text"}))
         shape.append({"extractive": {"answer": value}} if spans else {"generated_text": value})
     extras = {SHAPE: {"open-ended": {"annotators_answer_candidates": [{"list": shape}]}}} if len(shape) > 1 else {}
-    return Question(row["id"], _unescape(row["utterance"]), answers=answers, extras=extras)
+    return Question(row["id"], unescape(row["utterance"]), answers=answers, extras=extras)
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
+    """Return a field of the TSV files with its escaped line breaks, bars and backslashes as they are."""
     return _ESCAPE.sub(lambda match: _ESCAPES[match[0]], text)

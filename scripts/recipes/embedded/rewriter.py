@@ -19,7 +19,8 @@ from convinse.records.rewriting import history_text
 from convinse.training.learning import FitResult
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
-from recipes.embedded.rewrites import Rewrite, SyntheticConversations, conversations, edits, is_held_out, published
+from recipes.embedded.rewrites import Rewrite, conversations, edits, is_held_out, published
+from recipes.embedded.synthetic_conversations import SyntheticConversations
 from recipes.sources import records
 
 _REPEATED = 2  # times that what people wrote is learned from beside the synthetic conversations

@@ -21,7 +21,8 @@ from recipes.embedded.reading import (
     reading,
     squad2_unanswerable,
 )
-from recipes.embedded.tables import PLAIN, Rows, aitqa, fetaqa, hybrid_passages, hybrid_rows, tables, tatqa
+from recipes.embedded.report_tables import aitqa, tatqa
+from recipes.embedded.tables import PLAIN, Rows, fetaqa, hybrid_passages, hybrid_rows, tables
 from recipes.embedded.texts import doqa, multihop_paragraphs, multiqa_samples, onestopqa, redocred
 from recipes.embedded.turns import conversations, lcquad, timequestions
 

@@ -1,11 +1,11 @@
-"""Rows of tables with questions, and passages linked from cells: WikiTableQuestions, HybridQA, OTT-QA, FeTaQA, reports."""
+"""Rows of Wikipedia tables with questions, and passages linked from cells: WikiTableQuestions, HybridQA, OTT-QA, FeTaQA."""
 
 import html
 import random
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, takewhile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -13,16 +13,16 @@ from urllib.parse import unquote
 import msgspec
 
 from convinse.config import Positive
+from convinse.formats.sources.wikitablequestions import unescape
 from convinse.records.ranked_rows import RowForm, ranked_rows
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import by_bm25, joined_keys, parts_with_texts
 from recipes.embedded.patterns import slots
-from recipes.embedded.reading import keys_with_reading, long_lines
+from recipes.embedded.reading import keys_with_reading
 from recipes.embedded.spans import cut, standing, untokenised
 from recipes.sources import records
 
-_ESCAPES = {"\\n": "\n", "\\p": "|", "\\\\": "\\"}
 _CELL = re.compile(r"Cell (\d+) (\d+)")
 # answers that are counted or computed, though a cell may happen to say the same
 _COUNTED = re.compile(
@@ -30,13 +30,9 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"[\d.,%+-]+")
-_YEAR = re.compile(r"\b(?:19|20)[0-9]{2}\b")
-_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 _QUOTES = "\"'“” "
 _MOST_RELEVANT = 5  # rows of one question
 _MOST_CHARACTERS = 1000  # of a passage
-_REPORT = "Annual report"  # stands for the title of tables that have none
-_HEADER_ROWS = 4  # of a table of a report, at most
 
 Place = tuple[int, int]  # row and column of a cell, from 0
 
@@ -208,7 +204,7 @@ def tables(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
                 places_of[context, _plain(cell)].append((number, column))
     keys = joined_keys((context, row.text) for context, found in rows.items() for row in found.plain)
     for _, written, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
-        question, wanted = _unescaped(written), _plain(_unescaped(answer))
+        question, wanted = unescape(written), _plain(unescape(answer))
         places = places_of.get((context, wanted), ())
         is_computed = _COUNTED.search(question) and _FIGURE.fullmatch(wanted)
         if len(places) != 1 or not wanted or is_computed or "|" in answer:
@@ -237,10 +233,6 @@ def _candidates(
 def _plain(text: str) -> str:
     """A cell or an answer as it is compared."""
     return " ".join(text.casefold().split()).strip(_QUOTES)
-
-
-def _unescaped(field: str) -> str:
-    return re.sub(r"\\[np\\]", lambda match: _ESCAPES[match[0]], field)
 
 
 def read_tables(data: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -338,123 +330,3 @@ def fetaqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
         if title in keys and len({row for row, _ in places}) <= _MOST_RELEVANT:
             question = TableQuestion("fetaqa", line["question"], places, None, keys[title], bare_title(title))
             yield from row_examples(question, own, chance, form.others)
-
-
-# -- reports of companies ----------------------------------------------------------------------------------------------
-
-
-class Report(NamedTuple):
-    """A table of a report in the form of the others: joined names of columns, and rows of which each has a name."""
-
-    header: list[str]
-    rows: list[list[str]]
-
-
-class ReportQuestion(NamedTuple):
-    """A question about the table of a report: the cells that answer it, and the answer to read, if there is one."""
-
-    table: str
-    text: str
-    places: set[Place]
-    answer: str | None
-
-
-def tatqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """TAT-QA: rows of tables of financial reports.
-
-    A question is used if its answers, or else the numbers that its answer is computed from, are cells of one row,
-    each found in no other row. Only an answer that is one cell is read. Reports with an equal row or paragraph have one
-    key, that of their paragraphs in `reading/tatqa-text`.
-    """
-    lines = list(records(data, "hybrid", "tatqa.jsonl.gz"))
-    reports = {f"tatqa {number}": financial(line["table"]) for number, line in enumerate(lines)}
-    told, asked = [], []
-    for (name, report), line in zip(reports.items(), lines, strict=True):
-        told += [(name, text) for paragraph in line.get("paragraphs", ()) for text in long_lines(paragraph)]
-        for question in line["questions"]:
-            if question["answer_from"] != "text":
-                spans = question["answer"] if isinstance(question["answer"], list) else []
-                kind = question["answer_type"]
-                sought = spans if "span" in kind else _NUMBER.findall(question["derivation"])
-                answer = spans[0] if kind == "span" and len(spans) == 1 else None
-                asked.append(ReportQuestion(name, question["question"], _row_of(report, sought), answer))
-    yield from _on_reports("tatqa", data, reports, told, asked, form)
-
-
-def aitqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """AIT-QA: rows of tables of airlines' reports, whose columns and rows have several headers each.
-
-    A question is used if its answer is a cell of one row. Tables with an equal row have one key.
-    """
-    reports: dict[str, Report] = {}
-    asked = []
-    for line in records(data, "hybrid", "aitqa.jsonl.gz"):  # a table stands before its questions
-        if line["kind"] == "table":
-            names = [[" ".join(_different(name))] for name in line["row_header"]]
-            header = [*([""] if names else []), *(" ".join(_different(name)) for name in line["column_header"])]
-            # a table may have the names of more rows than it has rows: the last stand for nothing
-            rows = [[*name, *row] for name, row in zip(names, line["data"], strict=False)] if names else line["data"]
-            reports[f"aitqa {line['id']}"] = Report(header, rows)
-        elif len(line["answers"]) == 1:
-            name, answers = f"aitqa {line['table_id']}", line["answers"]
-            asked.append(ReportQuestion(name, line["question"], _row_of(reports[name], answers), answers[0]))
-    yield from _on_reports("aitqa", data, reports, (), asked, form)
-
-
-def financial(table: Sequence[Sequence[str]]) -> Report:
-    """The joined names of the columns, and the rows that have a value.
-
-    The rows above the first one with a name and a number that is no year are the header, of four at most.
-    """
-
-    def has_value(row: Sequence[str]) -> bool:
-        return row[0].strip() != "" and any(_NUMBER.search(cell) and not _YEAR.search(cell) for cell in row[1:])
-
-    above = list(takewhile(lambda row: not (row and has_value(row)), table[:_HEADER_ROWS]))
-    while above and _is_banner(above[-1]):  # the title of a part stands below the header
-        above.pop()
-    header = [" ".join(_different(names)) for names in zip(*above, strict=True)] if above else []
-    rows = [[" ".join(cell.split()) for cell in row] for row in table[len(above) :] if not _is_banner(row)]
-    return Report(header, rows)
-
-
-def _is_banner(row: Sequence[str]) -> bool:
-    return not any(cell.strip() for cell in row[1:])
-
-
-def _different(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(" ".join(name.split()) for name in names if name.strip()))
-
-
-def _row_of(report: Report, sought: Collection[str]) -> set[Place]:
-    """The cells of the one row that hold all that is sought; nothing if some of it is nowhere, or in several rows."""
-    places: set[Place] = set()
-    for text in sought:
-        wanted = _bare(text)
-        held = {(y, x) for y, row in enumerate(report.rows) for x, cell in enumerate(row) if _bare(cell) == wanted}
-        if not wanted or not held:
-            return set()
-        places |= held
-    return places if len({row for row, _ in places}) == 1 else set()
-
-
-def _bare(text: str) -> str:
-    """A cell as it is compared: a number without its currency, its percent sign and the brackets of a loss."""
-    return " ".join(text.casefold().split()).strip("$€£%() ").strip()
-
-
-def _on_reports(
-    source: str,
-    data: Path,
-    reports: Mapping[str, Report],
-    told: Iterable[tuple[str, str]],  # (table, line of text beside it)
-    asked: Iterable[ReportQuestion],
-    form: Rows,
-) -> Iterator[Example]:
-    rows = {name: verbalised(form, _REPORT, report.header, report.rows) for name, report in reports.items()}
-    pairs = ((name, row.text) for name, own in rows.items() for row in own.plain)
-    keys = keys_with_reading(data, (*pairs, *told))
-    for question in asked:
-        if question.table in keys:
-            about = TableQuestion(source, question.text, question.places, question.answer, keys[question.table])
-            yield from row_examples(about, rows[question.table], None, form.others)

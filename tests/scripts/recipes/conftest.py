@@ -1,4 +1,4 @@
-"""What the tests of the recipes share: beginnings of the shared data sets."""
+"""What the tests of the recipes share: beginnings of the shared data sets, and a tiny model."""
 
 import gzip
 import shutil
@@ -27,3 +27,28 @@ def beginnings(tmp_path_factory):
         return folder
 
     return copy
+
+
+@pytest.fixture(scope="module")
+def checkpoint():
+    """A tiny joint model, which tests do not change."""
+    from embedded_examples import joint_checkpoint
+
+    return joint_checkpoint()
+
+
+@pytest.fixture
+def model():
+    """A tiny joint model, which the test may change."""
+    from embedded_examples import joint_checkpoint
+
+    return joint_checkpoint().model.eval()
+
+
+@pytest.fixture(scope="module")
+def tokenizer(checkpoint):
+    """A tokenizer whose windows are of `embedded_examples.LENGTH` tokens."""
+    from convinse.encoder.tokens import TextTokenizer
+    from embedded_examples import LENGTH
+
+    return TextTokenizer.of(checkpoint, LENGTH)
