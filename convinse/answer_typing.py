@@ -80,8 +80,8 @@ class LikelyClasses:
 
         A name that no item is known of may be all else.
         """
-        places, others = self.entities.classes.place, (DATE, YES_NO) if is_number else (DATE, NUMBER, YES_NO)
-        return 1.0 - float(sum(self.chances[places[name]] for name in others))
+        places, literals = self.entities.classes.place, (DATE, YES_NO) if is_number else (DATE, NUMBER, YES_NO)
+        return 1.0 - float(sum(self.chances[places[name]] for name in literals))
 
     @cached_property
     def expected(self) -> AnswerType:

@@ -48,7 +48,9 @@ def inputs(version):
     questions = [{"id": f"{n}", "question": "?", "answers": answers} for n in range(300)]
     paragraphs = [{"context": f"{version} text", "qas": questions}]
     for number in range(40):
-        write(Path(f"{version}-files") / f"{number}.txt", f"File {number}\n\nThe {version} text of {number * number}.\n")
+        write(
+            Path(f"{version}-files") / f"{number}.txt", f"File {number}\n\nThe {version} text of {number * number}.\n"
+        )
     write(f"{version}-squad.json", {"version": "1.1", "data": [{"title": "t", "paragraphs": paragraphs}]})
 
 

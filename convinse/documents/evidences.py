@@ -75,14 +75,14 @@ def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
         if size > MOST_PAGE_TEXT:
             LOGGER.warning("%.100s: gives more than %d characters; the rest is left out", name, MOST_PAGE_TEXT)
             break
-        cutting.found.append(placed)
+        cutting.pieces.append(placed)
     item: Entity = {"id": item_id(name), "label": cutting.title}
     path = PurePosixPath(name)
     things = {item["id"]: NamedThing(item, (cutting.title, path.stem, path.name))}
-    subjects = {link.target: _subject(name, link) for placed in cutting.found for link in placed.snippet.links}
-    snippets = tuple(placed.snippet for placed in cutting.found)
+    subjects = {link.target: _subject(name, link) for placed in cutting.pieces for link in placed.snippet.links}
+    snippets = tuple(placed.snippet for placed in cutting.pieces)
     evidences = page_evidences(Page(cutting.title, snippets), item, subjects)
-    for evidence, placed in zip(evidences, cutting.found, strict=True):
+    for evidence, placed in zip(evidences, cutting.pieces, strict=True):
         _place(evidence, name, placed, things)
     for entity in subjects.values():
         things.setdefault(entity["id"], NamedThing(entity, (entity["label"],)))
@@ -129,7 +129,7 @@ class _Cutting:
 
     def __init__(self, title: str) -> None:
         self.title = title.split(" (")[0] if title.endswith(")") and " (" in title.strip("(") else title
-        self.found: list[_Placed] = []
+        self.pieces: list[_Placed] = []
         self._headings: list[tuple[int, str]] = []  # level and text
         self._line = self._page = 0
         self._tables = itertools.count()
@@ -192,10 +192,10 @@ class _Cutting:
         elif len(node.css("table")) > 1 or node.attributes.get("role") == "presentation":
             yield from self.walk(node)
         else:
-            found = list(rows(PageElement("table", node, section), self.title, _LONGEST, next(self._tables)))
+            snippets = list(rows(PageElement("table", node, section), self.title, _LONGEST, next(self._tables)))
             lines = [int(row.attributes.get("data-line") or 0) for row in node.css("tr") if row.css_first("td")]
-            number = max((own.row.number for own in found if own.row is not None), default=-1) + 1
-            for snippet in found:  # headers stand before the rows of data
+            number = max((own.row.number for own in snippets if own.row is not None), default=-1) + 1
+            for snippet in snippets:  # headers stand before the rows of data
                 line = (
                     lines[len(lines) - number + snippet.row.number]
                     if snippet.row is not None and len(lines) >= number

@@ -39,7 +39,7 @@ def find_files(paths: Sequence[Path]) -> FoundFiles:
     Raises:
         DataError: a path does not exist, or there are too many files.
     """
-    found: dict[str, FoundFile] = {}
+    files: dict[str, FoundFile] = {}
     left_out: Counter[str] = Counter()
     for given in paths:
         whole = given.expanduser().resolve()
@@ -51,14 +51,14 @@ def find_files(paths: Sequence[Path]) -> FoundFiles:
             name = path.relative_to(whole.parent).as_posix()
             if reason := _reason_against(path):
                 left_out[reason] += 1
-            elif name in found and found[name].path != path:
+            elif name in files and files[name].path != path:
                 left_out["of the same name as another"] += 1
             else:
                 state = path.stat()
-                found[name] = FoundFile(path, name, state.st_size, state.st_mtime_ns)
-            if len(found) > MOST_DOCUMENTS:
+                files[name] = FoundFile(path, name, state.st_size, state.st_mtime_ns)
+            if len(files) > MOST_DOCUMENTS:
                 raise DataError(f"{given}: more than {MOST_DOCUMENTS:,} files; name a folder below it")
-    return FoundFiles([found[name] for name in sorted(found)], left_out)
+    return FoundFiles([files[name] for name in sorted(files)], left_out)
 
 
 def _reason_against(path: Path) -> str:

@@ -66,9 +66,9 @@ class DocumentIndex(WikipediaDump):
     def verify(self) -> None:
         """Let SQLite check the file, and read every page. Raises `IndexFileError`: something is damaged."""
         with _reading(self.path.parent):
-            (found,) = self._connection.execute("PRAGMA integrity_check").fetchone()
-        if found != "ok":
-            raise IndexFileError(f"{self.path}: damaged ({one_line(ValueError(found))}); remove it and build it again")
+            (state,) = self._connection.execute("PRAGMA integrity_check").fetchone()
+        if state != "ok":
+            raise IndexFileError(f"{self.path}: damaged ({one_line(ValueError(state))}); remove it and build it again")
         for item in self.items():
             self.get(item)
 
@@ -95,8 +95,8 @@ class DocumentIndex(WikipediaDump):
 
 
 def _read_thing(item: str, names: str) -> NamedThing:
-    label, *others = msgspec.json.decode(names, type=list[str])
-    return NamedThing({"id": item, "label": label}, (label, *others))
+    label, *aliases = msgspec.json.decode(names, type=list[str])
+    return NamedThing({"id": item, "label": label}, (label, *aliases))
 
 
 @contextmanager
@@ -135,18 +135,16 @@ def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, qui
         DataError: a path does not exist, or nothing in it can be read.
         OutputError: the index cannot be written, or another process is changing it.
     """
-    found = find_files(paths)
+    files, left_out = find_files(paths)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(folder / FILE, timeout=WAIT, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                with progress("reading documents", len(found.files), "files", quiet) as advance:
-                    done = _Change(connection, embedding, advance).make(found.files)
+                with progress("reading documents", len(files), "files", quiet) as advance:
+                    done = _Change(connection, embedding, advance).make(files)
                 if not done.counts["pages"]:
-                    raise DataError(
-                        f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, found.left_out)}"
-                    )
+                    raise DataError(f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, left_out)}")
             except BaseException:
                 if connection.in_transaction:  # SQLite has not taken it back by itself
                     connection.execute("ROLLBACK")
@@ -155,7 +153,7 @@ def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, qui
     except (sqlite3.Error, OSError) as error:
         why = "another process is changing it; wait for it" if "locked" in str(error) else one_line(error)
         raise OutputError(f"{folder}: cannot be written: {why}") from None
-    return done._replace(left_out=found.left_out)
+    return done._replace(left_out=left_out)
 
 
 def _told(faults: dict[str, str], left_out: Counter[str]) -> str:

@@ -81,8 +81,8 @@ class DocumentNames(KnowledgeBase):
 
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
         """See the base class."""
-        found = [set().union(*(self._items_by_word[own] for own in self._like(word, edits))) for word in words]
-        items = set.intersection(*found) if found else set()
+        holding = [set().union(*(self._items_by_word[own] for own in self._like(word, edits))) for word in words]
+        items = set.intersection(*holding) if holding else set()
         return [
             Candidate(item, self.label(item), False, 1)
             for item in sorted(items, key=lambda item: int(item[1:]))[:limit]

@@ -21,22 +21,22 @@ class Suggestion(NamedTuple):
 
 def suggested(index: DocumentIndex, most: int) -> list[Suggestion]:
     """Questions about the first documents whose tables or values suggest some."""
-    found: list[Suggestion] = []
+    suggestions: list[Suggestion] = []
     for item in index.items():
-        if len(found) == most:
+        if len(suggestions) == most:
             break
         questions = list(dict.fromkeys(_questions(index.get(item) or [])))[:_QUESTIONS]
         if questions:
-            found.append(Suggestion(index.names.label(item), questions))
-    return found
+            suggestions.append(Suggestion(index.names.label(item), questions))
+    return suggestions
 
 
 def _questions(evidences: list[Evidence]) -> Iterator[str]:
     for evidence in evidences:
         row, attribute = evidence.get("row"), evidence.get("attribute")
         if row is not None and len(row["cells"]) > 1:
-            subject, *others = row["cells"]
-            thing, asked = subject["text"], others[row.get("number", 0) % len(others)]["header"]
+            subject, *cells = row["cells"]
+            thing, asked = subject["text"], cells[row.get("number", 0) % len(cells)]["header"]
         elif attribute is not None and attribute["path"]:
             thing, asked = evidence["evidence_text"].split(", ")[0], attribute["path"][-1]
         else:

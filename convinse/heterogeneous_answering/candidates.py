@@ -166,10 +166,6 @@ def _number_in_words(text: str, language: Language) -> int | None:
     return language.literals.number_in_words(text)
 
 
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
-
-
 def _agree(candidates: Sequence[EntityCandidate], question: Question) -> None:
     """Tell of each candidate whether an evidence of it holds at the time of the question, or all contradict it.
 
@@ -227,7 +223,7 @@ def _possible(candidates: list[EntityCandidate], question: Question) -> list[Ent
         for own in possible
         if own.computed
         or kind_of_value(own.entity["id"])
-        or _has_digit(own.entity["id"])
+        or (not is_known(own.entity) and any(map(str.isdigit, own.entity["id"])))
         or (is_known(own.entity) and types.heads(question.knowledge.kb.types(own.entity["id"])).isdisjoint(award))
     ]
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +17,8 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
+DOCS = Path(__file__).parents[2] / "docs"
+IMAGES = DOCS / "images"
 LARGEST = 150_000  # bytes of a picture
 ANSWERED = "count => document.querySelectorAll('.turn .body').length === count && !document.querySelector('.pending')"
 LOAD = """() => {
@@ -31,6 +33,10 @@ PICTURES = {  # width, height, theme, questions
     "page-dark": (1200, 1120, "dark", ("How many children did Leo Tolstoy have?", "What was the cause of his death?")),
     "page-phone": (390, 844, "light", ("which actress plays Kay in The Godfather?",)),
 }
+OF_FILES = {
+    "page-files": (1200, 900, "light", ("Who was the first director of the harbour museum?", "When was it opened?"))
+}
+_FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def executable():
@@ -52,9 +58,9 @@ def chromium():
 
 
 @contextmanager
-def service():
+def service(*arguments):
     """The address of `serve api` on a free port."""
-    command = [sys.executable, "-m", "convinse", "serve", "api", "--port", "0"]
+    command = [sys.executable, "-m", "convinse", "serve", "api", "--port", "0", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             yield re.search(r"http://\S+", server.stdout.readline())[0]
@@ -79,19 +85,30 @@ def taken(page, path):
         raise SystemExit(f"{path}: larger than {LARGEST} bytes; take less of the page, or a lower quality")
 
 
+def take_pictures(browser, address, pictures):
+    for name, (width, height, theme, questions) in pictures.items():
+        page = opened(browser, address, width, height, theme)
+        for count, question in enumerate(questions, 1):
+            page.fill("#question", question)
+            page.press("#question", "Enter")
+            page.wait_for_function(ANSWERED, arg=count)
+        page.evaluate("scrollTo(0, 0)")
+        page.wait_for_timeout(300)  # what is drawn anew when the size changes
+        taken(page, IMAGES / f"{name}.webp")
+        page.context.close()
+
+
 def main():
     IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        for name, content in _FILE.findall((DOCS / "your-own-files.md").read_text(encoding="utf-8")):
+            path = Path(folder, name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        with service("--over", f"{folder}/town") as address:
+            take_pictures(browser, address, OF_FILES)
     with service() as address, chromium() as browser:
-        for name, (width, height, theme, questions) in PICTURES.items():
-            page = opened(browser, address, width, height, theme)
-            for count, question in enumerate(questions, 1):
-                page.fill("#question", question)
-                page.press("#question", "Enter")
-                page.wait_for_function(ANSWERED, arg=count)
-            page.evaluate("scrollTo(0, 0)")
-            page.wait_for_timeout(300)  # what is drawn anew when the size changes
-            taken(page, IMAGES / f"{name}.webp")
-            page.context.close()
+        take_pictures(browser, address, PICTURES)
         loads = []
         for _ in range(5):
             page = opened(browser, address, 1200, 820, "light")

@@ -14,7 +14,10 @@ SAID = evidence("Titanic, It was made by Jim Cameron.", "text")
 
 
 def asked_for(text="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unlinked=()):
-    return SimpleNamespace(text=text, evidences=evidences, about=about, unlinked=unlinked, language=ENGLISH)
+    knowledge = SimpleNamespace(kb=SimpleNamespace(has_facts=True))
+    return SimpleNamespace(
+        text=text, evidences=evidences, about=about, unlinked=unlinked, language=ENGLISH, knowledge=knowledge
+    )
 
 
 def ranked(*scores):

@@ -41,7 +41,6 @@ class Typing:
 
     def __init__(self, kind):
         self.expected, self.calls = AnswerType(kind), []
-        self.fit_of_name = 0.3
 
     def likely(self, questions):
         self.calls.append(list(questions))
@@ -49,6 +48,9 @@ class Typing:
 
     def fit(self, entity_id):
         return 0.4
+
+    def fit_of_name(self, is_number):
+        return 0.35 if is_number else 0.3
 
 
 def test_the_answer_type_head_reads_all_questions_at_once_and_tells_what_fits():
