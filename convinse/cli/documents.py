@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..documents.index import Updated
 
 _MODEL = "snapshot:model"
-_ABSTAIN_BELOW = 0.35  # by the part to choose by of bench documents
+ABSTAIN_BELOW = 0.35  # by the part to choose by of bench documents
 _FAULTS_SHOWN = 20
 
 
@@ -54,7 +54,7 @@ def configured_over(options: argparse.Namespace) -> Config:
         config = configured(options)
         _report(update_index(folder, paths, config.evs_bi_encoder or _MODEL, options.quiet))
     about = {"kb_path": NO_KB, "ers_wikipedia_dump": str(folder), "name": paths[0].resolve().name}
-    return configured(options, **about, ha_abstain_below=_ABSTAIN_BELOW)
+    return configured(options, **about, ha_abstain_below=ABSTAIN_BELOW)
 
 
 def _kept_index(paths: list[Path]) -> Path:

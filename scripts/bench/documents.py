@@ -27,7 +27,7 @@ import numpy as np
 import yaml
 from selectolax.lexbor import LexborHTMLParser
 
-from convinse.cli.documents import update_index
+from convinse.cli.documents import ABSTAIN_BELOW, update_index
 from convinse.config import NO_KB, load_config
 from convinse.documents.index import DocumentIndex
 from convinse.pipeline import Pipeline
@@ -90,7 +90,8 @@ def questions(bench: Bench) -> Figures:
     for name, paths in collections().items():
         folder = bench.kept / name
         update_index(folder, paths, _MODEL, quiet=True)
-        config = load_config("config.yml", kb_path=NO_KB, ers_wikipedia_dump=str(folder), ers_use_cache=False)
+        about = {"kb_path": NO_KB, "ers_wikipedia_dump": str(folder), "ha_abstain_below": ABSTAIN_BELOW}
+        config = load_config("config.yml", **about, ers_use_cache=False)
         with Pipeline(config) as pipeline:
             for conversation in asked:
                 if conversation[0]["collection"] == name:
@@ -277,7 +278,8 @@ def _show(answered: Sequence[_Answered]) -> None:
 SPEC = Spec(
     "documents",
     __doc__,
-    {"questions": questions},
+    {"questions": questions, "times": times, "dense": dense},
+    sizes=(200, 10_000, 50_000),
     options={"--show": {"action": "store_true", "help": "print the answers, too"}},
 )
 
