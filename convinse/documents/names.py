@@ -22,6 +22,8 @@ class DocumentNames(KnowledgeBase):
         build_id: of the index that they are from.
     """
 
+    has_facts = False
+
     def __init__(self, named: Iterable[NamedThing] = (), build_id: str = "none") -> None:
         self.build_id = build_id
         self._texts: dict[str, Text] = {}
@@ -51,11 +53,6 @@ class DocumentNames(KnowledgeBase):
     def has(self, entity_id: str) -> bool:
         """Whether something has that id."""
         return entity_id in self._texts
-
-    @property
-    def has_facts(self) -> bool:
-        """No."""
-        return False
 
     def properties(self) -> Iterable[tuple[str, str, list[str]]]:
         """None."""

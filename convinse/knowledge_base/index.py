@@ -39,8 +39,7 @@ _ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,6}")
 _MAX_ITEM = LITERAL - 1
 _INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = 31, 279, 106
-_SUBCLASS_DEPTH = 2  # classes of a class that count as types
-_FACTS_OF_CLASS = 20  # that are looked through for an item that is one of the class
+_SUBCLASS_DEPTH, _FACTS_OF_CLASS = 2, 20  # classes of a class that count as types; facts looked through for an item of a class
 _HUB = 5_000  # facts: beyond, an item's neighbours are too many to be looked through
 
 
@@ -80,6 +79,8 @@ class KnowledgeBase:
     Raises:
         IndexFileError: the folder is missing, truncated, altered or of another format.
     """
+
+    has_facts = True  # which tell what its items have to do with one another
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -241,11 +242,6 @@ class KnowledgeBase:
         number = int(entity_id[1:])
         facts = self._stored_facts.as_other(place, _FACTS_OF_CLASS)
         return any(tokens[1] & PROPERTY_MASK == _INSTANCE_OF and tokens[2] == number for tokens in facts)
-
-    @property
-    def has_facts(self) -> bool:
-        """Whether it tells what its items have to do with one another."""
-        return True
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 
