@@ -15,6 +15,7 @@ from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.ranking import FILE
 from convinse.pipeline import Pipeline
+from convinse.records.literals import is_item
 from convinse.resources import Resources
 from convinse.support.weights import model_bytes
 from convinse.testing import without
@@ -66,7 +67,7 @@ def test_answers_name_the_evidences_that_support_them(turns):
         assert [answer["rank"] for answer in answers] == list(range(1, len(answers) + 1))
         assert all(1 <= len(set(answer["evidences"])) == len(answer["evidences"]) <= 3 for answer in answers)
         for answer in answers:
-            if answer["answer"]["id"].startswith("Q"):
+            if is_item(answer["answer"]["id"]):
                 support = [turn["top_evidences"][place] for place in answer["evidences"]]
                 own = [one["retrieved_for_entity"] for one in support if "retrieved_for_entity" in one]
                 held = [entity for one in support for entity in one["wikidata_entities"]]
