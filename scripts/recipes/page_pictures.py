@@ -102,7 +102,7 @@ def main():
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         for name, content in _FILE.findall((DOCS / "your-own-files.md").read_text(encoding="utf-8")):
-            path = Path(folder, name)
+            path = Path(folder, "town", name)
             path.parent.mkdir(exist_ok=True)
             path.write_text(content, encoding="utf-8")
         with service("--over", f"{folder}/town") as address:
