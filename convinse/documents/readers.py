@@ -14,12 +14,12 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 import msgspec
-import yaml
 from selectolax.lexbor import LexborHTMLParser
 
-from ..support.errors import DataError, DependencyError, one_line
+from ..config.yaml_files import read_value
+from ..support.errors import ConfigError, DataError, DependencyError, one_line
 from ..support.jsonlines import JSON_ERRORS
-from ..support.limits import LARGEST_UNPACKED, LONGEST_LINE
+from ..support.limits import LARGEST_CONFIG, LARGEST_UNPACKED, LONGEST_LINE
 
 _LONG_VALUE = 200  # characters of a value of a record that is prose
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*\n", re.DOTALL)
@@ -109,18 +109,28 @@ def _markdown(data: bytes) -> ReadDocument:
     from markdown_it import MarkdownIt
 
     text, before, title = decoded(data), "", ""
-    if front := _FRONT_MATTER.match(text):
-        fields = yaml.safe_load(front[1])
-        if isinstance(fields, dict):
-            title = str(fields.pop("title", None) or "")
-            before = _pairs(fields)
-            text = "\n" * front[0].count("\n") + text[front.end() :]
+    front = _FRONT_MATTER.match(text)
+    if front and (fields := _front_matter(front[1])):
+        title = str(fields.pop("title", None) or "")
+        before = _pairs(fields)
+        text = "\n" * front[0].count("\n") + text[front.end() :]
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     tokens = parser.parse(text)
     for token in tokens:
         if token.map and token.nesting >= 0 and token.type != "html_block":
             token.attrSet("data-line", str(token.map[0] + 1))
     return ReadDocument(title, before + parser.renderer.render(tokens, parser.options, {}))
+
+
+def _front_matter(text: str) -> dict[str, Any] | None:
+    """The fields of what stands between two rules at the beginning; None: it is no YAML, and text like all else."""
+    if len(text) > LARGEST_CONFIG:
+        return None
+    try:
+        fields = read_value(text, "front matter")
+    except ConfigError:
+        return None
+    return fields if isinstance(fields, dict) else None
 
 
 def _restructured(data: bytes) -> ReadDocument:

@@ -166,7 +166,6 @@ def bomb():
         ("a.csv", lambda: b"x" * 3000, "has a line of more than 2,000 characters"),
         ("a.json", lambda: b'{"a": ', "cannot be read"),
         ("a.jsonl", lambda: b'{"a": 1}\nno\n', "a line is no JSON"),
-        ("a.md", lambda: b"---\na: [\n---\n", "cannot be read"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_why_in_one_line(name, data, reason, monkeypatch):
