@@ -39,10 +39,7 @@ _ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,6}")
 _MAX_ITEM = LITERAL - 1
 _INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = 31, 279, 106
-_SUBCLASS_DEPTH, _FACTS_OF_CLASS = (
-    2,
-    20,
-)  # classes of a class that count as types; facts looked through for an item of a class
+_SUBCLASS_DEPTH, _FACTS_OF_CLASS = 2, 20  # steps to classes that count as types; facts searched for an instance
 _HUB = 5_000  # facts: beyond, an item's neighbours are too many to be looked through
 
 
