@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ..records.evidence import Citation, Entity, Evidence
 from ..support.limits import MOST_PAGE_TEXT
-from ..wikipedia.document import PageElement, is_infobox, parse_html
+from ..wikipedia.document import PageElement, cut_deep, is_infobox, parse_html
 from ..wikipedia.flatten import BLOCKS, flatten
 from ..wikipedia.infobox import attributes
 from ..wikipedia.page import Page, page_evidences, sentence_places
@@ -68,6 +68,7 @@ def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
         name: the file's, which citations give.
         document: what was read of it.
     """
+    document = document._replace(html=cut_deep(document.html))
     cutting = _Cutting(title_of(name, document))
     size = 0
     for placed in cutting.walk(parse_html(document.html)):

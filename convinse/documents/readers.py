@@ -20,6 +20,7 @@ from ..config.yaml_files import read_value
 from ..support.errors import ConfigError, DataError, DependencyError, one_line
 from ..support.jsonlines import JSON_ERRORS
 from ..support.limits import LARGEST_CONFIG, LARGEST_UNPACKED, LONGEST_LINE
+from ..wikipedia.document import cut_deep
 
 _LONG_VALUE = 200  # characters of a value of a record that is prose
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*\n", re.DOTALL)
@@ -143,9 +144,10 @@ def _restructured(data: bytes) -> ReadDocument:
 
 
 def _html(data: bytes) -> ReadDocument:
-    parsed = LexborHTMLParser(decoded(data))
+    text = cut_deep(decoded(data))
+    parsed = LexborHTMLParser(text)
     title = parsed.css_first("h1") or parsed.css_first("title")
-    return ReadDocument(title.text().strip() if title is not None else "", parsed.html or "")
+    return ReadDocument(title.text().strip() if title is not None else "", text)
 
 
 # -- tables and records ------------------------------------------------------------------------------------------------
@@ -310,7 +312,7 @@ def _book(data: bytes) -> ReadDocument:
     files = {item.attributes["id"]: item.attributes["href"] or "" for item in content.css("item")}
     chapters = [files.get(item.attributes["idref"]) for item in content.css("itemref")]
     title = next((node.text().strip() for node in content.css("*") if node.tag == "dc:title"), "")
-    texts = (decoded(packed.read(str(place.parent / chapter))) for chapter in chapters if chapter)
+    texts = (cut_deep(decoded(packed.read(str(place.parent / chapter)))) for chapter in chapters if chapter)
     return ReadDocument(title, "".join(LexborHTMLParser(text).body.inner_html or "" for text in texts))  # type: ignore[union-attr]
 
 

@@ -51,7 +51,7 @@ class PageElement(NamedTuple):
 
 def parse_html(html: str) -> LexborNode:
     """The content element of a page, without what is no prose."""
-    tree = LexborHTMLParser(_cut_deep(html))
+    tree = LexborHTMLParser(cut_deep(html))
     root = tree.css_first(".mw-parser-output") or tree.body or tree.root  # a page of frames has no body
     assert root is not None  # every text is parsed to an element
     for image in root.css("td[colspan] img"):
@@ -118,7 +118,7 @@ def _width(image: LexborNode) -> int:
     return int(width) if width.isdecimal() else 0
 
 
-def _cut_deep(html: str) -> str:
+def cut_deep(html: str) -> str:
     """A page up to where elements are nested too deep: the parser, and whatever walks through it, would need that depth at each step."""
     depth = 0
     for match in _NESTING.finditer(html):

@@ -187,6 +187,13 @@ def test_whatever_a_file_holds_it_is_read_or_refused_in_one_line(kind, data):
         assert all(0 < len(own["evidence_text"]) <= LONGEST for own in found.evidences if own["source"] != "info")
 
 
+@pytest.mark.parametrize("name", ["a.html", "a.md"])
+def test_elements_that_are_nested_without_end_are_cut(name, caplog):
+    found = read(name, b"<div>The gate opens at 7.</div>" + b"<div>" * 200_000 + b"too deep")
+    assert [own["evidence_text"] for own in found.evidences] == ["a, The gate opens at 7."]
+    assert "the rest is left out" in caplog.text
+
+
 def test_a_long_paragraph_is_several_passages_that_lose_nothing():
     sentences = [f"Boat number {number} left the harbour on day {number}." for number in range(60)]
     found = read("log.txt", f"Log\n\n{' '.join(sentences)}".encode())
