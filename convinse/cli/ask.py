@@ -13,7 +13,7 @@ from .arguments import Commands, add_config
 from .documents import add_over, configured_over
 
 if TYPE_CHECKING:
-    from ..records.conversation import HistoryPart, Turn
+    from ..records.conversation import HistoryPart, RankedAnswer, Turn
     from ..records.evidence import Evidence
 
 _BEST_EVIDENCES = 5  # shown of a turn
@@ -95,11 +95,7 @@ def print_turn(turn: Turn) -> None:
     if "abstained" in turn:
         print(f"  not known: {turn['abstained']['reason']}{'; at best' if answers else ''}")
     for answer in answers[:5]:
-        entity = answer["answer"]
-        time = f", {answer['time']}" if "time" in answer else ""
-        cited = any("citation" in turn["top_evidences"][place] for place in answer.get("evidences", [])[:1])
-        name = "" if cited else f" ({entity['id']})"  # what documents speak of has no id that people know
-        print(f"  {answer['rank']}. {entity['label']}{time}{name}  {answer['score']:.3f}")
+        print(f"  {answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}")
         for place in answer.get("evidences", [])[:1]:
             evidence = turn["top_evidences"][place]
             print(f"       [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
@@ -109,6 +105,14 @@ def print_turn(turn: Turn) -> None:
         print(
             f"    {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}"
         )
+
+
+def named(answer: RankedAnswer, turn: Turn) -> str:
+    """An answer with its time and its id; what documents speak of has no id that people know."""
+    entity, places = answer["answer"], answer.get("evidences", [])
+    time = f", {answer['time']}" if "time" in answer else ""
+    is_cited = any("citation" in turn["top_evidences"][place] for place in places[:1])
+    return f"{entity['label']}{time}" if is_cited else f"{entity['label']}{time} ({entity['id']})"
 
 
 def in_file(evidence: Evidence) -> str:

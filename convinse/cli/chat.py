@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
 from .arguments import Commands
-from .ask import add_pipeline, in_file, input_lines, shown_part
+from .ask import add_pipeline, in_file, input_lines, named, shown_part
 from .documents import configured_over
 from .tables import console
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
-    from ..records.conversation import Conversation, RankedAnswer
+    from ..records.conversation import Conversation, RankedAnswer, Turn
     from ..records.evidence import Entity
 
 _SUPPORT = 2  # evidences shown of the answer
@@ -124,7 +124,7 @@ class Chat:
             self._say("no answer found", "yellow")
         if answers:
             before = "at best: " if "abstained" in turn else ""
-            self._say(f"{before}{_shown_answer(answers[0])}", "" if before else "bold green")
+            self._say(f"{before}{_shown_answer(answers[0], turn)}", "" if before else "bold green")
             for place in answers[0].get("evidences", [])[:_SUPPORT]:
                 evidence = turn["top_evidences"][place]
                 self._say(f"  [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
@@ -153,7 +153,7 @@ class Chat:
         self._say("answers:" if turn["pred_answers"] else "answers: none")
         for answer in turn["pred_answers"][:_SHOWN]:
             reasons = ", ".join(answer.get("reasons", []))
-            self._say(f"  {answer['rank']}. {_shown_answer(answer)}{f' by {reasons}' if reasons else ''}")
+            self._say(f"  {answer['rank']}. {_shown_answer(answer, turn)}{f' by {reasons}' if reasons else ''}")
         if "abstained" in turn:
             self._say(f"not known: {turn['abstained']['reason']}", "yellow")
 
@@ -210,9 +210,8 @@ class Chat:
             self._say(f"  {name}: {text}")
 
 
-def _shown_answer(answer: RankedAnswer) -> str:
-    time = f", {answer['time']}" if "time" in answer else ""
-    return f"{answer['answer']['label']}{time} ({answer['answer']['id']})  {answer.get('score', 0.0):.2f}"
+def _shown_answer(answer: RankedAnswer, turn: Turn) -> str:
+    return f"{named(answer, turn)}  {answer.get('score', 0.0):.2f}"
 
 
 def _shown_entities(entities: list[Entity]) -> str:

@@ -136,6 +136,7 @@ def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, qui
         OutputError: the index cannot be written, or another process is changing it.
     """
     files, left_out = find_files(paths)
+    is_new = not (folder / FILE).exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(folder / FILE, timeout=WAIT, isolation_level=None)) as connection:
@@ -148,6 +149,8 @@ def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, qui
             except BaseException:
                 if connection.in_transaction:  # SQLite has not taken it back by itself
                     connection.execute("ROLLBACK")
+                if is_new:
+                    (folder / FILE).unlink()
                 raise
             connection.execute("COMMIT")
     except (sqlite3.Error, OSError) as error:
@@ -224,8 +227,15 @@ class _Change:
             counts.update(msgspec.json.decode(own))
         if self._connection.total_changes:  # else a running server need not read the same again
             write_meta(self._connection, total, self._embedding, counts)
-        kinds = (counted[kind] for kind in ("added", "changed", "removed", "unchanged"))
-        return Updated(*kinds, self._faults, Counter(), counts)  # type: ignore[call-arg, arg-type]
+        return Updated(
+            added=counted["added"],
+            changed=counted["changed"],
+            removed=counted["removed"],
+            unchanged=counted["unchanged"],
+            faults=self._faults,
+            left_out=Counter(),
+            counts=counts,
+        )
 
     def _take(self, file: FoundFile) -> str:
         known = self._known.get(file.name)

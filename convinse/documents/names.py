@@ -27,9 +27,8 @@ class DocumentNames(KnowledgeBase):
     def __init__(self, named: Iterable[NamedThing] = (), build_id: str = "none") -> None:
         self.build_id = build_id
         self._texts: dict[str, Text] = {}
-        self._forms: defaultdict[str, dict[str, bool]] = defaultdict(
-            dict
-        )  # folded name -> items, and whether it is their label
+        # folded name -> items, and whether it is their label
+        self._forms: defaultdict[str, dict[str, bool]] = defaultdict(dict)
         for entity, names in named:
             label, aliases = entity["label"], tuple(dict.fromkeys(name for name in names if name != entity["label"]))
             self._texts[entity["id"]] = Text(label, "", "", aliases)

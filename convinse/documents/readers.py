@@ -153,16 +153,16 @@ def _html(data: bytes) -> ReadDocument:
 # -- tables and records ------------------------------------------------------------------------------------------------
 
 
-def table(rows: Iterable[Sequence[str]], first: int = 1) -> str:
-    """The rows of a table, with the number of each from `first` (0: of none); a first row of names alone is its header."""
+def table(rows: Iterable[tuple[int, Sequence[str]]]) -> str:
+    """The rows of a table, each with its line (0: it has none); a first row of names alone is its header."""
     lines: list[str] = []
-    for number, row in enumerate(rows, first):
+    for line, row in rows:
         if not any(row):
             continue
         is_header = not lines and all(row) and len({*row}) == len(row) and not any(map(_NUMBER.fullmatch, row))
         tag = "th" if is_header else "td"
         cells = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
-        lines.append(f"<tr data-line={number if first else 0}>{cells}</tr>")
+        lines.append(f"<tr data-line={line}>{cells}</tr>")
     return f'<table class="wikitable">{"".join(lines)}</table>'
 
 
@@ -173,7 +173,7 @@ def _separated(data: bytes) -> ReadDocument:
     except csv.Error:
         delimiter = ","
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    return ReadDocument("", table([cell.strip() for cell in row] for row in rows))
+    return ReadDocument("", table((rows.line_num, [cell.strip() for cell in row]) for row in rows))
 
 
 def _json(data: bytes) -> ReadDocument:
@@ -181,20 +181,21 @@ def _json(data: bytes) -> ReadDocument:
 
 
 def _json_lines(data: bytes) -> ReadDocument:
-    lines = decoded(data).splitlines()
+    lines = {number: line for number, line in enumerate(decoded(data).splitlines(), 1) if line.strip()}
     try:
-        return _records([msgspec.json.decode(line) for line in lines if line.strip()])
+        return _records([msgspec.json.decode(line) for line in lines.values()], list(lines))
     except JSON_ERRORS as error:
         raise DataError(f"a line is no JSON ({one_line(error)})") from None
 
 
-def _records(value: Any) -> ReadDocument:
-    """Records of short values are rows of a table; a record with prose is a section."""
+def _records(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
+    """Records of short values, on some lines, are rows of a table; a record with prose is a section."""
     if isinstance(value, list) and value and all(isinstance(own, dict) for own in value):
         flat = [dict(_flat(own)) for own in value]
         if all(len(text) <= _LONG_VALUE for own in flat for text in own.values()):
             names = list(dict.fromkeys(name for own in flat for name in own))
-            return ReadDocument("", table([names, *([own.get(name, "") for name in names] for own in flat)]))
+            rows = ([own.get(name, "") for name in names] for own in flat)
+            return ReadDocument("", table([(0, names), *zip(lines or [0] * len(flat), rows, strict=True)]))
         return ReadDocument("", "".join(map(_section, flat)))
     return ReadDocument("", _pairs(value if isinstance(value, dict) else {"": value}))
 
@@ -262,7 +263,7 @@ def _word(data: bytes) -> ReadDocument:
     document, parts = Document(io.BytesIO(data)), []
     for block in document.iter_inner_content():
         if isinstance(block, Table):
-            parts.append(table(([cell.text.strip() for cell in row.cells] for row in block.rows), 0))
+            parts.append(table((0, [cell.text.strip() for cell in row.cells]) for row in block.rows))
             continue
         style = (block.style.name if block.style is not None else "") or ""
         level = int(style[-1]) + 1 if re.fullmatch(r"Heading [1-5]", style) else 1 if style == "Title" else 0
@@ -278,8 +279,8 @@ def _sheets(data: bytes) -> ReadDocument:
     workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
     parts = []
     for sheet in workbook.worksheets:
-        rows = [list(map(_cell, row)) for row in sheet.iter_rows(values_only=True)]
-        parts.append(f"<h2>{html.escape(sheet.title)}</h2>{table(rows)}")
+        rows = (list(map(_cell, row)) for row in sheet.iter_rows(values_only=True))
+        parts.append(f"<h2>{html.escape(sheet.title)}</h2>{table(enumerate(rows, 1))}")
     return ReadDocument(workbook.properties.title or "", "".join(parts))
 
 
@@ -296,7 +297,7 @@ def _slides(data: bytes) -> ReadDocument:
     for number, slide in enumerate(presentation.slides, 1):
         for shape in slide.shapes:
             if shape.has_table:
-                parts.append(table(([cell.text.strip() for cell in row.cells] for row in shape.table.rows), 0))
+                parts.append(table((0, [cell.text.strip() for cell in row.cells]) for row in shape.table.rows))
             elif shape.has_text_frame:
                 tag = "h2" if shape == slide.shapes.title else "p"
                 texts = (html.escape(own.text) for own in shape.text_frame.paragraphs if own.text.strip())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from convinse.documents.index import FILE, DocumentIndex, update
 from convinse.support.errors import DataError, IndexFileError, OutputError
 from convinse.wikipedia.dump import Embedding, search_words
-from written import write
+from written import names, write
 
 
 def embed(texts):
@@ -107,7 +107,8 @@ def test_without_a_file_that_can_be_read_there_is_no_index(workdir):
     write("t/c.png", b"x")
     with pytest.raises(DataError, match="t: no file can be read .*b.json cannot be read.*1 of kinds that are not read"):
         built("t")
-    with pytest.raises(IndexFileError):
+    assert names("index") == []
+    with pytest.raises(IndexFileError, match="no index of documents"):
         DocumentIndex(Path("index"))
 
 
@@ -150,10 +151,7 @@ def test_damage_is_found_and_named(workdir):
     data = bytearray(path.read_bytes())
     data[len(data) // 2 : len(data) // 2 + 4096] = bytes(4096)
     path.write_bytes(data)
-    with (
-        pytest.raises(IndexFileError, match="remove it and build it again|build it again"),
-        closing(DocumentIndex(Path("index"))) as index,
-    ):
+    with pytest.raises(IndexFileError, match="build it again"), closing(DocumentIndex(Path("index"))) as index:
         index.verify()
     path.write_bytes(b"no database" * 500)
     with pytest.raises(IndexFileError, match="index"):
