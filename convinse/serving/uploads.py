@@ -41,7 +41,7 @@ MOST_WITH_FILES = 10  # conversations; a further one takes the place of the one 
 LONGEST_NAME = 200  # bytes; file systems take 255
 _TOGETHER = 64  # texts that are embedded at once; turns of other conversations are asked between them
 _CONTROLS = frozenset(("Cc", "Cs", "Zl", "Zp"))
-_OFF = "uploads are off: the server was started with --no-upload, or is not for this machine alone (--host, --allow-host, --on)"
+_FOR_OTHERS = "uploads are off: the server was started with --no-upload, or is not for this machine alone (--host, --allow-host, --on)"
 
 
 class FileState(BaseModel):
@@ -104,6 +104,7 @@ class UploadedFiles:
         self._numbers = itertools.count()
         self._tasks: set[asyncio.Task[None]] = set()
         self._folder: Path | None = None
+        self._reason = _FOR_OTHERS
         self._held = ExitStack()
 
     @property
@@ -118,12 +119,13 @@ class UploadedFiles:
         try:
             self._folder = self._held.enter_context(_own_folder())
         except (OSError, OutputError) as error:
-            LOGGER.warning("uploads are off: %s", one_line(error))
+            self._reason = f"uploads are off: {one_line(error)}"
+            LOGGER.warning("%s", self._reason)
 
     def check(self) -> None:
         """Raise `HTTPException` (403) if uploads are off."""
         if self._folder is None:
-            raise HTTPException(403, _OFF)
+            raise HTTPException(403, self._reason)
 
     def listed(self, conversation: str) -> FileList:
         """The files of a conversation. Raises `HTTPException` (404)."""
@@ -203,7 +205,7 @@ class UploadedFiles:
     def _files_of(self, conversation: str) -> _Files:
         self._store.get(conversation)
         if self._folder is None:
-            raise HTTPException(403, _OFF)
+            raise HTTPException(403, self._reason)
         files = self._files.pop(conversation, None) or _Files(self._folder / conversation)
         having = [name for name, own in self._files.items() if own.paths or own.lock.locked()]
         if not files.paths and len(having) >= MOST_WITH_FILES:

@@ -145,7 +145,9 @@ def test_a_chat_opens_the_passage_of_an_answer_in_its_file(pipeline, capsys):
     ]
 
 
-def test_questions_to_begin_with_come_from_the_files(pipeline):
+def test_questions_to_begin_with_come_from_the_files(town, pipeline):
+    write("town/keys.csv", "Key,what it does\nF1 key,opens the help\n")  # which suggests none
+    update(Path("index"), [town], None)
     with closing(DocumentIndex(Path("index"))) as index:
         assert [(own.title, own.questions) for own in suggested(index, 6)] == [
             ("tickets", ["What is the price of Adult?", "What is the valid of Child?", "What is the price of Family?"])

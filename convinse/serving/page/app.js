@@ -180,9 +180,14 @@ async function asked(request, signal, tell) {
   }
 }
 
+let beginning = null; // a question and a file may begin the same conversation
+
 /** The id of the conversation, which is begun if it is not yet. */
 async function begun() {
-  if (state.id === null) hold(await api.begin({ sources: sources() }));
+  if (state.id === null) {
+    beginning ??= api.begin({ sources: sources() }).finally(() => (beginning = null));
+    hold(await beginning);
+  }
   return state.id;
 }
 
