@@ -32,7 +32,7 @@ from .session import StageReport
 from .support.errors import ConfigError, ConvinseError, DataError, DependencyError, NetworkError
 
 if TYPE_CHECKING:
-    from .serving.api import ServiceOptions
+    from .serving.service import ServiceOptions
 
 _ACTOR_RESTARTS = 3
 _BATCH_ATTEMPTS = 3  # a batch whose actors died so often is taken to be the cause

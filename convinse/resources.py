@@ -63,6 +63,7 @@ class Resources:
         config: names everything.
         kb: a knowledge base to use instead of the configured one; its owner closes it.
         cache: an evidence cache to use instead of the configured one.
+        models: shared with other resources; the same thread computes with them.
         dry_run: the first request to a language model is shown in place of being sent: `DryRunError` has it.
 
     Attributes:
@@ -70,10 +71,16 @@ class Resources:
     """
 
     def __init__(
-        self, config: Config, *, kb: KnowledgeBase | None = None, cache: Cache | None = None, dry_run: bool = False
+        self,
+        config: Config,
+        *,
+        kb: KnowledgeBase | None = None,
+        cache: Cache | None = None,
+        models: ModelPool | None = None,
+        dry_run: bool = False,
     ) -> None:
         self.config = config
-        self.models = ModelPool()
+        self.models = models or ModelPool()
         self.requests: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._dry_run = dry_run
         self._lock = threading.RLock()
@@ -171,14 +178,18 @@ class Resources:
             cache=self.cache,
         )
 
+    def bi_encoder(self, name: str, key: str) -> BiEncoder:
+        """A bi-encoder, which keeps nothing; the arguments are those of `embeddings`."""
+        settings = self._computing(key, self.config.evs_max_length)
+        return BiEncoder(model_path(name), settings=settings, models=self.models)
+
     def embeddings(self, name: str, key: str) -> KeptEmbeddings:
         """A bi-encoder and its embeddings: those of the dump, the others kept in the cache folder, or without `ers_use_cache` in memory.
 
         Args:
             name: the model.
             key: the configuration key that names it, for messages."""
-        settings = self._computing(key, self.config.evs_max_length)
-        encoder = BiEncoder(model_path(name), settings=settings, models=self.models)
+        encoder = self.bi_encoder(name, key)
         vectors = self._vectors(encoder.model_id, encoder.dimension)
         questions = self._vectors(encoder.model_id, encoder.dimension, "float32")
 

@@ -104,10 +104,11 @@ class Session:
             raise DataError("there is no turn to take back")
         return cast("Turn", _unpacked(self._turns.pop().packed))
 
-    def copy(self) -> Session:
-        """A copy that continues from the same turns; stored turns are shared, not copied."""
+    def copy(self, answer_turns: AnswerTurns | None = None) -> Session:
+        """A copy that continues from the same turns, with another pipeline if its method is given; stored turns are shared, not copied."""
         copy = object.__new__(Session)
-        copy._answer_turns, copy._sources, copy._frame = self._answer_turns, self._sources, self._frame
+        copy._answer_turns = answer_turns or self._answer_turns
+        copy._sources, copy._frame = self._sources, self._frame
         copy._turns = self._turns.copy()
         return copy
 

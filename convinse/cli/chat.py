@@ -157,6 +157,29 @@ class Chat:
         if "abstained" in turn:
             self._say(f"not known: {turn['abstained']['reason']}", "yellow")
 
+    def _open(self, _: str) -> None:
+        """The passage of the last answer among those around it in its file."""
+        from ..documents.index import DocumentIndex
+        from ..documents.surroundings import surroundings
+
+        turns = self._session.conversation["questions"]
+        answers, index = turns[-1]["pred_answers"] if turns else [], self._pipeline.resources.wikipedia
+        places = answers[0].get("evidences", []) if answers else []
+        evidence = turns[-1]["top_evidences"][places[0]] if places else None
+        if evidence is None or "citation" not in evidence or not isinstance(index, DocumentIndex):
+            raise DataError("the last answer cites no file")
+        file, heading = evidence["citation"]["file"], ""
+        passages = surroundings(index, file, evidence["evidence_text"])
+        if not passages:
+            raise DataError(f"{file}: has changed; ask again")
+        self._say(file)
+        for passage in passages:
+            if passage.heading != heading:
+                heading = passage.heading
+                self._say(f"  {heading}")
+            mark = ">" if passage.is_cited else " "
+            self._say(f"{mark} {passage.place:>10}  {passage.text}", "bold" if passage.is_cited else "")
+
     # -- the conversation ----------------------------------------------------------------------------------------------
 
     def _sources(self, wanted: str) -> None:
@@ -193,6 +216,7 @@ class Chat:
 
     COMMANDS: dict[str, tuple[str, str, Callable[[Chat, str], None]]] = {
         "/why": ("", "what was understood, taken from the history, found and scored for the last answer", _why),
+        "/open": ("", "the passage of the last answer among those around it in its file", _open),
         "/sources": ("SOURCES", "take the next answers from these, such as kb_text; alone: say which", _sources),
         "/back": ("", "take the last turn back", _back),
         "/new": ("", "begin a new conversation", _new),

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..documents.index import Updated
 
 _MODEL = "snapshot:model"
-ABSTAIN_BELOW = 0.35  # by the part to choose by of bench documents
 _FAULTS_SHOWN = 20
 
 
@@ -43,8 +42,7 @@ def configured_over(options: argparse.Namespace) -> Config:
     """The configuration, over the documents of `--over` where there are any; their index is made, or brought up to date, first."""
     if not options.over:
         return configured(options)
-    from ..config import NO_KB
-    from ..documents.index import FILE
+    from ..documents.index import FILE, settings_over
 
     paths = [Path(path).expanduser() for path in options.over]
     if len(paths) == 1 and (paths[0] / FILE).is_file():
@@ -53,8 +51,7 @@ def configured_over(options: argparse.Namespace) -> Config:
         folder = _kept_index(paths)
         config = configured(options)
         _report(update_index(folder, paths, config.evs_bi_encoder or _MODEL, options.quiet))
-    about = {"kb_path": NO_KB, "ers_wikipedia_dump": str(folder), "name": paths[0].resolve().name}
-    return configured(options, **about, ha_abstain_below=ABSTAIN_BELOW)
+    return configured(options, **settings_over(folder), name=paths[0].resolve().name)
 
 
 def _kept_index(paths: list[Path]) -> Path:

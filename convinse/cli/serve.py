@@ -24,7 +24,7 @@ from .arguments import (
 from .documents import add_over, configured_over
 
 if TYPE_CHECKING:
-    from ..serving.api import ServiceOptions
+    from ..serving.service import ServiceOptions
 
 _TOKEN_VARIABLE = "CONVINSE_TOKEN"
 _SHORTEST_TOKEN = 16  # characters: fewer can be tried one by one
@@ -47,6 +47,7 @@ def add(commands: Commands) -> None:
         add_address(sub, 8080)
         _add_service(sub)
         add_cluster(sub)
+        sub.add_argument("--no-upload", action="store_true", help="take no files into conversations")
         sub.add_argument(
             "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
             help="a site whose pages may ask, such as https://example.org; may be repeated",
@@ -173,10 +174,11 @@ def _mcp(options: argparse.Namespace) -> int:
 def _service_options(options: argparse.Namespace, over_http: bool = True) -> ServiceOptions:
     """Return the options of the service. Raises `ConfigError` if others could ask without a token."""
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
-    from ..serving.api import ServiceOptions
+    from ..serving.service import ServiceOptions
     from ..support.addresses import is_loopback
 
     token = _read_token(options.token) if over_http else None
+    is_own = is_loopback(options.host) and not options.allow_host  # another name is that of a proxy
     if token is None and not options.open and not is_loopback(options.host):
         raise ConfigError(
             f"--host {options.host}: other machines could ask, and no token is set; give --token FILE or set "
@@ -188,6 +190,7 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
         token=token,
         origins=tuple(getattr(options, "cors", ())),
         hosts=(options.host, *options.allow_host),
+        uploads=not getattr(options, "no_upload", True) and options.on is None and is_own,
     )
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
+from ..config import NO_KB
 from ..records.evidence import Evidence
 from ..support.errors import DataError, DependencyError, IndexFileError, OutputError, one_line
 from ..support.progress import Advance, progress
@@ -38,6 +39,7 @@ CREATE INDEX named_page ON named (page);
 _FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
 _TOGETHER = 512  # evidences that are embedded together
 WAIT = 30.0  # seconds for another process to finish its change
+ABSTAIN_BELOW = 0.35  # by the part to choose by of bench documents
 
 
 class DocumentIndex(WikipediaDump):
@@ -119,7 +121,15 @@ class Updated(NamedTuple):
     counts: Counter[str]  # evidences by source, and `pages`
 
 
-def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, quiet: bool = True) -> Updated:
+def settings_over(folder: Path) -> dict[str, Any]:
+    """The settings of a configuration that asks about an index alone."""
+    no_others = {"kb_path": NO_KB, "clocq_use_api": False, "ers_on_the_fly": False, "ers_passage_index": None}
+    return {**no_others, "ers_wikipedia_dump": str(folder), "ha_abstain_below": ABSTAIN_BELOW}
+
+
+def update(
+    folder: Path, paths: Sequence[Path], embedding: Embedding | None, quiet: bool = True, strict: bool = False
+) -> Updated:
     """Let an index hold the files at and below paths: what is new or changed is read, what is gone is removed.
 
     The change is one transaction: a reader sees the old state or the new one, whatever happens meanwhile. The same files give the
@@ -130,6 +140,7 @@ def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, qui
         paths: files and folders.
         embedding: makes the vectors by which evidences are found; another one than before reads all files again.
         quiet: show no progress.
+        strict: a file that cannot be read is an error, and nothing changes.
 
     Raises:
         DataError: a path does not exist, or nothing in it can be read.
@@ -144,6 +155,8 @@ def update(folder: Path, paths: Sequence[Path], embedding: Embedding | None, qui
             try:
                 with progress("reading documents", len(files), "files", quiet) as advance:
                     done = _Change(connection, embedding, advance).make(files)
+                if strict and done.faults:
+                    raise DataError("; ".join(f"{name}: {fault}" for name, fault in done.faults.items()))
                 if not done.counts["pages"]:
                     raise DataError(f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, left_out)}")
             except BaseException:

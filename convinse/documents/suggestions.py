@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..language.language import english
 from ..records.evidence import Evidence
 from .index import DocumentIndex
 
@@ -41,7 +42,8 @@ def _questions(evidences: list[Evidence]) -> Iterator[str]:
             thing, asked = evidence["evidence_text"].split(", ")[0], attribute["path"][-1]
         else:
             continue
-        if _is_name(asked) and _is_name(thing) and any(map(str.isalpha, thing)):
+        is_clause = {*asked.lower().split()[:1]} & english().words.common  # "what it does"
+        if _is_name(asked) and not is_clause and _is_name(thing) and any(map(str.isalpha, thing)):
             yield f"What is the {asked[:1].lower() if asked[1:2].islower() else asked[:1]}{asked[1:]} of {thing}?"
 
 

@@ -150,10 +150,14 @@ def shown_citation(evidence: Evidence) -> str:
     citation = evidence.get("citation")
     if citation is None:
         return ""
-    place = (
-        f"line {citation['line']}" if "line" in citation else f"page {citation['page']}" if "page" in citation else ""
-    )
-    return ", ".join(part for part in (citation["file"], " > ".join(citation["headings"]), place) if part)
+    return ", ".join(part for part in (citation["file"], " > ".join(citation["headings"]), place_in(citation)) if part)
+
+
+def place_in(citation: Citation) -> str:
+    """Where a citation stands in its file: `line 12`, `page 3`, or an empty string."""
+    if "line" in citation:
+        return f"line {citation['line']}"
+    return f"page {citation['page']}" if "page" in citation else ""
 
 
 def with_score(evidence: Evidence, score: float) -> Evidence:

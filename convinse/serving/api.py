@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import functools
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from fastapi import APIRouter, Depends, FastAPI, Path, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.security import HTTPBearer
@@ -25,15 +24,12 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse, Response
 
-from ..config import SNAPSHOT, resolve
-from ..encoder.tokens import TokenCounter
 from ..pipeline import Pipeline
 from ..records.conversation import Turn
-from ..records.evidence import DEFAULT_SOURCES, parse_sources
 from ..session import Session
 from ..version import __version__
-from .app import RequestGuard, RequestRules, error_handlers, error_response, json_response, while_connected
-from .batch_queue import MOST_WAITING
+from . import file_requests
+from .app import RequestGuard, error_handlers, error_response, json_response, while_connected
 from .chat_completions import (
     ChatRequest,
     chat_question,
@@ -45,73 +41,18 @@ from .chat_completions import (
     sources_of,
     usage,
 )
-from .conversations import ConversationStore, check_has_room, checked_question, checked_sources, checking, open_session
-from .metrics import CONTENT_TYPE, RequestCounter, ServiceMetrics
-from .turns import StageListener, TurnQueue, TurnStream, named_events
-from .web_page import PAGE_PATH, ExampleConversation, WebPage, WholeTable, examples_of, find_table
+from .conversations import check_has_room, checked_question, checked_sources, checking, open_session
+from .metrics import CONTENT_TYPE, RequestCounter
+from .service import ConversationId, ConversationService, RequestError, Service, ServiceOptions
+from .turns import StageListener, TurnStream, named_events
+from .uploads import UploadRules
+from .web_page import PAGE_PATH, ExampleConversation, WholeTable, find_table
 
 # seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
 # with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
 _SWITCH = 0.0005
-_OPEN_PATHS = (
-    "/",
-    "/healthz",
-)  # besides the files of the page: a monitor need not know the token; the page asks for it
 _EVENTS = "text/event-stream"
 _SCHEMAS = "#/components/schemas/"
-
-
-@dataclass(frozen=True)
-class ServiceOptions:
-    """How the service is run.
-
-    Attributes:
-        sources: for requests that name none.
-        most_conversations: in memory; a further one takes the place of the one that was used longest ago.
-        token: of requests; None if they need none.
-        origins: other sites whose pages may ask.
-        hosts: names of the server besides those of this machine; see `RequestRules`.
-        most_bytes: of all conversations in memory.
-        turn_seconds: for a turn, its time in the queue counted.
-        most_waiting: turns in the queue.
-    """
-
-    sources: str | Sequence[str] = DEFAULT_SOURCES
-    most_conversations: int = 1000
-    token: str | None = None
-    origins: Sequence[str] = ()
-    hosts: Sequence[str] = ()
-    most_bytes: int = 256_000_000
-    turn_seconds: float = 60.0
-    most_waiting: int = MOST_WAITING
-
-    @property
-    def rules(self) -> RequestRules:
-        """The requests that are answered."""
-        return RequestRules(self.hosts, self.origins, self.token, _OPEN_PATHS, PAGE_PATH)
-
-
-class ConversationService:
-    """The state behind the requests; belongs to one event loop, and has its pipeline alone."""
-
-    def __init__(self, pipeline: Pipeline, options: ServiceOptions) -> None:
-        self.pipeline, self.options = pipeline, options
-        self.sources = parse_sources(options.sources)
-        self.metrics = ServiceMetrics()
-        self.queue = TurnQueue(pipeline, self.metrics, options.turn_seconds, options.most_waiting)
-        self.store = ConversationStore(options.most_conversations, options.most_bytes, self.metrics)
-        self.metrics.add_gauge("conversations", "Conversations in memory.", self.store.__len__)
-        self.page = WebPage()
-
-    @functools.cached_property
-    def tokens(self) -> TokenCounter:
-        """The counter of chat completions."""
-        return TokenCounter(resolve(SNAPSHOT + "model"))
-
-    @functools.cached_property
-    def examples(self) -> list[ExampleConversation]:
-        """The conversations to begin with."""
-        return examples_of(self.pipeline)
 
 
 class _Body(BaseModel):
@@ -151,21 +92,11 @@ class StoredConversation(ConversationState):
 
 
 class ExampleConversations(BaseModel):
-    """Conversations to begin with, and the sources of requests that name none."""
+    """Conversations to begin with, the sources of requests that name none, and the files that conversations take, if any."""
 
     sources: str
     examples: list[ExampleConversation]
-
-
-class RequestError(BaseModel):
-    """The reason why a request is not answered."""
-
-    error: str
-
-
-async def _service(request: Request) -> ConversationService:
-    service: ConversationService = request.app.state.service
-    return service
+    uploads: UploadRules | None
 
 
 def _described(schema: str, event_stream: bool = False) -> dict[int | str, dict[str, Any]]:
@@ -173,8 +104,6 @@ def _described(schema: str, event_stream: bool = False) -> dict[int | str, dict[
     return {200: {"content": {**content, **({_EVENTS: {}} if event_stream else {})}}}
 
 
-Service = Annotated[ConversationService, Depends(_service)]
-ConversationId = Annotated[str, Path(alias="id")]
 router = APIRouter(responses={"default": {"model": RequestError}})
 
 
@@ -210,8 +139,10 @@ async def ask(service: Service, name: ConversationId, body: NextTurn, request: R
         check_has_room(session)
 
         async def answer(listener: StageListener | None = None) -> Turn:
-            turn = await service.queue.ask(session, question, listener)
-            service.store.replace(name, session)
+            async with service.files.pipeline_of(name) as pipeline:
+                asked = session.copy(pipeline.answer_turns)
+                turn = await service.queue.ask(asked, question, listener)
+            service.store.replace(name, asked)
             return turn
 
         if _EVENTS not in request.headers.get("accept", ""):
@@ -234,7 +165,7 @@ async def take_back(service: Service, name: ConversationId) -> ConversationState
 async def list_examples(service: Service) -> ExampleConversations:
     """List conversations to begin with."""
     examples = await asyncio.to_thread(lambda: service.examples)
-    return ExampleConversations(sources="_".join(service.sources), examples=examples)
+    return ExampleConversations(sources="_".join(service.sources), examples=examples, uploads=service.files.rules)
 
 
 @router.get("/v1/tables/{page}/{table:int}", responses=_described("WholeTable"))
@@ -329,8 +260,9 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         usual = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH)
+        service.open()
         yield
-        await asyncio.to_thread(service.queue.close)
+        await asyncio.to_thread(service.close)
         sys.setswitchinterval(usual)
 
     middleware = [Middleware(RequestCounter, metrics=service.metrics)]
@@ -352,6 +284,7 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     app.state.service = service
     security = [Depends(HTTPBearer(auto_error=False))] if rules.token is not None else []
     app.include_router(router, dependencies=security)
+    app.include_router(file_requests.router, dependencies=security)
     app.openapi = functools.partial(_describe, app)  # type: ignore[method-assign]
     return app
 

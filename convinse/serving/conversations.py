@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,10 +32,11 @@ class ConversationStore:
         most: conversations.
         most_bytes: of all of them.
         metrics: counts those that were dropped.
+        forget: called with the id of a conversation that is gone.
     """
 
-    def __init__(self, most: int, most_bytes: int, metrics: ServiceMetrics) -> None:
-        self._most, self._most_bytes, self._metrics = most, most_bytes, metrics
+    def __init__(self, most: int, most_bytes: int, metrics: ServiceMetrics, forget: Callable[[str], None]) -> None:
+        self._most, self._most_bytes, self._metrics, self._forget = most, most_bytes, metrics, forget
         self._sessions: dict[str, Session] = {}  # the one that was used longest ago comes first
         self._bytes = 0
         self._busy: set[str] = set()
@@ -90,6 +91,7 @@ class ConversationStore:
         """Forget a conversation; a turn that is under way is answered. Raises `HTTPException` (404)."""
         self.get(name)
         self._remove(name)
+        self._forget(name)
 
     def _put(self, name: str, session: Session) -> None:
         self._sessions[name] = session
@@ -103,6 +105,7 @@ class ConversationStore:
             if len(self) + sessions <= self._most and self._bytes + size <= self._most_bytes:
                 return
             self._remove(name)
+            self._forget(name)
             self._metrics.dropped.inc()
 
 

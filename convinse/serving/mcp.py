@@ -27,9 +27,9 @@ from ..records.facts import fact_evidence
 from ..records.representation import QuestionEntity
 from ..support.limits import LONGEST_QUESTION
 from ..version import __version__
-from .api import ConversationService, ServiceOptions
 from .app import RequestGuard, answer_health, as_http_error, error_handlers
 from .conversations import check_has_room, checked_question
+from .service import ConversationService, ServiceOptions
 from .tool_results import (
     AskResult,
     EvidencesResult,

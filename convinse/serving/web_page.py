@@ -88,12 +88,15 @@ def examples_of(pipeline: Pipeline) -> list[ExampleConversation]:
     """Return questions to begin with: of the documents that are asked about, or of the configured dev part if it is about the data."""
     config, dump = pipeline.config, pipeline.resources.wikipedia
     if isinstance(dump, DocumentIndex):
-        return [
-            ExampleConversation(domain=own.title, questions=own.questions) for own in suggested(dump, _MOST_EXAMPLES)
-        ]
+        return examples_in(dump)
     embedded, is_embedded = Config(), config.benchmark_path.startswith(SNAPSHOT)
     is_other = (config.kb_path, config.ers_wikipedia_dump) != (embedded.kb_path, embedded.ers_wikipedia_dump)
     return [] if is_embedded and is_other else read_examples(config)
+
+
+def examples_in(index: DocumentIndex) -> list[ExampleConversation]:
+    """Return the questions that documents suggest."""
+    return [ExampleConversation(domain=own.title, questions=own.questions) for own in suggested(index, _MOST_EXAMPLES)]
 
 
 def read_examples(config: Config) -> list[ExampleConversation]:

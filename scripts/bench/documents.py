@@ -27,9 +27,9 @@ import numpy as np
 import yaml
 from selectolax.lexbor import LexborHTMLParser
 
-from convinse.cli.documents import ABSTAIN_BELOW, update_index
-from convinse.config import NO_KB, load_config
-from convinse.documents.index import DocumentIndex
+from convinse.cli.documents import update_index
+from convinse.config import load_config
+from convinse.documents.index import DocumentIndex, settings_over
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Turn
@@ -93,8 +93,7 @@ def questions(bench: Bench) -> Figures:
     for name, paths in collections().items():
         folder = bench.kept / name
         update_index(folder, paths, _MODEL, quiet=True)
-        about = {"kb_path": NO_KB, "ers_wikipedia_dump": str(folder), "ha_abstain_below": ABSTAIN_BELOW}
-        config = load_config("config.yml", **about, ers_use_cache=False)
+        config = load_config("config.yml", **settings_over(folder), ers_use_cache=False)
         with Pipeline(config) as pipeline:
             for conversation in asked:
                 if conversation[0]["collection"] == name:

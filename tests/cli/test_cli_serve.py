@@ -62,7 +62,13 @@ def test_the_demo_is_the_service_with_its_page_opened(started, command, monkeypa
     assert pages.empty()
     command("serve", "demo", *LEXICAL, "--sources", "kb", "--port", 0)
     assert pages.get(timeout=60) == "http://HOST:1"
-    assert started[1] == (ServiceOptions(("kb",), hosts=("127.0.0.1",)), "127.0.0.1", 0)
+    assert started[1] == (ServiceOptions(("kb",), hosts=("127.0.0.1",), uploads=True), "127.0.0.1", 0)
+
+
+def test_files_are_taken_of_this_machine_alone(started, command):
+    for words in ([], ["--no-upload"], ["--allow-host", "c.org"], ["--host", "0.0.0.0", "--open"], ["--host", "::1"]):
+        command("serve", "demo", *LEXICAL, *words)
+    assert [options.uploads for options, *_ in started] == [True, False, False, False, True]
 
 
 @pytest.mark.parametrize("words", [["api"], ["mcp", "--http", "0"]])

@@ -8,6 +8,7 @@ import pytest
 
 from convinse import Pipeline, load_config
 from convinse.cli import main
+from convinse.cli.chat import Chat
 from convinse.documents.index import DocumentIndex, update
 from convinse.documents.suggestions import suggested
 from convinse.serving.web_page import examples_of
@@ -132,7 +133,21 @@ def test_a_running_pipeline_answers_from_the_changed_files(town, pipeline):
     assert "313" in str(session.ask("How many model ships does the museum show?")["top_evidences"][0])
 
 
-def test_questions_to_begin_with_come_from_the_files(pipeline):
+def test_a_chat_opens_the_passage_of_an_answer_in_its_file(pipeline, capsys):
+    chat = Chat(pipeline, ("text",))
+    for line in ("How many model ships does the museum show?", "/open"):
+        chat.take(line)
+    assert capsys.readouterr().out.splitlines()[-4:] == [
+        "town/museum.md",
+        "      line 3  The harbour museum in Lindwick was opened in 1987. Its first director was Marta Kessler, a marine biologist.",
+        "  Ships",
+        ">     line 7  The museum shows 312 model ships. The largest of them, the Aurelia, is six metres long.",
+    ]
+
+
+def test_questions_to_begin_with_come_from_the_files(town, pipeline):
+    write("town/keys.csv", "Key,what it does\nF1 key,opens the help\n")  # which suggests none
+    update(Path("index"), [town], None)
     with closing(DocumentIndex(Path("index"))) as index:
         assert [(own.title, own.questions) for own in suggested(index, 6)] == [
             ("tickets", ["What is the price of Adult?", "What is the valid of Child?", "What is the price of Family?"])

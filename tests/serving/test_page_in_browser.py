@@ -15,6 +15,7 @@ pytest.importorskip("playwright", reason="Playwright is not installed (extra cli
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium is installed")
 DIRECTED, RELEASED = "who directed Titanic?", "when was it released?"
 TOKEN = "a-token-of-the-tests"
+SHIPS = "The museum shows 312 model ships."
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 
 
@@ -197,6 +198,60 @@ def test_a_conversation_is_exported_and_imported(opened, told):
     assert page.locator(".turn").count() == 2
 
 
+# -- files
+
+
+def write_files():
+    """A file, a table and a file that cannot be read."""
+    Path("museum.md").write_text(f"# Harbour museum\n\nThe museum was opened in 1987.\n\n## Ships\n\n{SHIPS}\n")
+    Path("tickets.csv").write_text("Ticket,Price\nAdult,9 euros\nFamily,20 euros\n")
+    Path("broken.json").write_text("{")
+    return ["museum.md", "broken.json", "tickets.csv"]
+
+
+def chips(page, *names):
+    """Wait until the page shows these files."""
+    page.wait_for_function("names => [...document.querySelectorAll('#files li bdi')].map((node) => node.textContent).join() === names"
+    " && !document.querySelector('#files .coming')", arg=",".join(names))  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (360, "dark")])
+def test_files_are_added_asked_about_cited_and_removed(opened, pipeline, width, scheme):
+    with served(create_app(pipeline, ServiceOptions(uploads=True))) as port:
+        page = opened(port=port, viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.set_input_files("#upload", write_files())
+        chips(page, "museum.md", "tickets.csv")
+        page.locator("#notice", has_text="broken.json: cannot be read").wait_for()
+        assert page.locator(".example .first").all_inner_texts() == ["What is the price of Adult?"]
+        assert "are removed with the conversation" in page.locator("#files").inner_text()
+        page.ask("How many model ships does the museum show?")
+        page.locator(".all > summary").click()
+        page.locator(".everything .card > summary", has_text="model ships").first.click()
+        page.locator(".everything .cited").first.click()
+        assert page.locator(".around [aria-current]").inner_text().endswith(SHIPS)
+        assert page.locator(".around li").count() == 2
+        page.open_all()
+        assert page.faults() == [] and page.overflow() <= 0
+        page.evaluate("""() => {
+            const dataTransfer = new DataTransfer();
+            dataTransfer.items.add(new File(["It lends 40,000 books."], "library.txt"));
+            document.dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+        }""")
+        page.ask("How many books?", 2)  # it waits for the file
+        assert "40,000" in page.locator(".turn").nth(1).inner_text()
+        page.reload()
+        chips(page, "library.txt", "museum.md", "tickets.csv")
+        page.get_by_role("button", name="Remove library.txt").click()
+        chips(page, "museum.md", "tickets.csv")
+        page.get_by_role("button", name="New").click()
+        assert page.locator("#files").is_hidden() and page.locator(".example").count() > 3
+
+
+def test_a_server_that_takes_no_files_shows_no_button(opened):
+    page = opened()
+    assert page.locator("#add").is_hidden() and page.locator("#invitation").is_hidden()
+
+
 # -- what is under way, and what goes wrong
 
 
@@ -375,6 +430,6 @@ def test_a_phone_has_it_all_in_its_width(opened):
     page.ask("which actress plays Kay in The Godfather?").ask("who directed it?")
     page.open_all()
     assert page.overflow() <= 0
-    for node in page.locator(".top button, .composer button, .switch").all():
+    for node in page.locator(".top button, .composer button:visible, .switch").all():
         box = node.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["height"] >= 28

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from convinse.serving.api import ServiceOptions
+from convinse.serving.api import ServiceOptions, create_app
 from documentation import block, blocks, page
 from loopback import served
 from places import ROOT
@@ -35,15 +35,22 @@ def printed(program, name):
     return output.getvalue()
 
 
+@pytest.fixture(scope="module")
+def server(pipeline):
+    with served(create_app(pipeline, ServiceOptions(uploads=True))) as port:
+        yield port
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_calls_with_curl(server):
-    begin, talk, chat = (
+    begin, talk, files, chat = (
         subprocess.run(["bash", "-ec", text], capture_output=True, text=True, timeout=60, check=True).stdout
         for text in shown("bash", "curl", server)
     )
     assert json.loads(begin)["sources"] == "kb_text"
     assert "James Cameron" in talk and "event: turn" in talk and "error" not in talk
     assert len(json.loads(Path("conversation.json").read_text())["conversation"]["questions"]) == 2
+    assert files.startswith('{"files":[{"name":"museum.txt",') and '"citation":{"file":"museum.txt"' in files
     assert "James Cameron (Q42574" in json.loads(chat)["choices"][0]["message"]["content"]
 
 

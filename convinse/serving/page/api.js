@@ -35,7 +35,7 @@ function keep(value) {
   }
 }
 
-async function answered(path, { method = "GET", value, signal, accept = "application/json" } = {}) {
+async function answered(path, { method = "GET", value, file, signal, accept = "application/json" } = {}) {
   const given = token();
   const headers = { Accept: accept };
   if (given) headers.Authorization = `Bearer ${given}`;
@@ -43,7 +43,7 @@ async function answered(path, { method = "GET", value, signal, accept = "applica
   let response;
   try {
     response = await fetch(path, {
-      method, headers, signal, body: value === undefined ? undefined : JSON.stringify(value), cache: "no-store",
+      method, headers, signal, body: value === undefined ? file : JSON.stringify(value), cache: "no-store",
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
@@ -53,7 +53,7 @@ async function answered(path, { method = "GET", value, signal, accept = "applica
     const other = token() !== given ? token() : await asksForToken(given !== null);
     if (other !== null) {
       keep(other);
-      return answered(path, { method, value, signal, accept });
+      return answered(path, { method, value, file, signal, accept });
     }
   }
   if (!response.ok) throw await refused(response);
@@ -81,6 +81,7 @@ async function json(path, options) {
   }
 }
 
+const fileOf = (id, name) => `${conversation(id)}/files/${encodeURIComponent(name)}`;
 const conversation = (id) => `/v1/conversations/${encodeURIComponent(id)}`;
 
 export const examples = () => json("/v1/examples");
@@ -88,6 +89,13 @@ export const begin = (value) => json("/v1/conversations", { method: "POST", valu
 export const look = (id) => json(conversation(id));
 export const back = (id) => json(`${conversation(id)}/turns/last`, { method: "DELETE" });
 export const table = (page, number) => json(`/v1/tables/${encodeURIComponent(page)}/${number}`);
+
+export const files = (id) => json(`${conversation(id)}/files`);
+export const putFile = (id, file) => json(fileOf(id, file.name), { method: "PUT", file });
+export const removeFile = (id, name) => json(fileOf(id, name), { method: "DELETE" });
+
+/** A cited passage among those around it; the page's address names the conversation. */
+export const passages = (file, text) => json(`${conversation(location.hash.slice(1))}/passages?${new URLSearchParams({ file, text })}`);
 
 /** The next turn; `told` is called with what the stages give. Raises `RequestError`, or `AbortError` after `signal`. */
 export async function ask(id, value, told, signal) {

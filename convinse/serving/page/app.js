@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { announce, button, byId, element, scrollTo, shortened, words } from "./dom.js";
+import { settled, showFiles, takeFiles } from "./files.js";
 import { placed, told, turnView } from "./turn.js";
 import { drawThreads } from "./understood.js";
 
@@ -10,7 +11,8 @@ const state = {
   entries: [], // a question each, with its turn, or with what is under way or went wrong
   suggested: [], // questions of an example that are still to be asked
   asking: null, // the AbortController of what is under way
-  start: null, // examples and sources of the server
+  start: null, // examples, sources and uploads of the server
+  examples: null, // of the conversation's files; null: it has none
 };
 const AGAIN = 6; // attempts while the server still ends a turn that was cancelled here
 const PAUSE = 300; // milliseconds between them
@@ -80,7 +82,7 @@ function showExamples() {
     element(
       "ul",
       { class: "examples", "aria-label": "Example conversations" },
-      (state.start?.examples ?? []).map(({ domain, questions }) =>
+      (state.examples ?? state.start?.examples ?? []).map(({ domain, questions }) =>
         element(
           "li",
           {},
@@ -164,7 +166,9 @@ async function answer(entry, request) {
 }
 
 async function asked(request, signal, tell) {
-  if (state.id === null) hold(await api.begin({ sources: sources() }));
+  await settled();
+  signal.throwIfAborted();
+  await begun();
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await api.ask(state.id, { ...request, sources: sources() }, tell, signal);
@@ -175,6 +179,27 @@ async function asked(request, signal, tell) {
     }
   }
 }
+
+let beginning = null; // a question and a file may begin the same conversation
+
+/** The id of the conversation, which is begun if it is not yet. */
+async function begun() {
+  if (state.id === null) {
+    beginning ??= api.begin({ sources: sources() }).finally(() => (beginning = null));
+    hold(await beginning);
+  }
+  return state.id;
+}
+
+/** Take over the files of the conversation: what they suggest is asked. */
+function hear({ files, examples }) {
+  state.examples = files.length ? examples : null;
+  state.suggested = state.entries.length && files.length ? examples.flatMap(({ questions }) => questions.slice(0, 1)) : [];
+  showExamples();
+  showSuggestion();
+}
+
+const NO_FILES = { files: [], examples: [] };
 
 function fail(entry, error) {
   if (error.name === "AbortError") {
@@ -249,6 +274,8 @@ const actions = {
       changed(entry);
       return;
     }
+    showFiles(NO_FILES);
+    hear(NO_FILES);
     actions.retry();
   },
 };
@@ -262,7 +289,9 @@ function hold({ id }) {
 
 function forget() {
   state.asking?.abort();
-  Object.assign(state, { id: null, entries: [], suggested: [] });
+  Object.assign(state, { id: null, entries: [] });
+  showFiles(NO_FILES);
+  hear(NO_FILES);
   notice(null);
 }
 
@@ -280,10 +309,12 @@ async function open(id) {
   show();
   byId("start").hidden = true;
   try {
-    const { sources: own, conversation } = await api.look(id);
+    const [{ sources: own, conversation }, list] = await Promise.all([api.look(id), api.files(id)]);
     state.id = id;
     showSources(own);
     state.entries = conversation.questions.map((turn) => ({ question: turn.question, turn }));
+    showFiles(list);
+    hear(list);
     show();
   } catch (error) {
     if (error.status === 404) notice("The server has no such conversation: it never was, was deleted, or ended with the server.", fresh, "Begin a new one");
@@ -415,6 +446,7 @@ async function started() {
     state.start = await api.examples();
     if (named() === null) showSources(state.start.sources);
     showExamples();
+    if (state.start.uploads) takeFiles(state.start.uploads, { id: begun, changed: hear, refused: (text) => notice(text) });
   } catch (error) {
     notice(said(error), () => location.reload());
   }

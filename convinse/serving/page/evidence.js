@@ -148,10 +148,41 @@ function grid(caption, rows, current) {
 }
 
 function foot(evidence) {
-  if (evidence.citation) return element("p", { class: "foot" }, words(cited(evidence.citation)));
+  if (evidence.citation) return source(evidence);
   const about = evidence.retrieved_for_entity;
   const pages = pagesOf(about?.id);
   return pages.length ? element("p", { class: "foot" }, words(shortened(about.label, 80)), pages) : [];
+}
+
+/** Where an evidence of a document stands: a button that shows it among the passages around it. */
+function source({ citation, evidence_text: text }) {
+  const around = element("div", { hidden: true });
+  const opener = button(words(cited(citation)), async () => {
+    const isOpen = opener.getAttribute("aria-expanded") === "true";
+    if (!isOpen) {
+      try {
+        around.replaceChildren(passages((await api.passages(citation.file, text)).passages));
+      } catch (error) {
+        around.replaceChildren(element("p", { class: "note", role: "alert" }, error.message));
+      }
+    }
+    around.hidden = isOpen;
+    opener.setAttribute("aria-expanded", String(!isOpen));
+  }, { class: "quiet small cited", "aria-expanded": "false", title: "Show it in the file" });
+  return [opener, around];
+}
+
+function passages(all) {
+  const items = all.map(({ heading, place, text, is_cited: isCited }, number) =>
+    element(
+      "li",
+      { "aria-current": isCited ? "true" : null },
+      heading && heading !== all[number - 1]?.heading ? element("strong", { dir: "auto" }, heading) : null,
+      element("span", { class: "where" }, place),
+      element("span", { dir: "auto" }, text),
+    ),
+  );
+  return element("ol", { class: "around", "aria-label": "The passage in its file" }, items);
 }
 
 /** Where an evidence of a document stands. */

@@ -1,0 +1,62 @@
+"""Requests about the files of a conversation: uploads, and passages in their surroundings."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from ..documents.index import DocumentIndex
+from ..documents.surroundings import ShownPassage, surroundings
+from ..pipeline import Pipeline
+from .service import ConversationId, RequestError, Service
+from .uploads import FileList
+
+router = APIRouter(responses={"default": {"model": RequestError}})
+_BINARY = {
+    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    "required": True,
+}
+
+
+class Passages(BaseModel):
+    """A cited passage of a file, with those around it."""
+
+    passages: list[ShownPassage]
+
+
+@router.get("/v1/conversations/{id}/files")
+async def list_files(service: Service, conversation: ConversationId) -> FileList:
+    """List the files of a conversation, and questions that they suggest."""
+    return service.files.listed(conversation)
+
+
+@router.put("/v1/conversations/{id}/files/{name}", openapi_extra={"requestBody": _BINARY})
+async def put_file(service: Service, conversation: ConversationId, name: str, request: Request) -> FileList:
+    """Add a file, its bytes as the body, or put it in place of the one of its name; the conversation is about its files alone."""
+    service.files.check()
+    await service.files.put(conversation, name, await request.body())
+    return service.files.listed(conversation)
+
+
+@router.delete("/v1/conversations/{id}/files/{name}")
+async def remove_file(service: Service, conversation: ConversationId, name: str) -> FileList:
+    """Remove a file; without any the conversation is about the served data again."""
+    await service.files.remove(conversation, name)
+    return service.files.listed(conversation)
+
+
+@router.get("/v1/conversations/{id}/passages")
+async def read_passages(service: Service, conversation: ConversationId, file: str, text: str) -> Passages:
+    """Read a cited passage in its surroundings, by the file of its citation and its text."""
+    service.store.get(conversation)
+    async with service.files.pipeline_of(conversation) as pipeline:
+        return await service.queue.run(lambda: _passages(pipeline, file, text))
+
+
+def _passages(pipeline: Pipeline, file: str, text: str) -> Passages:
+    index = pipeline.resources.wikipedia
+    passages = surroundings(index, file, text) if isinstance(index, DocumentIndex) else []
+    if not passages:
+        raise HTTPException(404, "no such passage: the file has changed or is gone")
+    return Passages(passages=passages)

@@ -1,0 +1,112 @@
+"""The state of a service: its options, its pipeline's queue, its conversations and their files."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Path, Request
+from pydantic import BaseModel
+
+from ..config import SNAPSHOT, resolve
+from ..encoder.tokens import TokenCounter
+from ..pipeline import Pipeline
+from ..records.evidence import DEFAULT_SOURCES, parse_sources
+from .app import RequestRules
+from .batch_queue import MOST_WAITING
+from .conversations import ConversationStore
+from .metrics import ServiceMetrics
+from .turns import TurnQueue
+from .uploads import UploadedFiles
+from .web_page import PAGE_PATH, ExampleConversation, WebPage, examples_of
+
+_OPEN_PATHS = (
+    "/",
+    "/healthz",
+)  # besides the files of the page: a monitor need not know the token; the page asks for it
+
+
+@dataclass(frozen=True)
+class ServiceOptions:
+    """How the service is run.
+
+    Attributes:
+        sources: for requests that name none.
+        most_conversations: in memory; a further one takes the place of the one that was used longest ago.
+        token: of requests; None if they need none.
+        origins: other sites whose pages may ask.
+        hosts: names of the server besides those of this machine; see `RequestRules`.
+        most_bytes: of all conversations in memory.
+        turn_seconds: for a turn, its time in the queue counted.
+        most_waiting: turns in the queue.
+        uploads: whether conversations take files; only of a server that listens on loopback, and is behind no proxy.
+    """
+
+    sources: str | Sequence[str] = DEFAULT_SOURCES
+    most_conversations: int = 1000
+    token: str | None = None
+    origins: Sequence[str] = ()
+    hosts: Sequence[str] = ()
+    most_bytes: int = 256_000_000
+    turn_seconds: float = 60.0
+    most_waiting: int = MOST_WAITING
+    uploads: bool = False
+
+    @property
+    def rules(self) -> RequestRules:
+        """The requests that are answered."""
+        return RequestRules(self.hosts, self.origins, self.token, _OPEN_PATHS, PAGE_PATH)
+
+
+class ConversationService:
+    """The state behind the requests; belongs to one event loop, and has its pipeline alone."""
+
+    def __init__(self, pipeline: Pipeline, options: ServiceOptions) -> None:
+        self.pipeline, self.options = pipeline, options
+        self.sources = parse_sources(options.sources)
+        self.metrics = ServiceMetrics()
+        self.queue = TurnQueue(pipeline, self.metrics, options.turn_seconds, options.most_waiting)
+        self.store = ConversationStore(
+            options.most_conversations, options.most_bytes, self.metrics, lambda name: self.files.forget(name)
+        )
+        self.files = UploadedFiles(pipeline, self.queue, self.store, options.rules.body)
+        self.metrics.add_gauge("conversations", "Conversations in memory.", self.store.__len__)
+        self.page = WebPage()
+
+    def open(self) -> None:
+        """Begin to take files if the options say so."""
+        if self.options.uploads:
+            self.files.open()
+
+    def close(self) -> None:
+        """Wait until nothing uses the pipeline, and remove the files of conversations."""
+        self.queue.close()
+        self.files.close()
+
+    @functools.cached_property
+    def tokens(self) -> TokenCounter:
+        """The counter of chat completions."""
+        return TokenCounter(resolve(SNAPSHOT + "model"))
+
+    @functools.cached_property
+    def examples(self) -> list[ExampleConversation]:
+        """The conversations to begin with."""
+        return examples_of(self.pipeline)
+
+
+class RequestError(BaseModel):
+    """The reason why a request is not answered."""
+
+    error: str
+
+
+async def service_of(request: Request) -> ConversationService:
+    """Return the service of a request."""
+    service: ConversationService = request.app.state.service
+    return service
+
+
+Service = Annotated[ConversationService, Depends(service_of)]
+ConversationId = Annotated[str, Path(alias="id")]

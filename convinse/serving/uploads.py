@@ -1,0 +1,319 @@
+"""Files that are uploaded into conversations: a conversation with files has an index of them, and is asked about them alone."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import os
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+import numpy as np
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from ..documents.index import DocumentIndex, settings_over, update
+from ..documents.readers import READERS
+from ..encoder.bi_encoder import BiEncoder
+from ..pipeline import Pipeline
+from ..resources import Resources
+from ..support.checksums import users_cache
+from ..support.errors import DataError, OutputError, one_line
+from ..wikipedia.dump import Embedding
+from .app import busy
+from .batch_queue import BatchQueue
+from .conversations import ConversationStore
+from .web_page import ExampleConversation, examples_in
+
+LOGGER = logging.getLogger(__name__)
+MOST_FILES = 50  # of a conversation
+MOST_BYTES = 30_000_000  # of the files of a conversation
+MOST_WITH_FILES = 10  # conversations; a further one takes the place of the one that was used longest ago
+LONGEST_NAME = 200  # bytes; file systems take 255
+_TOGETHER = 64  # texts that are embedded at once; turns of other conversations are asked between them
+_CONTROLS = frozenset(("Cc", "Cs", "Zl", "Zp"))
+_FOR_OTHERS = "uploads are off: the server was started with --no-upload, or is not for this machine alone (--host, --allow-host, --on)"
+
+
+class FileState(BaseModel):
+    """A file of a conversation."""
+
+    name: str
+    bytes: int
+
+
+class FileList(BaseModel):
+    """The files of a conversation, and questions that they suggest."""
+
+    files: list[FileState]
+    examples: list[ExampleConversation]
+
+
+class UploadRules(BaseModel):
+    """The files that a conversation takes: the ends of their names, and how large and many they may be."""
+
+    kinds: list[str]
+    most_files: int
+    most_bytes: int
+
+
+class _Files:
+    """The files of a conversation, which are changed or asked about by whoever has the lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.lock = folder, asyncio.Lock()
+        self.paths: dict[str, Path] = {}
+        self.examples: list[ExampleConversation] = []
+        self.pipeline: Pipeline | None = None
+        self.is_gone = False
+
+    def require(self) -> None:
+        """Raise `HTTPException` (404) if the conversation was deleted."""
+        if self.is_gone:
+            raise HTTPException(404, "the conversation was deleted meanwhile")
+
+
+class UploadedFiles:
+    """The files of conversations; belongs to one event loop.
+
+    Files are read and indexed in a thread of their own, and embedded by the thread of the models, a few texts at a time.
+
+    Args:
+        pipeline: its configuration and models answer.
+        queue: in front of the pipeline.
+        store: of the conversations; it says which are gone by `forget`.
+        most_bytes: of a file.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, queue: BatchQueue[Any, Any], store: ConversationStore, most_bytes: int
+    ) -> None:
+        self._pipeline, self._queue, self._store, self._most_bytes = pipeline, queue, store, most_bytes
+        self._reader = ThreadPoolExecutor(1, "uploads")
+        self._files: dict[str, _Files] = {}  # the one that was used longest ago comes first
+        self._encoder: BiEncoder | None = None
+        self._numbers = itertools.count()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._folder: Path | None = None
+        self._reason = _FOR_OTHERS
+        self._held = ExitStack()
+
+    @property
+    def rules(self) -> UploadRules | None:
+        """The files that are taken; None if uploads are off."""
+        if self._folder is None:
+            return None
+        return UploadRules(kinds=list(READERS), most_files=MOST_FILES, most_bytes=self._most_bytes)
+
+    def open(self) -> None:
+        """Take files from now on; what servers that were killed have left is removed."""
+        try:
+            self._folder = self._held.enter_context(_own_folder())
+        except (OSError, OutputError) as error:
+            self._reason = f"uploads are off: {one_line(error)}"
+            LOGGER.warning("%s", self._reason)
+
+    def check(self) -> None:
+        """Raise `HTTPException` (403) if uploads are off."""
+        if self._folder is None:
+            raise HTTPException(403, self._reason)
+
+    def listed(self, conversation: str) -> FileList:
+        """The files of a conversation. Raises `HTTPException` (404)."""
+        self._store.get(conversation)
+        files = self._files.get(conversation)
+        if files is None:
+            return FileList(files=[], examples=[])
+        states = [FileState(name=name, bytes=path.stat().st_size) for name, path in sorted(files.paths.items())]
+        return FileList(files=states, examples=files.examples)
+
+    async def put(self, conversation: str, name: str, data: bytes) -> None:
+        """Add a file to a conversation, or put it in place of the one of its name.
+
+        Raises:
+            HTTPException: the name (400) or its kind (415) is not taken, the file cannot be read (422), it is too much (413), the
+                conversation is unknown (404), or all others with files have turns under way (429). Nothing has changed then.
+        """
+        checked_name(name)
+        files = self._files_of(conversation)
+        async with files.lock:
+            files.require()
+            path = files.folder / str(next(self._numbers)) / name
+            paths = {**files.paths, name: path}
+            size = len(data) + sum(own.stat().st_size for known, own in files.paths.items() if known != name)
+            if len(paths) > MOST_FILES:
+                raise HTTPException(413, f"{name}: the conversation has {MOST_FILES} files; remove some")
+            if size > MOST_BYTES:
+                raise HTTPException(
+                    413, f"{name}: the files of a conversation have {MOST_BYTES} bytes at most; remove some"
+                )
+            await self._change(files, paths, path, data)
+
+    async def remove(self, conversation: str, name: str) -> None:
+        """Remove a file; without files the conversation is about the served data again. Raises `HTTPException` (404)."""
+        self._store.get(conversation)
+        files = self._files.get(conversation)
+        if files is None:
+            raise HTTPException(404, "the conversation has no such file")
+        async with files.lock:
+            paths = {known: path for known, path in files.paths.items() if known != name}
+            if len(paths) == len(files.paths):
+                raise HTTPException(404, "the conversation has no such file")
+            if paths:
+                await self._change(files, paths)
+            else:
+                await self._clear(files)
+
+    @asynccontextmanager
+    async def pipeline_of(self, conversation: str) -> AsyncIterator[Pipeline]:
+        """The pipeline that a conversation is asked with, after its files are indexed. Raises `HTTPException` (404)."""
+        files = self._files.pop(conversation, None)
+        if files is None:
+            yield self._pipeline
+            return
+        self._files[conversation] = files
+        async with files.lock:
+            files.require()
+            yield files.pipeline or self._pipeline
+
+    def forget(self, conversation: str) -> None:
+        """Remove the files of a conversation that is gone, as soon as nothing uses them."""
+        files = self._files.pop(conversation, None)
+        if files is not None:
+            files.is_gone = True
+            task = asyncio.create_task(self._forget(files))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def close(self) -> None:
+        """Remove all files, after the queue is closed."""
+        self._reader.shutdown(cancel_futures=True)
+        for files in self._files.values():
+            if files.pipeline is not None:
+                files.pipeline.resources.close()
+        self._held.close()
+
+    def _files_of(self, conversation: str) -> _Files:
+        self._store.get(conversation)
+        if self._folder is None:
+            raise HTTPException(403, self._reason)
+        files = self._files.pop(conversation, None) or _Files(self._folder / conversation)
+        having = [name for name, own in self._files.items() if own.paths or own.lock.locked()]
+        if not files.paths and len(having) >= MOST_WITH_FILES:
+            idle = next((name for name in having if not self._files[name].lock.locked()), None)
+            if idle is None:
+                raise busy(f"{MOST_WITH_FILES} conversations with files have turns under way")
+            self._store.delete(idle)
+        self._files[conversation] = files
+        return files
+
+    async def _change(self, files: _Files, paths: dict[str, Path], new: Path | None = None, data: bytes = b"") -> None:
+        """Bring the index of a conversation up to date; what fails leaves it as it was."""
+        loop = asyncio.get_running_loop()
+        name = self._pipeline.config.evs_bi_encoder
+        if name and self._encoder is None:
+            self._encoder = await self._queue.run(lambda: self._pipeline.resources.bi_encoder(name, "evs_bi_encoder"))
+
+        def work() -> list[ExampleConversation]:
+            if new is not None:
+                new.parent.mkdir(parents=True)
+                new.write_bytes(data)
+            update(files.folder, list(paths.values()), self._embedding(files, loop), strict=True)
+            with closing(DocumentIndex(files.folder)) as index:
+                return examples_in(index)
+
+        kept = files.paths.values()
+        try:
+            files.examples = await loop.run_in_executor(self._reader, work)
+            if files.pipeline is None:
+                files.pipeline = await self._queue.run(lambda: self._pipeline_over(files.folder))
+            kept, files.paths = paths.values(), paths
+        except DataError as error:
+            raise HTTPException(422, one_line(error)) from None
+        finally:
+            for path in {*files.folder.glob("*/*")} - {*kept}:
+                shutil.rmtree(path.parent, ignore_errors=True)
+
+    def _pipeline_over(self, folder: Path) -> Pipeline:
+        served = self._pipeline
+        config = msgspec.structs.replace(served.config, **settings_over(folder), ers_use_cache=False)
+        pipeline = Pipeline(config, resources=Resources(config, models=served.resources.models))
+        pipeline.seconds = served.seconds  # the figures of the service
+        return pipeline
+
+    def _embedding(self, files: _Files, loop: asyncio.AbstractEventLoop) -> Embedding | None:
+        encoder = self._encoder
+        if encoder is None:
+            return None
+
+        def embed(texts: Sequence[str]) -> np.ndarray:
+            parts = []
+            for start in range(0, len(texts), _TOGETHER):
+                files.require()
+                own = texts[start : start + _TOGETHER]
+                running = self._queue.run(lambda own=own: encoder.embed(own))  # type: ignore[misc]
+                parts.append(asyncio.run_coroutine_threadsafe(running, loop).result())
+            return np.concatenate(parts)
+
+        return Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, embed)
+
+    async def _forget(self, files: _Files) -> None:
+        async with files.lock:
+            await self._clear(files)
+
+    async def _clear(self, files: _Files) -> None:
+        pipeline, files.pipeline, files.paths, files.examples = files.pipeline, None, {}, []
+        if pipeline is not None:
+            with suppress(HTTPException):  # a full queue: what is open is closed when nothing needs it
+                await self._queue.run(pipeline.resources.close)
+        await asyncio.to_thread(shutil.rmtree, files.folder, ignore_errors=True)
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a file. Raises `HTTPException` (400, 415)."""
+    shown = name.encode("unicode_escape").decode()[:LONGEST_NAME]
+    if any(unicodedata.category(letter) in _CONTROLS or letter in "/\\" for letter in name):
+        raise HTTPException(400, f"{shown}: a name of a file has no slashes and no control characters")
+    if len(name.encode()) > LONGEST_NAME:
+        raise HTTPException(400, f"{shown}: a name of a file has {LONGEST_NAME} bytes at most")
+    if PurePosixPath(name).suffix.lower() not in READERS:
+        raise HTTPException(415, f"{name}: files of this kind are not read, only {' '.join(READERS)}")
+    return name
+
+
+@contextmanager
+def _own_folder() -> Iterator[Path]:
+    """A folder for the files of this process, which is removed at the end; those of killed processes are removed now."""
+    cache = users_cache()
+    if cache is None:
+        raise OutputError("there is no cache folder; set XDG_CACHE_HOME to one")
+    above = cache / "uploads"
+    above.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        with _locked(above, LOCK_EX):  # until a new folder has a lock of its own
+            for left in above.iterdir():
+                with suppress(BlockingIOError), _locked(left, LOCK_EX | LOCK_NB):
+                    shutil.rmtree(left, ignore_errors=True)
+            own = Path(tempfile.mkdtemp(dir=above))
+            stack.enter_context(_locked(own, LOCK_EX))
+        yield own
+        shutil.rmtree(own, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path, how: int) -> Iterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        flock(descriptor, how)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,260 @@
+"""Files of conversations: what is asked about them, what is refused, when they are removed."""
+
+import io
+import threading
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from case_tables import each_case
+from convinse import Pipeline, load_config
+from convinse.documents.index import update
+from convinse.serving import uploads
+from convinse.serving.api import ServiceOptions, create_app
+from convinse.support.checksums import users_cache
+from loopback import served
+from services import ask, asked, begun, turn_of
+
+MUSEUM = """# Harbour museum
+
+The harbour museum in Lindwick was opened in 1987. Its first director was Marta Kessler, a marine biologist.
+
+## Ships
+
+The museum shows 312 model ships. The largest of them, the Aurelia, is six metres long.
+"""
+TICKETS = "Ticket,Price\nAdult,9 euros\nFamily,20 euros\n"
+LONGEST = "The largest of them, the Aurelia, is six metres long."
+TITANIC = "who directed Titanic?"
+SHIPS = "How many model ships does the museum show?"
+
+
+def serving(pipeline, **options):
+    return served(create_app(pipeline, ServiceOptions(uploads=True, **options)))
+
+
+@pytest.fixture(scope="module")
+def server(pipeline):
+    with serving(pipeline) as port:
+        yield port
+
+
+def put(port, path, name="museum.md", body=MUSEUM, status=200, **headers):
+    return asked(port, "PUT", f"{path}/files/{name}", body.encode(), status, **headers)
+
+
+def names(port, path):
+    return [file["name"] for file in asked(port, "GET", f"{path}/files")["files"]]
+
+
+def files_cited(turn):
+    return {own["citation"]["file"] if "citation" in own else None for own in turn["top_evidences"]}
+
+
+def on_disk():
+    return {path.name for path in (users_cache() / "uploads").rglob("*") if path.is_file() or path.name[:5] == "conv_"}
+
+
+def wait_until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# -- what is asked -----------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_is_asked_over_its_files_and_without_them_over_the_served_data(server):
+    path, other = begun(server), begun(server)
+    before = turn_of(server, path, TITANIC)
+    assert put(server, path)["files"] == [{"name": "museum.md", "bytes": len(MUSEUM)}]
+    assert put(server, path, "tickets.csv", TICKETS)["examples"][0]["questions"][0] == "What is the price of Adult?"
+    turn = turn_of(server, path, SHIPS)
+    assert files_cited(turn) == {"museum.md"} and "312 model ships" in str(turn["top_evidences"][0])
+    assert None in files_cited(turn_of(server, other, TITANIC)) and names(server, other) == []
+    put(server, path, body=MUSEUM.replace("312", "313"))
+    assert "313 model ships" in str(turn_of(server, path, SHIPS)["top_evidences"][0])
+    assert asked(server, "DELETE", f"{path}/files/museum.md")["files"] == [
+        {"name": "tickets.csv", "bytes": len(TICKETS)}
+    ]
+    assert files_cited(turn_of(server, path, SHIPS)) <= {"tickets.csv"}
+    assert asked(server, "DELETE", f"{path}/files/tickets.csv") == {"files": [], "examples": []}
+    again = turn_of(server, path, TITANIC)
+    assert again["pred_answers"][0]["answer"] == before["pred_answers"][0]["answer"] and None in files_cited(again)
+    assert asked(server, "GET", path)["turns"] == 5
+
+
+def test_the_models_that_are_served_read_the_files():
+    with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline, serving(pipeline) as port:
+        path = begun(port)
+        put(port, path)
+        turn = turn_of(port, path, "How long is the Aurelia?")
+        best = turn["pred_answers"][0]
+        assert best["answer"]["label"] == "six metres" and "abstained" not in turn
+        assert turn["top_evidences"][best["evidences"][0]]["citation"] == {
+            "file": "museum.md",
+            "headings": ["Ships"],
+            "line": 7,
+        }
+
+
+def test_a_question_waits_for_the_files_before_it_and_others_do_not(server, monkeypatch):
+    reading, go = threading.Event(), threading.Event()
+
+    def slow(*arguments, **options):
+        reading.set()
+        assert go.wait(30)
+        return update(*arguments, **options)
+
+    monkeypatch.setattr(uploads, "update", slow)
+    path, other = begun(server), begun(server)
+    with ThreadPoolExecutor() as clients:
+        file = clients.submit(put, server, path)
+        assert reading.wait(30)
+        turn = clients.submit(turn_of, server, path, SHIPS)
+        assert turn_of(server, other, TITANIC)["pred_answers"] and not (file.done() or turn.done())
+        go.set()
+        assert files_cited(turn.result()) == {"museum.md"}
+
+
+def test_a_cited_passage_is_shown_in_its_surroundings(server, pipeline):
+    path = begun(server)
+    put(server, path)
+    put(server, path, "tickets.csv", TICKETS)
+    text = f"Harbour museum, Ships, The museum shows 312 model ships. {LONGEST}"
+    before, cited = passages(server, path, "museum.md", text)
+    assert (before["is_cited"], before["heading"], before["place"]) == (False, "", "line 3")
+    assert cited == {
+        "heading": "Ships",
+        "place": "line 7",
+        "text": f"The museum shows 312 model ships. {LONGEST}",
+        "is_cited": True,
+    }
+    row = next(own for own in turn_of(server, path, "How much is Family?")["top_evidences"] if "row" in own)
+    assert passages(server, path, "tickets.csv", row["evidence_text"])[1]["text"] == "Ticket: Family · Price: 20 euros"
+    for file, words in (("museum.md", "other"), ("/etc/passwd", text), ("tickets.csv", text)):
+        passages(server, path, file, words, 404)
+    passages(server, begun(server), "museum.md", text, 404)
+
+
+def passages(port, path, file, text, status=200):
+    query = "&".join(f"{key}={quoted(value)}" for key, value in (("file", file), ("text", text)))
+    return asked(port, "GET", f"{path}/passages?{query}", status=status).get("passages")
+
+
+def quoted(text):
+    return "".join(f"%{byte:02x}" for byte in text.encode())
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def kept(server):
+    """A conversation with one file."""
+    path = begun(server)
+    put(server, path, "kept.md")
+    return path
+
+
+@each_case("uploads")
+def test_a_file_that_is_refused_changes_nothing(server, kept, case):
+    error = put(server, kept, case["name"], case.get("body", "Harbour"), case["status"])["error"]
+    assert case["says"] in error and "\n" not in error
+    assert names(server, kept) == ["kept.md"] and "312" in str(turn_of(server, kept, SHIPS)["top_evidences"])
+
+
+def test_a_bomb_and_a_long_name_are_refused(server, kept, monkeypatch):
+    monkeypatch.setattr("convinse.documents.readers.LARGEST_UNPACKED", 10)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("word/document.xml", " " * 1000)
+    status, _, text = ask(server, "PUT", f"{kept}/files/bomb.docx", packed.getvalue())
+    assert status == 422 and b"unpacks to more than" in text
+    assert "200 bytes" in put(server, kept, "x" * 198 + ".md", status=400)["error"]
+    assert names(server, kept) == ["kept.md"]
+
+
+def test_files_and_their_bytes_are_limited(server, monkeypatch):
+    monkeypatch.setattr(uploads, "MOST_FILES", 2)
+    monkeypatch.setattr(uploads, "MOST_BYTES", 100)
+    path = begun(server)
+    put(server, path, "a.txt", "a" * 60)
+    assert "100 bytes" in put(server, path, "b.txt", "b" * 60, 413)["error"]
+    put(server, path, "a.txt", "a" * 90)  # in its own place it has room
+    put(server, path, "b.txt", "b")
+    assert "2 files" in put(server, path, "c.txt", "c", 413)["error"]
+    assert names(server, path) == ["a.txt", "b.txt"]
+
+
+def test_the_conversation_with_files_that_was_used_longest_ago_makes_room(pipeline, monkeypatch):
+    monkeypatch.setattr(uploads, "MOST_WITH_FILES", 2)
+    with serving(pipeline) as port:
+        paths = [begun(port) for _ in range(3)]
+        for path in paths[:2]:
+            put(port, path)
+        turn_of(port, paths[0], SHIPS)
+        put(port, paths[2])
+        assert [ask(port, "GET", path)[0] for path in paths] == [200, 404, 200]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"), [({"Host": "evil.example"}, 403), ({"Origin": "https://evil.example"}, 403), ({}, 401)]
+)
+def test_who_may_not_ask_may_not_upload(pipeline, headers, status):
+    with serving(pipeline, token="of-sixteen-letters") as port:
+        put(port, "/v1/conversations/x", status=status, **headers)
+
+
+def test_without_uploads_nothing_is_taken_and_the_page_is_told(pipeline, server):
+    assert asked(server, "GET", "/v1/examples")["uploads"]["most_bytes"] == 10_000_000
+    with served(create_app(pipeline)) as port:
+        path = begun(port)
+        assert "--no-upload" in put(port, path, status=403)["error"] and names(port, path) == []
+        assert asked(port, "GET", "/v1/examples")["uploads"] is None
+
+
+def test_an_unknown_conversation_or_file(server, kept):
+    unknown = "/v1/conversations/conv_none"
+    put(server, unknown, status=404)
+    for method, path in (
+        ("GET", f"{unknown}/files"),
+        ("DELETE", f"{unknown}/files/a.md"),
+        ("DELETE", f"{kept}/files/a.md"),
+    ):
+        asked(server, method, path, status=404)
+
+
+# -- when files are removed --------------------------------------------------------------------------------------------
+
+
+def test_files_are_removed_with_the_conversation_and_with_the_server(pipeline):
+    before = on_disk()
+    with serving(pipeline, most_conversations=2) as port:
+        paths = [begun(port) for _ in range(2)]
+        for path in paths:
+            put(port, path)
+        gone, kept = (path.rpartition("/")[2] for path in paths)
+        assert on_disk() - before == {gone, kept, "museum.md", "documents.db"} - before
+        assert ask(port, "DELETE", paths[0])[0] == 204
+        wait_until(lambda: gone not in on_disk())
+        assert kept in on_disk()
+        for _ in range(2):
+            begun(port)  # which makes room for itself
+        wait_until(lambda: kept not in on_disk())
+        put(port, begun(port))
+    assert on_disk() == before
+
+
+def test_files_of_a_killed_server_are_removed_and_those_of_others_stay(pipeline):
+    left = users_cache() / "uploads/killed"
+    (left / "conv_x/0").mkdir(parents=True)
+    (left / "conv_x/0/secret.md").write_text("secret")
+    with serving(pipeline) as port:
+        put(port, begun(port), "kept.md")
+        assert not left.exists()
+        with serving(pipeline):
+            assert "kept.md" in on_disk()
