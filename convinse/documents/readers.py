@@ -8,6 +8,7 @@ import html
 import io
 import logging
 import re
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -31,6 +32,10 @@ _UNDERLINE = re.compile(r"(=+|-+|~+|\*+)\s*")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a]")
 _ROLE = re.compile(r":[a-z][\w:+.-]*:`([^`]*)`")
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,:/ -]*%?")
+# letters that PDF files have as one sign, which models do not know
+_LIGATURES = {
+    ord(letters): unicodedata.normalize("NFKC", letters) for letters in "\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06"
+}
 
 
 class ReadDocument(NamedTuple):
@@ -245,7 +250,7 @@ def _pdf(data: bytes) -> ReadDocument:
     pages = [
         (number, block)
         for number, page in enumerate(reader.pages, 1)
-        for _, block in _paragraphs(page.extract_text().splitlines())
+        for _, block in _paragraphs(page.extract_text().translate(_LIGATURES).splitlines())
     ]
     if not pages:
         raise DataError("has no text; is it a scan?")

@@ -78,7 +78,9 @@ def is_right_in_words(entity: Entity, gold: Iterable[Entity]) -> bool:
     in_digits = [number_in_words(own, english()) for own in gold]
     values = [value for own in gold if (value := value_at(own["label"], 0, len(own["label"]))) is not None]
     words = {normalize(own["label"]) for own in gold} - {""}
-    return is_right(entity, gold + values + in_digits) or not words.isdisjoint(map(normalize, (entity["id"], entity["label"])))
+    return is_right(entity, gold + values + in_digits) or not words.isdisjoint(
+        map(normalize, (entity["id"], entity["label"]))
+    )
 
 
 def collections(data: Path) -> Iterator[FileCollection]:
@@ -156,9 +158,7 @@ def _page(table: dict[str, object], passages: dict[str, str]) -> str:
     assert isinstance(table["rows"], list)
     body = "".join(row(own, "td") for own in table["rows"])
     names = {link: unquote(link.removeprefix("/wiki/")).replace("_", " ") for link in passages}
-    text = "".join(
-        f"<h3>{html.escape(names[link])}</h3><p>{html.escape(own)}</p>" for link, own in passages.items()
-    )
+    text = "".join(f"<h3>{html.escape(names[link])}</h3><p>{html.escape(own)}</p>" for link, own in passages.items())
     head = f"<h1>{html.escape(title)}</h1><h2>{html.escape(section)}</h2>"
     return f"{head}<table class='wikitable'>{row(table['header'], 'th')}{body}</table>{text}\n"
 

@@ -102,12 +102,12 @@ def book():
 
 
 def page(text="The gate opens at 7."):
-    """A PDF of one page, written by hand."""
+    """A PDF of one page, written by hand, in a font that has a sign for "fi" where others have "A"."""
     drawn = f"BT /F1 12 Tf 9 99 Td ({text}) Tj ET"
     font = "/Resources<</Font<</F1 5 0 R>>>>"
     objects = [
         "<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R{font}>>",
-        f"<</Length {len(drawn)}>>\nstream\n{drawn}\nendstream", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        f"<</Length {len(drawn)}>>\nstream\n{drawn}\nendstream", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding<</Differences[65/fi]>>>>",
     ]  # fmt: skip
     file, places = "%PDF-1.4\n", []
     for number, own in enumerate(objects, 1):
@@ -125,6 +125,7 @@ def page(text="The gate opens at 7."):
         ("a.pptx", slides, ["a, Plan, Sail north."]),
         ("a.epub", book, ["Tides, One, High at noon.", "Tides, Two, Low at six."]),
         ("a.pdf", page, ["a, The gate opens at 7."]),
+        ("a.pdf", lambda: page("The Ales open at 7."), ["a, The files open at 7."]),
     ],
 )
 def test_packed_documents_are_read(name, make, texts):
