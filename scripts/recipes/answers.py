@@ -22,7 +22,9 @@ import numpy as np
 
 from bench.candidates import INTRODUCTIONS, build_sources
 from bench.conversations import is_right
-from convinse.config import load_config, resolve
+from convinse.cli.documents import update_index
+from convinse.config import Config, load_config, resolve
+from convinse.documents.index import settings_over
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
@@ -48,6 +50,7 @@ from convinse.training.answer_ranking import (
 )
 from convinse.training.choices import Choice
 from convinse.training.conversations import grouped_turns
+from recipes.collections import collections, is_right_in_words
 from recipes.figures import write_table
 from recipes.sources import needed, shared_data
 
@@ -56,6 +59,7 @@ _PARTS = ("train", "dev", "natural-dev")
 _NAMES = ", names"  # sets whose answers are not items
 _FOREIGN = "convmix"
 _SMALL = "snapshot:small"
+_DOCUMENTS = "snapshot:documents"
 _CONVMIX = ("convmix", "dev_wd27k.json.gz")
 _CARD = {
     "Data": """
@@ -114,6 +118,25 @@ def kept_turns(
             for own in grouped_turns(config, "train", sources, resources):
                 file.write(f"{json.dumps(own)}\n")
     return [(group, turn) for group, turn in map(json.loads, path.read_text(encoding="utf-8").splitlines())]
+
+
+def file_sets(data: Path, work: Path) -> tuple[list[ChoiceSet], Config]:
+    """The choices of questions over collections of files, and a configuration that answers them."""
+    sets: dict[str, ChoiceSet] = {}
+    for own in collections(data, work / "files"):
+        name = own.folder.name
+        update_index(work / "index" / name, [own.folder], "snapshot:model", quiet=True)
+        settings = settings_over(work / "index" / name)
+        kept = work / f"{own.part} {name}"
+        kept.mkdir(exist_ok=True)
+        turns = kept_turns("turns", "config.yml", settings, own.conversations, SOURCES, kept)
+        with ExitStack() as stack:
+            module = world_of("config.yml", {}, settings, kept, stack).module
+            learned = choices_of(own.part, module, turns, is_right_in_words)
+        before = sets.setdefault(own.part, ChoiceSet(own.part, [], []))
+        before.choices.extend(learned.choices)
+        before.yes_no.extend(learned.yes_no)
+    return list(sets.values()), module.config
 
 
 class World(NamedTuple):
@@ -249,6 +272,9 @@ def main() -> None:
             write_ranking(learned_sets(worlds), module.config, resolve(output), _CARD)
             if options.ablations and output != _SMALL:
                 figures[module.config.ha] = ablations(worlds)
+    work = options.work / "documents"
+    work.mkdir(parents=True, exist_ok=True)
+    write_ranking(*file_sets(options.data, work), resolve(_DOCUMENTS), _DOCUMENT_CARD)
     if options.ablations:
         columns = ("without", *(cell for name in figures for cell in (name, "lost, won", "p")))
         title = f"P@1 on {' / '.join(_PARTS)} (/ convmix)"

@@ -1,34 +1,44 @@
 """Collections of files with questions, made of the shared data: what the ranking of answers from documents learns from.
 
-Three folders: articles of Wikipedia as Markdown, plots as plain text, and tables with the passages that they link to as HTML. Their
-articles are in the dev part of the reading data: the reader has not learned from them, so that it is no surer here than on files of its
-users. Some questions have no answer: they are asked about articles that are not in the folder, or SQuAD 2.0 has written them so.
+The project's own articles with the embedded conversations, articles of Wikipedia as Markdown, tables with the passages that they link
+to as HTML, and CSV files. What is made of the shared data is of the dev part of the model's recipe: the reader has not learned from it,
+so that it is no surer here than on files of its users. Some questions have no answer: they are asked about articles that are not in the
+folder, or SQuAD 2.0 has written them so.
 """
 
+import csv
 import html
+import io
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from bench.conversations import is_right
+from convinse.config import load_config, project_root
+from convinse.experiment import read_part
+from convinse.formats.sources.wikitablequestions import unescape
 from convinse.heterogeneous_answering.candidates import number_in_words
 from convinse.language.language import english
 from convinse.language.text import fold
-from convinse.records.conversation import Conversation
+from convinse.records.conversation import Conversation, Turn
 from convinse.records.evidence import Entity
+from convinse.records.literals import is_item
 from convinse.records.written_values import value_at
 from convinse.scoring.extractive import normalize
 from recipes.embedded.negatives import part_of
 from recipes.embedded.reading import ARTICLES, titled_rows
 from recipes.embedded.spans import untokenised
+from recipes.embedded.tables import read_tables
 from recipes.sources import records
 
-_PLOTS = ("quoref-dev", "quoref-contrast")
-_OF_A_FILE = 30  # questions
+_PAGES = project_root() / "scripts" / "recipes" / "snapshot" / "pages"
+_OF_AN_ARTICLE = 30  # questions
 _STRAY = 0.25  # of the questions that have an answer: as many have none
+_SHEETS, _OF_A_SHEET = 80, 6
 _SEED = 7
 
 
@@ -41,35 +51,25 @@ class FileQuestion(NamedTuple):
 
 
 class FileCollection(NamedTuple):
-    """Texts by file name, and questions."""
+    """A folder of files with the conversations about them; several folders may belong to one set of questions (`part`)."""
 
-    name: str
-    files: dict[str, str]
-    questions: list[FileQuestion]
+    part: str
+    folder: Path
+    conversations: list[Conversation]
 
-    def write(self, folder: Path) -> None:
-        """Write the files into a folder."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in self.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
 
-    def conversations(self) -> list[Conversation]:
-        """A conversation for each question, which has its title as group."""
-        return [
-            {
-                "conv_id": f"{self.name}-{number}",
-                "domain": own.title,
-                "questions": [
-                    {
-                        "turn": 0,
-                        "question_id": f"{self.name}-{number}-0",
-                        "question": own.question,
-                        "answers": [{"id": answer, "label": answer} for answer in own.answers],
-                    }
-                ],
-            }
-            for number, own in enumerate(self.questions)
-        ]
+def _written(folder: Path, part: str, files: Mapping[str, str], questions: Iterable[FileQuestion]) -> FileCollection:
+    """Write files into a folder; each question is a conversation of its own, those of a title are a group."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    conversations: list[Conversation] = []
+    for number, own in enumerate(questions):
+        name = f"{folder.name}-{number}"
+        answers: list[Entity] = [{"id": answer, "label": answer} for answer in own.answers]
+        turn: Turn = {"turn": 0, "question_id": f"{name}-0", "question": own.question, "answers": answers}
+        conversations.append({"conv_id": name, "domain": part, "group": own.title, "questions": [turn]})
+    return FileCollection(part, folder, conversations)
 
 
 def is_right_in_words(entity: Entity, gold: Iterable[Entity]) -> bool:
@@ -83,34 +83,44 @@ def is_right_in_words(entity: Entity, gold: Iterable[Entity]) -> bool:
     )
 
 
-def collections(data: Path) -> Iterator[FileCollection]:
-    """All collections."""
-    yield _texts("articles", data, ARTICLES, ".md", "# {title}\n\n{text}\n")
-    yield _texts("plots", data, _PLOTS, ".txt", "{text}\n")
-    yield _tables(data)
+def collections(data: Path, work: Path) -> Iterator[FileCollection]:
+    """All collections; what is made of the shared data is written below the folder `work`."""
+    yield from _own_pages()
+    yield _articles(data, work / "articles")
+    yield _tables(data, work / "tables")
+    yield from _sheets(data, work / "sheets")
 
 
-def _texts(name: str, data: Path, sets: Iterable[str], ending: str, form: str) -> FileCollection:
+def _own_pages() -> Iterator[FileCollection]:
+    """The project's own articles with the embedded conversations to learn from; of items the answers are their labels."""
+    for part in ("train", "dev", "natural-dev"):
+        conversations = read_part(load_config("config.yml"), part)
+        for turn in (turn for conversation in conversations for turn in conversation["questions"]):
+            turn["answers"] = [
+                {"id": own["label"] if is_item(own["id"]) else own["id"], "label": own["label"]}
+                for own in turn["answers"]
+            ]
+        yield FileCollection(f"pages, {part}", _PAGES, conversations)
+
+
+def _articles(data: Path, folder: Path) -> FileCollection:
+    """Articles that SQuAD and its like ask about, in Markdown."""
     chance = random.Random(_SEED)
     paragraphs: defaultdict[str, dict[str, None]] = defaultdict(dict)
     asked: defaultdict[str, list[FileQuestion]] = defaultdict(list)
     stray: list[FileQuestion] = []
-    for own in sets:
+    for own in ARTICLES:
         for title, row in titled_rows(own, data):
             if part_of(own, row.title) == "dev":
                 paragraphs[title][row.text] = None
                 asked[title].append(FileQuestion(row.question, tuple(row.answers), title))
             else:
                 stray.append(FileQuestion(row.question, (), f"not {title}"))
-    if name == "articles":
-        stray += _unanswerable(data, paragraphs)
-    questions = [own for rows in asked.values() for own in chance.sample(rows, min(len(rows), _OF_A_FILE))]
+    stray += _unanswerable(data, paragraphs)
+    questions = [own for rows in asked.values() for own in chance.sample(rows, min(len(rows), _OF_AN_ARTICLE))]
     questions += chance.sample(stray, round(len(questions) * _STRAY))
-    files = {
-        _file_name(title, ending): form.format(title=title, text="\n\n".join(texts))
-        for title, texts in paragraphs.items()
-    }
-    return FileCollection(name, files, questions)
+    texts = {_file_name(title, ".md"): f"# {title}\n\n" + "\n\n".join(own) + "\n" for title, own in paragraphs.items()}
+    return _written(folder, "articles", texts, questions)
 
 
 def _unanswerable(data: Path, paragraphs: dict[str, dict[str, None]]) -> Iterator[FileQuestion]:
@@ -122,7 +132,7 @@ def _unanswerable(data: Path, paragraphs: dict[str, dict[str, None]]) -> Iterato
             yield FileQuestion(line["question"], (), title)
 
 
-def _tables(data: Path) -> FileCollection:
+def _tables(data: Path, folder: Path) -> FileCollection:
     """HybridQA and OTT-QA: each table with the passages that answers are found in, a page; only questions with a single match."""
     chance = random.Random(_SEED)
     passages = {
@@ -146,7 +156,22 @@ def _tables(data: Path) -> FileCollection:
             files[_file_name(table["title"], ".html")] += _page(table, {link: passages[link] for link in linked[name]})
     questions = [own for rows in asked.values() for own in rows]
     questions += chance.sample(stray, round(len(questions) * _STRAY))
-    return FileCollection("tables", dict(files), questions)
+    return _written(folder, "tables", files, questions)
+
+
+def _sheets(data: Path, folder: Path) -> Iterator[FileCollection]:
+    """WikiTableQuestions: a CSV file each, with its questions that have a single answer, counts and sums among them."""
+    chance = random.Random(_SEED)
+    asked: defaultdict[str, list[FileQuestion]] = defaultdict(list)
+    for _, question, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
+        if "|" not in answer:
+            asked[context].append(FileQuestion(unescape(question), (unescape(answer),), context))
+    tables = [own for own in read_tables(data) if part_of("tables", own[1]["context"]) == "dev"]
+    for number, (title, table) in enumerate(chance.sample(tables, _SHEETS)):
+        text = io.StringIO()
+        csv.writer(text).writerows([table["header"], *table["rows"]])
+        questions = asked[table["context"]][:_OF_A_SHEET]
+        yield _written(folder / str(number), "sheets", {_file_name(title, ".csv"): text.getvalue()}, questions)
 
 
 def _page(table: dict[str, object], passages: dict[str, str]) -> str:
