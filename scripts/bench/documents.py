@@ -4,7 +4,7 @@
     bash run.sh bench documents --parts questions --show
 
 The questions, and the files that they are asked of, are those of tests/files. Thresholds may be chosen on the part `choose`; nothing is chosen
-on `judge`. "citation": of the right answers, those whose first evidence is of a file that has it. "abstains": of the questions that
+on `judge` and `fresh`. "citation": of the right answers, those whose first evidence is of a file that has it. "abstains": of the questions that
 the files do not answer.
 """
 
@@ -43,7 +43,7 @@ from .timing import timed
 
 _ROOT = Path(__file__).parents[2]
 _FILES = _ROOT / "tests" / "files"
-_PARTS = ("choose", "judge")
+_PARTS = ("choose", "judge", "fresh")
 _MODEL = "snapshot:model"
 _SEED = 5
 _NEAREST, _MILLION = 50, 1_000_000
