@@ -39,7 +39,7 @@ CREATE INDEX named_page ON named (page);
 _FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
 _TOGETHER = 512  # evidences that are embedded together
 WAIT = 30.0  # seconds for another process to finish its change
-ABSTAIN_BELOW = 0.35  # by the part to choose by of bench documents
+RANKER = "snapshot:documents"  # of answers
 
 
 class DocumentIndex(WikipediaDump):
@@ -124,7 +124,7 @@ class Updated(NamedTuple):
 def settings_over(folder: Path) -> dict[str, Any]:
     """The settings of a configuration that asks about an index alone."""
     no_others = {"kb_path": NO_KB, "clocq_use_api": False, "ers_on_the_fly": False, "ers_passage_index": None}
-    return {**no_others, "ers_wikipedia_dump": str(folder), "ha_abstain_below": ABSTAIN_BELOW}
+    return {**no_others, "ers_wikipedia_dump": str(folder), "ha_ranker": RANKER}
 
 
 def update(

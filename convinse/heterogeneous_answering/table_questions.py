@@ -49,16 +49,13 @@ class _ListingTable(NamedTuple):
 
 def ordered_things(question: Question) -> list[Computed]:
     """The answer to a superlative or an ordinal, of the rows of a table."""
-    operations = question.language.operations
-    order = operations.order(question.text) or operations.order(question.in_full)
+    order = question.language.operations.order(question.text) or question.language.operations.order(question.in_full)
     if order is None:
         return []
-    tables = whole_tables(question)
-    for asked in filter(None, (order, operations.order_of_dates(order) if order.by else None)):
-        listing = [own for table in tables if (own := _listing(table, asked, question)) is not None]
-        for own in sorted(listing, key=lambda own: -own.score):
-            if results := _at_place(own, asked, question):
-                return results
+    listing = [own for table in whole_tables(question) if (own := _listing(table, order, question)) is not None]
+    for own in sorted(listing, key=lambda own: -own.score):
+        if results := _at_place(own, order, question):
+            return results
     return []
 
 
@@ -69,8 +66,7 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
     named = frozenset().union(*map(question.language.literals.names_of, order.noun)) if order.by else frozenset()
     is_measure = any(column.keywords & named for column in measures)
     wanted = noun_keywords(map(question.language.literals.keyword, question.expected.words), question)
-    is_bare = bool(order.by) and not order.noun  # "who is the youngest": nothing says what, so the rows are meant
-    thing = table.naming if is_bare else _thing_column(table, wanted if is_measure else nouns)
+    thing = _thing_column(table, wanted if is_measure else nouns)
     if not measures or (thing is None and not is_measure):
         return None
     known = table.about.union(*(column.keywords for column in table.columns))
@@ -86,7 +82,7 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
         if having and len(having) < len(rows):
             rows = having
         held += bool(having)
-    is_thing = is_bare or _asks_for(wanted if is_measure else nouns, wanted, question)
+    is_thing = _asks_for(wanted if is_measure else nouns, wanted, question)
     score = bool(thing and thing.keywords & nouns) + held + len(rest & known)
     return _ListingTable(score, table, rows, measures, thing, is_thing, words.keywords(question.in_full) - nouns)
 

@@ -67,12 +67,6 @@ class OperationWords:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
 
-    def order_of_dates(self, order: AskedOrder) -> AskedOrder | None:
-        """The order of dates that "oldest" may ask for where nothing says how old things are; None for what orders by a measure only."""
-        if order.words.isdisjoint((*self.earliest, *self.latest)):
-            return None
-        return order._replace(by=frozenset(), highest=not order.words.isdisjoint(self.latest))
-
     def offers(self, question: str) -> bool:
         """True if a question names the things to choose from ("X or Y")."""
         return not self.offering.isdisjoint(fold(question).split())
@@ -86,10 +80,10 @@ class OperationWords:
         if place >= len(words):
             return None
         word, following = words[place], words[place + 1] if place + 1 < len(words) else ""
-        if word in self._superlatives:
-            return *self._superlatives[word], place + 1
         if word in self.earliest or word in self.latest:
             return frozenset(), word in self.latest, place + 1
+        if word in self._superlatives:
+            return *self._superlatives[word], place + 1
         if word not in self.most and word not in self.least:
             return None
         upward = word in self.most

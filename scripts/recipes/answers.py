@@ -4,7 +4,8 @@
 
 Learns from the embedded conversations to train and to choose by (all sources), also with answers that are not items: the ranking of
 `ha: extractive` (`snapshot/answers`, for the narrower reader `snapshot/small`), and without a reader that of `ha: entity_voting`
-(`snapshot/voting`). The former also learn from ConvMix over wikidata-27k, another knowledge base. With `--ablations` it
+(`snapshot/voting`). The former also learn from ConvMix over wikidata-27k, another knowledge base. That of questions over
+documents (`snapshot/documents`) learns from collections of files (`recipes.collections`). With `--ablations` it
 writes `docs/figures/ablations.json`: what each feature and each operation is worth, cross-validated by whole conversations.
 The turns with their evidences are kept in the folder `work`; delete it after a change of what finds them.
 """
@@ -24,6 +25,7 @@ from bench.candidates import INTRODUCTIONS, build_sources
 from bench.conversations import is_right
 from convinse.cli.documents import update_index
 from convinse.config import Config, load_config, resolve
+from convinse.documents.index import RANKER as DOCUMENTS
 from convinse.documents.index import settings_over
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.experiment import read_part
@@ -59,7 +61,6 @@ _PARTS = ("train", "dev", "natural-dev")
 _NAMES = ", names"  # sets whose answers are not items
 _FOREIGN = "convmix"
 _SMALL = "snapshot:small"
-_DOCUMENTS = "snapshot:documents"
 _CONVMIX = ("convmix", "dev_wd27k.json.gz")
 _CARD = {
     "Data": """
@@ -72,6 +73,20 @@ _CARD = {
 `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts,
 and the questions for yes or no. It holds numbers only, no text of the data. The parts to report on had no part in it.""",
     "Again": "`PYTHONPATH=scripts python -m recipes.answers`. The same questions give the same weights.",
+}
+_DOCUMENT_CARD = {
+    "Data": """
+| set | what | licence |
+|---|---|---|
+| pages, train; pages, dev; pages, natural-dev | the project's own articles as files, with the embedded conversations | MIT, the project's own |
+| articles | articles of Wikipedia with questions of SQuAD 1.1, SQuAD 2.0, SQuADShifts and QuoteSum | CC BY-SA 4.0, CC BY 4.0 |
+| tables | tables of Wikipedia and the passages that they link to, with questions of HybridQA and OTT-QA | MIT, CC BY-SA |
+| sheets | CSV files with questions of WikiTableQuestions, each of its own table | CC BY-SA 4.0 |
+
+For questions over documents, where most answers are words. One in five questions on articles and tables has no answer there. The embedded
+model has not learned from what is not the project's own (the dev part of its recipe). `trained_on` in `answers.json` has how many questions
+each set has, how many of them have a right candidate, and how much a question counts. It holds numbers only, no text of the data.""",
+    "Again": _CARD["Again"],
 }
 _Turns = list[tuple[str, Turn]]
 
@@ -274,7 +289,7 @@ def main() -> None:
                 figures[module.config.ha] = ablations(worlds)
     work = options.work / "documents"
     work.mkdir(parents=True, exist_ok=True)
-    write_ranking(*file_sets(options.data, work), resolve(_DOCUMENTS), _DOCUMENT_CARD)
+    write_ranking(*file_sets(options.data, work), resolve(DOCUMENTS), _DOCUMENT_CARD)
     if options.ablations:
         columns = ("without", *(cell for name in figures for cell in (name, "lost, won", "p")))
         title = f"P@1 on {' / '.join(_PARTS)} (/ convmix)"
