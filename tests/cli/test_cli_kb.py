@@ -137,6 +137,16 @@ def test_build_and_info_print_what_the_dump_holds(pages, command):
     assert shown.items() <= built.items() and {"build id", "info evidences"} <= shown.keys()
 
 
+def test_pages_are_added_and_removed_in_place(pages, command):
+    before = rows(command("wikipedia", "build", pages, "--output", "w.db", "--quiet"))
+    more = write_lines("more.jsonl", {"title": "James Cameron", "url": "u", "qid": "Q42574", "html": HTML})
+    added = rows(command("wikipedia", "add", "w.db", more, "--quiet"))
+    assert (added["pages"], added["added"], added["linked anew"]) == ("2", "1", "1")
+    removed = rows(command("wikipedia", "remove", "w.db", "James_Cameron"))
+    assert (removed["pages"], removed["removed"], removed["linked anew"]) == ("1", "1", "1")
+    assert removed["build id"] == before["build id"] != added["build id"]
+
+
 def test_import_pickle(command):
     path = write("d.pickle", pickle.dumps({"Q1": [evidence("x", "infobox")], "Q2": []}))
     shown = rows(command("wikipedia", "import-pickle", path, "--output", "w.db", "--quiet"))
