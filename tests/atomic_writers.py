@@ -76,6 +76,13 @@ def write_results(version):
         output.write_metrics({"num_questions": len(names)})
 
 
+def update_kb(version):
+    """Entity documents into an index that is there."""
+    if not OUT.exists():
+        main(["kb", "build", "../old.json", "--output", "out", "--quiet"])
+    return main(["kb", "update", "out", f"../{version}.json", "--quiet"])
+
+
 def add_pages(version):
     """Pages that link to one another, added to a dump that is there."""
     if not OUT.exists():
@@ -124,6 +131,7 @@ def read_cache():
 
 WRITERS = {
     "knowledge base": (command("kb", "build", "../{}.json", "--output", "out", "--quiet"), opened(KnowledgeBase)),
+    "changed knowledge base": (update_kb, opened(KnowledgeBase)),
     "passages": (command("retrieve", "index", "../{}.jl", "--output", "out", "--force", "--quiet"), lambda: PassageIndex(OUT).build_id),
     "Wikipedia dump": (command("wikipedia", "import-pickle", "../{}.pickle", "--output", "out", "--quiet"), opened(WikipediaDump)),
     "pages of a Wikipedia dump": (add_pages, opened(WikipediaDump)),
