@@ -199,7 +199,7 @@ class Pipeline:
             use_gold_answers: whether earlier turns count with their gold answers.
             until: the last stage.
         """
-        if self.resources.renew():  # the documents changed: the next question is asked of the new ones
+        if self.resources.renew():  # what answers come from changed: the next question is asked of the new state
             self._build_stages()
         stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
         self._run_stages(stages, turns, histories, sources, use_gold_answers, report)

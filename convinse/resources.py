@@ -154,14 +154,16 @@ class Resources:
         return self._opened("cache", lambda: Cache(cache_path(self.config)))
 
     def renew(self) -> bool:
-        """Let go of an index of documents that was changed, and of what was made from it; True if it was."""
-        dump = self._open.get("wikipedia")
-        if not (isinstance(dump, DocumentIndex) and dump.has_changed):
+        """Let go of a knowledge base and a dump of which one was changed, and of what was made from them; True if one was.
+
+        They stay open for who still holds them, and are closed with the last of these.
+        """
+        sources = [source for name in ("kb", "wikipedia") if (source := self._open.get(name)) is not None]
+        if not any(source.has_changed for source in sources):
             return False
         with self._lock:
             for name in ("wikipedia", "kb", "linker", "space", "names", "lifetimes", "row form", "answer typing"):
                 self._open.pop(name, None)
-            dump.close()
         return True
 
     # -- models --------------------------------------------------------------------------------------------------------

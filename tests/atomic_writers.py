@@ -42,6 +42,9 @@ def inputs(version):
     more = document("Q90001", f"The {version} one", claim("P31", q("Q5")))
     write_documents(Path(f"{version}.json"), [*world(), more])
     write_lines(f"{version}.jl", *({"id": f"p{n}", "text": f"{version} w{n} w{n * n}"} for n in range(300)))
+    html = "<p>The {} page {} of <a href='/wiki/{}'>this</a>.</p>"
+    saved = [{"title": f"{n}", "qid": f"Q{n}", "html": html.format(version, n * n, n % 7)} for n in range(1, 80)]
+    write_lines(f"{version}-pages.jl", *saved)
     pages = {f"Q{n}": [evidence(f"{version} {n} {n * n}", "text", ("One", "Q1"))] for n in range(1, 200)}
     write(f"{version}.pickle", pickle.dumps(pages))
     answers = [{"text": version, "answer_start": 0}]
@@ -71,6 +74,20 @@ def write_results(version):
                 turn = {"turn": 0, "question": "?", "note": f"{name} " * 2000}
                 output.add(FinishedConversation.of({"conv_id": name, "questions": [turn]}))
         output.write_metrics({"num_questions": len(names)})
+
+
+def update_kb(version):
+    """Entity documents into an index that is there."""
+    if not OUT.exists():
+        main(["kb", "build", "../old.json", "--output", "out", "--quiet"])
+    return main(["kb", "update", "out", f"../{version}.json", "--quiet"])
+
+
+def add_pages(version):
+    """Pages that link to one another, added to a dump that is there."""
+    if not OUT.exists():
+        main(["wikipedia", "build", "../old-pages.jl", "--output", "out", "--quiet"])
+    return main(["wikipedia", "add", "out", f"../{version}-pages.jl", "--quiet"])
 
 
 def write_index(version):
@@ -114,8 +131,10 @@ def read_cache():
 
 WRITERS = {
     "knowledge base": (command("kb", "build", "../{}.json", "--output", "out", "--quiet"), opened(KnowledgeBase)),
+    "changed knowledge base": (update_kb, opened(KnowledgeBase)),
     "passages": (command("retrieve", "index", "../{}.jl", "--output", "out", "--force", "--quiet"), lambda: PassageIndex(OUT).build_id),
     "Wikipedia dump": (command("wikipedia", "import-pickle", "../{}.pickle", "--output", "out", "--quiet"), opened(WikipediaDump)),
+    "pages of a Wikipedia dump": (add_pages, opened(WikipediaDump)),
     "documents": (write_index, opened(DocumentIndex)),
     "converted": (command("convert", "../{}-squad.json", "out", "--to", "mrqa", "--from", "squad"), OUT.read_bytes),
     "model": (write_model, read_model),

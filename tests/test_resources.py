@@ -18,7 +18,8 @@ from convinse.records.representation import question_entities
 from convinse.resources import Resources
 from convinse.support.errors import IndexFileError
 from convinse.wikipedia import dump as dumps
-from convinse.wikipedia.dump import Embedding, write_dump
+from convinse.wikipedia.dump import write_dump
+from convinse.wikipedia.stored_pages import Embedding
 from evidences import evidence
 from tiny_models import tiny
 from written import write

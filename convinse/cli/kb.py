@@ -1,10 +1,10 @@
-"""Commands of the knowledge base: build, info, search, serve."""
+"""Commands of the knowledge base: build, update, info, search, serve."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +20,8 @@ _FIRST_FACTS = 20  # shown by kb search
 
 
 def add(commands: Commands) -> None:
-    """`kb build|info|search|serve`."""
-    commands = commands.group("kb", "build, inspect, query or serve an embedded knowledge base")
+    """`kb build|update|info|search|serve`."""
+    commands = commands.group("kb", "build, change, inspect, query or serve an embedded knowledge base")
 
     sub = commands.add("build", _kb_build, "build the index of a Wikidata JSON dump")
     sub.add_argument("dump", metavar="DUMP", help="one entity a line: .json, .gz, .bz2 or .zst")
@@ -29,6 +29,13 @@ def add(commands: Commands) -> None:
     sub.add_argument("--memory", type=size, default="4GB", metavar="SIZE", help="such as 512MB (default 4GB)")
     sub.add_argument("--language", type=languages, default="en", metavar="CODE",
                      help="of the labels; several by comma, the preferred first (default en; mul always follows)")  # fmt: skip
+
+    sub = commands.add("update", _kb_update, "entity documents into an index that is there, in place of older ones")
+    sub.add_argument("folder", metavar="DIR")
+    sub.add_argument(
+        "changes", metavar="DUMP", help="as for 'kb build', or an answer of Special:EntityData or wbgetentities"
+    )
+    sub.add_argument("--memory", type=size, default="4GB", metavar="SIZE", help="as for 'kb build'")
 
     sub = commands.add("info", _kb_info, "what an index holds")
     sub.add_argument("folder", metavar="DIR")
@@ -52,6 +59,16 @@ def _kb_build(options: argparse.Namespace) -> int:
     return 0
 
 
+def _kb_update(options: argparse.Namespace) -> int:
+    from ..config import resolve
+    from ..knowledge_base.update import update
+
+    folder = resolve(options.folder)
+    done = update(folder, Path(options.changes), memory=options.memory, quiet=options.quiet)
+    _print_kb(folder, {"added": done.added, "replaced": done.replaced, "removed": done.removed})
+    return 0
+
+
 def _kb_info(options: argparse.Namespace) -> int:
     from ..config import resolve
 
@@ -59,13 +76,14 @@ def _kb_info(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print_kb(folder: Path) -> None:
+def _print_kb(folder: Path, done: Mapping[str, int] | None = None) -> None:
     from ..knowledge_base.index import KnowledgeBase
 
     with closing(KnowledgeBase(folder)) as kb:
         manifest = kb.manifest
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     pairs = {
+        **{name: f"{number:,}" for name, number in (done or {}).items()},
         "items": f"{manifest.items:,}",
         "properties": f"{manifest.properties:,}",
         "facts": f"{manifest.facts:,}",

@@ -1,4 +1,4 @@
-"""Commands of Wikipedia dumps: build, import-pickle, info."""
+"""Commands of Wikipedia dumps: build, add, remove, import-pickle, info."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from .arguments import Commands, positive
 from .tables import print_pairs
 
 if TYPE_CHECKING:
-    from ..wikipedia.dump import Embedding
+    from ..wikipedia.changes import Changed
+    from ..wikipedia.stored_pages import Embedding
 
 
 def add(commands: Commands) -> None:
-    """`wikipedia build|import-pickle|info`."""
-    commands = commands.group("wikipedia", "build, import or inspect a Wikipedia dump")
+    """`wikipedia build|add|remove|import-pickle|info`."""
+    commands = commands.group("wikipedia", "build, change, import or inspect a Wikipedia dump")
 
     sub = commands.add("build", _wikipedia_build, "the evidences of saved HTML pages into a dump")
     sub.add_argument("pages", metavar="PAGES", help="JSON lines with title, url, qid and html; plain or .gz")
@@ -24,6 +25,19 @@ def add(commands: Commands) -> None:
     sub.add_argument(
         "--vectors", metavar="MODEL", help="let evidences be found by this bi-encoder, too, such as snapshot:model"
     )
+
+    sub = commands.add(
+        "add", _wikipedia_add, "saved HTML pages into a dump that is there, in place of older ones of their items"
+    )
+    sub.add_argument("file", metavar="FILE", help="a dump that 'wikipedia build' wrote")
+    sub.add_argument("pages", metavar="PAGES", help="as for 'wikipedia build'")
+    sub.add_argument(
+        "--vectors", metavar="MODEL", help="the bi-encoder that the dump was built with (default: the embedded one)"
+    )
+
+    sub = commands.add("remove", _wikipedia_remove, "pages out of a dump")
+    sub.add_argument("file", metavar="FILE")
+    sub.add_argument("pages", metavar="TITLE_OR_ITEM", nargs="+", help="such as 'James Cameron' or Q42574")
 
     sub = commands.add("import-pickle", _wikipedia_import, "CONVINSE's pickle dump into the project's own format")
     sub.add_argument("file", metavar="FILE", help="item id -> list of evidences; plain or .gz; nothing in it is run")
@@ -55,11 +69,47 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
     return 0
 
 
+def _wikipedia_add(options: argparse.Namespace) -> int:
+    from contextlib import closing
+
+    from ..config import SNAPSHOT, resolve
+    from ..wikipedia.changes import add_pages
+    from ..wikipedia.dump import WikipediaDump
+
+    path, model = resolve(options.file), options.vectors
+    with closing(WikipediaDump(path)) as dump:
+        if dump.vectors_of:
+            model = model or SNAPSHOT + "model"
+    _print_changed(path, add_pages(path, Path(options.pages), embedding_of(model) if model else None, options.quiet))
+    return 0
+
+
+def _wikipedia_remove(options: argparse.Namespace) -> int:
+    from ..config import resolve
+    from ..wikipedia.changes import remove_pages
+
+    path = resolve(options.file)
+    _print_changed(path, remove_pages(path, options.pages))
+    return 0
+
+
+def _print_changed(path: Path, changed: Changed) -> None:
+    """What a change of a dump did, and what it holds now."""
+    names = {"added": changed.added, "replaced": changed.replaced, "removed": changed.removed}
+    skipped = {
+        "pages without an item": changed.skipped,
+        "bad lines": changed.bad,
+        "second pages of an item": changed.repeated,
+    }
+    done = {name: number for name, number in names.items() if number}
+    _print_wikipedia(path, skipped if changed.removed == 0 else None, done={**done, "linked anew": changed.linked})
+
+
 def embedding_of(model: str) -> Embedding:
     """What makes vectors of evidences by a bi-encoder."""
     from ..encoder.bi_encoder import BiEncoder
     from ..resources import model_path
-    from ..wikipedia.dump import Embedding
+    from ..wikipedia.stored_pages import Embedding
 
     encoder = BiEncoder(model_path(model))
     return Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
@@ -83,7 +133,11 @@ def _wikipedia_info(options: argparse.Namespace) -> int:
 
 
 def _print_wikipedia(
-    path: Path, skipped: dict[str, int] | None = None, seconds: float | None = None, kept: dict[str, int] | None = None
+    path: Path,
+    skipped: dict[str, int] | None = None,
+    seconds: float | None = None,
+    kept: dict[str, int] | None = None,
+    done: dict[str, int] | None = None,
 ) -> None:
     from contextlib import closing
 
@@ -96,6 +150,7 @@ def _print_wikipedia(
     pairs = {
         "pages": f"{counts['pages']:,}",
         **{f"{source} evidences": f"{counts.get(source, 0):,}" for source in sources},
+        **{name: f"{number:,}" for name, number in (done or {}).items()},
         **{f"skipped {name}": f"{number:,}" for name, number in (skipped or {}).items()},
         **{f"kept {name}": f"{number:,}" for name, number in (kept or {}).items()},
         "size": f"{path.stat().st_size / 10**6:,.1f} MB",

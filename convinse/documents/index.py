@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import sqlite3
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +16,22 @@ import msgspec
 
 from ..config import NO_KB
 from ..records.evidence import Evidence
-from ..support.errors import DataError, DependencyError, IndexFileError, OutputError, one_line
+from ..support.errors import DataError, DependencyError, IndexFileError, one_line
+from ..support.files import writing_to
 from ..support.progress import Advance, progress
-from ..wikipedia.dump import SCHEMA, Embedding, WikipediaDump, add_words, make_words, pack, search_words, write_meta
-from ..wikipedia.page import FORMAT as PAGE_FORMAT
+from ..wikipedia.dump import WikipediaDump
+from ..wikipedia.stored_pages import (
+    LAYOUT,
+    SCHEMA,
+    Embedding,
+    PackedPage,
+    changing,
+    make_words,
+    pack,
+    put_pages,
+    remove_page,
+    write_meta,
+)
 from .evidences import FORMAT, NamedThing, document_evidences, item_id
 from .files import FoundFile, find_files
 from .names import DocumentNames
@@ -36,9 +47,7 @@ CREATE TABLE file (
 CREATE TABLE named (page INTEGER NOT NULL, item TEXT NOT NULL, names TEXT NOT NULL);
 CREATE INDEX named_page ON named (page);
 """
-_FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
 _TOGETHER = 512  # evidences that are embedded together
-WAIT = 30.0  # seconds for another process to finish its change
 RANKER = "snapshot:documents"  # of answers
 
 
@@ -56,32 +65,7 @@ class DocumentIndex(WikipediaDump):
         path = folder / FILE
         if not path.is_file():
             raise IndexFileError(f"{folder}: no index of documents; make it with convinse index PATH --output {folder}")
-        if path.with_name(f"{FILE}-journal").exists():  # a change was cut off: SQLite takes it back
-            with closing(sqlite3.connect(path)) as connection, _reading(folder):
-                connection.execute("SELECT count(*) FROM sqlite_master")
         super().__init__(path)
-        self._version = self._data_version()
-
-    def _require_sound(self, digest_of: Callable[[Path, int], str]) -> None:
-        """SQLite looks after its file; see `verify`."""
-
-    def verify(self) -> None:
-        """Let SQLite check the file, and read every page. Raises `IndexFileError`: something is damaged."""
-        with _reading(self.path.parent):
-            (state,) = self._connection.execute("PRAGMA integrity_check").fetchone()
-        if state != "ok":
-            raise IndexFileError(f"{self.path}: damaged ({one_line(ValueError(state))}); remove it and build it again")
-        for item in self.items():
-            self.get(item)
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether another process, or another object, has changed the file since it was opened."""
-        return self._data_version() != self._version
-
-    def _data_version(self) -> int:
-        with _reading(self.path.parent):
-            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     @cached_property
     def names(self) -> DocumentNames:
@@ -147,28 +131,17 @@ def update(
         OutputError: the index cannot be written, or another process is changing it.
     """
     files, left_out = find_files(paths)
-    is_new = not (folder / FILE).exists()
-    try:
+    with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(folder / FILE, timeout=WAIT, isolation_level=None)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                with progress("reading documents", len(files), "files", quiet) as advance:
-                    done = _Change(connection, embedding, advance).make(files)
-                if strict and done.faults:
-                    raise DataError("; ".join(f"{name}: {fault}" for name, fault in done.faults.items()))
-                if not done.counts["pages"]:
-                    raise DataError(f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, left_out)}")
-            except BaseException:
-                if connection.in_transaction:  # SQLite has not taken it back by itself
-                    connection.execute("ROLLBACK")
-                if is_new:
-                    (folder / FILE).unlink()
-                raise
-            connection.execute("COMMIT")
-    except (sqlite3.Error, OSError) as error:
-        why = "another process is changing it; wait for it" if "locked" in str(error) else one_line(error)
-        raise OutputError(f"{folder}: cannot be written: {why}") from None
+    with (
+        changing(folder / FILE, folder) as connection,
+        progress("reading documents", len(files), "files", quiet) as advance,
+    ):
+        done = _Change(connection, embedding, advance).make(files)
+        if strict and done.faults:
+            raise DataError("; ".join(f"{name}: {fault}" for name, fault in done.faults.items()))
+        if not done.counts["pages"]:
+            raise DataError(f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, left_out)}")
     return done._replace(left_out=left_out)
 
 
@@ -195,6 +168,10 @@ class _New(NamedTuple):
     named: list[NamedThing]
 
 
+def _packed(item: str, evidences: list[Evidence]) -> PackedPage:
+    return pack(item, evidences)._replace(row=int(item[1:]))  # whatever came before it
+
+
 class _Change:
     """One change of an index, in the transaction of a connection."""
 
@@ -208,9 +185,7 @@ class _Change:
 
     def _begin(self) -> None:
         """Make the tables; what another version or another model wrote is left out."""
-        embedding = self._embedding
-        model = "" if embedding is None else f"{embedding.model} {embedding.dimension}"
-        written = f"{FORMAT} {PAGE_FORMAT} {model}"
+        written = f"{FORMAT} {LAYOUT} {'' if self._embedding is None else self._embedding.name}"
         tables = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "meta" in tables and (written,) in self._connection.execute(
             "SELECT value FROM meta WHERE key = 'documents'"
@@ -239,7 +214,7 @@ class _Change:
             total += int(digest, 16)
             counts.update(msgspec.json.decode(own))
         if self._connection.total_changes:  # else a running server need not read the same again
-            write_meta(self._connection, total, self._embedding, counts)
+            write_meta(self._connection, total, "" if self._embedding is None else self._embedding.name, counts)
         return Updated(
             added=counted["added"],
             changed=counted["changed"],
@@ -282,22 +257,17 @@ class _Change:
         """Write the documents that were read, their evidences embedded together."""
         if not self._new:
             return
-        embedding, execute = self._embedding, self._connection.execute
-        vectors = (
-            [b""] * len(self._new) if embedding is None else embedding.packed([own.evidences for own in self._new])
-        )
-        for (file, digest, evidences, named), numbers in zip(self._new, vectors, strict=True):
-            self._remove(file.name)
-            item = item_id(file.name)
-            page, packed = int(item[1:]), pack(item, evidences)
-            execute("INSERT INTO page (rowid, id, evidences) VALUES (?, ?, ?)", (page, item, packed.blob))
-            add_words(self._connection, page, packed.words)
-            if numbers:
-                execute("INSERT INTO vectors VALUES (?, ?)", (page, numbers))
-            things = ((page, entity["id"], msgspec.json.encode([entity["label"], *names])) for entity, names in named)
+        pages = [_packed(item_id(file.name), evidences) for file, _, evidences, _ in self._new]
+        for own in self._new:
+            self._remove(own.file.name)
+        put_pages(self._connection, pages, self._embedding)
+        for (file, digest, _, named), page in zip(self._new, pages, strict=True):
+            things = (
+                (page.row, entity["id"], msgspec.json.encode([entity["label"], *names])) for entity, names in named
+            )
             self._connection.executemany("INSERT INTO named VALUES (?, ?, ?)", things)
-            counts = msgspec.json.encode(packed.counts).decode()
-            self._insert(file, page, digest, f"{packed.digest:064x}", counts, "")
+            counts = msgspec.json.encode(page.counts).decode()
+            self._insert(file, page.row, digest, f"{page.digest:064x}", counts, "")
         self._new.clear()
 
     def _insert(self, file: FoundFile, page: int, sha256: str, digest: str, counts: str, fault: str) -> None:
@@ -309,10 +279,6 @@ class _Change:
         if known is None:
             return
         if known.page:
-            row = self._connection.execute("SELECT evidences FROM page WHERE rowid = ?", (known.page,)).fetchone()
-            evidences: list[Evidence] = msgspec.json.decode(zlib.decompress(row[0]))
-            words = (" ".join(search_words(own["evidence_text"])) for own in evidences)
-            add_words(self._connection, known.page, words, _FORGET_WORDS)
-            for table, column in (("page", "rowid"), ("vectors", "page"), ("named", "page")):
-                self._connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (known.page,))
+            remove_page(self._connection, item_id(name))
+            self._connection.execute("DELETE FROM named WHERE page = ?", (known.page,))
         self._connection.execute("DELETE FROM file WHERE name = ?", (name,))

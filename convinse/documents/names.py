@@ -37,6 +37,11 @@ class DocumentNames(KnowledgeBase):
         self.label = self._read_label  # type: ignore[assignment]
         self.types = self._read_types  # type: ignore[assignment]
 
+    @property
+    def has_changed(self) -> bool:
+        """See the base class; the names go with the index that they are from."""
+        return False
+
     @cached_property
     def _items_by_word(self) -> dict[str, set[str]]:
         items: defaultdict[str, set[str]] = defaultdict(set)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..wikipedia.dump import FoundEvidence, WikipediaDump, search_words
+from ..wikipedia.dump import FoundEvidence, WikipediaDump
+from ..wikipedia.stored_pages import search_words
 
 MOST = 20  # evidences that are found by words, and as many by vectors
 _RRF_K = 60  # of the fusion's authors

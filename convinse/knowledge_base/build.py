@@ -71,7 +71,7 @@ def build(
         raise OutputError(f"{output}: exists and is no knowledge base; choose another folder, or remove it")
     with replacing(output) as folder:
         folder.mkdir()
-        writer = _IndexWriter(folder, dump, memory)
+        writer = KnowledgeBaseWriter(folder, dump, memory)
         with (
             closing(writer),
             progress(
@@ -194,7 +194,15 @@ class ParsedBlock:
         return LITERAL | self.literals.setdefault(text, len(self.literals))
 
 
-class _IndexWriter:
+class KnowledgeBaseWriter:
+    """Writes the files of an index from blocks of documents.
+
+    Args:
+        folder: a new one.
+        dump: where the documents are from, for messages.
+        memory: bytes that may be used, about.
+    """
+
     def __init__(self, folder: Path, dump: Path, memory: int) -> None:
         self._folder, self._dump, self._memory = folder, dump, memory
         self._raw = folder / ".raw"  # what is sorted at the end
@@ -202,6 +210,7 @@ class _IndexWriter:
         self._files: dict[Path, BinaryIO] = {}
         self._literals: dict[str, int] = {}
         self._literal_count = 0
+        self._literal_texts, self._literal_sizes = bytearray(), _uint32()  # of a block, those that are new
         self._token_count = 0
         self._properties: dict[str, dict[str, object]] = {}
         self._left_out = LeftOut()
@@ -221,7 +230,10 @@ class _IndexWriter:
         self._append(self._folder / "text", part.texts)
         tokens = np.frombuffer(part.tokens, "<u4").copy()
         if part.literals:
+            self._literal_texts, self._literal_sizes = bytearray(), _uint32()
             numbers = np.fromiter(map(self._literal, part.literals), "<u4", len(part.literals))
+            self._append(self._folder / "literals", self._literal_texts)
+            self._append(self._raw / "literal_size", self._literal_sizes)
             literal = np.flatnonzero(tokens >= LITERAL)  # headers and subjects never reach it
             tokens[literal] = numbers[tokens[literal] - LITERAL] | LITERAL
         self._append(self._folder / "tokens", tokens.tobytes())
@@ -235,8 +247,8 @@ class _IndexWriter:
                 self._literals.clear()
             number = self._literals[text] = self._literal_count
             data = text.encode()
-            self._append(self._folder / "literals", data)
-            self._append(self._raw / "literal_size", len(data).to_bytes(4, "little"))
+            self._literal_texts += data
+            self._literal_sizes.append(len(data))
             self._literal_count += 1
         return number
 

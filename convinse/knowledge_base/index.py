@@ -8,15 +8,13 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from ..language.text import fold
 from ..records.evidence import Entity, Predicate
-from ..support.errors import IndexFileError, one_line
+from ..support.errors import IndexFileError
 from ..support.files import PieceReader, state_of, steadily
 from ..support.full_text import FullText, open_same
-from ..support.jsonlines import JSON_ERRORS
 from ..support.manifest import MANIFEST, check_folder, map_array
 from .layout import (
     ARRAYS,
@@ -29,6 +27,7 @@ from .layout import (
     REMEDY,
     SEPARATOR,
     read_manifest,
+    read_properties,
 )
 from .names import form_hash, other_forms, search_names
 from .property_facts import PropertyFacts
@@ -59,12 +58,6 @@ class Text(NamedTuple):
     description: str
     title: str
     aliases: tuple[str, ...]
-
-
-class _Property(msgspec.Struct):
-    id: str
-    label: str
-    aliases: list[str]
 
 
 class KnowledgeBase:
@@ -109,17 +102,19 @@ class KnowledgeBase:
     def _map(self, name: str, kind: str | None = None) -> np.ndarray:
         return map_array(self.path / name, kind or ARRAYS[name], REMEDY)
 
+    @property
+    def has_changed(self) -> bool:
+        """Whether another index has taken its place since it was opened."""
+        return state_of(self.path / MANIFEST) not in (None, self._state)
+
     @cached_property
     def _names(self) -> FullText:
         return open_same(self.path / NAMES, self.path / MANIFEST, self._state)
 
     @cached_property
     def _properties(self) -> dict[str, tuple[str, list[str]]]:
-        try:
-            properties = msgspec.json.decode(self._property_data, type=list[_Property])
-        except JSON_ERRORS as error:
-            raise IndexFileError(f"{self.path / PROPERTIES}: damaged ({one_line(error)}); {REMEDY}") from None
-        return {entry.id: (entry.label, entry.aliases) for entry in properties}
+        entries = read_properties(self.path, self._property_data)
+        return {entry.id: (entry.label, entry.aliases) for entry in entries}
 
     # -- items ---------------------------------------------------------------------------------------------------------
 

@@ -27,10 +27,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 
 from ..support import manifest
+from ..support.errors import IndexFileError, one_line
 from ..support.full_text import LOCKS
+from ..support.jsonlines import JSON_ERRORS
 from ..support.manifest import MANIFEST, Manifest
 
 _Header = TypeVar("_Header", int, "np.ndarray")
@@ -62,6 +65,22 @@ class KnowledgeBaseManifest(Manifest, kw_only=True):
     facts: int
     languages: list[str]
     wide_postings: bool
+
+
+class Property(msgspec.Struct):
+    """A property as an index keeps it."""
+
+    id: str
+    label: str
+    aliases: list[str]
+
+
+def read_properties(folder: Path, data: bytes) -> list[Property]:
+    """The properties of an index folder, of which `data` is the file. Raises `IndexFileError`: it is damaged."""
+    try:
+        return msgspec.json.decode(data, type=list[Property])
+    except JSON_ERRORS as error:
+        raise IndexFileError(f"{folder / PROPERTIES}: damaged ({one_line(error)}); {REMEDY}") from None
 
 
 def pairs_in(header: _Header) -> _Header:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..language.text import fold
+from ..language.text import END, folded_words
 from ..support.full_text import FullText, FullTextWriter
+from ..support.manifest import map_array
 from ..support.progress import progress
-from .layout import NAMES, SEPARATOR
+from .layout import NAMES, REMEDY, SEPARATOR
 
 _INITIALS = 3  # words of a name that is called by its initials
 _MAX_FORMS = 40  # names of an item that are indexed
+_TOGETHER = 1 << 13  # items whose names are folded together
 _MIN_HEAP, _MAX_HEAP = 64 << 20, 512 << 20  # bytes of the index writer
 
 
@@ -49,25 +51,35 @@ def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: 
     schema.add_float_field("weight", fast=True)
     heap = max(_MIN_HEAP, min(_MAX_HEAP, memory // 8))
     starts = np.fromfile(folder / "text_start", "<u8")
-    sizes = np.fromfile(folder / "text_size", "<u4")
-    text = np.memmap(folder / "text", "u1", "r") if (folder / "text").stat().st_size else np.empty(0, "u1")
+    ends = starts + np.fromfile(folder / "text_size", "<u4")
+    text = map_array(folder / "text", "u1", REMEDY).data
     with (
         progress("indexing names", len(items), "items", quiet) as advance,
         FullTextWriter(folder / NAMES, schema.build(), heap) as writer,
     ):
-        for place in range(len(items)):
-            start = int(starts[place])
-            label, _, _, *aliases = text[start : start + int(sizes[place])].tobytes().decode().split(SEPARATOR)
-            document = tantivy.Document()
-            for form in dict.fromkeys(map(fold, (label, *aliases[:_MAX_FORMS]))):
-                if form:
+        for first in range(0, len(items), _TOGETHER):
+            part = slice(first, first + _TOGETHER)
+            names: list[list[str]] = []
+            for start, end in zip(starts[part].tolist(), ends[part].tolist(), strict=True):
+                label, _, _, *aliases = str(text[start:end], "utf-8").split(SEPARATOR)
+                names.append([label, *aliases[:_MAX_FORMS]])
+            numbers, times = items[part].tolist(), frequency[part].tolist()
+            for item, often, forms in zip(numbers, times, _folded(names), strict=True):
+                document = tantivy.Document()
+                for form in forms:
                     document.add_text("name", form)
-            document.add_unsigned("item", int(items[place]))
-            document.add_float("weight", math.log2(2 + int(frequency[place])))
-            writer.add(document)
-            if place % 10_000 == 9_999:
-                advance(10_000)
-        advance(len(items) % 10_000)
+                document.add_unsigned("item", item)
+                document.add_float("weight", math.log2(2 + often))
+                writer.add(document)
+            advance(len(names))
+
+
+def _folded(names: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """The folded names of items, each once; all are folded together."""
+    words = iter(folded_words([name for own in names for name in own]))
+    for own in names:
+        forms = (" ".join(iter(words.__next__, END)) for _ in own)
+        yield [form for form in dict.fromkeys(forms) if form]
 
 
 def search_names(names: FullText, words: Sequence[str], limit: int, edits: int) -> list[int]:

@@ -27,20 +27,20 @@ def users_cache() -> Path | None:
     return folder if folder.is_absolute() else None  # XDG: a relative path counts as none
 
 
-def sha256(path: Path, size: int | None = None) -> str:
-    """Return the SHA-256 of a file, or of its first `size` bytes, in hexadecimal.
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal.
 
     A file is read once: its checksum is remembered with its state (device, inode, times of change, size) in the user's cache
     folder, or without one for the life of the process.
     """
     status = path.stat()
     times = status.st_mtime_ns, status.st_ctime_ns
-    state = ":".join(map(str, (status.st_dev, status.st_ino, *times, size or status.st_size)))
+    state = ":".join(map(str, (status.st_dev, status.st_ino, *times, status.st_size)))
     known = _remembered()
     if state not in known:
         if status.st_size > _LARGE:
             LOGGER.info("%s: reading %.1f GB to compare the checksum, once", path, status.st_size / 1e9)
-        digest = read_sha256(path, size)
+        digest = read_sha256(path)
         if time.time() - status.st_ctime < _SETTLED:
             return digest
         known[state] = digest
@@ -48,18 +48,16 @@ def sha256(path: Path, size: int | None = None) -> str:
     return known[state]
 
 
-def read_sha256(path: Path, size: int | None = None) -> str:
+def read_sha256(path: Path) -> str:
     """Return what `sha256` does; every byte is read."""
-    return hexdigest(path, hashlib.sha256(), size)
+    return hexdigest(path, hashlib.sha256())
 
 
-def hexdigest(path: Path, digest: hashlib._Hash, size: int | None = None) -> str:
-    """Return what a digest of `hashlib` says of a file, or of its first `size` bytes."""
-    left = sys.maxsize if size is None else size
+def hexdigest(path: Path, digest: hashlib._Hash) -> str:
+    """Return what a digest of `hashlib` says of a file."""
     with path.open("rb") as file:
-        while block := file.read(min(left, 1 << 20)):
+        while block := file.read(1 << 20):
             digest.update(block)
-            left -= len(block)
     return digest.hexdigest()
 
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from ..records.evidence import Entity
 from ..support.blocks import Block, Faults, cores, in_order, read_blocks
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import JSON_ERRORS, raw_lines
 from ..support.progress import progress
-from .dump import Embedding, PackedPage, check_replaceable, pack, write_packed
-from .page import page_evidences, parse_page
+from .dump import check_replaceable, write_packed
+from .page import Page, parse_page
+from .stored_pages import Embedding, PackedPage, pack
+from .stored_titles import write_titles
+from .titles import Titles, linked_evidences
+
+T = TypeVar("T")
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _BLOCK_BYTES = 1 << 20  # of lines that a process parses at once
@@ -34,39 +38,6 @@ class BuiltDump(NamedTuple):
     bad: int
     repeated: int  # second pages of an item
     seconds: float
-
-
-class Titles:
-    """Titles of pages -> items."""
-
-    def __init__(self) -> None:
-        self._items: dict[str, str] = {}
-        self._labels: dict[str, str] = {}  # an item's first title without its bracket: one label, however it is linked
-
-    def add(self, title: str, item_id: str) -> None:
-        """The first item of a title stays."""
-        self._items.setdefault(_normal(title), item_id)
-        self._labels.setdefault(item_id, label_of(title))
-
-    def item_id(self, title: str) -> str | None:
-        """The item of a title as a link gives it."""
-        return self._items.get(_normal(title))
-
-    def entity(self, title: str) -> Entity | None:
-        """The item of a title with its label."""
-        item_id = self.item_id(title)
-        return None if item_id is None else {"id": item_id, "label": self._labels[item_id]}
-
-
-def _normal(title: str) -> str:
-    title = title.replace("_", " ").strip()
-    return title[:1].upper() + title[1:]
-
-
-def label_of(title: str) -> str:
-    """A title without its bracket: `Titanic (1997 film)` -> `Titanic`."""
-    title = title.replace("_", " ").strip()
-    return re.sub(r"(?<=\S)\s*\([^()]*\)$", "", title)
 
 
 def build(
@@ -96,49 +67,85 @@ def build(
     start = time.monotonic()
     check_replaceable(output)
     known, lines = _known_titles(pages, titles)
-    workers = processes or cores()
-    if isinstance(workers, int):
-        workers = min(workers, lines // _FEW + 1)
-    faults = Faults(pages, "lines", "each must be an object with 'title', 'qid' and 'html'")
-    skipped = usable = 0
+    seen = skipped = bad = usable = 0
 
     def packed() -> Generator[PackedPage, None, None]:
-        nonlocal skipped, usable
-        blocks = read_blocks(pages, _BLOCK_BYTES)
-        with (
-            progress(f"reading {pages.name}", lines, "pages", quiet) as advance,
-            closing(in_order(pages, blocks, partial, (_parse_block, known), workers, "try again")) as parts,
-        ):
+        nonlocal seen, skipped, bad, usable
+        with closing(read_pages(pages, partial(_packed, known), lines, processes or cores(), quiet)) as parts:
             for part in parts:
-                faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
+                seen += part.lines
                 skipped += part.skipped
+                bad += len(part.bad)
                 usable += len(part.pages)
                 yield from part.pages
-                advance(part.lines)
         if not usable:
-            raise DataError(f"{pages}: none of its {faults.seen} pages could be used ({skipped} without an item, "
-                            f"{faults.bad} bad); the items of titles can be given with --titles")  # fmt: skip
-        faults.report()
+            raise none_usable(pages, seen, skipped, bad)
 
     with closing(packed()) as packed_pages:
-        counts = write_packed(output, packed_pages, embedding)
-    return BuiltDump(counts, skipped, faults.bad, usable - counts["pages"], time.monotonic() - start)
+        counts = write_packed(output, packed_pages, embedding, partial(write_titles, known=known))
+    return BuiltDump(counts, skipped, bad, usable - counts["pages"], time.monotonic() - start)
+
+
+def none_usable(pages: Path, seen: int, skipped: int, bad: int) -> DataError:
+    """What to raise when no page of a file can be used."""
+    return DataError(f"{pages}: none of its {seen} pages could be used ({skipped} without an item, {bad} bad); "
+                     "the items of titles can be given with --titles")  # fmt: skip
+
+
+def read_pages(
+    pages: Path, make: Callable[[bytes], T | None], lines: int, processes: int, quiet: bool
+) -> Generator[MadePages[T], None, None]:
+    """What a function makes of the lines of a file of pages, in their order; bad lines are reported and left out.
+
+    Args:
+        pages: see `build`.
+        make: gives None for a page without an item; it goes to other processes.
+        lines: how many there are.
+        processes: to work with.
+        quiet: show no progress.
+
+    Raises:
+        DataError: the file cannot be read, or has too many bad lines.
+    """
+    faults = Faults(pages, "lines", "each must be an object with 'title', 'qid' and 'html'")
+    workers, blocks = min(processes, lines // _FEW + 1), read_blocks(pages, _BLOCK_BYTES)
+    with (
+        progress(f"reading {pages.name}", lines, "pages", quiet) as advance,
+        closing(in_order(pages, blocks, partial, (_make_block, make), workers, "try again")) as parts,
+    ):
+        for part in parts:
+            faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
+            yield part
+            advance(part.lines)
+    faults.report()
 
 
 def _known_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
-    known, lines = Titles(), 0
+    known, lines, unnamed = Titles(), 0, []
     for _, line in raw_lines(pages):
         lines += 1
         try:
             head = _HEAD.decode(line)
         except JSON_ERRORS:  # reported when the page is read
             continue
-        if head.title and head.qid and _ITEM.fullmatch(head.qid):
-            known.add(head.title, head.qid)
+        if head.title and head.qid is None:
+            unnamed.append(head.title)
+        elif head.title and _is_item(head.qid or ""):
+            _add_page(known, head.title, head.qid or "")
     if titles is not None:
         for title, item_id in _read_titles(titles):
             known.add(title, item_id)
+    for title in unnamed:
+        if own := known.item_id(title):
+            _add_page(known, title, own)
     return known, lines
+
+
+def _add_page(known: Titles, title: str, item_id: str) -> None:
+    if not known.has_page(item_id):
+        known.add_page(title, item_id)
+    elif known.item_id(title) != item_id:  # of a second page of the item
+        known.add(title, item_id)
 
 
 def _read_titles(path: Path) -> Iterator[tuple[str, str]]:
@@ -180,21 +187,21 @@ _HEAD, _SAVED = msgspec.json.Decoder(_PageName), msgspec.json.Decoder(_SavedPage
 
 
 @dataclass
-class ParsedPages:
-    """The pages of a block of lines."""
+class MadePages(Generic[T]):
+    """What was made of the pages of a block of lines."""
 
     lines: int = 0
-    pages: list[PackedPage] = field(default_factory=list)
+    pages: list[T] = field(default_factory=list)
     skipped: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)
 
 
-def _parse_block(known: Titles, block: Block) -> ParsedPages:
-    part = ParsedPages()
+def _make_block(make: Callable[[bytes], T | None], block: Block) -> MadePages[T]:
+    part = MadePages[T]()
     for number, line in block.lines():
         part.lines += 1
         try:
-            page = _packed(line, known)
+            page = make(line)
         except JSON_ERRORS as error:
             part.bad.append((number, f"is no page ({one_line(error)})"))
         except Exception as error:  # whatever a parser makes of a page: one page never stops a build
@@ -207,16 +214,26 @@ def _parse_block(known: Titles, block: Block) -> ParsedPages:
     return part
 
 
-def _packed(line: bytes, known: Titles) -> PackedPage | None:
-    saved = _SAVED.decode(line)
-    title = saved.title.replace("_", " ").strip()
-    if not title:
-        raise msgspec.DecodeError("the title is empty")
-    item_id = saved.qid or known.item_id(title)
+def _packed(known: Titles, line: bytes) -> PackedPage | None:
+    saved = _saved(line)
+    item_id = saved.qid or known.item_id(saved.title)
     if item_id is None:
         return None
-    if not _is_item(item_id):
-        raise msgspec.DecodeError(f"'{item_id}' is no item")
-    page = parse_page(title, saved.html)
-    items = {target: entity for target in sorted(page.targets) if (entity := known.entity(target)) is not None}
-    return pack(item_id, page_evidences(page, {"id": item_id, "label": label_of(title)}, items))
+    page = parse_page(saved.title, saved.html)
+    return pack(item_id, linked_evidences(page, item_id, known), page)
+
+
+def parsed(line: bytes) -> tuple[str | None, Page]:
+    """The item that a line gives, and its page. Raises one of `JSON_ERRORS`: it is no page."""
+    saved = _saved(line)
+    return saved.qid, parse_page(saved.title, saved.html)
+
+
+def _saved(line: bytes) -> _SavedPage:
+    saved = _SAVED.decode(line)
+    saved.title = saved.title.replace("_", " ").strip()
+    if not saved.title:
+        raise msgspec.DecodeError("the title is empty")
+    if saved.qid and not _is_item(saved.qid):
+        raise msgspec.DecodeError(f"'{saved.qid}' is no item")
+    return saved

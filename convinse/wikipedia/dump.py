@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import sqlite3
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -18,32 +17,29 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from ..language.language import english
 from ..records.evidence import Evidence, Row
-from ..records.ranked_rows import RowForm, as_read
-from ..support.checksums import read_sha256, sha256
 from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
-from ..support.files import replacing, steadily
+from ..support.files import replacing, state_of, steadily
 from ..support.jsonlines import JSON_ERRORS
-from .page import FORMAT, whole_rows, with_ranked_rows
-from .stored_vectors import PLACES, StoredVectors, packed
+from .page import whole_rows
+from .stored_pages import (
+    LAYOUT,
+    SCHEMA,
+    UNSAFE,
+    Embedding,
+    PackedPage,
+    evidences_in,
+    make_words,
+    pack,
+    put_pages,
+    write_meta,
+)
+from .stored_vectors import PLACES, StoredVectors
 
 LOGGER = logging.getLogger(__name__)
 _SQLITE = b"SQLite format 3\x00"
-# behind the last page of SQLite, which reads no further: the SHA-256 of all before, on a page of its own
-_SEAL = b"convinse sha256 "
-_PAGE = 4096
-_SUMS = 1 << 256
+_TOGETHER = 1 << 12  # evidences that are written and embedded together
 _TABLES = 64  # that stay in memory: several turns ask for those of one page
-# rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
-_UNSAFE = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"  # what is written fails as a whole
-SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL);
-CREATE TABLE vectors (page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
-"""
-# the words of evidences in the full-text index of SQLite, without a copy of the text: BM25 in the file that is there anyway
-_WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, tokenize='unicode61')"
 _PIECE = re.compile(r"[^\W_]+")
 
 
@@ -64,15 +60,24 @@ class WikipediaDump:
         with _readable(path):
             if not path.is_file():
                 raise IndexFileError(f"{path}: no such Wikipedia dump; check ers_wikipedia_dump")
-            self._require_sound(sha256)
+            path.open("rb").close()  # SQLite does not say that it may not be read
+            if path.with_name(f"{path.name}-journal").exists():  # a change was cut off: SQLite takes it back
+                with closing(sqlite3.connect(path)) as connection:
+                    connection.execute("SELECT count(*) FROM sqlite_master")
+            state = state_of(path)
             address = f"{path.resolve().as_uri()}?mode=ro"
             self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
             weakref.finalize(self, self._connection.close)  # at the latest when nothing needs it
             self._connection.execute("PRAGMA query_only=1")
+            (pages,), (size,) = (
+                self._connection.execute(f"PRAGMA {own}").fetchone() for own in ("page_count", "page_size")
+            )
+            if path.stat().st_size < pages * size:
+                raise IndexFileError(f"{path}: cut off; build it again")
             meta = dict(self._connection.execute("SELECT key, value FROM meta"))
             written = meta.get("format")
-            if written != str(FORMAT):
-                raise IndexFileError(f"{path}: format {written}, this version reads format {FORMAT}; build it again")
+            if written != LAYOUT:
+                raise IndexFileError(f"{path}: format {written}, this version reads format {LAYOUT}; build it again")
             self._connection.execute("SELECT id, evidences FROM page LIMIT 0")
             try:  # whether the pages can be searched
                 self._connection.execute("SELECT rowid FROM words LIMIT 0")
@@ -84,6 +89,8 @@ class WikipediaDump:
             self.vectors_of: str = model  # id of the weights of a model, or empty
             self.dimension = int(dimension or 0)
             self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])  # `pages`, and evidences by source
+            self.has_titles = "titles" in meta  # by which the links of pages can be resolved again
+            self._file, self._version = state and state[:2], self._data_version()
 
     def get(self, item_id: str) -> list[Evidence] | None:
         """The evidences of an item's page, or None when the dump has no such page."""
@@ -91,29 +98,30 @@ class WikipediaDump:
             row = self._connection.execute("SELECT evidences FROM page WHERE id = ?", (item_id,)).fetchone()
             if row is None:
                 return None
-            evidences: list[Evidence] = msgspec.json.decode(zlib.decompress(row[0]))
-            return evidences
+            return evidences_in(row[0])
         except sqlite3.ProgrammingError:  # closed: a fault of the caller
             raise
         except (sqlite3.Error, zlib.error, *JSON_ERRORS, TypeError) as error:
             raise IndexFileError(f"{self.path}: damaged at {item_id} ({one_line(error)}); build it again") from None
 
     def verify(self) -> None:
-        """Read every byte. Raises `IndexFileError`: something is damaged."""
-        with _readable(self.path):
-            self._require_sound(read_sha256)
+        """Read all of it, and compare it with what it was made from. Raises `IndexFileError`: something is damaged."""
+        from .verification import fault_of
 
-    def _require_sound(self, digest_of: Callable[[Path, int], str]) -> None:
-        size = self.path.stat().st_size - _PAGE
-        with self.path.open("rb") as file:
-            if file.read(len(_SQLITE)) != _SQLITE:
-                raise IndexFileError(f"{self.path}: not a Wikipedia dump; build it again")
-            file.seek(max(0, size))
-            seal = file.read()
-        if not seal.startswith(_SEAL):
-            raise IndexFileError(f"{self.path}: cut off, or of an earlier version; build it again")
-        if seal != _seal(digest_of(self.path, size)):
-            raise IndexFileError(f"{self.path}: altered since it was built; build it again")
+        with _readable(self.path):
+            fault = fault_of(self.path)
+        if fault:
+            raise IndexFileError(f"{self.path}: damaged ({fault}); build it again")
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the file was changed, or another one took its place, since it was opened."""
+        state = state_of(self.path)
+        return (state is not None and state[:2] != self._file) or self._data_version() != self._version
+
+    def _data_version(self) -> int:
+        with _readable(self.path):
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
         """The evidences with some words, best first by BM25; empty if the dump has no words.
@@ -197,76 +205,24 @@ class FoundEvidence(NamedTuple):
     place: int
 
 
-class PackedPage(NamedTuple):
-    """A page as it is stored.
-
-    Attributes:
-        item_id: of the page.
-        blob: its evidences.
-        words: those that each evidence is found by.
-        digest: the share of its content in the build id.
-        counts: its evidences by source.
-    """
-
-    item_id: str
-    blob: bytes
-    words: list[str]
-    digest: int
-    counts: dict[str, int]
-
-
-class Embedding(NamedTuple):
-    """What makes vectors of evidences.
-
-    Attributes:
-        model: the id of its weights.
-        dimension: of a vector.
-        row_form: the form in which it reads rows of tables.
-        embed: gives [n, dimension] float32 of texts, each row of length 1.
-    """
-
-    model: str
-    dimension: int
-    row_form: RowForm
-    embed: Callable[[Sequence[str]], np.ndarray]
-
-    def packed(self, pages: Sequence[Sequence[Evidence]]) -> list[bytes]:
-        """The vectors of the evidences of pages, each with the key of what the model read, its scale and numbers of 8 bits."""
-        texts = [as_read(own, self.row_form) for evidences in pages for own in with_ranked_rows(evidences)]
-        if not texts:
-            return [b""] * len(pages)
-        vectors = packed(texts, self.embed(texts))
-        ends = np.cumsum([len(evidences) for evidences in pages])[:-1]
-        return [own.tobytes() for own in np.split(vectors, ends)]
-
-
-def search_words(text: str) -> list[str]:
-    """The words that an evidence is found by."""
-    return english().words.stems(text)
-
-
-def pack(item_id: str, evidences: list[Evidence]) -> PackedPage:
-    """The stored form of a page's evidences."""
-    data = msgspec.json.encode(evidences)
-    digest = hashlib.sha256(item_id.encode() + b"\n" + data).digest()
-    counts = Counter(evidence["source"] for evidence in evidences)
-    words = [" ".join(search_words(evidence["evidence_text"])) for evidence in evidences]
-    counted = {"pages": 1, **counts}
-    return PackedPage(item_id, zlib.compress(data, 6), words, int.from_bytes(digest, "big"), counted)
-
-
 def write_dump(path: Path, pages: Iterable[tuple[str, list[Evidence]]], embedding: Embedding | None = None) -> int:
     """Write (item id, evidences) pairs into a new dump, put in place when it is whole; returns their number."""
     return write_packed(path, (pack(item_id, evidences) for item_id, evidences in pages), embedding)["pages"]
 
 
-def write_packed(path: Path, pages: Iterable[PackedPage], embedding: Embedding | None = None) -> dict[str, int]:
+def write_packed(
+    path: Path,
+    pages: Iterable[PackedPage],
+    embedding: Embedding | None = None,
+    finish: Callable[[sqlite3.Connection], None] | None = None,
+) -> dict[str, int]:
     """Like `write_dump` with packed pages; returns the counts of the dump. The first page of an item counts.
 
     Args:
         path: the dump.
         pages: in any order.
         embedding: makes the vectors by which evidences are found; None: they are found by their words only.
+        finish: writes more into the dump when all pages are there.
 
     Raises:
         OutputError: `path` cannot be written, or is something else than a dump.
@@ -275,75 +231,38 @@ def write_packed(path: Path, pages: Iterable[PackedPage], embedding: Embedding |
     with replacing(path) as temporary:
         try:
             with closing(sqlite3.connect(temporary)) as connection:
-                counts = _write_pages(path, connection, pages, embedding)
+                connection.executescript(UNSAFE + SCHEMA)
+                make_words(connection)
+                with connection:
+                    counts = _write_pages(path, connection, pages, embedding)
+                    if finish is not None:
+                        finish(connection)
         except (sqlite3.DatabaseError, zlib.error, msgspec.DecodeError) as error:
             raise OutputError(f"{path}: cannot be written: {one_line(error)}") from None
-        digest = read_sha256(temporary)
-        with temporary.open("ab") as file:
-            file.write(_seal(digest))
     return dict(counts)
-
-
-def _seal(digest: str) -> bytes:
-    return (_SEAL + digest.encode()).ljust(_PAGE, b"\0")
 
 
 def _write_pages(
     path: Path, connection: sqlite3.Connection, pages: Iterable[PackedPage], embedding: Embedding | None
 ) -> Counter[str]:
-    total, counts = 0, Counter(pages=0)
-    connection.executescript(_UNSAFE + SCHEMA)
-    has_words = make_words(connection)
-    with connection:
-        for page in pages:
-            cursor = connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", (page.item_id, page.blob))
-            if cursor.rowcount:
-                row = cursor.lastrowid or 0
-                if has_words:
-                    add_words(connection, row, page.words)
-                if embedding is not None and page.words:
-                    evidences = msgspec.json.decode(zlib.decompress(page.blob))
-                    connection.execute("INSERT INTO vectors VALUES (?, ?)", (row, *embedding.packed([evidences])))
-                total += page.digest
-                counts.update(page.counts)
-            else:
-                LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
-        write_meta(connection, total, embedding, counts)
+    total, size, counts = 0, 0, Counter(pages=0)
+    waiting: dict[str, PackedPage] = {}
+    for page in pages:
+        stored = connection.execute("SELECT 1 FROM page WHERE id = ?", (page.item_id,)).fetchone()
+        if stored or page.item_id in waiting:
+            LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
+            continue
+        waiting[page.item_id] = page
+        total += page.digest
+        counts.update(page.counts)
+        size += len(page.words)
+        if size >= _TOGETHER:
+            put_pages(connection, waiting.values(), embedding)
+            waiting.clear()
+            size = 0
+    put_pages(connection, waiting.values(), embedding)
+    write_meta(connection, total, "" if embedding is None else embedding.name, counts)
     return counts
-
-
-def add_words(connection: sqlite3.Connection, row: int, words: Iterable[str], statement: str = "") -> None:
-    """Let the evidences of a page, which has a row, be found by their words; `statement` does something else with them."""
-    places = ((row * PLACES + place, text) for place, text in enumerate(words))
-    connection.executemany(statement or "INSERT INTO words (rowid, text) VALUES (?, ?)", places)
-
-
-def write_meta(
-    connection: sqlite3.Connection, total: int, embedding: Embedding | None, counts: Mapping[str, int]
-) -> None:
-    """Say what a dump holds; `total` is the sum of the digests of its pages, which follows from the content in any order."""
-    text, model = f"{total % _SUMS:064x}", "" if embedding is None else f"{embedding.model} {embedding.dimension}"
-    meta = {
-        "format": str(FORMAT),
-        "embeddings": model,
-        "build_id": hashlib.sha256(f"format {FORMAT} {text} {model}".encode()).hexdigest()[:16],
-        "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts)}).decode(),
-    }
-    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
-
-
-def make_words(connection: sqlite3.Connection) -> bool:
-    """Make the table of words; False: this SQLite has no full-text search."""
-    try:
-        connection.execute(_WORDS)
-    except sqlite3.OperationalError as error:
-        if "no such module" not in str(error):  # such as a full disk
-            raise
-        LOGGER.warning(
-            "this SQLite has no full-text search (FTS5): the evidences of this dump are not found by their words"
-        )
-        return False
-    return True
 
 
 def check_replaceable(path: Path) -> None:
@@ -365,5 +284,6 @@ def _readable(path: Path) -> Iterator[None]:
         raise
     except PermissionError as error:
         raise IndexFileError(f"{path}: cannot be read: {one_line(error)}; {remedy_of(error, '')}") from None
-    except (sqlite3.Error, OSError, KeyError, *JSON_ERRORS) as error:
-        raise IndexFileError(f"{path}: not a Wikipedia dump ({one_line(error)}); build it again") from None
+    except (sqlite3.Error, OSError, KeyError, zlib.error, *JSON_ERRORS) as error:
+        fault = "cannot be opened" if "unable to open" in str(error) else "not a Wikipedia dump"
+        raise IndexFileError(f"{path}: {fault} ({one_line(error)}); build it again") from None

@@ -14,7 +14,7 @@ from .document import PageElement, blocks, parse_html
 from .entities import Annotated, PageNames
 from .flatten import flatten
 from .infobox import attributes
-from .snippets import Part, Snippet, TableRow
+from .snippets import Link, Part, Snippet, TableRow
 from .tables import rows
 
 LOGGER = logging.getLogger(__name__)
@@ -146,6 +146,22 @@ def _value(evidence: Evidence, part: Part) -> AttributeValue:
     if header:
         value["header"] = header
     return value
+
+
+def snippet_of(evidence: Evidence, links: tuple[Link, ...]) -> Snippet:
+    """The snippet that an evidence was made of, with its links."""
+    row, attribute = evidence.get("row"), evidence.get("attribute")
+    about, parts, path = None, [], []
+    if row is not None:
+        about = TableRow(row["caption"], row["section"], row.get("part", ""), row["table"], row["number"])
+        parts = [_part(cell, cell["column"]) for cell in row["cells"]]
+    elif attribute is not None:
+        parts, path = [_part(value) for value in attribute["values"]], attribute["path"]
+    return Snippet(evidence["evidence_text"], links, evidence["source"], tuple(parts), about, tuple(path))
+
+
+def _part(cell: Cell | AttributeValue, column: int = 0) -> Part:
+    return Part(cell["start"], cell["start"] + len(cell["text"]), cell.get("header", ""), column)
 
 
 def with_ranked_rows(evidences: Sequence[Evidence]) -> list[Evidence]:

@@ -23,7 +23,8 @@ from ..support.errors import DataError, one_line
 from ..support.jsonlines import read_bytes, unpacked
 from ..support.limits import LARGEST_PICKLE, MOST_ITEM_TEXT, MOST_TIMES_PICKLE
 from ..support.progress import progress
-from .dump import PackedPage, check_replaceable, pack, write_packed
+from .dump import check_replaceable, write_packed
+from .stored_pages import PackedPage, pack
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _MACHINE: Any = pickle._Unpickler  # Python's; for a reference of five bytes the one in C fills the memory

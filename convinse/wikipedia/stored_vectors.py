@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -25,10 +26,10 @@ class StoredVectors(NamedTuple):
 
     @classmethod
     def of(cls, pages: Iterable[tuple[int, bytes]], dimension: int) -> StoredVectors:
-        """The vectors of pages, each with its row and what `packed` gave."""
+        """The vectors of pages, each with its row and what `packed` gave, in a frame of zlib that has its checksum."""
         rows, parts = [np.zeros(0, np.int64)], [np.zeros((0, _HEAD + dimension), np.int8)]
         for page, numbers in pages:
-            parts.append(np.frombuffer(numbers, np.int8).reshape(-1, _HEAD + dimension))
+            parts.append(np.frombuffer(zlib.decompress(numbers), np.int8).reshape(-1, _HEAD + dimension))
             rows.append(page * PLACES + np.arange(len(parts[-1])))
         whole = np.concatenate(parts)
         keys = whole[:, :8].copy().view(np.int64)[:, 0]

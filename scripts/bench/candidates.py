@@ -21,7 +21,7 @@ from convinse.resources import model_path
 from convinse.support.checksums import sha256
 from convinse.support.errors import DataError
 from convinse.wikipedia.build import build
-from convinse.wikipedia.dump import Embedding
+from convinse.wikipedia.stored_pages import Embedding
 from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import needed, records
 

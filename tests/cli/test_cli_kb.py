@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+import shutil
 import signal
 import urllib.request
 from pathlib import Path
@@ -13,6 +14,8 @@ from convinse.cli import main
 from convinse.cli.arguments import languages, size
 from convinse.knowledge_base import build as build_module
 from evidences import evidence
+from handmade import claim, document, q
+from handmade import write as write_documents
 from loopback import free_port
 from written import write, write_lines
 
@@ -64,6 +67,15 @@ def test_languages():
     assert languages("en") == ("en", "mul")
     assert languages("de, en") == ("de", "en", "mul")
     assert languages("mul,zh-hans") == ("mul", "zh-hans")
+
+
+def test_an_item_is_updated_in_place(folder, workdir, command):
+    shutil.copytree(folder / "kb", "kb")
+    before = rows(command("kb", "info", "kb"))
+    new = document("Q900001", "New", claim("P31", q("Q5")))
+    shown = rows(command("kb", "update", "kb", write_documents(workdir / "new.json", [new]), "--quiet"))
+    assert (shown["added"], shown["replaced"], shown["removed"]) == ("1", "0", "0")
+    assert int(shown["items"]) == int(before["items"]) + 1 and shown["build id"] != before["build id"]
 
 
 def test_search_as_json(folder, command):
@@ -135,6 +147,16 @@ def test_build_and_info_print_what_the_dump_holds(pages, command):
     assert built["skipped pages without an item"] == "1" and "seconds" in built
     shown = rows(command("wikipedia", "info", "deep/w.db"))
     assert shown.items() <= built.items() and {"build id", "info evidences"} <= shown.keys()
+
+
+def test_pages_are_added_and_removed_in_place(pages, command):
+    before = rows(command("wikipedia", "build", pages, "--output", "w.db", "--quiet"))
+    more = write_lines("more.jsonl", {"title": "James Cameron", "url": "u", "qid": "Q42574", "html": HTML})
+    added = rows(command("wikipedia", "add", "w.db", more, "--quiet"))
+    assert (added["pages"], added["added"], added["linked anew"]) == ("2", "1", "1")
+    removed = rows(command("wikipedia", "remove", "w.db", "James_Cameron"))
+    assert (removed["pages"], removed["removed"], removed["linked anew"]) == ("1", "1", "1")
+    assert removed["build id"] == before["build id"] != added["build id"]
 
 
 def test_import_pickle(command):

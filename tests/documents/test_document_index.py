@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from convinse.documents.index import FILE, DocumentIndex, update
 from convinse.support.errors import DataError, IndexFileError, OutputError
-from convinse.wikipedia.dump import Embedding, search_words
+from convinse.wikipedia.stored_pages import Embedding, search_words
 from written import names, write
 
 
@@ -134,7 +134,7 @@ def test_a_reader_sees_that_an_index_was_changed(workdir):
 def test_a_second_writer_is_refused(workdir, monkeypatch):
     write("t/a.md", "# Boat\n\nThe boat is red.\n")
     built("t")
-    monkeypatch.setattr("convinse.documents.index.WAIT", 0.1)
+    monkeypatch.setattr("convinse.wikipedia.stored_pages.WAIT", 0.1)
     with closing(sqlite3.connect(Path("index", FILE))) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(OutputError, match="index: cannot be written: another process is changing it; wait for it"):

@@ -14,7 +14,8 @@ from convinse.evidence_retrieval_scoring.search import EvidenceSearch
 from convinse.language.language import english
 from convinse.records.border import structured
 from convinse.support.errors import ConfigError
-from convinse.wikipedia.dump import Embedding, WikipediaDump, search_words, write_dump
+from convinse.wikipedia.dump import WikipediaDump, write_dump
+from convinse.wikipedia.stored_pages import Embedding, search_words
 from evidences import evidence, scores
 
 ENTITIES = [{"item": {"id": "Q74287", "label": "The Hobbit"}, "question_word": "The Hobbit", "score": 0.5, "rank": 0}]

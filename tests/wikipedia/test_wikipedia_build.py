@@ -6,8 +6,9 @@ import pytest
 
 from convinse.support.errors import DataError
 from convinse.wikipedia import build as build_module
-from convinse.wikipedia.build import build, label_of
+from convinse.wikipedia.build import build
 from convinse.wikipedia.dump import WikipediaDump
+from convinse.wikipedia.titles import label_of
 from places import DATA
 from written import write_lines
 

@@ -1,4 +1,5 @@
 import random
+import re
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -7,9 +8,9 @@ import numpy as np
 import pytest
 
 from convinse.support.errors import IndexFileError, OutputError
-from convinse.wikipedia import dump as dumps
-from convinse.wikipedia.dump import Embedding, WikipediaDump, search_words, write_dump
-from convinse.wikipedia.page import FORMAT
+from convinse.wikipedia import stored_pages
+from convinse.wikipedia.dump import WikipediaDump, write_dump
+from convinse.wikipedia.stored_pages import LAYOUT, Embedding, search_words
 from evidences import evidence
 from written import names
 
@@ -130,10 +131,10 @@ def test_a_file_of_another_kind_is_a_clear_error(workdir, content):
 
 
 def test_another_format_is_a_clear_error(path, workdir, monkeypatch):
-    monkeypatch.setattr(dumps, "FORMAT", FORMAT - 1)
+    monkeypatch.setattr(stored_pages, "LAYOUT", "5")
     write_dump(workdir / "w.db", PAGES)
     monkeypatch.undo()
-    with pytest.raises(IndexFileError, match=rf"w\.db: format {FORMAT - 1}, .* format {FORMAT}; build it again"):
+    with pytest.raises(IndexFileError, match=rf"w\.db: format 5, .* format {LAYOUT}; build it again"):
         WikipediaDump(workdir / "w.db")
 
 
@@ -157,17 +158,34 @@ def several_blocks(tmp_path_factory):
     return path
 
 
-def test_any_damage_of_a_dump_is_found_when_it_is_opened(several_blocks, workdir):
+def stored(path):
+    """All that SQLite keeps in a file."""
+    with closing(sqlite3.connect(path)) as connection:
+        return list(connection.iterdump())
+
+
+def test_a_dump_that_was_cut_off_is_refused(several_blocks, workdir):
     data = several_blocks.read_bytes()
-    rng = random.Random(1)
-    damaged = [data[:-1], *(data[: int(len(data) * share)] for share in (0.3, 0.7, 0.99))]
-    for place in [0, 28, len(data) - 1, len(data) - 4096, *rng.choices(range(len(data)), k=60)]:
-        damaged.append(data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :])
-    path = workdir / "w.db"
-    for content in damaged:
-        path.write_bytes(content)
+    for size in (len(data) - 1, *(int(len(data) * share) for share in (0.3, 0.7, 0.99))):
+        (workdir / "w.db").write_bytes(data[:size])
         with pytest.raises(IndexFileError, match=r"w\.db.*build it again"):
-            WikipediaDump(path)
+            WikipediaDump(workdir / "w.db")
+
+
+def test_any_damage_of_what_a_dump_keeps_is_found(several_blocks, workdir):
+    data, whole, path = several_blocks.read_bytes(), stored(several_blocks), workdir / "w.db"
+    rng, found = random.Random(1), 0
+    for place in rng.choices(range(len(data)), k=40):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :])
+        try:
+            with closing(WikipediaDump(path)) as dump:
+                dump.verify()
+        except IndexFileError as error:
+            assert re.search(r"w\.db.*build it again", str(error))
+            found += 1
+        else:
+            assert stored(path) == whole, place  # the bit belongs to nothing
+    assert found > 30
 
 
 @pytest.mark.parametrize("reason", ["no such module: fts5", "database or disk is full"])

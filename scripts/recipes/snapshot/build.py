@@ -13,8 +13,9 @@ from urllib.parse import unquote
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.wikipedia.dump import Embedding, write_dump
+from convinse.wikipedia.dump import write_dump
 from convinse.wikipedia.page import page_evidences, parse_page
+from convinse.wikipedia.stored_pages import Embedding
 
 SOURCES = Path(__file__).resolve().parent
 SNAPSHOT = SOURCES.parents[2] / "convinse" / "snapshot"

@@ -1,0 +1,243 @@
+"""Changed entity documents into an index that is there: it becomes what a build of the changed dump would make, byte for byte."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from ..support.errors import DataError, IndexFileError, one_line
+from ..support.files import replacing
+from ..support.jsonlines import JSON_ERRORS, raw_lines, read_bytes
+from ..support.manifest import check_folder, map_array, write_manifest
+from .build import KnowledgeBaseWriter, ParsedBlock
+from .dump import BadLineError, EntityDocument, LeftOut, is_entity_line, line_faults, parse_line
+from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, KnowledgeBaseManifest, pairs_in, read_manifest, read_properties
+
+_ID = re.compile(r"[QP][1-9][0-9]{0,9}")
+_TOGETHER = 1 << 16  # items that are copied at once
+
+
+class UpdatedKnowledgeBase(NamedTuple):
+    """What an update did, counted in items and properties, and the new manifest."""
+
+    added: int
+    replaced: int
+    removed: int
+    manifest: KnowledgeBaseManifest
+
+
+def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = True) -> UpdatedKnowledgeBase:
+    """Let an index hold changed entity documents.
+
+    A document takes the place of the one with its id; new ones come behind all others. Removed are entities that a document says
+    are missing or lead to another one, and those whose document has no label in the languages of the index any more.
+
+    Args:
+        folder: of the index; the new one takes its place when it is whole.
+        changes: a dump as `build` takes it, or an answer of `Special:EntityData` or `wbgetentities`; held in memory.
+        memory: bytes that sorting may use, about.
+        quiet: show no progress.
+
+    Raises:
+        DataError: `changes` cannot be read, has too many bad documents, or leaves no facts.
+        IndexFileError: the index is missing, damaged or of another format.
+        OutputError: it cannot be written, or another process is writing it.
+    """
+    if not folder.is_dir():
+        read_manifest(folder)  # says what is missing
+    with replacing(folder) as new:
+        old = _StoredIndex(folder)
+        documents = _read_changes(changes, tuple(old.manifest.languages))
+        new.mkdir()
+        with closing(KnowledgeBaseWriter(new, changes, memory)) as writer:
+            for part in old.blocks(documents):
+                writer.add(part)
+            manifest = writer.finish(old.manifest.languages, quiet)
+        write_manifest(new, manifest)
+    replaced = old.names & documents.keys()
+    removed = sum(documents[name] is None for name in replaced)
+    added = sum(document is not None for document in documents.values()) - len(replaced) + removed
+    return UpdatedKnowledgeBase(added, len(replaced) - removed, removed, manifest)
+
+
+class _StoredIndex:
+    """An index as blocks of parsed documents."""
+
+    def __init__(self, folder: Path) -> None:
+        self.manifest = read_manifest(folder)
+        check_folder(folder, IndexFileError, remedy=REMEDY)
+        self._properties = read_properties(folder, (folder / PROPERTIES).read_bytes())
+        self._arrays = {
+            name: map_array(folder / name, kind, REMEDY) for name, kind in ARRAYS.items() if name != "postings"
+        }
+        self.names: set[str] = set()  # of entities that changes have, too
+
+    def blocks(self, documents: Mapping[str, EntityDocument | None]) -> Iterator[ParsedBlock]:
+        """The blocks of a dump in which documents took the place of those with their ids, or that of none."""
+        items = self._arrays["items"]
+        numbers = np.array([int(name[1:]) for name in documents if name[0] == "Q"], items.dtype)
+        order = np.argsort(self._arrays["text_start"], kind="stable")  # the places of items as the dump had them
+        changed = np.flatnonzero(np.isin(items[order], numbers)).tolist()
+        self.names.update(f"Q{number}" for number in items[order[changed]].tolist())
+        self.names.update(own.id for own in self._properties if own.id in documents)
+        start = 0
+        for position in (*changed, len(order)):
+            for first in range(start, position, _TOGETHER):
+                yield self._kept(order[first : min(first + _TOGETHER, position)])
+            if position < len(order):
+                yield _parsed([documents[f"Q{items[order[position]]}"]])
+            start = position + 1
+        yield _parsed([document for name, document in documents.items() if name not in self.names or name[0] == "P"])
+        yield self._names(numbers, documents.keys())
+
+    def _names(self, changed: np.ndarray, names: Set[str]) -> ParsedBlock:
+        """The forms of all items that did not change, and the properties."""
+        forms, owners = self._arrays["form_hash"], self._arrays["form_item"]
+        kept = ~np.isin(owners & (LITERAL - 1), changed)
+        properties = [msgspec.to_builtins(own) for own in self._properties if own.id not in names]
+        return ParsedBlock(
+            form_hash=array("Q", forms[kept].tobytes()),
+            form_item=array("I", owners[kept].tobytes()),
+            properties=properties,
+        )
+
+    def _kept(self, places: np.ndarray) -> ParsedBlock:
+        arrays = self._arrays
+        sizes = arrays["fact_size"][places]
+        tokens = arrays["tokens"][_pieces(arrays["fact_start"][places], sizes)]
+        inverse = _inverse(tokens, sizes)
+        text_sizes = arrays["text_size"][places]
+        return ParsedBlock(
+            literals=self._number_literals(tokens),
+            items=array("I", arrays["items"][places].tobytes()),
+            texts=bytearray(arrays["text"][_pieces(arrays["text_start"][places], text_sizes)].tobytes()),
+            text_size=array("I", text_sizes.tobytes()),
+            tokens=array("I", tokens.tobytes()),
+            fact_size=array("I", sizes.tobytes()),
+            fact_count=array("I", arrays["fact_count"][places].tobytes()),
+            inverse=array("I", inverse.tobytes()),
+        )
+
+    def _number_literals(self, tokens: np.ndarray) -> dict[str, int]:
+        """Number the literals among tokens anew, in place; return their texts in that order."""
+        starts, data = self._arrays["literal_start"], self._arrays["literals"].data
+        at = np.flatnonzero(tokens >= LITERAL)
+        numbers, first, which = np.unique(tokens[at] - LITERAL, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        literals: dict[str, int] = {}
+        new = np.zeros(len(numbers), tokens.dtype)
+        for place, start, end in zip(
+            order.tolist(), starts[numbers[order]].tolist(), starts[numbers[order] + 1].tolist(), strict=True
+        ):
+            new[place] = literals.setdefault(str(data[start:end], "utf-8"), len(literals))
+        tokens[at] = new[which] | LITERAL
+        return literals
+
+
+def _pieces(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The places of pieces of an array, one behind the other."""
+    ends = np.cumsum(sizes, dtype=np.int64)
+    shifts: np.ndarray = np.repeat(starts.astype(np.int64) - (ends - sizes), sizes)
+    return shifts + np.arange(len(shifts))
+
+
+def _inverse(tokens: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The items that occur in the facts of others, as `ParsedBlock.inverse` has them; `sizes` are those of the facts of items."""
+    ends = np.cumsum(sizes, dtype=np.int64)
+    at, ends = (ends - sizes)[sizes > 0], ends[sizes > 0]
+    parts = [np.zeros(0, np.int64)]
+    while len(at):  # the first fact of all items, then the second of those that have so many
+        parts.append(at)
+        at = at + 3 + 2 * pairs_in(tokens[at + 1]).astype(np.int64)
+        at, ends = at[at < ends], ends[at < ends]
+    facts = np.concatenate(parts)
+    values = 1 + pairs_in(tokens[facts + 1]).astype(np.int64)
+    fact = np.repeat(np.arange(len(facts)), values)
+    number = np.arange(len(fact)) - np.repeat(np.cumsum(values) - values, values)  # 0: the object, then qualifiers
+    item = tokens[facts[fact] + 2 + 2 * number]
+    named = np.flatnonzero((item < LITERAL) & (item != tokens[facts[fact]]))
+    _, first = np.unique(fact[named] << 32 | item[named].astype(np.int64), return_index=True)
+    once = named[first]
+    return np.stack([item[once], facts[fact[once]], number[once] > 0], axis=1).astype("<u4")
+
+
+def _parsed(documents: Sequence[EntityDocument | None]) -> ParsedBlock:
+    part = ParsedBlock()
+    for document in documents:
+        if document is not None:
+            part.add(document)
+    return part
+
+
+class _EntityRedirect(msgspec.Struct):
+    source: str = msgspec.field(name="from")
+
+
+class _EntityHead(msgspec.Struct):
+    id: str = ""
+    missing: Any = msgspec.UNSET
+    redirects: _EntityRedirect | None = None
+
+
+class _EntitiesAnswer(msgspec.Struct):
+    entities: dict[str, msgspec.Raw]
+
+
+_HEAD, _ANSWER = msgspec.json.Decoder(_EntityHead), msgspec.json.Decoder(_EntitiesAnswer)
+
+
+def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDocument | None]:
+    """The documents of a file by id, the first of an id; None for entities that are to be removed."""
+    documents: dict[str, EntityDocument | None] = {}
+    faults = line_faults(path)
+    for place, line in _entities(path):
+        try:
+            for name, document in _changes_in(place, line.strip().rstrip(b","), languages):
+                documents.setdefault(name, document)
+        except (*JSON_ERRORS, BadLineError) as error:
+            faults.count(1, [(place, one_line(error))])
+        else:
+            faults.count(1)
+    faults.count(0, final=True)
+    if not documents:
+        raise DataError(f"{path}: holds no entity")
+    return documents
+
+
+def _changes_in(place: str, data: bytes, languages: tuple[str, ...]) -> Iterator[tuple[str, EntityDocument | None]]:
+    """What an entity document says of its id, and of one that leads to it: its key in an answer, or as it says itself."""
+    head = _HEAD.decode(data)
+    if not _is_id(head.id):
+        raise BadLineError(f"{head.id[:40]!r} is no id of an item or a property")
+    yield head.id, parse_line(data, languages, LeftOut()) if head.missing is msgspec.UNSET else None
+    for name in {place, "" if head.redirects is None else head.redirects.source} - {head.id}:
+        if _is_id(name):
+            yield name, None
+
+
+def _is_id(name: str) -> bool:
+    return _ID.fullmatch(name) is not None and int(name[1:]) < LITERAL
+
+
+def _entities(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The entity documents of a dump, or of an answer of Wikidata, with their places in it."""
+    lines = ((f"line {number}", line) for number, line in raw_lines(path) if is_entity_line(line))
+    head = next(lines, ("", b""))
+    if b'"entities"' in head[1][:1000] or head[1].strip() == b"{":
+        try:
+            entities = _ANSWER.decode(read_bytes(path)).entities
+        except JSON_ERRORS:
+            entities = {}
+        if entities:
+            yield from ((name, bytes(data)) for name, data in entities.items())
+            return
+    if head[1]:
+        yield from chain([head], lines)

@@ -1,0 +1,223 @@
+"""Pages as a dump keeps them in SQLite: what is written for a page, and removed with it."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from ..language.language import english
+from ..records.evidence import Evidence
+from ..records.ranked_rows import RowForm, as_read
+from ..support.errors import OutputError, one_line
+from .page import FORMAT, Page, with_ranked_rows
+from .stored_vectors import PLACES, packed
+
+LOGGER = logging.getLogger(__name__)
+LAYOUT = f"{FORMAT}.2"  # its second part is raised when the file keeps the same evidences in another way
+_SUMS = 1 << 256
+WAIT = 30.0  # seconds for another process to finish its change
+UNSAFE = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"  # what is written fails as a whole
+# rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL, title TEXT NOT NULL, links BLOB NOT NULL);
+CREATE TABLE vectors (page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
+"""
+# the words of evidences in the full-text index of SQLite, without a copy of the text: BM25 in the file that is there anyway
+_WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, tokenize='unicode61')"
+
+_WRITE_WORDS = "INSERT INTO words (rowid, text) VALUES (?, ?)"
+_FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
+
+
+class PackedPage(NamedTuple):
+    """A page as it is stored.
+
+    Attributes:
+        item_id: of the page.
+        blob: its evidences.
+        words: those that each evidence is found by.
+        digest: the share of its content in the build id.
+        counts: its evidences by source.
+        title, links: of a page whose links can be resolved again, see `changes`; else empty.
+        row: its place among the pages; 0: it has none yet.
+    """
+
+    item_id: str
+    blob: bytes
+    words: list[str]
+    digest: int
+    counts: dict[str, int]
+    title: str = ""
+    links: bytes = b""
+    row: int = 0
+
+
+class Embedding(NamedTuple):
+    """What makes vectors of evidences.
+
+    Attributes:
+        model: the id of its weights.
+        dimension: of a vector.
+        row_form: the form in which it reads rows of tables.
+        embed: gives [n, dimension] float32 of texts, each row of length 1.
+    """
+
+    model: str
+    dimension: int
+    row_form: RowForm
+    embed: Callable[[Sequence[str]], np.ndarray]
+
+    @property
+    def name(self) -> str:
+        """The model and its dimension, as a dump names them."""
+        return f"{self.model} {self.dimension}"
+
+    def packed(self, pages: Sequence[Sequence[Evidence]]) -> list[bytes]:
+        """The vectors of the evidences of pages as `stored_vectors.packed` gives them, with a checksum; empty for a page without any."""
+        texts = [as_read(own, self.row_form) for evidences in pages for own in with_ranked_rows(evidences)]
+        if not texts:
+            return [b""] * len(pages)
+        vectors = packed(texts, self.embed(texts))
+        ends = np.cumsum([len(evidences) for evidences in pages])[:-1]
+        return [zlib.compress(own.tobytes(), 0) if len(own) else b"" for own in np.split(vectors, ends)]
+
+
+def search_words(text: str) -> list[str]:
+    """The words that an evidence is found by."""
+    return english().words.stems(text)
+
+
+def pack(item_id: str, evidences: list[Evidence], page: Page | None = None) -> PackedPage:
+    """The stored form of a page's evidences; with the page they were made from its links can be resolved again."""
+    data = msgspec.json.encode(evidences)
+    digest = hashlib.sha256(item_id.encode() + b"\n" + data).digest()
+    counts = Counter(evidence["source"] for evidence in evidences)
+    words = [" ".join(search_words(evidence["evidence_text"])) for evidence in evidences]
+    own = PackedPage(item_id, zlib.compress(data, 6), words, int.from_bytes(digest, "big"), {"pages": 1, **counts})
+    if page is None:
+        return own
+    links = msgspec.json.encode([snippet.links for snippet in page.snippets])
+    return own._replace(title=page.title, links=zlib.compress(links, 6))
+
+
+def put_pages(connection: sqlite3.Connection, pages: Iterable[PackedPage], embedding: Embedding | None) -> None:
+    """Write pages of items that have none, embedded together; those without a row come behind all others."""
+    pages = sorted(pages, key=lambda page: (not page.row, page.row))  # the full-text index is fastest so
+    vectors = [b""] * len(pages) if embedding is None else embedding.packed([evidences_in(own.blob) for own in pages])
+    for page, numbers in zip(pages, vectors, strict=True):
+        row = connection.execute(
+            "INSERT INTO page (rowid, id, evidences, title, links) VALUES (?, ?, ?, ?, ?)",
+            (page.row or None, page.item_id, page.blob, page.title, page.links),
+        ).lastrowid
+        assert row is not None
+        write_words(connection, page._replace(row=row))
+        if numbers:
+            connection.execute("INSERT INTO vectors VALUES (?, ?)", (row, numbers))
+
+
+def remove_page(connection: sqlite3.Connection, item_id: str) -> PackedPage | None:
+    """Remove the page of an item, and return it; None if there is none."""
+    page = stored_page(connection, item_id)
+    if page is not None:
+        write_words(connection, page, _FORGET_WORDS)
+        for statement in ("DELETE FROM page WHERE rowid = ?", "DELETE FROM vectors WHERE page = ?"):
+            connection.execute(statement, (page.row,))
+    return page
+
+
+def stored_page(connection: sqlite3.Connection, item_id: str) -> PackedPage | None:
+    """The page of an item as it was packed; None if there is none."""
+    statement = "SELECT rowid, evidences, title, links FROM page WHERE id = ?"
+    for row, blob, title, links in connection.execute(statement, (item_id,)):
+        return pack(item_id, evidences_in(blob))._replace(title=title, links=links, row=row)
+    return None
+
+
+def evidences_in(blob: bytes) -> list[Evidence]:
+    """The evidences of a page that was packed."""
+    evidences: list[Evidence] = msgspec.json.decode(zlib.decompress(blob))
+    return evidences
+
+
+def write_words(connection: sqlite3.Connection, page: PackedPage, statement: str = _WRITE_WORDS) -> None:
+    """Let the evidences of a page be found by their words, if the dump has a table of these; `statement` does something else with them."""
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone():
+        places = ((page.row * PLACES + place, text) for place, text in enumerate(page.words))
+        connection.executemany(statement, places)
+
+
+def write_meta(connection: sqlite3.Connection, total: int, model: str, counts: Mapping[str, int]) -> None:
+    """Say what a dump holds, see `meta_of`."""
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta_of(total, model, counts).items())
+
+
+def meta_of(total: int, model: str, counts: Mapping[str, int]) -> dict[str, str]:
+    """What a dump says of itself.
+
+    Args:
+        total: the sum of the digests of its pages, which follows from the content in any order.
+        model: the name of its embedding, or empty.
+        counts: the pages, and the evidences by source.
+    """
+    text = f"{total % _SUMS:064x}"
+    return {
+        "format": LAYOUT,
+        "sum": text,
+        "embeddings": model,
+        "build_id": hashlib.sha256(f"format {FORMAT} {text} {model}".encode()).hexdigest()[:16],
+        "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts) if counts[key]}).decode(),
+    }
+
+
+def make_words(connection: sqlite3.Connection) -> bool:
+    """Make the table of words; False: this SQLite has no full-text search."""
+    try:
+        connection.execute(_WORDS)
+    except sqlite3.OperationalError as error:
+        if "no such module" not in str(error):  # such as a full disk
+            raise
+        LOGGER.warning(
+            "this SQLite has no full-text search (FTS5): the evidences of this dump are not found by their words"
+        )
+        return False
+    return True
+
+
+@contextmanager
+def changing(path: Path, shown: Path) -> Iterator[sqlite3.Connection]:
+    """One change of a dump: readers see the old state or the new one, whatever happens meanwhile.
+
+    Args:
+        path: the file; it is made if there is none.
+        shown: names it in messages.
+
+    Raises:
+        OutputError: it cannot be written, or another process is changing it.
+    """
+    is_new = not path.exists()
+    try:
+        with closing(sqlite3.connect(path, timeout=WAIT, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                if connection.in_transaction:  # SQLite has not taken it back by itself
+                    connection.execute("ROLLBACK")
+                if is_new:
+                    path.unlink()
+                raise
+            connection.execute("COMMIT")
+    except (sqlite3.Error, OSError) as error:
+        why = "another process is changing it; wait for it" if "locked" in str(error) else one_line(error)
+        raise OutputError(f"{shown}: cannot be written: {why}") from None
