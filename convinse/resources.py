@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import numpy as np
 
 from .answer_typing import AnswerTyping
-from .config import NO_KB, SNAPSHOT, Config, cache_path, resolve
+from .config import LIVE, NO_KB, SNAPSHOT, Config, cache_path, resolve
 from .documents.index import DocumentIndex
 from .documents.names import DocumentNames
 from .encoder.answer_classes import has_answer_type
@@ -33,12 +33,16 @@ from .encoder.yes_no_reader import YesNoReader, has_yes_no
 from .knowledge_base.index import KnowledgeBase
 from .knowledge_base.lifetimes import Lifetimes
 from .knowledge_base.linking import EntityLinker
+from .knowledge_base.live import LiveSource
 from .knowledge_base.search_space import SearchSpace
+from .knowledge_base.wikidata_client import LiveAddresses, WikidataClient
 from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
 from .language_models.model_server import ModelServer
+from .records.conversation import Turn, asked_in_full
 from .records.evidence import Row
+from .records.literals import is_item
 from .records.ranked_rows import RowForm
 from .support.cache import Cache
 from .support.files import recover
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ServerKey = Literal["qu_llm", "evs_server", "ha_llm"]
 
+_OF_THE_KB = ("linker", "space", "names", "lifetimes", "answer typing")
 _QUESTIONS_KEPT = 1_000  # in memory, what a model made of each; who asks one again does so soon
 
 
@@ -88,6 +93,8 @@ class Resources:
     @property
     def kb(self) -> KnowledgeBase:
         """The knowledge base of `kb_path`, or the names of documents. Raises `IndexFileError`: it is missing, damaged or of another format."""
+        if self._kb is None and self.live is not None:
+            return self.live.kb
         return self._kb or self._opened("kb", self._open_kb)
 
     def _open_kb(self) -> KnowledgeBase:
@@ -95,6 +102,54 @@ class Resources:
             return KnowledgeBase(resolve(self.config.kb_path))
         dump = self.wikipedia
         return dump.names if isinstance(dump, DocumentIndex) else DocumentNames()
+
+    @property
+    def live(self) -> LiveSource | None:
+        """What looks questions up, with `kb_path: live`; else None."""
+        return self._opened("live", self._open_live) if self.config.kb_path == LIVE else None
+
+    def _open_live(self) -> LiveSource:
+        config = self.config
+        addresses = LiveAddresses(config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql)
+        return LiveSource(
+            WikidataClient(addresses, config.ers_user_agent),
+            self.cache,
+            KnowledgeBase(resolve(SNAPSHOT + "kb")),
+            self.language,
+            max_age=config.live_max_age,
+            seconds=config.live_deadline,
+            pages=config.ers_on_the_fly,
+        )
+
+    def look_up_names(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> bool:
+        """Look up what questions name, if the knowledge base is live; True if it is another one now. Adds `live` to the turns."""
+        if (live := self.live) is None:
+            return False
+        before = live.kb
+        for turn, history in zip(turns, histories, strict=True):
+            turn["live"] = live.look_up_names(turn["question"], _spoken(history))
+        return self._renew_what_is_made_of(before)
+
+    def look_up_facts(self, turns: Sequence[Turn]) -> bool:
+        """Look up the facts of the items of understood questions, as `look_up_names`."""
+        if (live := self.live) is None:
+            return False
+        before = live.kb
+        for turn in turns:
+            if "live" in turn and "representation" in turn:
+                own = turn["representation"]
+                about = [item["id"] for item in (*own["entities"], *own["context"]) if is_item(item["id"])]
+                candidates = [candidate["item"]["id"] for candidate in own["candidates"]]
+                live.look_up_facts(turn["live"], asked_in_full(turn), about, candidates, not turn.get("history_answers"))
+        return self._renew_what_is_made_of(before)
+
+    def _renew_what_is_made_of(self, kb: KnowledgeBase) -> bool:
+        if self.kb is kb:
+            return False
+        with self._lock:
+            for name in _OF_THE_KB:
+                self._open.pop(name, None)
+        return True
 
     @property
     def linker(self) -> EntityLinker:
@@ -152,7 +207,7 @@ class Resources:
         if not (isinstance(dump, DocumentIndex) and dump.has_changed):
             return False
         with self._lock:
-            for name in ("wikipedia", "kb", "linker", "space", "names", "lifetimes", "row form", "answer typing"):
+            for name in ("wikipedia", "kb", "row form", *_OF_THE_KB):
                 self._open.pop(name, None)
             dump.close()
         return True
@@ -311,6 +366,16 @@ class Resources:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _spoken(history: Sequence[Turn]) -> Iterator[str]:
+    """What a conversation spoke of, by its labels and by the words of its questions."""
+    for turn in history:
+        representation = turn.get("representation")
+        if representation is not None:
+            yield from (item["label"] for item in (*representation["entities"], *representation["context"]))
+            yield from (candidate["question_word"] for candidate in representation["candidates"])
+        yield from (answer["label"] for answer in turn.get("answers", ()))
 
 
 def _open_dump(path: Path) -> WikipediaDump:

@@ -11,14 +11,15 @@ from loopback import Handler, Server, ok, running
 class Wiki(Server):
     """What it has is in `pages`, `redirects`, `items` and `sitelinks`; `faults` are steps for the next requests."""
 
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), _WikiHandler)
+    def __init__(self, port=0):
+        super().__init__(("127.0.0.1", port), _WikiHandler)
         self.pages = {}  # title -> HTML
         self.redirects = {}  # title -> title
         self.items = {}  # title -> item
         self.sitelinks = {}  # item -> title
         self.faults = []
         self.requests = []
+        self.shown = None  # a file that requests are written to
         self.delay = 0.0
         self.under_way = self.most_at_once = 0
         self.lock = threading.Lock()
@@ -85,9 +86,12 @@ class _WikiHandler(Handler):
                 )
             )  # fmt: skip
             fault = wiki.faults.pop(0) if wiki.faults else None
+        if wiki.shown:
+            print(" ".join(f"{name}={value}" for name, value in params.items()), file=wiki.shown, flush=True)
         try:
             wiki.stopped.wait(wiki.delay)
-            step = fault or ok(getattr(wiki, params["action"])(params))
+            answer = wiki.sparql_answer if self.path.startswith("/sparql") else None
+            step = fault or ok(answer(params["query"]) if answer else getattr(wiki, params["action"])(params))
         finally:
             with wiki.lock:
                 wiki.under_way -= 1  # before the answer: its reader may be back at once

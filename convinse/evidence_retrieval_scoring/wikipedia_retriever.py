@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import logging
+import math
 import re
 import threading
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
 
@@ -18,12 +19,14 @@ from ..records.evidence import Entity, Evidence, Row, merge_duplicates
 from ..resources import Resources
 from ..support.errors import NetworkError, one_line
 from ..support.keywords import also_named
+from ..support.mediawiki import until
 from ..wikipedia import page as pages
-from ..wikipedia.api import LinkedItem, MediaWikiApi, until
+from ..wikipedia.api import LinkedItem, MediaWikiApi
 
 _VERSION = 1  # of cached live pages and links; raised when the same answers of the API give other values
 _ITEM = re.compile(r"Q[1-9]\d*")
 _LOCKS = 64
+_DAY = 86_400  # seconds
 
 
 class WikipediaRetriever:
@@ -140,10 +143,15 @@ class WikipediaRetriever:
                 title = self.resources.kb.text(item_id).title if self._api.site == "enwiki" else ""
             if kept is not None and kept["asked_for"] == title and self._is_fresh(kept):
                 return self._labelled(kept)
+            live = self.resources.live
+            if live is not None and item_id not in live.pages:  # a turn asks for few pages
+                return self._labelled(kept)
             try:
                 fetched = self._fetch(item_id, title)
             except NetworkError as error:
                 self.logger.error("%s: no Wikipedia evidences: %s", item_id, error)
+                if live is not None:
+                    return self._labelled(kept)
                 raise _NoPageError from error
             self.cache.put(*key, value=fetched)
             return self._labelled(fetched)
@@ -188,9 +196,10 @@ class WikipediaRetriever:
         return {title: {"id": item.id, "label": _plain(item.title)} for title, item in known}
 
     def _is_fresh(self, kept: dict[str, Any]) -> bool:
-        """Whether a cached value counts: what exists does for ever, what is missing for `ers_missing_ttl` days."""
-        age = now() - datetime.fromisoformat(kept["date"])
-        return not kept["missing"] or timedelta(0) <= age < timedelta(days=self.config.ers_missing_ttl)
+        """Whether a cached value counts: what exists does for ever, or beside live facts for `live_max_age` days; what is missing for `ers_missing_ttl`."""
+        is_live, config = self.resources.live is not None, self.config
+        days = config.ers_missing_ttl if kept["missing"] else config.live_max_age if is_live else math.inf
+        return 0 <= (now() - datetime.fromisoformat(kept["date"])).total_seconds() < days * _DAY
 
     def _labelled(self, kept: dict[str, Any] | None) -> list[Evidence]:
         if kept is None or kept["missing"]:

@@ -43,6 +43,8 @@ def note_abstention(turn: Turn, question: Question, ranked: Sequence[AnswerCandi
     """Write into a turn why it is better left without an answer, if it is."""
     reason = reason_to_abstain(question, ranked, least)
     if reason is not None:
+        failures = turn.get("live", {}).get("failures")
+        reason = f"not all could be looked up ({failures[0]})" if failures else reason
         turn["abstained"] = {"reason": reason}
 
 

@@ -74,11 +74,18 @@ class TokenCount(TypedDict):
     completion: int
 
 
+class LiveLookup(TypedDict):
+    """What was asked of live sources for a turn, and what could not be had."""
+
+    requests: list[str]
+    failures: list[str]
+
+
 class Understanding(TypedDict, total=False):
     """What question understanding makes of a question.
 
     `structured_representation` is a rendering of `representation` where there is one; `resolved_question` is the question in
-    full, for models that read sentences; `history_answers` are the answers of earlier turns; `history_used` are the parts of the history that were taken; `qu_tokens` what a
+    full, for models that read sentences; `live` is what was looked up for it; `history_answers` are the answers of earlier turns; `history_used` are the parts of the history that were taken; `qu_tokens` what a
     language model took for it.
     """
 
@@ -88,6 +95,7 @@ class Understanding(TypedDict, total=False):
     history_answers: list[Entity]
     history_used: list[HistoryPart]
     qu_tokens: TokenCount
+    live: LiveLookup
 
 
 class Abstention(TypedDict):

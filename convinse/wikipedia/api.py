@@ -1,37 +1,25 @@
-"""A client of the MediaWiki API: titles of items, rendered pages, and the items of linked titles.
-
-It keeps to the manners that Wikimedia asks for: an identifying User-Agent, `maxlag`, at most two requests at once in
-this process, pauses as the servers wish them.
-"""
+"""A client of the MediaWiki API: titles of items, rendered pages, and the items of linked titles."""
 
 from __future__ import annotations
 
 import re
-import threading
-import time
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import msgspec
 
 from ..support.addresses import host_of
-from ..support.errors import ConfigError, NetworkError, one_line
-from ..support.web import WebAnswer, WebSession
+from ..support.errors import ConfigError, NetworkError
+from ..support.mediawiki import MediaWikiClient
 
 MAX_TITLES = 50  # of one request, as the API allows
 _MAX_QUERY = 6000  # bytes of the titles in one address; Wikimedia's servers take 8 KB in all
-_MAX_BYTES = 16 << 20  # of an answer; the largest rendered articles have about 5 MB
 _MAX_PARTS = 50  # continuations of one query
-_SLOTS = threading.BoundedSemaphore(2)  # requests at once, over all threads and clients
-_COMMON = {"format": "json", "formatversion": "2", "maxlag": "5"}
-_PASSING = frozenset(("maxlag", "ratelimited", "readonly"))
 _NO_PAGE = frozenset(("missingtitle", "invalidtitle", "pagecannotexist", "nosuchpageid"))
 _NO_ITEM = frozenset(("no-such-entity", "invalid-entity-id", "param-missing"))
 _NO_TITLE = re.compile(r"[#<>\[\]{}|\x00-\x1f\x7f]|^\s*$")
 _REMEDY = "check ers_wikipedia_api, ers_wikidata_api and the network; the item is asked for again next time"
-
-T = TypeVar("T")
 
 
 class RawPage(NamedTuple):
@@ -108,14 +96,7 @@ class MediaWikiApi:
         # Wikidata's name of the Wikipedia: `enwiki`, also where the address does not tell
         match = re.fullmatch(r"([a-z-]+)\.(?:m\.)?wikipedia\.org", urlsplit(wikipedia).hostname or "")
         self.site = f"{match[1].replace('-', '_')}wiki" if match and match[1] != "www" else "enwiki"
-        self._web = WebSession(
-            read_timeout=30.0,
-            deadline=600.0,
-            max_bytes=_MAX_BYTES,
-            remedy=_REMEDY,
-            contact=contact,
-            passing=_passing_fault,
-        )
+        self._client = MediaWikiClient(contact, _REMEDY)
 
     def title_of(self, item_id: str, until: float) -> str | None:
         """The title of an item's article, by its sitelink on Wikidata; None when it has none.
@@ -123,7 +104,7 @@ class MediaWikiApi:
         Raises:
             NetworkError: the server cannot be asked, or its answer cannot be used.
         """
-        answer = self._ask(
+        answer = self._client.ask(
             self.wikidata,
             {"action": "wbgetentities", "ids": item_id, "props": "sitelinks", "sitefilter": self.site},
             until,
@@ -131,11 +112,11 @@ class MediaWikiApi:
         )
         if answer is None:
             return None
-        entities = self._shape(self.wikidata, answer.get("entities"), dict[str, _Sitelinks])
+        entities = self._client.shape(self.wikidata, answer.get("entities"), dict[str, _Sitelinks])
         for entity in entities.values():  # one; under another id where the item was merged into it
             link = entity.sitelinks.get(self.site)
             return link.title if link is not None else None
-        raise self._strange(self.wikidata, "no entity in it")
+        raise self._client.strange(self.wikidata, "no entity in it")
 
     def page(self, title: str, until: float) -> RawPage | None:
         """An article as MediaWiki renders it, redirects followed; None when there is no such page.
@@ -143,7 +124,7 @@ class MediaWikiApi:
         Raises:
             NetworkError: the server cannot be asked, or its answer cannot be used.
         """
-        answer = self._ask(
+        answer = self._client.ask(
             self.wikipedia,
             {
                 "action": "parse",
@@ -158,9 +139,9 @@ class MediaWikiApi:
         )
         if answer is None:
             return None
-        page = self._shape(self.wikipedia, answer.get("parse"), _Parsed)
+        page = self._client.shape(self.wikipedia, answer.get("parse"), _Parsed)
         if not page.text.strip():
-            raise self._strange(self.wikipedia, f"an empty page for '{title}'")
+            raise self._client.strange(self.wikipedia, f"an empty page for '{title}'")
         item = page.properties.get("wikibase_item")
         return RawPage(page.title, page.text, page.revid, item if isinstance(item, str) else "", bool(page.redirects))
 
@@ -176,8 +157,8 @@ class MediaWikiApi:
             params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1"}
             more: dict[str, str] = {}
             for _ in range(_MAX_PARTS):
-                answer = self._ask(self.wikipedia, {**params, "titles": "|".join(batch), **more}, until) or {}
-                query = self._shape(self.wikipedia, answer.get("query"), _Query)
+                answer = self._client.ask(self.wikipedia, {**params, "titles": "|".join(batch), **more}, until) or {}
+                query = self._client.shape(self.wikipedia, answer.get("query"), _Query)
                 forward.update({step.source: step.to for step in (*query.normalized, *query.redirects)})
                 for page in query.pages:
                     item = page.pageprops.get("wikibase_item")
@@ -187,46 +168,12 @@ class MediaWikiApi:
                     break
                 more = {name: str(value) for name, value in answer["continue"].items()}
             else:
-                raise self._strange(self.wikipedia, "a query that continues without end")
+                raise self._client.strange(self.wikipedia, "a query that continues without end")
             yield {title: _follow(title, forward, pages) for title in batch}
 
     def close(self) -> None:
         """Close the connections."""
-        self._web.close()
-
-    def _ask(
-        self, address: str, params: dict[str, str], until: float, absent: frozenset[str] = frozenset()
-    ) -> dict[str, Any] | None:
-        """The answer to a request; None when the API says in one of the `absent` codes that there is nothing."""
-        if not _SLOTS.acquire(timeout=max(0.0, until - time.monotonic())):
-            raise NetworkError(f"{host_of(address)}: not asked, as other requests took all the time; {_REMEDY}")
-        try:
-            answer = self._web.get_json(address, {**params, **_COMMON}, until)
-        finally:
-            _SLOTS.release()
-        if not isinstance(answer, dict):
-            raise self._strange(address, f"a {type(answer).__name__}")
-        code, info = _error(answer)
-        if code in absent:
-            return None
-        if code:
-            raise self._strange(address, f"the error '{code}'{f' ({info})' if info else ''}")
-        return answer
-
-    def _shape(self, address: str, value: Any, shape: type[T]) -> T:
-        try:
-            return msgspec.convert(value, shape)
-        except msgspec.ValidationError as error:
-            raise self._strange(address, f"another shape than the MediaWiki API's ({one_line(error)})") from None
-
-    @staticmethod
-    def _strange(address: str, what: str) -> NetworkError:
-        return NetworkError(f"{host_of(address)}: answered {what}; {_REMEDY}")
-
-
-def until(seconds: float) -> float:
-    """The moment of `time.monotonic()` that is some seconds away."""
-    return time.monotonic() + seconds
+        self._client.close()
 
 
 def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
@@ -252,29 +199,3 @@ def _follow(title: str, forward: dict[str, str], pages: dict[str, str]) -> Linke
         seen.add(title)
         title = forward[title]
     return LinkedItem(pages[title], title) if title in pages else None
-
-
-def _error(answer: Any) -> tuple[str, str]:
-    error = answer.get("error") if isinstance(answer, dict) else None
-    if not error:
-        return "", ""
-    if not isinstance(error, dict):
-        return "unknown", " ".join(str(error)[:200].split())
-    return str(error.get("code") or "unknown"), " ".join(str(error.get("info", ""))[:200].split())
-
-
-def _passing_fault(answer: WebAnswer) -> str | None:
-    """MediaWiki says in answers of status 200 that it is too busy; a cut answer may also look whole to HTTP."""
-    body = answer.body
-    if body[:200].lstrip()[:1] != b"{":
-        return None
-    if b'"error"' in body[:2000]:
-        try:
-            code, info = _error(msgspec.json.decode(body))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        if code in _PASSING or code.startswith("internal_api_error"):
-            return f"answered the error '{code}'{f' ({info})' if info else ''}"
-    elif body.rstrip()[-1:] != b"}":
-        return "the answer broke off"
-    return None
