@@ -47,6 +47,7 @@ from .records.ranked_rows import RowForm
 from .support.cache import Cache
 from .support.files import recover
 from .support.vectors import EVIDENCES_KEPT, VectorCache
+from .wikipedia.api import MediaWikiApi
 from .wikipedia.dump import WikipediaDump
 
 if TYPE_CHECKING:
@@ -121,13 +122,21 @@ class Resources:
             pages=config.ers_on_the_fly,
         )
 
+    @property
+    def mediawiki(self) -> MediaWikiApi:
+        """Asks for articles and their links."""
+        config = self.config
+        return self._opened(
+            "mediawiki", lambda: MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
+        )
+
     def look_up_names(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> bool:
         """Look up what questions name, if the knowledge base is live; True if it is another one now. Adds `live` to the turns."""
         if (live := self.live) is None:
             return False
         before = live.kb
         for turn, history in zip(turns, histories, strict=True):
-            turn["live"] = live.look_up_names(turn["question"], _spoken(history))
+            turn["live"] = live.look_up_names(turn["question"], _spoken(history) if history else None)
         return self._renew_what_is_made_of(before)
 
     def look_up_facts(self, turns: Sequence[Turn]) -> bool:
@@ -140,7 +149,9 @@ class Resources:
                 own = turn["representation"]
                 about = [item["id"] for item in (*own["entities"], *own["context"]) if is_item(item["id"])]
                 candidates = [candidate["item"]["id"] for candidate in own["candidates"]]
-                live.look_up_facts(turn["live"], asked_in_full(turn), about, candidates, not turn.get("history_answers"))
+                live.look_up_facts(
+                    turn["live"], asked_in_full(turn), about, candidates, not turn.get("history_answers")
+                )
         return self._renew_what_is_made_of(before)
 
     def _renew_what_is_made_of(self, kb: KnowledgeBase) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 from convinse.language.text import fold
 from handmade import world
 from loopback import running
-from mediawiki import Wiki, error
+from mediawiki import Wiki, error, normal
 
 FIRST_REVISION = 2_000_000_000
 MODIFIED = "2026-11-20T08:30:00Z"
@@ -74,15 +74,25 @@ class World(Wiki):
             info = {"pageid": int(target[1:]), "ns": 0 if target[0] == "Q" else 120, "title": target,
                     "lastrevid": FIRST_REVISION + int(target[1:]), "modified": MODIFIED}  # fmt: skip
             entities[target] = info | self.document(target)
+            entities[target]["sitelinks"] = self.sitelinks_of(target)
             if target != name:
                 entities[target]["redirects"] = {"from": name, "to": target}
         return {"entities": entities, "success": 1}
+
+    def sitelinks_of(self, name):
+        """The article, and as many in other languages as the item is well known."""
+        links = self.document(name).get("sitelinks") or {}
+        title = links.get("enwiki", {}).get("title", name)
+        others = (f"w{number}wiki" for number in range(min(self.index.frequency[name], 200)))
+        return {site: {"site": site, "title": title, "badges": []} for site in others} | links if name[0] == "Q" else {}
 
     def query(self, params):
         if params.get("generator") == "links":
             return self.links(params)
         if "generator" not in params:
-            return super().query(params)
+            return self.titled(params)
+        if params["generator"] == "backlinks":
+            return self.backlinks(params)
         search, most = params["gsrsearch"], int(params["gsrlimit"])
         if len(search) > 300:
             return error("cirrussearch-query-too-long", "Search request is longer than the maximum allowed length.")
@@ -96,6 +106,40 @@ class World(Wiki):
             return {"batchcomplete": True}
         pages = [page | {"index": place} for place, page in enumerate(pages[:most], 1)]
         return {"batchcomplete": True, "query": {"pages": sorted(pages, key=lambda page: page["pageid"])}}
+
+    def titled(self, params):
+        answer = super().query(params)
+        for title in params["titles"].split("|"):  # what has an article, under its title or another of its names
+            own = normal(title)
+            items = [item for item in self.index.forms.get(own.lower(), ()) if item in self.index.titles]
+            by_title = self.index.items_by_title.get(own)
+            target = by_title or (self.index.sorted(items)[0] if items else None)
+            if target is not None and own not in self.items:
+                page = self.page_of(target)
+                pages = [page, *(one for one in answer["query"]["pages"] if one["title"] not in (own, page["title"]))]
+                answer["query"]["pages"] = pages
+                if page["title"] != own:
+                    answer["query"].setdefault("redirects", []).append({"from": own, "to": page["title"]})
+        return answer
+
+    def backlinks(self, params):
+        items = sorted(self.index.linking[params["gbltitle"]], key=lambda item: int(item[1:]))
+        most = int(params["gbllimit"])
+        pages = [
+            {
+                "pageid": int(item[1:]),
+                "ns": 0,
+                "title": item,
+                "pageprops": {"wb-sitelinks": str(self.index.frequency[item])},
+            }
+            for item in items[:most]
+        ]
+        more = (
+            {"continue": {"gblcontinue": f"0|{items[most][1:]}", "continue": "gblcontinue||"}}
+            if items[most:]
+            else {"batchcomplete": True}
+        )
+        return more | ({"query": {"pages": pages}} if pages else {})
 
     def page_of(self, item):
         title = self.index.titles[item]
@@ -113,9 +157,7 @@ class World(Wiki):
 
     def sparql_answer(self, query):
         item = re.search(r"wd:(Q\d+)", query)[1]
-        items = self.index.sorted(
-            {own for (_, value), owners in self.index.subjects.items() if value == item for own in owners}
-        )
+        items = self.index.sorted(self.index.linking[item])
         rows = [{"item": {"type": "uri", "value": f"http://www.wikidata.org/entity/{own}"}} for own in items]
         return {"head": {"vars": ["item", "links"]}, "results": {"bindings": rows}}
 
@@ -127,6 +169,7 @@ class _Index:
         self.labels, self.descriptions, self.titles = {}, {}, {}
         self.forms = defaultdict(dict)  # lower-case name -> item -> (kind of match, name)
         self.subjects = defaultdict(list)  # (property, value) -> items
+        self.linking = defaultdict(set)  # value, also of a qualifier -> items
         self.words = defaultdict(set)
         self.frequency = defaultdict(int)
         told = {}
@@ -137,7 +180,11 @@ class _Index:
             text = " ".join((*own, *(self.labels.get(value, "") for value in objects)))
             for word in fold(text).split():
                 self.words[word].add(item)
+        for item, label in self.labels.items():  # not all articles are in the data
+            if item not in self.titles and label[:1].isupper():
+                self.titles[item] = label
         self.sorted_forms = sorted(self.forms)
+        self.items_by_title = {title: item for item, title in self.titles.items()}
 
     def _read(self, name, document):
         label = document["labels"]["en"]["value"] if document["labels"] else ""
@@ -154,6 +201,11 @@ class _Index:
         for prop, claims in (document["claims"] or {}).items():
             for own in claims:
                 self.frequency[name] += 1
+                snaks = [own["mainsnak"], *(snak for snaks in own.get("qualifiers", {}).values() for snak in snaks)]
+                for snak in snaks:
+                    value = snak.get("datavalue", {}).get("value")
+                    if isinstance(value, dict) and "id" in value:
+                        self.linking[value["id"]].add(name)
                 value = own["mainsnak"].get("datavalue", {}).get("value")
                 if isinstance(value, dict) and "id" in value:
                     self.subjects[prop, value["id"]].append(name)
@@ -180,6 +232,12 @@ class _Index:
     def told(self, search):
         """The items with an article that has all words, those with the words in the title first."""
         words = fold(search).split()
+        if not all(word in self.words for word in words):  # as the search's own rewriting does
+            from rapidfuzz import process
+            from rapidfuzz.distance import OSA
+
+            best = process.extractOne(search.lower(), self.sorted_forms, scorer=OSA.distance, score_cutoff=2)
+            words = fold(best[0]).split() if best else words
         items = set.intersection(*(self.words.get(word, set()) for word in words)) if words else set()
         titled = {item: set(fold(self.titles[item]).split()) for item in items if item in self.titles}
         return sorted(titled, key=lambda item: (-len(titled[item] & set(words)), -self.frequency[item], int(item[1:])))

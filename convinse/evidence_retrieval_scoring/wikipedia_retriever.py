@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
 from ..config import Config
-from ..records.evidence import Entity, Evidence, Row, merge_duplicates
+from ..records.evidence import Entity, Evidence, Origin, Row, merge_duplicates
 from ..resources import Resources
 from ..support.errors import NetworkError, one_line
 from ..support.keywords import also_named
@@ -61,7 +62,7 @@ class WikipediaRetriever:
         self.cache = self.resources.cache
         self._titles = titles
         self._labels = labels
-        self._api = api or MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
+        self._api = api or self.resources.mediawiki
         self._recent = lru_cache(maxsize=512)(self._filtered)
         self._locks = [threading.Lock() for _ in range(_LOCKS)]  # an item is asked for once, also by several threads
 
@@ -144,15 +145,20 @@ class WikipediaRetriever:
             if kept is not None and kept["asked_for"] == title and self._is_fresh(kept):
                 return self._labelled(kept)
             live = self.resources.live
-            if live is not None and item_id not in live.pages:  # a turn asks for few pages
+            lookup = live.pages.get(item_id) if live is not None else None
+            if live is not None and lookup is None:  # a turn asks for few pages
                 return self._labelled(kept)
             try:
                 fetched = self._fetch(item_id, title)
             except NetworkError as error:
                 self.logger.error("%s: no Wikipedia evidences: %s", item_id, error)
-                if live is not None:
+                if live is not None and lookup is not None:
+                    lookup["failures"].append(one_line(error))
+                    del live.pages[item_id]  # a later turn may ask again
                     return self._labelled(kept)
                 raise _NoPageError from error
+            if lookup is not None:
+                lookup["requests"].append(f"article {title}")
             self.cache.put(*key, value=fetched)
             return self._labelled(fetched)
 
@@ -172,21 +178,21 @@ class WikipediaRetriever:
             return missing
         try:
             page = pages.parse_page(raw.title, raw.html)
-            linked = self._linked_items(page.targets, end)
+            linked = self._linked_items(raw.title, page.targets, end)
             item: Entity = {"id": item_id, "label": _plain(raw.title)}
             evidences = pages.page_evidences(page, item, linked)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:  # of the parsers
             raise NetworkError(f"the page '{raw.title}' cannot be parsed ({one_line(error)})") from error
         return {**missing, "missing": False, "title": raw.title, "revision": raw.revision, "evidences": evidences}
 
-    def _linked_items(self, titles: set[str], end: float) -> dict[str, Entity]:
+    def _linked_items(self, page: str, titles: set[str], end: float) -> dict[str, Entity]:
         kind = ("wikipedia_item", self.config.ers_wikipedia_api, _VERSION)
         items: dict[str, LinkedItem | None] = {}
         for title in titles:
             kept = self.cache.get(*kind, title)
             if kept is not None and self._is_fresh(kept):
                 items[title] = None if kept["missing"] else LinkedItem(kept["id"], kept["title"])
-        for batch in self._api.items_of(sorted(titles - items.keys()), end):
+        for batch in self._api.items_of(sorted(titles - items.keys()), end, page):
             date = now().isoformat()
             for title, item in batch.items():
                 value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
@@ -206,7 +212,14 @@ class WikipediaRetriever:
             raise _NoPageError
         label_of = self._labels or self.resources.kb.label
         evidences: list[Evidence] = kept["evidences"]
+        site, path = self.config.ers_wikipedia_api.partition("/w/")[0], quote(kept["title"].replace(" ", "_"))
+        origin = Origin(
+            url=f"{site}/wiki/{path}",
+            revision_url=f"{site}/w/index.php?title={path}&oldid={kept['revision']}",
+            date=kept["date"][:10],
+        )
         for evidence in evidences:
+            evidence["origin"] = origin
             for listed in _entity_lists(evidence):
                 listed[:] = [{"id": entity["id"], "label": _label(entity, label_of)} for entity in listed]
         return evidences

@@ -18,6 +18,8 @@ from .property_facts import PropertyFacts
 from .stored_facts import StoredFacts
 
 _MOST_FACTS = 500  # of an item, whose parts get labels
+_MOST_NAMESAKES = 1000
+_WELL_KNOWN = 50  # facts
 _CLASSES = (31, 106)  # instance of, occupation
 _ID = re.compile(r"[QP][1-9][0-9]*")
 
@@ -30,14 +32,15 @@ class FetchedDocuments:
         self.names = NamesInMemory()
         self.properties: dict[str, tuple[str, list[str]]] = {}
         self.origins: dict[str, Origin] = {}  # of items
+        self.articles: dict[str, int] = {}  # item -> the number of Wikipedias that have one
 
-    def add(self, document: EntityDocument, origin: Origin) -> None:
+    def add(self, document: EntityDocument, origin: Origin, articles: int) -> None:
         """Append a document that is not there yet."""
         if document.kind == "property":
             self.properties[document.id] = document.label, document.aliases
             return
         self.block.add(document)
-        self.origins[document.id] = origin
+        self.origins[document.id], self.articles[document.id] = origin, articles
         self.names.add(document.id, map(fold, (document.label, *document.aliases)))
 
 
@@ -106,6 +109,17 @@ class FetchedKnowledgeBase(KnowledgeBase):
         label = super()._read_label(entity_id)
         return self._at_hand.label(entity_id) if label == entity_id else label
 
+    def frequency(self, entity_id: str) -> int:
+        """How well an item is known: in how many facts it occurs, as far as they are at hand, or how many Wikipedias have an article of it."""
+        articles = self._documents.articles.get(entity_id, 0)
+        return max(super().frequency(entity_id), self._at_hand.frequency(entity_id), articles)
+
+    def candidates(self, form: str, limit: int = 50) -> list[Candidate]:
+        """See the base class."""
+        named = super().candidates(form, _MOST_NAMESAKES)
+        named = [candidate._replace(frequency=self.frequency(candidate.id)) for candidate in named]
+        return sorted(named, key=lambda own: (not own.is_label, -own.frequency, int(own.id[1:])))[:limit]
+
     def _objects(self, number: int | None, properties: Sequence[int]) -> list[int]:
         is_fetched = self._place_of(number) is not None
         return super()._objects(number, properties) if is_fetched else self._at_hand._objects(number, properties)
@@ -124,10 +138,17 @@ class FetchedKnowledgeBase(KnowledgeBase):
         """See the base class; without what has no label."""
         return list(_labelled(super().first_facts(entity_id, limit)))
 
-    def unlabelled(self, entity_id: str) -> Iterator[tuple[str, list[str]]]:
-        """Of each of the first facts of an item, the property and what has no label in it."""
+    def not_fetched(self, entity_id: str) -> Iterator[tuple[str, list[str], list[str]]]:
+        """Of each of the first facts of an item: the property, what has no label in it, and what has one but no document."""
         for fact in super().first_facts(entity_id, _MOST_FACTS):
-            yield fact[1]["id"], [part["id"] for part in fact if not _has_label(part)]
+            missing = [part["id"] for part in fact if not _has_label(part)]
+            at_hand = [part["id"] for part in fact[::2] if _has_label(part) and self._is_at_hand(part["id"])]
+            yield fact[1]["id"], missing, at_hand
+
+    def _is_at_hand(self, entity_id: str) -> bool:
+        """Whether an item is known by its label alone; countries and classes are known well enough."""
+        is_item = _ID.fullmatch(entity_id) is not None and not self.has(entity_id)
+        return is_item and self._at_hand.frequency(entity_id) < _WELL_KNOWN and not self._at_hand.is_class(entity_id)
 
     def classes(self, entity_id: str) -> list[str]:
         """The ids of what an item is an instance of, and of its occupations."""

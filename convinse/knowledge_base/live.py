@@ -26,7 +26,8 @@ from ..support.mediawiki import until
 from .dump import BadLineError, LeftOut, parse_line
 from .fetched import FetchedDocuments, FetchedKnowledgeBase
 from .index import KnowledgeBase
-from .wikidata_client import MOST_IDS, FetchedEntity, WikidataClient
+from .question_names import is_doubtful, longest, spans, written_names
+from .wikidata_client import MANY, MOST_IDS, FetchedEntity, WikidataClient
 
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -36,6 +37,7 @@ FIRST, LATER = 6, 2  # requests of a turn at most: of a topic that is new, and o
 _PAGE = 2  # requests of an article and its links
 _DAY = 86_400  # seconds
 _VERSION = 1  # of what is kept
+_BATCHES = 1  # of documents, before which facts about a second item are not asked for
 _NAMES = 2  # of a question that are searched
 _MOST = 10_000  # documents in memory; then those of the next question are read anew from the cache
 _ASKED = 8  # properties that a question names
@@ -61,7 +63,7 @@ class LiveSource:
 
     Attributes:
         kb: what was fetched so far; another one after each call that fetched something.
-        pages: the items whose article may be asked for.
+        pages: the items whose article may be asked for, and what was asked for the turn that may.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class LiveSource:
         self._client, self._cache, self._at_hand, self._language = client, cache, at_hand, language
         self._max_age, self._seconds, self._has_pages = max_age * _DAY, seconds, pages
         self._answers: dict[tuple[str, str], dict[str, Any]] = {}  # of searches
-        self.pages: set[str] = set()
+        self.pages: dict[str, LiveLookup] = {}
         self._forget()
         self.kb = self._snapshot()
 
@@ -94,28 +96,39 @@ class LiveSource:
 
     # -- of a turn -----------------------------------------------------------------------------------------------------
 
-    def look_up_names(self, question: str, known: Iterable[str]) -> LiveLookup:
+    def look_up_names(self, question: str, spoken: Iterable[str] | None) -> LiveLookup:
         """Search the names of a question, and fetch what they may mean.
 
         Args:
             question: as it was asked.
-            known: the labels of what the conversation spoke of; None of them is searched.
+            spoken: names of what the conversation spoke of, which are not searched; None: there was no question before.
 
         Returns:
             What was asked; `look_up_facts` goes on with it.
         """
-        spoken = set(map(fold, known))
-        lookup = _Errand(FIRST, until(self._seconds))
-        names = [name for name in written_names(question, self._language) if fold(name) not in spoken]
+        known = f" {' | '.join(map(fold, spoken or ()))} "
+        errand = _Errand(FIRST, until(self._seconds))
         items: list[str] = []
+        names = written_names(question, self._language)
+        pieces = spans(question, self._language) if is_doubtful(question, self._language) else []
+        pieces = [piece for piece in pieces if f" {fold(piece)} " not in known]
+        if pieces and (names or spoken is None):
+            titled = dict(self._search(errand, "titled", "|".join(pieces), partial(self._titled, pieces)))
+            items += filter(None, titled.values())
+            names = longest(question, [*titled, *names])
+        names = [name for name in names if f" {fold(name)} " not in known]
         for name in names[:_NAMES]:
-            named = self._search(lookup, "named", name, self._client.named)
-            items += named or self._search(lookup, "told", name, self._client.told)
-        if not names and not spoken:
+            items += self._search(errand, "named", name, self._client.named) or self._search(
+                errand, "told", name, self._client.told
+            )
+        if not names and spoken is None:
             words = " ".join(word for word in fold(question).split() if word not in self._language.words.stop_words)
-            items += self._search(lookup, "told", words, self._client.told) if words else []
-        self._fetch(lookup, items[:MOST_IDS])
-        return lookup.record
+            items += self._search(errand, "told", words, self._client.told) if words else []
+        self._fetch(errand, items[:MOST_IDS])
+        return errand.record
+
+    def _titled(self, pieces: Sequence[str], _: str, end: float) -> list[tuple[str, str]]:
+        return list(self._client.titled(pieces, end).items())
 
     def look_up_facts(
         self, lookup: LiveLookup, question: str, about: Sequence[str], candidates: Sequence[str], is_first: bool
@@ -133,17 +146,22 @@ class LiveSource:
         errand = _Errand(most - len(lookup["requests"]), until(self._seconds), lookup)
         self._fetch(errand, about)
         words = self._language.properties.keywords(question)
-        subjects = self._subjects(errand, about[0], words) if about else []
+        subjects: list[str] = []
+        for item in [*about, *candidates][: max(1, errand.left - _BATCHES)] if about else ():
+            subjects += self._about(errand, item, words)
         wants_page = bool(self._has_pages and about and about[0] not in self.pages and self.kb.text(about[0]).title)
         errand.left -= _PAGE if wants_page and most == FIRST else 0
         wanted = self._wanted(about, candidates, words, subjects)
         self._fetch(errand, wanted[: max(1, errand.left) * MOST_IDS])
         errand.left += _PAGE if wants_page and most == FIRST else 0
         if wants_page and errand.left >= _PAGE:
-            self.pages.add(about[0])
+            self.pages[about[0]] = lookup
 
-    def _subjects(self, errand: _Errand, item: str, words: frozenset[str]) -> list[str]:
-        """The items that have facts about an item."""
+    def _about(self, errand: _Errand, item: str, words: frozenset[str]) -> list[str]:
+        """The items that have facts about an item; of very many those with a fact that is asked for, or a frequent one."""
+        subjects = self._search(errand, "about", item, self._client.subjects)
+        if MANY not in subjects:
+            return subjects
         keywords = self._language.properties.keywords
         asked = []
         for name, label, aliases in self.kb.properties():
@@ -152,7 +170,12 @@ class LiveSource:
                 asked.append((-share, int(name[1:]), name))
         properties = [name for _, _, name in sorted(asked)[:_ASKED]]
         properties = list(dict.fromkeys([*properties, *_INVERSE]))
-        return self._search(errand, "about", item, partial(self._client.subjects, properties=properties))
+        return self._search(
+            errand,
+            "asked about",
+            f"{item} {' '.join(properties)}",
+            lambda _, end: self._client.subjects_of(item, end, properties),
+        )
 
     def _wanted(
         self, about: Sequence[str], candidates: Sequence[str], words: frozenset[str], subjects: Sequence[str]
@@ -164,17 +187,17 @@ class LiveSource:
         asked: list[str] = []
         beside: list[str] = []
         for item in (*about, *candidates):
-            for prop, names in kb.unlabelled(item):
-                text = " ".join((kb.label(prop), *kb.aliases(prop)))
-                for name in names:
-                    is_asked = not words.isdisjoint(keywords(text))
-                    (properties if name[:1] == "P" else asked if is_asked else beside).append(name)
+            for prop, missing, at_hand in kb.not_fetched(item):
+                is_asked = not words.isdisjoint(keywords(" ".join((kb.label(prop), *kb.aliases(prop)))))
+                properties += (name for name in missing if name[:1] == "P")
+                (asked if is_asked else beside).extend(name for name in missing if name[:1] == "Q")
+                asked += at_hand if is_asked else ()  # the next question may be about it
         ranked = (*properties, *classes, *asked, *subjects[:_ABOUT], *beside, *subjects[_ABOUT:])
         return [name for name in dict.fromkeys(ranked) if name not in self._dates]
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
-    def _search(self, errand: _Errand, kind: str, text: str, ask: Callable[[str, float], list[str]]) -> list[str]:
+    def _search(self, errand: _Errand, kind: str, text: str, ask: Callable[[str, float], list[T]]) -> list[T]:
         """The items that a search finds, as kept or asked for."""
         place = (kind, text)
         key = ("live search", kind, *self._client.addresses, _VERSION, text)
@@ -242,7 +265,7 @@ class LiveSource:
         if document is not None:
             page = f"{self._client.site}/w/index.php?title={entity.id}&oldid={entity.lastrevid}"
             origin = Origin(url=f"{self._client.site}/wiki/{entity.id}", revision_url=page, date=entity.modified[:10])
-            self._documents.add(document, origin)
+            self._documents.add(document, origin, entity.articles)
 
     def _key(self, name: str) -> tuple[str | int, ...]:
         return "live entity", self._client.addresses.wikidata, _VERSION, name
@@ -275,19 +298,6 @@ class _Errand:
             self.record["failures"].append(one_line(error))
             self.left = 0
             return None
-
-
-def written_names(question: str, language: Language) -> list[str]:
-    """The names of a question by their capitals, the longest first; of one without capitals there are none."""
-    names = []
-    for match in language.names.written.finditer(question):
-        words = match[0].split()
-        while words and fold(words[0]) in language.words.not_names and (len(words) == 1 or fold(words[0]) != "the"):
-            words = words[1:]
-        name = " ".join(words).strip(".'’").removesuffix("'s").removesuffix("’s")
-        if name and not name.isdigit():
-            names.append(name)
-    return sorted(dict.fromkeys(names), key=lambda name: -len(name))
 
 
 def kept_entities(cache: Cache, wikidata: str) -> Iterator[str]:

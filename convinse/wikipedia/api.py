@@ -71,6 +71,27 @@ class _Sitelinks(msgspec.Struct):
     sitelinks: dict[str, _Sitelink] = {}
 
 
+class _NamedPages(NamedTuple):
+    """Where titles lead, and the items of the pages there."""
+
+    forward: dict[str, str]
+    pages: dict[str, str]  # title -> item, or an empty string
+
+    def has(self, title: str) -> bool:
+        return self._last(title) in self.pages
+
+    def item(self, title: str) -> LinkedItem | None:
+        last = self._last(title)
+        return LinkedItem(item, last) if (item := self.pages.get(last)) else None
+
+    def _last(self, title: str) -> str:
+        seen: set[str] = set()
+        while title in self.forward and title not in seen:
+            seen.add(title)
+            title = self.forward[title]
+        return title
+
+
 class MediaWikiApi:
     """The three questions that evidences of live pages need. No request is sent before the first of them is asked.
 
@@ -145,31 +166,49 @@ class MediaWikiApi:
         item = page.properties.get("wikibase_item")
         return RawPage(page.title, page.text, page.revid, item if isinstance(item, str) else "", bool(page.redirects))
 
-    def items_of(self, titles: Iterable[str], until: float) -> Iterator[dict[str, LinkedItem | None]]:
+    def items_of(
+        self, titles: Iterable[str], until: float, page: str | None = None
+    ) -> Iterator[dict[str, LinkedItem | None]]:
         """Title -> item, batch by batch, for titles as they are linked; None for a page without an item or no page.
+
+        Args:
+            titles: at most 50 are asked for at once.
+            until: see the class.
+            page: an article that links to them; those of more than 50 are asked for as its links, 500 at once.
 
         Raises:
             NetworkError: the server cannot be asked, or its answer cannot be used; what was yielded before is good.
         """
-        for batch in _batches(titles):
-            pages: dict[str, str] = {}
-            forward: dict[str, str] = {}
-            params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1"}
-            more: dict[str, str] = {}
-            for _ in range(_MAX_PARTS):
-                answer = self._client.ask(self.wikipedia, {**params, "titles": "|".join(batch), **more}, until) or {}
-                query = self._client.shape(self.wikipedia, answer.get("query"), _Query)
-                forward.update({step.source: step.to for step in (*query.normalized, *query.redirects)})
-                for page in query.pages:
-                    item = page.pageprops.get("wikibase_item")
-                    if isinstance(item, str) and item:
-                        pages[page.title] = item
-                if not isinstance(answer.get("continue"), dict):
-                    break
-                more = {name: str(value) for name, value in answer["continue"].items()}
-            else:
-                raise self._client.strange(self.wikipedia, "a query that continues without end")
-            yield {title: _follow(title, forward, pages) for title in batch}
+        batches = list(_batches(titles))
+        if page is not None and len(batches) > 1:
+            links = {"titles": page, "generator": "links", "gplnamespace": "0", "gpllimit": "max"}
+            linked = self._pages(links, until)
+            known = {title: linked.item(title) for batch in batches for title in batch if linked.has(title)}
+            yield known
+            batches = list(_batches(title for batch in batches for title in batch if title not in known))
+        for batch in batches:
+            named = self._pages({"titles": "|".join(batch)}, until)
+            yield {title: named.item(title) for title in batch}
+
+    def _pages(self, chosen: dict[str, str], until: float) -> _NamedPages:
+        """The pages that a query chooses."""
+        pages: dict[str, str] = {}
+        forward: dict[str, str] = {}
+        params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1", **chosen}
+        more: dict[str, str] = {}
+        for _ in range(_MAX_PARTS):
+            answer = self._client.ask(self.wikipedia, {**params, **more}, until) or {}
+            query = self._client.shape(self.wikipedia, answer.get("query"), _Query)
+            forward.update({step.source: step.to for step in (*query.normalized, *query.redirects)})
+            for page in query.pages:
+                item = page.pageprops.get("wikibase_item")
+                if isinstance(item, str) and item:
+                    pages[page.title] = item
+                pages.setdefault(page.title, "")
+            if not isinstance(answer.get("continue"), dict):
+                return _NamedPages(forward, pages)
+            more = {name: str(value) for name, value in answer["continue"].items()}
+        raise self._client.strange(self.wikipedia, "a query that continues without end")
 
     def close(self) -> None:
         """Close the connections."""
@@ -191,11 +230,3 @@ def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
         size += length
     if batch:
         yield batch
-
-
-def _follow(title: str, forward: dict[str, str], pages: dict[str, str]) -> LinkedItem | None:
-    seen: set[str] = set()
-    while title in forward and title not in seen:
-        seen.add(title)
-        title = forward[title]
-    return LinkedItem(pages[title], title) if title in pages else None
