@@ -18,6 +18,7 @@ class Wiki(Server):
         self.items = {}  # title -> item
         self.sitelinks = {}  # item -> title
         self.faults = []
+        self.change = ok  # a good answer into a step
         self.requests = []
         self.shown = None  # a file that requests are written to
         self.delay = 0.0
@@ -35,6 +36,11 @@ class Wiki(Server):
             path.append({"from": title, "to": self.redirects[title]})
             title = self.redirects[title]
         return title, path
+
+    def answer(self, path, params):
+        if path.startswith("/sparql"):
+            return self.sparql_answer(params["query"])
+        return getattr(self, params["action"])(params)
 
     def parse(self, params):
         title, redirects = self.follow(normal(params["page"]))
@@ -90,8 +96,7 @@ class _WikiHandler(Handler):
             print(" ".join(f"{name}={value}" for name, value in params.items()), file=wiki.shown, flush=True)
         try:
             wiki.stopped.wait(wiki.delay)
-            answer = wiki.sparql_answer if self.path.startswith("/sparql") else None
-            step = fault or ok(answer(params["query"]) if answer else getattr(wiki, params["action"])(params))
+            step = fault or wiki.change(wiki.answer(self.path, params))
         finally:
             with wiki.lock:
                 wiki.under_way -= 1  # before the answer: its reader may be back at once

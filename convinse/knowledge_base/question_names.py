@@ -19,7 +19,8 @@ def written_names(question: str, language: Language) -> list[str]:
     names: list[str] = []
     for match in language.names.written.finditer(question):
         words = match[0].split()
-        while words and not match.start() and fold(words[0]) in language.words.not_names:
+        is_first = not question[: match.start()].strip()
+        if is_first and fold(words[0]) in language.words.not_names and (len(words) == 1 or fold(words[0]) != "the"):
             words = words[1:]  # "Which", "Did", "Name the"
         while words and words[0].islower():
             words = words[1:]
