@@ -150,10 +150,11 @@ class LiveSource:
         for item in [*about, *candidates][: max(1, errand.left - _BATCHES)] if about else ():
             subjects += self._about(errand, item, words)
         wants_page = bool(self._has_pages and about and about[0] not in self.pages and self.kb.text(about[0]).title)
-        errand.left -= _PAGE if wants_page and most == FIRST else 0
+        for_page = _PAGE if wants_page and errand.left > _PAGE else 0  # facts come first
+        errand.left -= for_page
         wanted = self._wanted(about, candidates, words, subjects)
         self._fetch(errand, wanted[: max(1, errand.left) * MOST_IDS])
-        errand.left += _PAGE if wants_page and most == FIRST else 0
+        errand.left += for_page
         if wants_page and errand.left >= _PAGE:
             self.pages[about[0]] = lookup
 
