@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
@@ -212,7 +212,8 @@ class WikipediaRetriever:
             raise _NoPageError
         label_of = self._labels or self.resources.kb.label
         evidences: list[Evidence] = kept["evidences"]
-        site, path = self.config.ers_wikipedia_api.partition("/w/")[0], quote(kept["title"].replace(" ", "_"))
+        address, path = urlsplit(self.config.ers_wikipedia_api), quote(kept["title"].replace(" ", "_"))
+        site = f"{address.scheme}://{address.netloc}"
         origin = Origin(
             url=f"{site}/wiki/{path}",
             revision_url=f"{site}/w/index.php?title={path}&oldid={kept['revision']}",

@@ -150,7 +150,7 @@ class WikidataClient:
         """The items of the articles that Wikipedia finds for some words, best first."""
         wikipedia = self.addresses.wikipedia
         params = {"action": "query", "generator": "search", "gsrsearch": words[:_LONGEST_SEARCH], "gsrlimit": str(_LIMIT),
-                  "gsrnamespace": "0", "gsrenablerewrites": "1", "prop": "pageprops", "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
+                  "gsrnamespace": "0", "gsrwhat": "text", "gsrenablerewrites": "1", "prop": "pageprops", "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
         pages = self._pages(wikipedia, params, until)
         return _items(page.item for page in pages)
 
