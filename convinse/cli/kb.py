@@ -1,4 +1,4 @@
-"""Commands of the knowledge base: build, info, search, serve."""
+"""Commands of the knowledge base: build, grow, info, search, serve."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, add_address, languages, size
+from .arguments import Commands, add_address, add_set, configured, languages, size
 from .output import printable
 from .tables import console, print_pairs
 
@@ -20,7 +20,7 @@ _FIRST_FACTS = 20  # shown by kb search
 
 
 def add(commands: Commands) -> None:
-    """`kb build|info|search|serve`."""
+    """`kb build|grow|info|search|serve`."""
     commands = commands.group("kb", "build, inspect, query or serve an embedded knowledge base")
 
     sub = commands.add("build", _kb_build, "build the index of a Wikidata JSON dump")
@@ -29,6 +29,12 @@ def add(commands: Commands) -> None:
     sub.add_argument("--memory", type=size, default="4GB", metavar="SIZE", help="such as 512MB (default 4GB)")
     sub.add_argument("--language", type=languages, default="en", metavar="CODE",
                      help="of the labels; several by comma, the preferred first (default en; mul always follows)")  # fmt: skip
+
+    sub = commands.add("grow", _kb_grow, "keep what live questions fetched as a knowledge base")
+    sub.add_argument("folder", metavar="DIR", help="the index; an older one there is replaced by one that has more")
+    sub.add_argument("--from", dest="config", default="live", metavar="CONFIG",
+                     help="the configuration that was asked with (default live: live.yml), whose cache is read")  # fmt: skip
+    add_set(sub)
 
     sub = commands.add("info", _kb_info, "what an index holds")
     sub.add_argument("folder", metavar="DIR")
@@ -49,6 +55,20 @@ def _kb_build(options: argparse.Namespace) -> int:
     output = Path(options.output)
     build(Path(options.dump), output, memory=options.memory, languages=options.language, quiet=options.quiet)
     _print_kb(output)
+    return 0
+
+
+def _kb_grow(options: argparse.Namespace) -> int:
+    from ..config import SNAPSHOT, resolve
+    from ..knowledge_base.growing import grow
+    from ..knowledge_base.index import KnowledgeBase
+    from ..resources import Resources
+
+    options.config = "live.yml" if options.config == "live" else options.config
+    config, folder = configured(options), Path(options.folder)
+    with Resources(config) as resources, closing(KnowledgeBase(resolve(SNAPSHOT + "kb"))) as at_hand:
+        grow(folder, resources.cache, config.ers_wikidata_api, at_hand, options.quiet)
+    _print_kb(folder)
     return 0
 
 

@@ -8,15 +8,22 @@ import pytest
 
 from case_tables import each_case
 from convinse.config import load_config
+from convinse.knowledge_base.growing import grow
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.knowledge_base.layout import read_manifest
 from convinse.knowledge_base.question_names import is_doubtful, spans, written_names
 from convinse.language.language import english
 from convinse.pipeline import Pipeline
 from convinse.resources import Resources
 from convinse.support import web
+from convinse.support.cache import Cache
+from convinse.support.errors import DataError, OutputError
 from handmade import claim, document, q
 from live_world import live_world
 from loopback import cut, ok, silent, status
 from mediawiki import error
+from places import SNAPSHOT
+from refusals import refused
 
 DIRECTOR = "Who directed Titanic?"
 
@@ -292,6 +299,24 @@ def test_hostile_answers_end_in_a_line(wiki, workdir, monkeypatch):
             resources.linker.link(DIRECTOR)
             resources.kb.neighborhood("Q44578")
             assert all("\n" not in failure and len(failure) < 600 for failure in turns[0]["live"]["failures"])
+
+
+# --- kept as a knowledge base of its own
+
+
+def test_what_was_fetched_grows_into_a_knowledge_base(asking, wiki, workdir, closed, world_index):
+    asking(DIRECTOR)
+    cache, at_hand = closed(Cache("cache")), closed(KnowledgeBase(SNAPSHOT / "kb"))
+    folder = workdir / "grown"
+    grow(folder, cache, wiki.api, at_hand)
+    (turn,) = asking(DIRECTOR, kb_path=str(folder))
+    assert best(turn) == "James Cameron" and "live" not in turn
+    items = read_manifest(folder).items
+    asking("Who wrote The Hobbit?")
+    grow(folder, cache, wiki.api, at_hand)
+    assert read_manifest(folder).items > items
+    refused(OutputError, lambda: grow(world_index, cache, wiki.api, at_hand), "items that the cache lacks")
+    refused(DataError, lambda: grow(folder, closed(Cache("other")), wiki.api, at_hand), "--live")
 
 
 # --- what questions name
