@@ -106,7 +106,7 @@ class Resources:
 
     @property
     def live(self) -> LiveSource | None:
-        """What looks questions up, with `kb_path: live`; else None."""
+        """What looks questions up if the knowledge base is a live one; else None."""
         return self._opened("live", self._open_live) if self.config.kb_path == LIVE else None
 
     def _open_live(self) -> LiveSource:

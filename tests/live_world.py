@@ -2,7 +2,7 @@
 
 By itself it serves until Ctrl-C and shows what it is asked:
 
-    python tests/live_world.py [DUMP] [--port N]
+    python tests/live_world.py [DUMP] [--pages FILE] [--port N]
 """
 
 import argparse
@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 
@@ -265,10 +266,14 @@ def live_world(documents=None):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("dump", nargs="?", type=Path)
+    parser.add_argument("--pages", type=Path, help="saved pages: JSON lines with title, qid and html, packed")
     parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
     server = World(small_world() if options.dump is None else documents_of(options.dump), options.port)
     _ = server.index
+    with gzip.open(options.pages) if options.pages else nullcontext(()) as pages:
+        for page in map(json.loads, pages):
+            server.pages[page["title"]], server.items[page["title"]] = page["html"], page["qid"]
     print(f"{server.api} {server.sparql}", flush=True)
     server.shown = sys.stdout
     server.serve_forever()
