@@ -7,6 +7,7 @@ By itself it serves until Ctrl-C and shows what it is asked:
 
 import argparse
 import gzip
+import html
 import json
 import re
 import sys
@@ -14,6 +15,7 @@ from collections import defaultdict
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import unquote
 
 from convinse.language.text import fold
 from handmade import world
@@ -149,8 +151,8 @@ class World(Wiki):
 
     def links(self, params):
         title, redirects = self.follow(params["titles"])
-        linked = re.findall(r'<a href="/wiki/([^"#]+)', self.pages.get(title, ""))
-        names = list(dict.fromkeys(name.replace("_", " ") for name in linked))
+        linked = re.findall(r'<a href="[^"]*/wiki/([^"#?]+)', self.pages.get(title, ""))
+        names = list(dict.fromkeys(unquote(html.unescape(name)).replace("_", " ") for name in linked))
         steps = [step for name in names for step in self.follow(name)[1]]
         pages = [{"pageid": 1, "ns": 0, "title": own} | ({"pageprops": {"wikibase_item": self.items[own]}} if own in self.items else {})
                  for own in dict.fromkeys(self.follow(name)[0] for name in names)]  # fmt: skip
@@ -268,6 +270,7 @@ def main():
     parser.add_argument("dump", nargs="?", type=Path)
     parser.add_argument("--pages", type=Path, help="saved pages: JSON lines with title, qid and html, packed")
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--quiet", action="store_true", help="do not show what is asked")
     options = parser.parse_args()
     server = World(small_world() if options.dump is None else documents_of(options.dump), options.port)
     _ = server.index
@@ -275,7 +278,7 @@ def main():
         for page in map(json.loads, pages):
             server.pages[page["title"]], server.items[page["title"]] = page["html"], page["qid"]
     print(f"{server.api} {server.sparql}", flush=True)
-    server.shown = sys.stdout
+    server.shown = None if options.quiet else sys.stdout
     server.serve_forever()
 
 

@@ -148,6 +148,7 @@ class WikipediaRetriever:
             lookup = live.pages.get(item_id) if live is not None else None
             if live is not None and lookup is None:  # a turn asks for few pages
                 return self._labelled(kept)
+            before = self._api.sent
             try:
                 fetched = self._fetch(item_id, title)
             except NetworkError as error:
@@ -158,7 +159,8 @@ class WikipediaRetriever:
                     return self._labelled(kept)
                 raise _NoPageError from error
             if lookup is not None:
-                lookup["requests"].append(f"article {title}")
+                sent = self._api.sent - before
+                lookup["requests"] += [f"article {title}", *[f"links of {title}"] * (sent - 1)][:sent]
             self.cache.put(*key, value=fetched)
             return self._labelled(fetched)
 

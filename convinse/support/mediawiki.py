@@ -30,10 +30,14 @@ class MediaWikiClient:
         contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
         remedy: what to do when a wiki cannot be used; the end of an error's message.
         max_bytes: of an answer; the largest rendered articles have about 5 MB.
+
+    Attributes:
+        sent: requests so far, each counted once however often it was tried.
     """
 
     def __init__(self, contact: str | None, remedy: str, max_bytes: int = 16 << 20) -> None:
         self._remedy = remedy
+        self.sent = 0
         self._web = WebSession(
             read_timeout=30.0,
             deadline=600.0,
@@ -64,6 +68,7 @@ class MediaWikiClient:
         """The JSON object that a request answers. Raises `NetworkError` as `ask` does."""
         if not _SLOTS.acquire(timeout=max(0.0, until - time.monotonic())):
             raise NetworkError(f"{host_of(address)}: not asked, as other requests took all the time; {self._remedy}")
+        self.sent += 1
         try:
             answer = self._web.get_json(address, params, until)
         finally:

@@ -210,6 +210,11 @@ class MediaWikiApi:
             more = {name: str(value) for name, value in answer["continue"].items()}
         raise self._client.strange(self.wikipedia, "a query that continues without end")
 
+    @property
+    def sent(self) -> int:
+        """Requests so far."""
+        return self._client.sent
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()

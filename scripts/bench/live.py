@@ -56,7 +56,7 @@ def served(bench: Bench) -> Iterator[list[str]]:
     tests = project_root() / "tests"
     paths = os.pathsep.join([str(tests), str(project_root()), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
-        [sys.executable, str(tests / "live_world.py"), str(wikidata_27k(bench.folder))],
+        [sys.executable, str(tests / "live_world.py"), str(wikidata_27k(bench.folder)), "--quiet"],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths},
     )  # fmt: skip
     try:
