@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -40,7 +40,7 @@ from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
 from .language_models.model_server import ModelServer
-from .records.conversation import Turn, asked_in_full
+from .records.conversation import Turn, asked_in_full, names_spoken_of
 from .records.evidence import Row
 from .records.literals import is_item
 from .records.ranked_rows import RowForm
@@ -94,7 +94,7 @@ class Resources:
     @property
     def kb(self) -> KnowledgeBase:
         """The knowledge base of `kb_path`, or the names of documents. Raises `IndexFileError`: it is missing, damaged or of another format."""
-        if self._kb is None and self.live is not None:
+        if self.live is not None:
             return self.live.kb
         return self._kb or self._opened("kb", self._open_kb)
 
@@ -107,7 +107,8 @@ class Resources:
     @property
     def live(self) -> LiveSource | None:
         """What looks questions up if the knowledge base is a live one; else None."""
-        return self._opened("live", self._open_live) if self.config.kb_path == LIVE else None
+        is_live = self.config.kb_path == LIVE and self._kb is None
+        return self._opened("live", self._open_live) if is_live else None
 
     def _open_live(self) -> LiveSource:
         config = self.config
@@ -136,7 +137,7 @@ class Resources:
             return False
         before = live.kb
         for turn, history in zip(turns, histories, strict=True):
-            turn["live"] = live.look_up_names(turn["question"], _spoken(history) if history else None)
+            turn["live"] = live.look_up_names(turn["question"], names_spoken_of(history) if history else None)
         return self._renew_what_is_made_of(before)
 
     def look_up_facts(self, turns: Sequence[Turn]) -> bool:
@@ -145,14 +146,23 @@ class Resources:
             return False
         before = live.kb
         for turn in turns:
-            if "live" in turn and "representation" in turn:
-                own = turn["representation"]
-                about = [item["id"] for item in (*own["entities"], *own["context"]) if is_item(item["id"])]
-                candidates = [candidate["item"]["id"] for candidate in own["candidates"]]
+            if "live" in turn:
+                about, candidates = self._items_of(turn)
                 live.look_up_facts(
                     turn["live"], asked_in_full(turn), about, candidates, not turn.get("history_answers")
                 )
         return self._renew_what_is_made_of(before)
+
+    def _items_of(self, turn: Turn) -> tuple[list[str], list[str]]:
+        """The items that an understood question is about, and all that its names may mean."""
+        own = turn.get("representation")
+        if own is None:
+            linked = [mention.candidates for mention in self.linker.link(turn["structured_representation"])]
+            return [candidates[0].id for candidates in linked], [
+                item.id for candidates in linked for item in candidates
+            ]
+        about = [item["id"] for item in (*own["entities"], *own["context"]) if is_item(item["id"])]
+        return about, [candidate["item"]["id"] for candidate in own["candidates"]]
 
     def _renew_what_is_made_of(self, kb: KnowledgeBase) -> bool:
         if self.kb is kb:
@@ -377,16 +387,6 @@ class Resources:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _spoken(history: Sequence[Turn]) -> Iterator[str]:
-    """What a conversation spoke of, by its labels and by the words of its questions."""
-    for turn in history:
-        representation = turn.get("representation")
-        if representation is not None:
-            yield from (item["label"] for item in (*representation["entities"], *representation["context"]))
-            yield from (candidate["question_word"] for candidate in representation["candidates"])
-        yield from (answer["label"] for answer in turn.get("answers", ()))
 
 
 def _open_dump(path: Path) -> WikipediaDump:

@@ -112,15 +112,17 @@ class LiveSource:
         names = written_names(question, self._language)
         pieces = spans(question, self._language) if is_doubtful(question, self._language) else []
         pieces = [piece for piece in pieces if f" {fold(piece)} " not in known]
+        titled: dict[str, str] = {}
         if pieces and (names or spoken is None):
             titled = dict(self._search(errand, "titled", "|".join(pieces), partial(self._titled, pieces)))
             items += filter(None, titled.values())
             names = longest(question, [*titled, *names])
-        names = [name for name in names if f" {fold(name)} " not in known]
-        for name in names[:_NAMES]:
-            items += self._search(errand, "named", name, self._client.named) or self._search(
-                errand, "told", name, self._client.told
-            )
+        names = [name for name in names if f" {fold(name)} " not in known][:_NAMES]
+        for name in names:
+            if titled.get(name) and len(names) > 1:
+                continue  # other things of the name are left out where requests are few
+            named = self._search(errand, "named", name, self._client.named)
+            items += named or ([] if titled.get(name) else self._search(errand, "told", name, self._client.told))
         if not names and spoken is None:
             words = " ".join(word for word in fold(question).split() if word not in self._language.words.stop_words)
             items += self._search(errand, "told", words, self._client.told) if words else []
@@ -147,7 +149,8 @@ class LiveSource:
         self._fetch(errand, about)
         words = self._language.properties.keywords(question)
         subjects: list[str] = []
-        for item in [*about, *candidates][: max(1, errand.left - _BATCHES)] if about else ():
+        items = list(dict.fromkeys([*about, *candidates])) if about else []
+        for item in items[: max(1, errand.left - _BATCHES)]:
             subjects += self._about(errand, item, words)
         wants_page = bool(self._has_pages and about and about[0] not in self.pages and self.kb.text(about[0]).title)
         for_page = _PAGE if wants_page and errand.left > _PAGE else 0  # facts come first
@@ -155,6 +158,8 @@ class LiveSource:
         wanted = self._wanted(about, candidates, words, subjects)
         self._fetch(errand, wanted[: max(1, errand.left) * MOST_IDS])
         errand.left += for_page
+        if len(self.pages) > _MOST:
+            self.pages.clear()
         if wants_page and errand.left >= _PAGE:
             self.pages[about[0]] = lookup
 
@@ -210,6 +215,8 @@ class LiveSource:
                 self._cache.put(*key, value=kept)
         if kept is None:
             return []
+        if len(self._answers) > _MOST:
+            self._answers.clear()
         self._answers[place] = kept
         return list(kept["items"])
 
@@ -295,7 +302,7 @@ class _Errand:
             self.record["requests"].append(shown)
             return send(self._end)
         except NetworkError as error:
-            LOGGER.warning("%s: %s", shown, error)
+            LOGGER.info("%s: %s", shown, error)
             self.record["failures"].append(one_line(error))
             self.left = 0
             return None

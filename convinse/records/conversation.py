@@ -5,7 +5,7 @@ The shapes are those of CONVINSE and ConvMix (Christmann et al., SIGIR 2022).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypedDict
 
 import msgspec
@@ -272,6 +272,16 @@ def stored_answers(turn: Mapping[str, Any]) -> Any:
 def answers_in_own_form(answers: Any) -> Any:
     """Ranked answers of `stored_answers`; what is no list stays."""
     return [_with_entity(answer) for answer in answers] if isinstance(answers, list) else answers
+
+
+def names_spoken_of(history: Iterable[Turn]) -> Iterator[str]:
+    """What a conversation spoke of, by its labels and by the words of its questions."""
+    for turn in history:
+        representation = turn.get("representation")
+        if representation is not None:
+            yield from (item["label"] for item in (*representation["entities"], *representation["context"]))
+            yield from (candidate["question_word"] for candidate in representation["candidates"])
+        yield from (answer["label"] for answer in turn.get("answers", ()))
 
 
 def _with_entity(answer: Any) -> Any:
