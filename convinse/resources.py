@@ -113,10 +113,11 @@ class Resources:
     def _open_live(self) -> LiveSource:
         config = self.config
         addresses = LiveAddresses(config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql)
+        client, at_hand = WikidataClient(addresses, config.ers_user_agent), KnowledgeBase(resolve(SNAPSHOT + "kb"))
         return LiveSource(
-            WikidataClient(addresses, config.ers_user_agent),
+            client,
             self.cache,
-            KnowledgeBase(resolve(SNAPSHOT + "kb")),
+            at_hand,
             self.language,
             max_age=config.live_max_age,
             seconds=config.live_deadline,

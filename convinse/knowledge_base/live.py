@@ -155,8 +155,10 @@ class LiveSource:
         wants_page = bool(self._has_pages and about and about[0] not in self.pages and self.kb.text(about[0]).title)
         for_page = _PAGE if wants_page and errand.left > _PAGE else 0  # facts come first
         errand.left -= for_page
-        wanted = self._wanted(about, candidates, words, subjects)
-        self._fetch(errand, wanted[: max(1, errand.left) * MOST_IDS])
+        while wanted := self._wanted(about, candidates, words, subjects):  # what came may speak of more
+            self._fetch(errand, wanted[:MOST_IDS])
+            if errand.left <= 0:
+                break
         errand.left += for_page
         if len(self.pages) > _MOST:
             self.pages.clear()
