@@ -94,9 +94,7 @@ class Resources:
     @property
     def kb(self) -> KnowledgeBase:
         """The knowledge base of `kb_path`, or the names of documents. Raises `IndexFileError`: it is missing, damaged or of another format."""
-        if self.live is not None:
-            return self.live.kb
-        return self._kb or self._opened("kb", self._open_kb)
+        return self._kb or (self.live.kb if self.live is not None else self._opened("kb", self._open_kb))
 
     def _open_kb(self) -> KnowledgeBase:
         if self.config.kb_path != NO_KB:
@@ -155,7 +153,6 @@ class Resources:
         return self._renew_what_is_made_of(before)
 
     def _items_of(self, turn: Turn) -> tuple[list[str], list[str]]:
-        """The items that an understood question is about, and all that its names may mean."""
         own = turn.get("representation")
         if own is None:
             linked = [mention.candidates for mention in self.linker.link(turn["structured_representation"])]
@@ -168,9 +165,7 @@ class Resources:
     def _renew_what_is_made_of(self, kb: KnowledgeBase) -> bool:
         if self.kb is kb:
             return False
-        with self._lock:
-            for name in _OF_THE_KB:
-                self._open.pop(name, None)
+        self._let_go(*_OF_THE_KB)
         return True
 
     @property
@@ -228,11 +223,14 @@ class Resources:
         dump = self._open.get("wikipedia")
         if not (isinstance(dump, DocumentIndex) and dump.has_changed):
             return False
-        with self._lock:
-            for name in ("wikipedia", "kb", "row form", *_OF_THE_KB):
-                self._open.pop(name, None)
-            dump.close()
+        self._let_go("wikipedia", "kb", "row form", *_OF_THE_KB)
+        dump.close()
         return True
+
+    def _let_go(self, *names: str) -> None:
+        with self._lock:
+            for name in names:
+                self._open.pop(name, None)
 
     # -- models --------------------------------------------------------------------------------------------------------
 
