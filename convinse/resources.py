@@ -134,7 +134,7 @@ class Resources:
         """Look up what questions name, if the knowledge base is live; True if it is another one now. Adds `live` to the turns."""
         if (live := self.live) is None:
             return False
-        before = live.kb
+        before = live.renew()
         for turn, history in zip(turns, histories, strict=True):
             turn["live"] = live.look_up_names(turn["question"], names_spoken_of(history) if history else None)
         return self._renew_what_is_made_of(before)

@@ -183,9 +183,12 @@ class _Index:
             text = " ".join((*own, *(self.labels.get(value, "") for value in objects)))
             for word in fold(text).split():
                 self.words[word].add(item)
+        taken = set(self.titles.values())
         for item, label in self.labels.items():  # not all articles are in the data
             if item not in self.titles and label[:1].isupper():
-                self.titles[item] = label
+                plain = re.sub(r"\s*\([^()]*\)$", "", label)
+                self.titles[item] = label if plain in taken else plain
+                taken.add(self.titles[item])
         self.sorted_forms = sorted(self.forms)
         self.items_by_title = {title: item for item, title in self.titles.items()}
 

@@ -42,7 +42,7 @@ _NAMES = 2  # of a question that are searched
 _MOST = 10_000  # documents in memory; then those of the next question are read anew from the cache
 _ASKED = 8  # properties that a question names
 _ABOUT = 25  # items with facts about another that come before what its other facts speak of
-# what other items are told to have to do with people, works, organisations and places: the most frequent in the embedded knowledge base
+# how other items have to do with people, works and organisations: asked for where very many do
 _INVERSE = (
     "P50", "P57", "P161", "P175", "P86", "P58", "P54", "P170", "P112", "P179", "P361", "P26", "P22", "P25", "P40", "P162",
     "P1441", "P674", "P144", "P286", "P264", "P69", "P108", "P166", "P1346", "P710",
@@ -58,7 +58,7 @@ class LiveSource:
         at_hand: a knowledge base whose labels of classes, countries and properties need not be asked for.
         language: of questions.
         max_age: days for which an answer counts.
-        seconds: for a turn in all.
+        seconds: for the names of a turn, and as many for its facts.
         pages: whether articles are asked for, too, by whoever reads them; they count among the requests.
 
     Attributes:
@@ -90,6 +90,12 @@ class LiveSource:
         self._redirects: dict[str, str] = {}
         self._digest = hashlib.sha256(self._client.site.encode())
 
+    def renew(self) -> KnowledgeBase:
+        """Forget what is too old, or too much, before turns are looked up; return the knowledge base so far."""
+        if len(self._dates) > _MOST or not self._is_fresh(min(self._dates.values(), default=_now().isoformat())):
+            self._forget()
+        return self.kb
+
     def _snapshot(self) -> FetchedKnowledgeBase:
         build_id = f"live {self._digest.hexdigest()[:16]}"
         return FetchedKnowledgeBase(self._documents, self._redirects, self._at_hand, build_id)
@@ -119,8 +125,8 @@ class LiveSource:
             names = longest(question, [*titled, *names])
         names = [name for name in names if f" {fold(name)} " not in known][:_NAMES]
         for name in names:
-            if titled.get(name) and len(names) > 1:
-                continue  # other things of the name are left out where requests are few
+            if titled.get(name) and len(names) > 1 and " " in name:
+                continue  # few other things have a name of several words
             named = self._search(errand, "named", name, self._client.named)
             items += named or ([] if titled.get(name) else self._search(errand, "told", name, self._client.told))
         if not names and spoken is None:
@@ -224,7 +230,7 @@ class LiveSource:
 
     def _fetch(self, errand: _Errand, names: Iterable[str]) -> None:
         """Have the documents of items and properties in memory, as kept or asked for."""
-        wanted = [name for name in dict.fromkeys(names) if not self._is_fresh(self._dates.get(name))]
+        wanted = [name for name in dict.fromkeys(names) if name not in self._dates]
         kept = {name: own for name in wanted if (own := self._cache.get(*self._key(name))) is not None}
         missing = [name for name in wanted if name not in kept or not self._is_fresh(kept[name]["date"])]
         for start in range(0, len(missing), MOST_IDS):
@@ -249,17 +255,12 @@ class LiveSource:
 
     def _take(self, kept: dict[str, dict[str, Any]]) -> bool:
         """Read kept documents into memory; False if there are none."""
-        read = [
-            (name, own["date"], own["entity"]) for name, own in kept.items() if self._dates.get(name) != own["date"]
-        ]
-        if len(self._dates) + len(read) > _MOST or any(name in self._documents.origins for name, _, _ in read):
-            self._forget()  # a document in memory cannot be changed
-        for name, date, line in read:
-            self._dates[name] = date
-            self._digest.update(f"{name} {date}".encode())
+        for name, own in kept.items():
+            self._dates[name], line = own["date"], own["entity"]
+            self._digest.update(f"{name} {own['date']}".encode())
             if line is not None:
                 self._read(name, line)
-        return bool(read)
+        return bool(kept)
 
     def _read(self, name: str, line: str) -> None:
         entity = msgspec.json.decode(line, type=FetchedEntity)
@@ -280,8 +281,8 @@ class LiveSource:
     def _key(self, name: str) -> tuple[str | int, ...]:
         return "live entity", self._client.addresses.wikidata, _VERSION, name
 
-    def _is_fresh(self, date: str | None) -> bool:
-        return date is not None and 0 <= (_now() - datetime.fromisoformat(date)).total_seconds() < self._max_age
+    def _is_fresh(self, date: str) -> bool:
+        return 0 <= (_now() - datetime.fromisoformat(date)).total_seconds() < self._max_age
 
     def close(self) -> None:
         """Close the connections."""
