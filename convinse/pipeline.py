@@ -216,9 +216,13 @@ class Pipeline:
         for stage in stages:
             start = time.perf_counter()
             if stage == "qu":
+                if self.resources.look_up_names(turns, histories):
+                    self._build_stages()
                 understand(self.qu, turns, histories, use_gold_answers)
             elif stage == "ers":
                 self.resources.models.forget()  # the texts of other turns
+                if self.resources.look_up_facts(turns):
+                    self._build_stages()
                 retrieve(self.ers, turns, sources, self.config.evs_max_evidences)
             else:
                 answer(self.ha, turns, sources, self.config.ha_max_answers)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import numpy as np
 
 from .answer_typing import AnswerTyping
-from .config import NO_KB, SNAPSHOT, Config, cache_path, resolve
+from .config import LIVE, NO_KB, SNAPSHOT, Config, cache_path, resolve
 from .documents.index import DocumentIndex
 from .documents.names import DocumentNames
 from .encoder.answer_classes import has_answer_type
@@ -33,16 +33,21 @@ from .encoder.yes_no_reader import YesNoReader, has_yes_no
 from .knowledge_base.index import KnowledgeBase
 from .knowledge_base.lifetimes import Lifetimes
 from .knowledge_base.linking import EntityLinker
+from .knowledge_base.live import LiveSource
 from .knowledge_base.search_space import SearchSpace
+from .knowledge_base.wikidata_client import LiveAddresses, WikidataClient
 from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
 from .language_models.model_server import ModelServer
+from .records.conversation import Turn, asked_in_full, names_spoken_of
 from .records.evidence import Row
+from .records.literals import is_item
 from .records.ranked_rows import RowForm
 from .support.cache import Cache
 from .support.files import recover
 from .support.vectors import EVIDENCES_KEPT, VectorCache
+from .wikipedia.api import MediaWikiApi
 from .wikipedia.dump import WikipediaDump
 
 if TYPE_CHECKING:
@@ -51,6 +56,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ServerKey = Literal["qu_llm", "evs_server", "ha_llm"]
 
+_OF_THE_KB = ("linker", "space", "names", "lifetimes", "answer typing")
 _QUESTIONS_KEPT = 1_000  # in memory, what a model made of each; who asks one again does so soon
 
 
@@ -95,13 +101,79 @@ class Resources:
     @property
     def kb(self) -> KnowledgeBase:
         """The knowledge base of `kb_path`, or the names of documents. Raises `IndexFileError`: it is missing, damaged or of another format."""
-        return self._kb or self._opened("kb", self._open_kb)
+        return self._kb or (self.live.kb if self.live is not None else self._opened("kb", self._open_kb))
 
     def _open_kb(self) -> KnowledgeBase:
         if self.config.kb_path != NO_KB:
             return KnowledgeBase(resolve(self.config.kb_path))
         dump = self.wikipedia
         return dump.names if isinstance(dump, DocumentIndex) else DocumentNames()
+
+    @property
+    def live(self) -> LiveSource | None:
+        """What looks questions up if the knowledge base is a live one; else None."""
+        is_live = self.config.kb_path == LIVE and self._kb is None
+        return self._opened("live", self._open_live) if is_live else None
+
+    def _open_live(self) -> LiveSource:
+        config = self.config
+        addresses = LiveAddresses(config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql)
+        client, at_hand = WikidataClient(addresses, config.ers_user_agent), KnowledgeBase(resolve(SNAPSHOT + "kb"))
+        return LiveSource(
+            client,
+            self.cache,
+            at_hand,
+            self.language,
+            max_age=config.live_max_age,
+            seconds=config.live_deadline,
+            pages=config.ers_on_the_fly,
+        )
+
+    @property
+    def mediawiki(self) -> MediaWikiApi:
+        """Asks for articles and their links."""
+        config = self.config
+        return self._opened(
+            "mediawiki", lambda: MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
+        )
+
+    def look_up_names(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> bool:
+        """Look up what questions name, if the knowledge base is live; True if it is another one now. Adds `live` to the turns."""
+        if (live := self.live) is None:
+            return False
+        before = live.renew()
+        for turn, history in zip(turns, histories, strict=True):
+            turn["live"] = live.look_up_names(turn["question"], names_spoken_of(history) if history else None)
+        return self._renew_what_is_made_of(before)
+
+    def look_up_facts(self, turns: Sequence[Turn]) -> bool:
+        """Look up the facts of the items of understood questions, as `look_up_names`."""
+        if (live := self.live) is None:
+            return False
+        before = live.kb
+        for turn in turns:
+            if "live" in turn:
+                about, candidates = self._items_of(turn)
+                live.look_up_facts(
+                    turn["live"], asked_in_full(turn), about, candidates, not turn.get("history_answers")
+                )
+        return self._renew_what_is_made_of(before)
+
+    def _items_of(self, turn: Turn) -> tuple[list[str], list[str]]:
+        own = turn.get("representation")
+        if own is None:
+            linked = [mention.candidates for mention in self.linker.link(turn["structured_representation"])]
+            return [candidates[0].id for candidates in linked], [
+                item.id for candidates in linked for item in candidates
+            ]
+        about = [item["id"] for item in (*own["entities"], *own["context"]) if is_item(item["id"])]
+        return about, [candidate["item"]["id"] for candidate in own["candidates"]]
+
+    def _renew_what_is_made_of(self, kb: KnowledgeBase) -> bool:
+        if self.kb is kb:
+            return False
+        self._let_go(*_OF_THE_KB)
+        return True
 
     @property
     def linker(self) -> EntityLinker:
@@ -161,10 +233,13 @@ class Resources:
         sources = [source for name in ("kb", "wikipedia") if (source := self._open.get(name)) is not None]
         if not any(source.has_changed for source in sources):
             return False
-        with self._lock:
-            for name in ("wikipedia", "kb", "linker", "space", "names", "lifetimes", "row form", "answer typing"):
-                self._open.pop(name, None)
+        self._let_go("wikipedia", "kb", "row form", *_OF_THE_KB)
         return True
+
+    def _let_go(self, *names: str) -> None:
+        with self._lock:
+            for name in names:
+                self._open.pop(name, None)
 
     # -- models --------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from convinse.serving.clocq import create_app
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     timeout = 5
 
     def answer(self):

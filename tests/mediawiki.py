@@ -11,14 +11,16 @@ from loopback import Handler, Server, ok, running
 class Wiki(Server):
     """What it has is in `pages`, `redirects`, `items` and `sitelinks`; `faults` are steps for the next requests."""
 
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), _WikiHandler)
+    def __init__(self, port=0):
+        super().__init__(("127.0.0.1", port), _WikiHandler)
         self.pages = {}  # title -> HTML
         self.redirects = {}  # title -> title
         self.items = {}  # title -> item
         self.sitelinks = {}  # item -> title
         self.faults = []
+        self.change = ok  # a good answer into a step
         self.requests = []
+        self.shown = None  # a file that requests are written to
         self.delay = 0.0
         self.under_way = self.most_at_once = 0
         self.lock = threading.Lock()
@@ -34,6 +36,11 @@ class Wiki(Server):
             path.append({"from": title, "to": self.redirects[title]})
             title = self.redirects[title]
         return title, path
+
+    def answer(self, path, params):
+        if path.startswith("/sparql"):
+            return self.sparql_answer(params["query"])
+        return getattr(self, params["action"])(params)
 
     def parse(self, params):
         title, redirects = self.follow(normal(params["page"]))
@@ -85,9 +92,11 @@ class _WikiHandler(Handler):
                 )
             )  # fmt: skip
             fault = wiki.faults.pop(0) if wiki.faults else None
+        if wiki.shown:
+            print(" ".join(f"{name}={value}" for name, value in params.items()), file=wiki.shown, flush=True)
         try:
             wiki.stopped.wait(wiki.delay)
-            step = fault or ok(getattr(wiki, params["action"])(params))
+            step = fault or wiki.change(wiki.answer(self.path, params))
         finally:
             with wiki.lock:
                 wiki.under_way -= 1  # before the answer: its reader may be back at once

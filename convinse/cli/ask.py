@@ -94,6 +94,8 @@ def print_turn(turn: Turn) -> None:
         print("  no answer found")
     if "abstained" in turn:
         print(f"  not known: {turn['abstained']['reason']}{'; at best' if answers else ''}")
+    for failure in missed(turn):
+        print(f"  not looked up: {failure}")
     for answer in answers[:5]:
         print(f"  {answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}")
         for place in answer.get("evidences", [])[:1]:
@@ -115,8 +117,13 @@ def named(answer: RankedAnswer, turn: Turn) -> str:
     return f"{entity['label']}{time}" if is_cited else f"{entity['label']}{time} ({entity['id']})"
 
 
+def missed(turn: Turn) -> list[str]:
+    """What of live sources could not be had, each reason once."""
+    return list(dict.fromkeys(turn["live"]["failures"])) if "live" in turn else []
+
+
 def in_file(evidence: Evidence) -> str:
-    """Where an evidence of a document stands, in brackets behind its text; empty for other evidences."""
+    """Where an evidence of a document stands, or one that was fetched, in brackets behind its text; empty for other evidences."""
     from ..records.evidence import shown_citation
 
     place = shown_citation(evidence)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
 from .arguments import Commands
-from .ask import add_pipeline, in_file, input_lines, named, shown_part
+from .ask import add_pipeline, in_file, input_lines, missed, named, shown_part
 from .documents import configured_over
 from .tables import console
 
@@ -122,6 +122,8 @@ class Chat:
             self._say(f"not known: {turn['abstained']['reason']}", "yellow")
         elif not answers:
             self._say("no answer found", "yellow")
+        for failure in missed(turn):
+            self._say(f"not looked up: {failure}", "yellow")
         if answers:
             before = "at best: " if "abstained" in turn else ""
             self._say(f"{before}{_shown_answer(answers[0], turn)}", "" if before else "bold green")
@@ -146,6 +148,7 @@ class Chat:
         self._pair("from the history", "; ".join(map(shown_part, turn.get("history_used", []))))
         evidences = turn.get("top_evidences", [])
         counts = Counter(evidence["source"] for evidence in evidences)
+        self._pair("asked for", "; ".join(turn["live"]["requests"]) if "live" in turn else "")
         self._say(f"found: {', '.join(f'{counts[source]} {source}' for source in counts) or 'nothing'}")
         for evidence in evidences[:_SHOWN]:
             text = f"{evidence['evidence_text']}{in_file(evidence)}"

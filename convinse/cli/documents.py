@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..config import Config
     from ..documents.index import Updated
 
+_LIVE = "live.yml"
 _MODEL = "snapshot:model"
 _FAULTS_SHOWN = 20
 
@@ -31,10 +32,14 @@ def add(commands: Commands) -> None:
 
 
 def add_over(parser: argparse.ArgumentParser) -> None:
-    """`--over`, which `configured_over` reads."""
+    """`--over` and `--live`, which `configured_over` reads."""
     parser.add_argument(
         "--over", action="append", default=[], metavar="PATH",
         help="ask about these files and folders, or the index of some, in place of what is configured; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--live", dest="config", action="store_const", const=_LIVE, default=argparse.SUPPRESS,
+        help="ask Wikidata and Wikipedia: the same as --config live.yml",
     )  # fmt: skip
 
 
@@ -42,6 +47,8 @@ def configured_over(options: argparse.Namespace) -> Config:
     """The configuration, over the documents of `--over` where there are any; their index is made, or brought up to date, first."""
     if not options.over:
         return configured(options)
+    if options.config == _LIVE:
+        raise ConfigError("--over and --live: give one of them")
     from ..documents.index import FILE, settings_over
 
     paths = [Path(path).expanduser() for path in options.over]

@@ -1,4 +1,4 @@
-"""Commands of the knowledge base: build, update, info, search, serve."""
+"""Commands of the knowledge base: build, update, grow, info, search, serve."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, add_address, languages, size
+from .arguments import Commands, add_address, add_set, configured, languages, size
 from .output import printable
 from .tables import console, print_pairs
 
@@ -20,7 +20,7 @@ _FIRST_FACTS = 20  # shown by kb search
 
 
 def add(commands: Commands) -> None:
-    """`kb build|update|info|search|serve`."""
+    """`kb build|update|grow|info|search|serve`."""
     commands = commands.group("kb", "build, change, inspect, query or serve an embedded knowledge base")
 
     sub = commands.add("build", _kb_build, "build the index of a Wikidata JSON dump")
@@ -36,6 +36,12 @@ def add(commands: Commands) -> None:
         "changes", metavar="DUMP", help="as for 'kb build', or an answer of Special:EntityData or wbgetentities"
     )
     sub.add_argument("--memory", type=size, default="4GB", metavar="SIZE", help="as for 'kb build'")
+
+    sub = commands.add("grow", _kb_grow, "keep what live questions fetched as a knowledge base")
+    sub.add_argument("folder", metavar="DIR", help="the index; an older one there is replaced by one that has more")
+    sub.add_argument("--from", dest="config", default="live", metavar="CONFIG",
+                     help="the configuration that was asked with (default live: live.yml), whose cache is read")  # fmt: skip
+    add_set(sub)
 
     sub = commands.add("info", _kb_info, "what an index holds")
     sub.add_argument("folder", metavar="DIR")
@@ -66,6 +72,20 @@ def _kb_update(options: argparse.Namespace) -> int:
     folder = resolve(options.folder)
     done = update(folder, Path(options.changes), memory=options.memory, quiet=options.quiet)
     _print_kb(folder, {"added": done.added, "replaced": done.replaced, "removed": done.removed})
+    return 0
+
+
+def _kb_grow(options: argparse.Namespace) -> int:
+    from ..config import SNAPSHOT, resolve
+    from ..knowledge_base.growing import grow
+    from ..knowledge_base.index import KnowledgeBase
+    from ..resources import Resources
+
+    options.config = "live.yml" if options.config == "live" else options.config
+    config, folder = configured(options), Path(options.folder)
+    with Resources(config) as resources, closing(KnowledgeBase(resolve(SNAPSHOT + "kb"))) as at_hand:
+        grow(folder, resources.cache, config.ers_wikidata_api, at_hand, options.quiet)
+    _print_kb(folder)
     return 0
 
 

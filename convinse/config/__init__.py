@@ -2,7 +2,7 @@
 
 from .keys import Config, cache_path
 from .loading import load_config, load_settings, parse_config, to_dict
-from .places import NO_KB, SNAPSHOT, find_config, own_configurations, project_root, resolve
+from .places import LIVE, NO_KB, SNAPSHOT, find_config, own_configurations, project_root, resolve
 from .server_settings import EvsServer, HaLlm, LanguageModelSettings, ServerSettings
 from .stage_settings import ClocqParams, HaSeq2Seq, QuSr
 from .training_settings import EvsTraining, FitSettings, ReaderTraining, RetrieverTraining, StageTraining
@@ -19,6 +19,7 @@ __all__ = [
     "HaLlm",
     "HaSeq2Seq",
     "LanguageModelSettings",
+    "LIVE",
     "NO_KB",
     "NotNegative",
     "Positive",

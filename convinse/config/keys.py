@@ -60,7 +60,10 @@ class Config(Settings, frozen=True, kw_only=True):
     history_separator: between the turns that a model reads;
     sr_delimiter: between the slots of a representation;
     ers: the module that retrieves and scores evidences: a registered name, or `package.module:Class`;
-    kb_path: the folder of the knowledge base; `none` (0.2) for none: the names in an index of documents count;
+    kb_path: the folder of the knowledge base; `none` (0.2) for none: the names in an index of documents count; `live` (0.2) asks Wikidata;
+    live_sparql (0.2): with `kb_path: live`, a SPARQL endpoint over Wikidata that is asked for facts about an item; null: Wikidata's search is;
+    live_max_age (0.2): with `kb_path: live`, for which an answer of Wikidata or Wikipedia counts; it is used longer where they cannot be asked;
+    live_deadline (0.2): with `kb_path: live`, for what is looked up before a question is linked, and before evidences are retrieved;
     clocq_params: CLOCQ's parameters;
     clocq_p: an item with more facts besides those as subject keeps only the latter, as in CLOCQ;
     clocq_use_api: ask a CLOCQ server over HTTP in place of the knowledge base at `kb_path`;
@@ -132,6 +135,9 @@ class Config(Settings, frozen=True, kw_only=True):
     clocq_p: Positive = 1000
     clocq_params: ClocqParams = ClocqParams()
     kb_path: str = SNAPSHOT + "kb"
+    live_sparql: Address | None = None
+    live_max_age: Days = 1.0
+    live_deadline: Seconds = 10.0
     ers_use_cache: bool = True
     ers_cache_path: str = _CACHE  # see `cache_path`
     ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"

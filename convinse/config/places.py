@@ -8,7 +8,7 @@ from pathlib import Path
 from ..support.errors import ConfigError, nearest
 
 SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
-NO_KB = "none"  # in the place of the folder of a knowledge base
+NO_KB, LIVE = "none", "live"  # in the place of the folder of a knowledge base
 
 
 def resolve(path: str) -> Path:

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ..knowledge_base.index import Candidate, KnowledgeBase, Text
-from ..knowledge_base.names import other_forms
+from ..knowledge_base.names import NamesInMemory, other_forms
 from ..language.text import fold
 from .evidences import NamedThing
-
-_SHORTEST_MISSPELT = 4  # letters of a word that one edit is looked for in; two from two more
 
 
 class DocumentNames(KnowledgeBase):
@@ -43,12 +41,12 @@ class DocumentNames(KnowledgeBase):
         return False
 
     @cached_property
-    def _items_by_word(self) -> dict[str, set[str]]:
-        items: defaultdict[str, set[str]] = defaultdict(set)
+    def _words(self) -> NamesInMemory:
+        words = NamesInMemory()
         for form, owners in self._forms.items():
-            for word in form.split():
-                items[word].update(owners)
-        return items
+            for item in owners:
+                words.add(item, (form,))
+        return words
 
     def text(self, entity_id: str) -> Text:
         """See the base class."""
@@ -82,22 +80,11 @@ class DocumentNames(KnowledgeBase):
 
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
         """See the base class."""
-        holding = [set().union(*(self._items_by_word[own] for own in self._like(word, edits))) for word in words]
-        items = set.intersection(*holding) if holding else set()
+        items = self._words.search(words, edits)
         return [
             Candidate(item, self.label(item), False, 1)
             for item in sorted(items, key=lambda item: int(item[1:]))[:limit]
         ]
-
-    def _like(self, word: str, edits: int) -> list[str]:
-        most = min(edits, 0 if len(word) < _SHORTEST_MISSPELT else 1 if len(word) < _SHORTEST_MISSPELT + 2 else 2)
-        if not most:
-            return [word] if word in self._items_by_word else []
-        from rapidfuzz import process
-        from rapidfuzz.distance import OSA
-
-        close = process.extract(word, list(self._items_by_word), scorer=OSA.distance, score_cutoff=most, limit=None)
-        return [own for own, _, _ in close]
 
     def close(self) -> None:
         """Nothing is open."""

@@ -104,7 +104,7 @@ class ClocqRetriever:
         """
         if known is not None and self.api is None:
             facts, entities = self._search(text, known)
-            return [fact_evidence(*fact) for fact in facts], entities
+            return list(map(self._evidence, facts)), entities
         # the data, and the code that links and chooses; or a server
         origin = f"{self.kb.build_id}/{program_id()}" if self.api is None else self.api.address
         parameters = {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
@@ -115,6 +115,12 @@ class ClocqRetriever:
             cached = {"facts": facts, "entities": entities}
             self.cache.put(*key, value=cached)
         return [fact_evidence(*fact) for fact in cached["facts"]], cached["entities"]
+
+    def _evidence(self, fact: SpaceFact) -> Evidence:
+        evidence = fact_evidence(*fact)
+        if self.resources.live is not None and (origin := self.resources.live.kb.origin(fact.fact)) is not None:
+            evidence["origin"] = origin
+        return evidence
 
     def _search(
         self, text: str, known: Sequence[QuestionEntity] | None

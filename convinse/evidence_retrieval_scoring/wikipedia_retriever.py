@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import copy
 import logging
+import math
 import re
 import threading
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
 from ..config import Config
-from ..records.evidence import Entity, Evidence, Row, merge_duplicates
+from ..records.evidence import Entity, Evidence, Origin, Row, merge_duplicates
 from ..resources import Resources
 from ..support.errors import NetworkError, one_line
 from ..support.keywords import also_named
+from ..support.mediawiki import until
 from ..wikipedia import page as pages
-from ..wikipedia.api import LinkedItem, MediaWikiApi, until
+from ..wikipedia.api import LinkedItem, MediaWikiApi
 
 _VERSION = 1  # of cached live pages and links; raised when the same answers of the API give other values
 _ITEM = re.compile(r"Q[1-9]\d*")
 _LOCKS = 64
+_DAY = 86_400  # seconds
 
 
 class WikipediaRetriever:
@@ -58,7 +62,7 @@ class WikipediaRetriever:
         self.cache = self.resources.cache
         self._titles = titles
         self._labels = labels
-        self._api = api or MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
+        self._api = api or self.resources.mediawiki
         self._recent = lru_cache(maxsize=512)(self._filtered)
         self._locks = [threading.Lock() for _ in range(_LOCKS)]  # an item is asked for once, also by several threads
 
@@ -140,11 +144,23 @@ class WikipediaRetriever:
                 title = self.resources.kb.text(item_id).title if self._api.site == "enwiki" else ""
             if kept is not None and kept["asked_for"] == title and self._is_fresh(kept):
                 return self._labelled(kept)
+            live = self.resources.live
+            lookup = live.pages.get(item_id) if live is not None else None
+            if live is not None and lookup is None:  # a turn asks for few pages
+                return self._labelled(kept)
+            before = self._api.sent
             try:
                 fetched = self._fetch(item_id, title)
             except NetworkError as error:
                 self.logger.error("%s: no Wikipedia evidences: %s", item_id, error)
+                if live is not None and lookup is not None:
+                    lookup["failures"].append(one_line(error))
+                    del live.pages[item_id]  # a later turn may ask again
+                    return self._labelled(kept)
                 raise _NoPageError from error
+            if lookup is not None:
+                sent = self._api.sent - before
+                lookup["requests"] += [f"article {title}", *[f"links of {title}"] * (sent - 1)][:sent]
             self.cache.put(*key, value=fetched)
             return self._labelled(fetched)
 
@@ -164,21 +180,21 @@ class WikipediaRetriever:
             return missing
         try:
             page = pages.parse_page(raw.title, raw.html)
-            linked = self._linked_items(page.targets, end)
+            linked = self._linked_items(raw.title, page.targets, end)
             item: Entity = {"id": item_id, "label": _plain(raw.title)}
             evidences = pages.page_evidences(page, item, linked)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:  # of the parsers
             raise NetworkError(f"the page '{raw.title}' cannot be parsed ({one_line(error)})") from error
         return {**missing, "missing": False, "title": raw.title, "revision": raw.revision, "evidences": evidences}
 
-    def _linked_items(self, titles: set[str], end: float) -> dict[str, Entity]:
+    def _linked_items(self, page: str, titles: set[str], end: float) -> dict[str, Entity]:
         kind = ("wikipedia_item", self.config.ers_wikipedia_api, _VERSION)
         items: dict[str, LinkedItem | None] = {}
         for title in titles:
             kept = self.cache.get(*kind, title)
             if kept is not None and self._is_fresh(kept):
                 items[title] = None if kept["missing"] else LinkedItem(kept["id"], kept["title"])
-        for batch in self._api.items_of(sorted(titles - items.keys()), end):
+        for batch in self._api.items_of(sorted(titles - items.keys()), end, page):
             date = now().isoformat()
             for title, item in batch.items():
                 value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
@@ -188,16 +204,25 @@ class WikipediaRetriever:
         return {title: {"id": item.id, "label": _plain(item.title)} for title, item in known}
 
     def _is_fresh(self, kept: dict[str, Any]) -> bool:
-        """Whether a cached value counts: what exists does for ever, what is missing for `ers_missing_ttl` days."""
-        age = now() - datetime.fromisoformat(kept["date"])
-        return not kept["missing"] or timedelta(0) <= age < timedelta(days=self.config.ers_missing_ttl)
+        """Whether a cached value counts: what exists does for ever, or beside live facts for `live_max_age` days; what is missing for `ers_missing_ttl`."""
+        is_live, config = self.resources.live is not None, self.config
+        days = config.ers_missing_ttl if kept["missing"] else config.live_max_age if is_live else math.inf
+        return 0 <= (now() - datetime.fromisoformat(kept["date"])).total_seconds() < days * _DAY
 
     def _labelled(self, kept: dict[str, Any] | None) -> list[Evidence]:
         if kept is None or kept["missing"]:
             raise _NoPageError
         label_of = self._labels or self.resources.kb.label
         evidences: list[Evidence] = kept["evidences"]
+        address, path = urlsplit(self.config.ers_wikipedia_api), quote(kept["title"].replace(" ", "_"))
+        site = f"{address.scheme}://{address.netloc}"
+        origin = Origin(
+            url=f"{site}/wiki/{path}",
+            revision_url=f"{site}/w/index.php?title={path}&oldid={kept['revision']}",
+            date=kept["date"][:10],
+        )
         for evidence in evidences:
+            evidence["origin"] = origin
             for listed in _entity_lists(evidence):
                 listed[:] = [{"id": entity["id"], "label": _label(entity, label_of)} for entity in listed]
         return evidences

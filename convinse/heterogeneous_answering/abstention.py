@@ -43,7 +43,13 @@ def note_abstention(turn: Turn, question: Question, ranked: Sequence[AnswerCandi
     """Write into a turn why it is better left without an answer, if it is."""
     reason = reason_to_abstain(question, ranked, least)
     if reason is not None:
-        turn["abstained"] = {"reason": reason}
+        abstain(turn, reason)
+
+
+def abstain(turn: Turn, reason: str) -> None:
+    """Mark the answers of a turn as suggestions; if something could not be looked up, that is the reason."""
+    failures = turn["live"]["failures"] if "live" in turn else []
+    turn["abstained"] = {"reason": f"not all could be looked up ({failures[0]})" if failures else reason}
 
 
 def unknown_names(question: Question) -> list[str]:

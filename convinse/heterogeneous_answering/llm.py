@@ -19,7 +19,7 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import normalize_source
 from ..records.written_values import value_at
 from ..resources import Resources
-from .abstention import reason_to_abstain
+from .abstention import abstain, reason_to_abstain
 from .base import HeterogeneousAnswering
 from .question import NO, YES, Knowledge, Question, questions_of
 from .ranked_answers import AnswerCandidate, answers, ordered
@@ -161,7 +161,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             elif not ranked:
                 reason = "the language model finds no answer in the evidences"
         if reason is not None:
-            turn["abstained"] = {"reason": reason}
+            abstain(turn, reason)
         return answers(ranked, self.config.ha_max_answers)
 
 

@@ -183,7 +183,9 @@ class _DumpedClaim(msgspec.Struct):
     order: list[str] | None = msgspec.field(default=None, name="qualifiers-order")
 
 
-class _DumpedEntity(msgspec.Struct):
+class DumpedEntity(msgspec.Struct):
+    """An entity document as Wikidata writes it, without what an index has no use for."""
+
     id: str
     type: str
     labels: _Map[_Term] = None
@@ -213,7 +215,7 @@ class _TextValue(msgspec.Struct):
     text: str
 
 
-_ENTITY = msgspec.json.Decoder(_DumpedEntity)
+_ENTITY = msgspec.json.Decoder(DumpedEntity)
 _ITEM, _TIME = msgspec.json.Decoder(_ItemValue), msgspec.json.Decoder(_TimeValue)
 _QUANTITY, _TEXT = msgspec.json.Decoder(_QuantityValue), msgspec.json.Decoder(_TextValue)
 _STRING = msgspec.json.Decoder(str)
@@ -223,7 +225,7 @@ def _members(given: _Map[T]) -> dict[str, T]:
     return given if isinstance(given, dict) else {}
 
 
-def _document(entity: _DumpedEntity, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
+def _document(entity: DumpedEntity, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
     def term(terms: _Map[_Term]) -> str:
         known = _members(terms)
         return next((known[language].value for language in languages if language in known), "")

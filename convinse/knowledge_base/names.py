@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from .layout import NAMES, REMEDY, SEPARATOR
 _INITIALS = 3  # words of a name that is called by its initials
 _MAX_FORMS = 40  # names of an item that are indexed
 _TOGETHER = 1 << 13  # items whose names are folded together
+_SHORTEST_MISSPELT = 4  # letters of a word that one edit is looked for in; two from two more
 _MIN_HEAP, _MAX_HEAP = 64 << 20, 512 << 20  # bytes of the index writer
 
 
@@ -91,7 +93,7 @@ def search_names(names: FullText, words: Sequence[str], limit: int, edits: int) 
 
     parts = []
     for word in words:
-        distance = min(edits, 0 if len(word) < 4 else 1 if len(word) < 6 else 2)
+        distance = min(edits, _edits_of(word))
         if distance:
             query = tantivy.Query.fuzzy_term_query(names.schema, "name", word, distance=distance)
         else:
@@ -103,3 +105,36 @@ def search_names(names: FullText, words: Sequence[str], limit: int, edits: int) 
         addresses = [address for _, address in result.hits]
         items: list[Any] = names.searcher.fast_field_values("item", addresses) if addresses else []
     return [int(item) for item in items]
+
+
+class NamesInMemory:
+    """The words of names, for few items; searched as `search_names` searches those of an index."""
+
+    def __init__(self) -> None:
+        self._items: defaultdict[str, set[str]] = defaultdict(set)
+
+    def add(self, item: str, forms: Iterable[str]) -> None:
+        """Add the folded names of an item."""
+        for form in forms:
+            for word in form.split():
+                self._items[word].add(item)
+
+    def search(self, words: Sequence[str], edits: int) -> set[str]:
+        """The items whose names have all folded `words`, up to `edits` edits a word."""
+        holding = [set().union(*(self._items[own] for own in self._like(word, edits))) for word in words]
+        return set.intersection(*holding) if holding else set()
+
+    def _like(self, word: str, edits: int) -> list[str]:
+        most = min(edits, _edits_of(word))
+        if not most:
+            return [word] if word in self._items else []
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        close = process.extract(word, list(self._items), scorer=OSA.distance, score_cutoff=most, limit=None)
+        return [own for own, _, _ in close]
+
+
+def _edits_of(word: str) -> int:
+    """How many edits a misspelt word may be away from the one that is meant."""
+    return 0 if len(word) < _SHORTEST_MISSPELT else 1 if len(word) < _SHORTEST_MISSPELT + 2 else 2

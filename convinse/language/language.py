@@ -55,6 +55,11 @@ class NameWords:
         small = "|".join(sorted(self.joining | self.particles))
         return re.compile(rf"\b[A-Z][\w'’.-]*(?: (?:(?:{small}) )*[A-Z0-9][\w'’.-]*)*")
 
+    def listed(self, name: str) -> list[str]:
+        """The names that a word such as "and" joins in what may be a name of its own."""
+        joined = "|".join(sorted(self.joining))
+        return re.split(rf" (?:{joined}) ", name)
+
     def spoken(self, year: str) -> str:
         """The words of a year of four digits, as they are spoken ("nineteen eighty four"); empty of other texts."""
         if re.fullmatch(r"[1-9][0-9]{3}", year) is None:

@@ -5,7 +5,7 @@ The shapes are those of CONVINSE and ConvMix (Christmann et al., SIGIR 2022).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypedDict
 
 import msgspec
@@ -74,11 +74,18 @@ class TokenCount(TypedDict):
     completion: int
 
 
+class LiveLookup(TypedDict):
+    """What was asked of live sources for a turn, and what could not be had."""
+
+    requests: list[str]
+    failures: list[str]
+
+
 class Understanding(TypedDict, total=False):
     """What question understanding makes of a question.
 
     `structured_representation` is a rendering of `representation` where there is one; `resolved_question` is the question in
-    full, for models that read sentences; `history_answers` are the answers of earlier turns; `history_used` are the parts of the history that were taken; `qu_tokens` what a
+    full, for models that read sentences; `live` is what was looked up for it; `history_answers` are the answers of earlier turns; `history_used` are the parts of the history that were taken; `qu_tokens` what a
     language model took for it.
     """
 
@@ -88,6 +95,7 @@ class Understanding(TypedDict, total=False):
     history_answers: list[Entity]
     history_used: list[HistoryPart]
     qu_tokens: TokenCount
+    live: LiveLookup
 
 
 class Abstention(TypedDict):
@@ -264,6 +272,16 @@ def stored_answers(turn: Mapping[str, Any]) -> Any:
 def answers_in_own_form(answers: Any) -> Any:
     """Ranked answers of `stored_answers`; what is no list stays."""
     return [_with_entity(answer) for answer in answers] if isinstance(answers, list) else answers
+
+
+def names_spoken_of(history: Iterable[Turn]) -> Iterator[str]:
+    """What a conversation spoke of, by its labels and by the words of its questions."""
+    for turn in history:
+        representation = turn.get("representation")
+        if representation is not None:
+            yield from (item["label"] for item in (*representation["entities"], *representation["context"]))
+            yield from (candidate["question_word"] for candidate in representation["candidates"])
+        yield from (answer["label"] for answer in turn.get("answers", ()))
 
 
 def _with_entity(answer: Any) -> Any:

@@ -118,6 +118,14 @@ class Citation(_InFile, total=False):
     page: int
 
 
+class Origin(TypedDict):
+    """Where an evidence that was fetched stands: the address of its statement or page, that of the revision, and the day it is as of."""
+
+    url: str
+    revision_url: str
+    date: str
+
+
 class _AnnotatedText(TypedDict):
     evidence_text: str
     source: str
@@ -132,7 +140,7 @@ class Evidence(_AnnotatedText, total=False):
     `evidence_text` is a rendering for people and models. What it was made from is optional: `fact` (subject, predicate,
     object, qualifier predicate, qualifier object ...) of `kb`, `row` of `table`, `attribute` of `info`, and the places of
     its mentions, in reading order. `records.border` adds it to evidences of others. `citation` is where an evidence of a
-    file stands (`documents`).
+    file stands (`documents`), `origin` where one stands that was fetched.
     """
 
     retrieved_for_entity: Entity
@@ -143,11 +151,14 @@ class Evidence(_AnnotatedText, total=False):
     attribute: Attribute
     mentions: list[Mention]
     citation: Citation
+    origin: Origin
 
 
 def shown_citation(evidence: Evidence) -> str:
-    """Where an evidence of a document stands, for people: `guide.md, Install > Linux, line 12`; empty for other evidences."""
-    citation = evidence.get("citation")
+    """Where an evidence stands, for people: `guide.md, Install > Linux, line 12`, or the day that it is as of, and its address; else empty."""
+    citation, origin = evidence.get("citation"), evidence.get("origin")
+    if origin is not None:
+        return f"as of {origin['date']}, {origin['url']}"
     if citation is None:
         return ""
     return ", ".join(part for part in (citation["file"], " > ".join(citation["headings"]), place_in(citation)) if part)

@@ -28,7 +28,7 @@ from ..pipeline import Pipeline
 from ..resources import Resources
 from ..support.checksums import users_cache
 from ..support.errors import DataError, OutputError, one_line
-from ..wikipedia.dump import Embedding
+from ..wikipedia.stored_pages import Embedding
 from .app import busy
 from .batch_queue import BatchQueue
 from .conversations import ConversationStore

@@ -71,6 +71,7 @@ class WebSession:
         contact: whom to ask about these requests, sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
         passing: for a 2xx answer, why it is to be asked for again like a 503, or None (servers that say so in the body).
         connections: how many are kept open to a host.
+        redirects: whether GET follows a few redirects; else one is an error that says where it leads.
     """
 
     read_timeout: float = 60.0
@@ -82,6 +83,7 @@ class WebSession:
     contact: str | None = None
     passing: Callable[[WebAnswer], str | None] | None = None
     connections: int = 10
+    redirects: bool = True
     _sessions: dict[bool, requests.Session] = field(default_factory=dict, init=False)  # loopback or not -> session
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -211,7 +213,7 @@ class WebSession:
         try:
             with self._session(url).request(
                 method, url, timeout=(connect, self.read_timeout), stream=True,
-                allow_redirects=method == "GET", **options,
+                allow_redirects=self.redirects and method == "GET", **options,
             ) as response:  # fmt: skip
                 is_good = 200 <= response.status_code < 300
                 body = receive(response) if is_good else response.raw.read1(_BLOCK, decode_content=True)

@@ -360,6 +360,24 @@ def test_an_abstention_says_why(opened, server):
     assert "Nothing in these sources" in page.locator(".nothing").inner_text()
 
 
+def test_a_fetched_evidence_says_as_of_when_it_is_and_leads_to_its_revision(opened, server):
+    turn = answered(DIRECTED, "James Cameron", "Titanic, director, James Cameron")
+    turn["live"] = {"requests": ["named Titanic"], "failures": ["www.wikidata.org: no answer within 10 s"]}
+    address = "https://www.wikidata.org/w/index.php?title=Q44578&oldid=7"
+    origin = {"url": "https://www.wikidata.org/wiki/Q44578#P57", "revision_url": address, "date": "2026-11-20"}
+    turn["top_evidences"][0]["origin"] = origin
+    harmful = answered("who?", "x", "x")
+    harmful["top_evidences"][0]["origin"] = {**origin, "url": "javascript:alert(1)"}
+    page = opened(stored(server, turn, harmful))
+    page.open_all()
+    assert page.locator(".foot a").first.inner_text().startswith("as of 2026-11-20")
+    assert (
+        page.locator(f".foot a[href='{origin['url']}']").count() and page.locator(f".foot a[href='{address}']").count()
+    )
+    assert page.locator("a[href^=javascript]").count() == 0
+    assert page.locator(".guess").first.inner_text() == "Not looked up: www.wikidata.org: no answer within 10 s."
+
+
 def test_the_keyboard_does_it_all(opened):
     page = opened()
     page.keyboard.press("Tab")

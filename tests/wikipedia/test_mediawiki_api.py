@@ -10,7 +10,8 @@ import pytest
 from case_tables import each_case
 from convinse.support import web
 from convinse.support.errors import NetworkError
-from convinse.wikipedia.api import LinkedItem, MediaWikiApi, until
+from convinse.support.mediawiki import until
+from convinse.wikipedia.api import LinkedItem, MediaWikiApi
 from loopback import cut, ok, silent, status
 from mediawiki import error, mediawiki
 

@@ -80,7 +80,7 @@ export function percent(score) {
   return `${Math.round(score * 100)} %`;
 }
 
-function outside(address, text, kind) {
+export function outside(address, text, kind) {
   return element(
     "a",
     { href: address, target: "_blank", rel: "noopener noreferrer", class: kind, dir: "auto" },

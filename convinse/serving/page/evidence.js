@@ -1,7 +1,7 @@
 // Evidences: a fact as a fact, a row as a row of its table, an entry of an infobox as such, a sentence with the answer marked.
 
 import * as api from "./api.js";
-import { announce, button, element, entity, hidden, marked, pagesOf, shortened, within, words } from "./dom.js";
+import { announce, button, element, entity, hidden, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
 
 export const SOURCES = { kb: "Fact", text: "Text", table: "Table", info: "Infobox" };
 const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["row", "rows"], info: ["infobox entry", "infobox entries"] };
@@ -149,6 +149,7 @@ function grid(caption, rows, current) {
 
 function foot(evidence) {
   if (evidence.citation) return source(evidence);
+  if (evidence.origin) return element("p", { class: "foot" }, origin(evidence.origin));
   const about = evidence.retrieved_for_entity;
   const pages = pagesOf(about?.id);
   return pages.length ? element("p", { class: "foot" }, words(shortened(about.label, 80)), pages) : [];
@@ -183,6 +184,12 @@ function passages(all) {
     ),
   );
   return element("ol", { class: "around", "aria-label": "The passage in its file" }, items);
+}
+
+/** Where an evidence that was fetched stands, and in which revision; an address that is none of the web leads nowhere. */
+function origin({ url, revision_url, date }) {
+  const safe = (address) => (/^https?:\/\//.test(address) ? address : null);
+  return [outside(safe(url), `as of ${date}`, "more"), outside(safe(revision_url), "revision", "more")];
 }
 
 /** Where an evidence of a document stands. */

@@ -53,7 +53,7 @@ export function placed(node, entry, taken, isLast) {
 function body(turn, number) {
   const answers = turn.pred_answers ?? [];
   if (!answers.length) {
-    return element("div", { class: "body" }, element("div", { class: "found" }, abstention(turn), element("p", { class: "nothing" }, "Nothing in these sources answers it."), allEvidences(turn)));
+    return element("div", { class: "body" }, element("div", { class: "found" }, abstention(turn), missed(turn), element("p", { class: "nothing" }, "Nothing in these sources answers it."), allEvidences(turn)));
   }
   const evidence = element("section", { class: "support", "aria-labelledby": `support-${number}` });
   const choices = [];
@@ -72,10 +72,15 @@ function body(turn, number) {
   return element(
     "div",
     { class: "body" },
-    element("div", { class: "found" }, abstention(turn), best(turn, answers[0])),
+    element("div", { class: "found" }, abstention(turn), missed(turn), best(turn, answers[0])),
     element("section", { class: "alternatives", "aria-label": "Answers by probability" }, element("h3", {}, "Answers by probability"), list),
     element("div", { class: "rests" }, evidence, allEvidences(turn)),
   );
+}
+
+function missed(turn) {
+  const failures = [...new Set(turn.live?.failures ?? [])];
+  return failures.length ? element("p", { class: "guess" }, words(`Not looked up: ${failures.join("; ")}.`)) : null;
 }
 
 function abstention(turn) {

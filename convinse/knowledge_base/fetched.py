@@ -1,0 +1,200 @@
+"""A knowledge base in memory, over the entity documents that were fetched so far."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from ..language.text import fold
+from ..records.evidence import Entity, Origin
+from .build import ParsedBlock
+from .dump import EntityDocument
+from .index import Candidate, FactEntities, KnowledgeBase
+from .names import NamesInMemory
+from .property_facts import PropertyFacts
+from .stored_facts import StoredFacts
+
+_MOST_FACTS = 500  # of an item, whose parts get labels
+_MOST_NAMESAKES = 1000
+_WELL_KNOWN = 50  # facts
+_CLASSES = (31, 106)  # instance of, occupation
+_ID = re.compile(r"[QP][1-9][0-9]*")
+
+
+class FetchedDocuments:
+    """Entity documents as the arrays of an index, which grow."""
+
+    def __init__(self) -> None:
+        self.block = ParsedBlock()
+        self.names = NamesInMemory()
+        self.properties: dict[str, tuple[str, list[str]]] = {}
+        self.origins: dict[str, Origin] = {}  # of items
+        self.articles: dict[str, int] = {}  # item -> the number of Wikipedias that have one
+
+    def add(self, document: EntityDocument, origin: Origin, articles: int) -> None:
+        """Append a document that is not there yet."""
+        if document.kind == "property":
+            self.properties[document.id] = document.label, document.aliases
+            return
+        self.block.add(document)
+        self.origins[document.id], self.articles[document.id] = origin, articles
+        self.names.add(document.id, map(fold, (document.label, *document.aliases)))
+
+
+class FetchedKnowledgeBase(KnowledgeBase):
+    """What the documents say at the time at which it is made; those that come later are in the next one.
+
+    Labels and classes of what was not fetched are those of a knowledge base that is at hand. A fact is left out as long as a part of
+    it has no label.
+
+    Args:
+        documents: the fetched ones.
+        redirects: item -> the item that it was merged into.
+        at_hand: another knowledge base.
+        build_id: changes with the documents.
+    """
+
+    def __init__(
+        self, documents: FetchedDocuments, redirects: Mapping[str, str], at_hand: KnowledgeBase, build_id: str
+    ) -> None:
+        self.build_id = build_id
+        self._documents, self._at_hand = documents, at_hand
+        self._merged = {int(source[1:]): int(target[1:]) for source, target in redirects.items()}
+        block = documents.block
+        order = self._set_items(block)
+        literals = list(block.literals)
+        self._text, self._literals = _Pieces(block.texts), _Literals(literals)  # type: ignore[assignment]
+        self._literal_start = np.arange(len(literals) + 1)
+        tokens = np.array(block.tokens, "<u4")
+        fact_size = np.array(block.fact_size, "<u8")
+        fact_start = (np.cumsum(fact_size) - fact_size)[order]
+        postings = self._set_postings(block)
+        self._stored_facts = StoredFacts(fact_start, fact_size[order], tokens, self._inverse_start, postings)
+        self._property_facts = PropertyFacts(fact_start, fact_size[order], tokens)
+        forms = np.empty(len(block.form_hash), [("hash", "<u8"), ("item", "<u4")])
+        forms["hash"], forms["item"] = np.array(block.form_hash, "<u8"), np.array(block.form_item, "<u4")
+        forms.sort()
+        self._form_hash, self._form_item = forms["hash"].copy(), forms["item"].copy()
+        at_hand_properties = {name: (label, own) for name, label, own in at_hand.properties()}
+        self._properties = at_hand_properties | documents.properties
+        self.label = lru_cache(maxsize=500_000)(self._read_label)
+        self.types = lru_cache(maxsize=100_000)(self._read_types)
+
+    @property
+    def has_changed(self) -> bool:
+        """See the base class; what is fetched later makes another one."""
+        return False
+
+    def _set_items(self, block: ParsedBlock) -> np.ndarray:
+        items, text_size = np.array(block.items, "<u4"), np.array(block.text_size, "<u4")
+        order = np.argsort(items, kind="stable")
+        self._items, self._text_size = items[order], text_size[order]
+        self._text_start = (np.cumsum(text_size, dtype="<u8") - text_size)[order]
+        self._fact_count = np.array(block.fact_count, "<u4")[order]
+        return order
+
+    def _set_postings(self, block: ParsedBlock) -> np.ndarray:
+        inverse = np.array(block.inverse, "<u4").reshape(-1, 3)
+        place = self._items.searchsorted(inverse[:, 0])
+        is_known = place < len(self._items)
+        is_known[is_known] = self._items[place[is_known]] == inverse[is_known, 0]
+        place, inverse = place[is_known], inverse[is_known]
+        counts = np.bincount(place, minlength=len(self._items))
+        self._inverse_start = np.concatenate([[0], np.cumsum(counts)]).astype("<u8")
+        postings: np.ndarray = inverse[np.lexsort((inverse[:, 1], inverse[:, 2], place)), 1]
+        return postings
+
+    def _place_of(self, number: int | None) -> int | None:
+        return super()._place_of(number if number is None else self._merged.get(number, number))
+
+    def _read_label(self, entity_id: str) -> str:
+        label = super()._read_label(entity_id)
+        return self._at_hand.label(entity_id) if label == entity_id else label
+
+    def frequency(self, entity_id: str) -> int:
+        """How well an item is known: in how many facts it occurs, as far as they are at hand, or how many Wikipedias have an article of it."""
+        articles = self._documents.articles.get(entity_id, 0)
+        return max(super().frequency(entity_id), self._at_hand.frequency(entity_id), articles)
+
+    def candidates(self, form: str, limit: int = 50) -> list[Candidate]:
+        """See the base class."""
+        named = super().candidates(form, _MOST_NAMESAKES)
+        named = [candidate._replace(frequency=self.frequency(candidate.id)) for candidate in named]
+        return sorted(named, key=lambda own: (not own.is_label, -own.frequency, int(own.id[1:])))[:limit]
+
+    def _objects(self, number: int | None, properties: Sequence[int]) -> list[int]:
+        is_fetched = self._place_of(number) is not None
+        return super()._objects(number, properties) if is_fetched else self._at_hand._objects(number, properties)
+
+    def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
+        """See the base class."""
+        items = filter(self.has, self._documents.names.search(words, edits))
+        candidates = [Candidate(item, self.label(item), False, self.frequency(item)) for item in items]
+        return sorted(candidates, key=lambda own: (-own.frequency, int(own.id[1:])))[:limit]
+
+    def neighborhood(self, entity_id: str, p: int = 1000) -> list[FactEntities]:
+        """See the base class; without what has no label."""
+        return list(_labelled(super().neighborhood(entity_id, p)))
+
+    def first_facts(self, entity_id: str, limit: int) -> list[FactEntities]:
+        """See the base class; without what has no label."""
+        return list(_labelled(super().first_facts(entity_id, limit)))
+
+    def not_fetched(self, entity_id: str) -> Iterator[tuple[str, list[str], list[str]]]:
+        """Of each of the first facts of an item: the property, what has no label in it, and what has one but no document."""
+        for fact in super().first_facts(entity_id, _MOST_FACTS):
+            missing = [part["id"] for part in fact if not _has_label(part)]
+            at_hand = [part["id"] for part in fact[::2] if _has_label(part) and self._is_at_hand(part["id"])]
+            yield fact[1]["id"], missing, at_hand
+
+    def _is_at_hand(self, entity_id: str) -> bool:
+        """Whether an item is known by its label alone; countries and classes are known well enough."""
+        is_item = _ID.fullmatch(entity_id) is not None and not self.has(entity_id)
+        return is_item and self._at_hand.frequency(entity_id) < _WELL_KNOWN and not self._at_hand.is_class(entity_id)
+
+    def classes(self, entity_id: str) -> list[str]:
+        """The ids of what an item is an instance of, and of its occupations."""
+        return [f"Q{number}" for number in self._objects(int(entity_id[1:]), _CLASSES)]
+
+    def origin(self, fact: Sequence[Entity]) -> Origin | None:
+        """The statement of a fact, its revision and date."""
+        origin = self._documents.origins.get(fact[0]["id"])
+        return None if origin is None else {**origin, "url": f"{origin['url']}#{fact[1]['id']}"}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Pieces:
+    def __init__(self, data: bytearray) -> None:
+        self._data = data
+
+    def read(self, start: int, size: int) -> bytes:
+        return bytes(self._data[start : start + size])
+
+
+class _Literals:
+    """Literals by their numbers, in the place of bytes by their places."""
+
+    def __init__(self, literals: Sequence[str]) -> None:
+        self._literals = literals
+
+    def read(self, number: int, _: int) -> bytes:
+        return self._literals[number].encode()
+
+
+def _has_label(entity: Entity) -> bool:
+    return entity["label"] != entity["id"] or _ID.fullmatch(entity["id"]) is None
+
+
+def _labelled(facts: Iterable[FactEntities]) -> Iterator[FactEntities]:
+    """Facts whose parts have labels, without qualifiers that have none."""
+    for fact in facts:
+        if all(map(_has_label, fact)):
+            yield fact
+        elif all(map(_has_label, fact[:3])):
+            pairs = (pair for pair in zip(fact[3::2], fact[4::2], strict=True) if all(map(_has_label, pair)))
+            yield [*fact[:3], *(part for pair in pairs for part in pair)]

@@ -1,0 +1,325 @@
+"""A knowledge base that grows by what questions ask: items are looked up at Wikidata and Wikipedia, and kept.
+
+Before a question is linked, its names are searched and the documents of what they may mean are fetched; before its evidences are
+retrieved, what the facts of its items speak of. Answers are kept with their dates in the cache: they count for `max_age` days, and longer
+where the servers cannot be asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timezone
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..language.language import Language
+from ..language.text import fold
+from ..records.conversation import LiveLookup
+from ..records.evidence import Origin
+from ..support.cache import Cache
+from ..support.errors import NetworkError, one_line
+from ..support.mediawiki import until
+from .dump import BadLineError, LeftOut, parse_line
+from .fetched import FetchedDocuments, FetchedKnowledgeBase
+from .index import KnowledgeBase
+from .question_names import is_doubtful, longest, spans, written_names
+from .wikidata_client import MANY, MOST_IDS, FetchedEntity, WikidataClient
+
+LOGGER = logging.getLogger(__name__)
+T = TypeVar("T")
+
+LANGUAGES = ("en", "mul")
+FIRST, LATER = 6, 2  # requests of a turn at most: of a topic that is new, and of one that is known
+_PAGE = 2  # requests of an article and its links
+_DAY = 86_400  # seconds
+_VERSION = 1  # of what is kept
+_BATCHES = 1  # of documents, before which facts about a second item are not asked for
+_NAMES = 2  # of a question that are searched
+_MOST = 10_000  # documents in memory; then those of the next question are read anew from the cache
+_ASKED = 8  # properties that a question names
+_ABOUT = 25  # items with facts about another that come before what its other facts speak of
+# how other items have to do with people, works and organisations: asked for where very many do
+_INVERSE = (
+    "P50", "P57", "P161", "P175", "P86", "P58", "P54", "P170", "P112", "P179", "P361", "P26", "P22", "P25", "P40", "P162",
+    "P1441", "P674", "P144", "P286", "P264", "P69", "P108", "P166", "P1346", "P710",
+)  # fmt: skip
+
+
+class LiveSource:
+    """Looks up what questions are about.
+
+    Args:
+        client: asks.
+        cache: keeps what was answered.
+        at_hand: a knowledge base whose labels of classes, countries and properties need not be asked for.
+        language: of questions.
+        max_age: days for which an answer counts.
+        seconds: for the names of a turn, and as many for its facts.
+        pages: whether articles are asked for, too, by whoever reads them; they count among the requests.
+
+    Attributes:
+        kb: what was fetched so far; another one after each call that fetched something.
+        pages: the items whose article may be asked for, and what was asked for the turn that may.
+    """
+
+    def __init__(
+        self,
+        client: WikidataClient,
+        cache: Cache,
+        at_hand: KnowledgeBase,
+        language: Language,
+        *,
+        max_age: float,
+        seconds: float,
+        pages: bool,
+    ) -> None:
+        self._client, self._cache, self._at_hand, self._language = client, cache, at_hand, language
+        self._max_age, self._seconds, self._has_pages = max_age * _DAY, seconds, pages
+        self._answers: dict[tuple[str, str], dict[str, Any]] = {}  # of searches
+        self.pages: dict[str, LiveLookup] = {}
+        self._forget()
+        self.kb = self._snapshot()
+
+    def _forget(self) -> None:
+        self._documents = FetchedDocuments()
+        self._dates: dict[str, str] = {}  # of what is in memory, or known to be missing
+        self._redirects: dict[str, str] = {}
+        self._digest = hashlib.sha256(self._client.site.encode())
+
+    def renew(self) -> KnowledgeBase:
+        """Forget what is too old, or too much, before turns are looked up; return the knowledge base so far."""
+        if len(self._dates) > _MOST or not self._is_fresh(min(self._dates.values(), default=_now().isoformat())):
+            self._forget()
+        return self.kb
+
+    def _snapshot(self) -> FetchedKnowledgeBase:
+        build_id = f"live {self._digest.hexdigest()[:16]}"
+        return FetchedKnowledgeBase(self._documents, self._redirects, self._at_hand, build_id)
+
+    # -- of a turn -----------------------------------------------------------------------------------------------------
+
+    def look_up_names(self, question: str, spoken: Iterable[str] | None) -> LiveLookup:
+        """Search the names of a question, and fetch what they may mean.
+
+        Args:
+            question: as it was asked.
+            spoken: names of what the conversation spoke of, which are not searched; None: there was no question before.
+
+        Returns:
+            What was asked; `look_up_facts` goes on with it.
+        """
+        known = f" {' | '.join(map(fold, spoken or ()))} "
+        errand = _Errand(FIRST, until(self._seconds))
+        items: list[str] = []
+        names = written_names(question, self._language)
+        pieces = spans(question, self._language) if is_doubtful(question, self._language) else []
+        pieces = [piece for piece in pieces if f" {fold(piece)} " not in known]
+        titled: dict[str, str] = {}
+        if pieces and (names or spoken is None):
+            titled = dict(self._search(errand, "titled", "|".join(pieces), partial(self._titled, pieces)))
+            items += filter(None, titled.values())
+            names = longest(question, [*titled, *names])
+        names = [name for name in names if f" {fold(name)} " not in known][:_NAMES]
+        for name in names:
+            if titled.get(name) and len(names) > 1 and " " in name:
+                continue  # few other things have a name of several words
+            named = self._search(errand, "named", name, self._client.named)
+            items += named or ([] if titled.get(name) else self._search(errand, "told", name, self._client.told))
+        if not names and spoken is None:
+            words = " ".join(word for word in fold(question).split() if word not in self._language.words.stop_words)
+            items += self._search(errand, "told", words, self._client.told) if words else []
+        self._fetch(errand, items[:MOST_IDS])
+        return errand.record
+
+    def _titled(self, pieces: Sequence[str], _: str, end: float) -> list[tuple[str, str]]:
+        return list(self._client.titled(pieces, end).items())
+
+    def look_up_facts(
+        self, lookup: LiveLookup, question: str, about: Sequence[str], candidates: Sequence[str], is_first: bool
+    ) -> None:
+        """Fetch what the facts of the items of a question speak of, and the items that have facts about them.
+
+        Args:
+            lookup: of the question's names; what is asked is added.
+            question: in full.
+            about: the items that it is about, the most important first.
+            candidates: other items that its names may mean.
+            is_first: whether nothing was asked before it.
+        """
+        most = FIRST if is_first or lookup["requests"] else LATER
+        errand = _Errand(most - len(lookup["requests"]), until(self._seconds), lookup)
+        self._fetch(errand, about)
+        words = self._language.properties.keywords(question)
+        subjects: list[str] = []
+        items = list(dict.fromkeys([*about, *candidates])) if about else []
+        for item in items[: max(1, errand.left - _BATCHES)]:
+            subjects += self._about(errand, item, words)
+        wants_page = bool(self._has_pages and about and about[0] not in self.pages and self.kb.text(about[0]).title)
+        for_page = _PAGE if wants_page and errand.left > _PAGE else 0  # facts come first
+        errand.left -= for_page
+        while wanted := self._wanted(about, candidates, words, subjects):  # what came may speak of more
+            self._fetch(errand, wanted[:MOST_IDS])
+            if errand.left <= 0:
+                break
+        errand.left += for_page
+        if len(self.pages) > _MOST:
+            self.pages.clear()
+        if wants_page and errand.left >= _PAGE:
+            self.pages[about[0]] = lookup
+
+    def _about(self, errand: _Errand, item: str, words: frozenset[str]) -> list[str]:
+        """The items that have facts about an item; of very many those with a fact that is asked for, or a frequent one."""
+        subjects = self._search(errand, "about", item, self._client.subjects)
+        if MANY not in subjects:
+            return subjects
+        keywords = self._language.properties.keywords
+        asked = []
+        for name, label, aliases in self.kb.properties():
+            share = max(len(own & words) / len(own) if (own := keywords(text)) else 0.0 for text in (label, *aliases))
+            if share:
+                asked.append((-share, int(name[1:]), name))
+        properties = [name for _, _, name in sorted(asked)[:_ASKED]]
+        properties = list(dict.fromkeys([*properties, *_INVERSE]))
+        return self._search(
+            errand,
+            "asked about",
+            f"{item} {' '.join(properties)}",
+            lambda _, end: self._client.subjects_of(item, end, properties),
+        )
+
+    def _wanted(
+        self, about: Sequence[str], candidates: Sequence[str], words: frozenset[str], subjects: Sequence[str]
+    ) -> list[str]:
+        """What is to be fetched, the most important first."""
+        kb, keywords = self.kb, self._language.properties.keywords
+        classes = [name for item in (*about, *candidates) for name in kb.classes(item) if kb.label(name) == name]
+        properties: list[str] = []
+        asked: list[str] = []
+        beside: list[str] = []
+        for item in (*about, *candidates):
+            for prop, missing, at_hand in kb.not_fetched(item):
+                is_asked = not words.isdisjoint(keywords(" ".join((kb.label(prop), *kb.aliases(prop)))))
+                properties += (name for name in missing if name[:1] == "P")
+                (asked if is_asked else beside).extend(name for name in missing if name[:1] == "Q")
+                asked += at_hand if is_asked else ()  # the next question may be about it
+        ranked = (*properties, *classes, *asked, *subjects[:_ABOUT], *beside, *subjects[_ABOUT:])
+        return [name for name in dict.fromkeys(ranked) if name not in self._dates]
+
+    # -- answers -------------------------------------------------------------------------------------------------------
+
+    def _search(self, errand: _Errand, kind: str, text: str, ask: Callable[[str, float], list[T]]) -> list[T]:
+        """The items that a search finds, as kept or asked for."""
+        place = (kind, text)
+        key = ("live search", kind, *self._client.addresses, _VERSION, text)
+        kept = self._answers.get(place) or self._cache.get(*key)
+        if kept is None or not self._is_fresh(kept["date"]):
+            items = errand.ask(f"{kind} {text}", partial(ask, text))
+            if items is not None:
+                kept = {"date": _now().isoformat(), "items": items}
+                self._cache.put(*key, value=kept)
+        if kept is None:
+            return []
+        if len(self._answers) > _MOST:
+            self._answers.clear()
+        self._answers[place] = kept
+        return list(kept["items"])
+
+    def _fetch(self, errand: _Errand, names: Iterable[str]) -> None:
+        """Have the documents of items and properties in memory, as kept or asked for."""
+        wanted = [name for name in dict.fromkeys(names) if name not in self._dates]
+        kept = {name: own for name in wanted if (own := self._cache.get(*self._key(name))) is not None}
+        missing = [name for name in wanted if name not in kept or not self._is_fresh(kept[name]["date"])]
+        for start in range(0, len(missing), MOST_IDS):
+            batch = missing[start : start + MOST_IDS]
+            entities = errand.ask(f"entities {len(batch)}", partial(self._client.entities, batch))
+            if entities is None:
+                break
+            kept |= self._keep(batch, entities)
+        if self._take(kept):
+            self.kb = self._snapshot()
+
+    def _keep(self, names: Sequence[str], entities: Sequence[FetchedEntity]) -> dict[str, dict[str, Any]]:
+        date = _now().isoformat()
+        kept = {}
+        for entity in entities:
+            source = entity.id if entity.redirects is None else entity.redirects.source
+            if source in names:
+                line = None if entity.is_missing else msgspec.json.encode(entity).decode()
+                kept[source] = {"date": date, "entity": line}
+                self._cache.put(*self._key(source), value=kept[source])
+        return kept
+
+    def _take(self, kept: dict[str, dict[str, Any]]) -> bool:
+        """Read kept documents into memory; False if there are none."""
+        for name, own in kept.items():
+            self._dates[name], line = own["date"], own["entity"]
+            self._digest.update(f"{name} {own['date']}".encode())
+            if line is not None:
+                self._read(name, line)
+        return bool(kept)
+
+    def _read(self, name: str, line: str) -> None:
+        entity = msgspec.json.decode(line, type=FetchedEntity)
+        if entity.id != name:
+            self._redirects[name] = entity.id
+        if entity.id in self._documents.origins:
+            return
+        try:
+            document = parse_line(line.encode(), LANGUAGES, LeftOut())
+        except BadLineError as error:
+            LOGGER.warning("%s: %s", name, error)
+            return
+        if document is not None:
+            page = f"{self._client.site}/w/index.php?title={entity.id}&oldid={entity.lastrevid}"
+            origin = Origin(url=f"{self._client.site}/wiki/{entity.id}", revision_url=page, date=entity.modified[:10])
+            self._documents.add(document, origin, entity.articles)
+
+    def _key(self, name: str) -> tuple[str | int, ...]:
+        return "live entity", self._client.addresses.wikidata, _VERSION, name
+
+    def _is_fresh(self, date: str) -> bool:
+        return 0 <= (_now() - datetime.fromisoformat(date)).total_seconds() < self._max_age
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+class _Errand:
+    """The requests of a turn: so many are left, until a moment; after a failure none is."""
+
+    def __init__(self, left: int, end: float, record: LiveLookup | None = None) -> None:
+        self.left, self._end = left, end
+        self.record: LiveLookup = {"requests": [], "failures": []} if record is None else record
+
+    def ask(self, shown: str, send: Callable[[float], T]) -> T | None:
+        """What a request answers; None if there is no answer, or it may not be sent."""
+        if self.left <= 0:
+            return None
+        self.left -= 1
+        try:
+            self.record["requests"].append(shown)
+            return send(self._end)
+        except NetworkError as error:
+            LOGGER.info("%s: %s", shown, error)
+            self.record["failures"].append(one_line(error))
+            self.left = 0
+            return None
+
+
+def kept_entities(cache: Cache, wikidata: str) -> Iterator[str]:
+    """The documents that the cache keeps of a Wikidata, as lines of a dump."""
+    for text in cache.keys():  # noqa: SIM118 - a method of the cache
+        key = msgspec.json.decode(text)
+        if isinstance(key, list) and key[:2] == ["live entity", wikidata] and key[2:3] == [_VERSION]:
+            kept = cache.get(*key)
+            if kept is not None and kept["entity"] is not None:
+                yield kept["entity"]
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

@@ -1,0 +1,102 @@
+"""What a question may name, by its writing alone: nothing is known yet of what there is."""
+
+from __future__ import annotations
+
+import re
+
+from ..language.language import Language
+from ..language.text import fold
+from .question_words import Word, words_of
+
+_LONGEST = 7  # words of a name
+_MOST = 50  # spans, as many titles as an interface takes at once
+_SEGMENT = re.compile(r"[^|?!;\n]+")
+_FINAL = re.compile(r"['’]s$|['’]$")
+
+
+def written_names(question: str, language: Language) -> list[str]:
+    """The names that capitals show, the longest first; two names that "and" joins are two."""
+    names: list[str] = []
+    for match in language.names.written.finditer(question):
+        words = match[0].split()
+        is_first = not question[: match.start()].strip()
+        if is_first and fold(words[0]) in language.words.not_names and (len(words) == 1 or fold(words[0]) != "the"):
+            words = words[1:]  # "Which", "Did", "Name the"
+        while words and words[0].islower():
+            words = words[1:]
+        name = _without_end(" ".join(words))
+        parts = [_without_end(part) for part in language.names.listed(name)]
+        are_people = len(parts) > 1 and all(len(part.split()) > 1 and part[0].isupper() for part in parts)
+        names += parts if are_people else [name]
+    is_word = language.words.not_names.__contains__  # "US" is none
+    names = [name for name in names if name and not name.isdigit() and (name.isupper() or not is_word(fold(name)))]
+    return sorted(dict.fromkeys(names), key=lambda name: -len(name))
+
+
+def is_doubtful(question: str, language: Language) -> bool:
+    """Whether a name may go on behind its capitals, as in "Flowers for Algernon", or has none."""
+    not_names, bridges = language.words.not_names, _bridges(language)
+    for segment in _SEGMENT.finditer(question):
+        words = words_of(question, *segment.span())
+        for word, small, after in zip(words, words[1:], words[2:], strict=False):
+            is_name = word.capital and word.form not in not_names
+            if is_name and small.joined and after.joined and not small.capital and small.form in bridges:
+                return True
+    return not written_names(question, language)
+
+
+def spans(question: str, language: Language) -> list[str]:
+    """The pieces of a question that may be the title of an article, the longest first."""
+    pieces: list[str] = []
+    for segment in _SEGMENT.finditer(question):
+        words = words_of(question, *segment.span())
+        is_cased = any(word.capital and not word.first and word.form not in language.words.not_names for word in words)
+        for start in range(len(words)):
+            for end in range(min(len(words), start + _LONGEST), start, -1):
+                piece = words[start:end]
+                if _may_be_title(piece, is_cased, language) and all(word.joined for word in piece[1:]):
+                    text = _without_end(question[piece[0].start : piece[-1].end])
+                    pieces.append(text if is_cased else _titled(text, language))
+    return sorted(dict.fromkeys(pieces), key=lambda text: -len(text))[:_MOST]
+
+
+def longest(question: str, names: list[str]) -> list[str]:
+    """Names without those that a longer one overlaps."""
+    taken: list[range] = []
+    kept = []
+    for name in sorted(names, key=lambda name: -len(name)):
+        start = question.lower().find(name.lower())
+        if start >= 0 and not any(start < own.stop and own.start < start + len(name) for own in taken):
+            taken.append(range(start, start + len(name)))
+            kept.append(name)
+    return kept
+
+
+def _bridges(language: Language) -> frozenset[str]:
+    """Small words inside of names."""
+    names = language.names
+    return names.joining | names.particles | names.before_years
+
+
+def _may_be_title(piece: list[Word], is_cased: bool, language: Language) -> bool:
+    not_names, first, last = language.words.not_names, piece[0], piece[-1]
+    if last.form in not_names or (first.form in not_names and (len(piece) == 1 or first.form not in ("the", "a"))):
+        return False
+    inner = {word.form for word in piece[1:] if word.form in not_names and not word.capital}
+    if not inner <= _bridges(language):
+        return False
+    if is_cased:
+        small = sum(not word.capital and word.form not in not_names for word in piece)
+        return small <= 1 and first.capital and not (first.first and first.form in not_names and first.form != "the")
+    return len(piece) > 1 or not language.common.has(first.form)
+
+
+def _titled(text: str, language: Language) -> str:
+    words = [word if fold(word) in language.words.not_names else word[:1].upper() + word[1:] for word in text.split()]
+    return " ".join(words)
+
+
+def _without_end(name: str) -> str:
+    """A name without what marks the owner, and without the full stop unless it is of an abbreviation."""
+    name = _FINAL.sub("", name.strip("'’"))
+    return name if name.count(".") > 1 else name.rstrip(".")

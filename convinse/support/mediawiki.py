@@ -1,0 +1,124 @@
+"""Requests to the API of a MediaWiki, with the manners that Wikimedia asks for.
+
+They have an identifying User-Agent and `maxlag`, at most two are under way at once in this process, pauses are those that the servers
+wish. A redirect is an error: no other server is asked than the one that is configured.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, TypeVar
+
+import msgspec
+
+from .addresses import host_of
+from .errors import NetworkError, one_line
+from .web import WebAnswer, WebSession
+
+_SLOTS = threading.BoundedSemaphore(2)  # requests at once, over all threads and clients
+_COMMON = {"format": "json", "formatversion": "2", "maxlag": "5"}
+_PASSING = frozenset(("maxlag", "ratelimited", "readonly"))
+
+T = TypeVar("T")
+
+
+class MediaWikiClient:
+    """Asks the `api.php` of one or several wikis, and whatever else is asked for in the same way.
+
+    Args:
+        contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
+        remedy: what to do when a wiki cannot be used; the end of an error's message.
+        max_bytes: of an answer; the largest rendered articles have about 5 MB.
+
+    Attributes:
+        sent: requests so far, each counted once however often it was tried.
+    """
+
+    def __init__(self, contact: str | None, remedy: str, max_bytes: int = 16 << 20) -> None:
+        self._remedy = remedy
+        self.sent = 0
+        self._web = WebSession(
+            read_timeout=30.0,
+            deadline=600.0,
+            max_bytes=max_bytes,
+            remedy=remedy,
+            contact=contact,
+            passing=_passing_fault,
+            redirects=False,
+        )
+
+    def ask(
+        self, address: str, params: dict[str, str], until: float, absent: frozenset[str] = frozenset()
+    ) -> dict[str, Any] | None:
+        """The answer to a request of the API; None when it says in one of the `absent` codes that there is nothing.
+
+        Raises:
+            NetworkError: the server cannot be asked, or its answer cannot be used.
+        """
+        answer = self.get(address, {**params, **_COMMON}, until)
+        code, info = _error(answer)
+        if code in absent:
+            return None
+        if code:
+            raise self.strange(address, f"the error '{code}'{f' ({info})' if info else ''}")
+        return answer
+
+    def get(self, address: str, params: dict[str, str], until: float) -> dict[str, Any]:
+        """The JSON object that a request answers. Raises `NetworkError` as `ask` does."""
+        if not _SLOTS.acquire(timeout=max(0.0, until - time.monotonic())):
+            raise NetworkError(f"{host_of(address)}: not asked, as other requests took all the time; {self._remedy}")
+        self.sent += 1
+        try:
+            answer = self._web.get_json(address, params, until)
+        finally:
+            _SLOTS.release()
+        if not isinstance(answer, dict):
+            raise self.strange(address, f"a {type(answer).__name__}")
+        return answer
+
+    def shape(self, address: str, value: Any, shape: type[T]) -> T:
+        """A part of an answer in its shape. Raises `NetworkError` if it has another one."""
+        try:
+            return msgspec.convert(value, shape)
+        except msgspec.ValidationError as error:
+            raise self.strange(address, f"another shape than the MediaWiki API's ({one_line(error)})") from None
+
+    def strange(self, address: str, answer: str) -> NetworkError:
+        """The error of an answer that cannot be used."""
+        return NetworkError(f"{host_of(address)}: answered {answer}; {self._remedy}")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._web.close()
+
+
+def until(seconds: float) -> float:
+    """The moment of `time.monotonic()` that is some seconds away."""
+    return time.monotonic() + seconds
+
+
+def _error(answer: Any) -> tuple[str, str]:
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if not error:
+        return "", ""
+    if not isinstance(error, dict):
+        return "unknown", " ".join(str(error)[:200].split())
+    return str(error.get("code") or "unknown"), " ".join(str(error.get("info", ""))[:200].split())
+
+
+def _passing_fault(answer: WebAnswer) -> str | None:
+    """MediaWiki says in answers of status 200 that it is too busy; a cut answer may also look whole to HTTP."""
+    body = answer.body
+    if body[:200].lstrip()[:1] != b"{":
+        return None
+    if b'"error"' in body[:2000]:
+        try:
+            code, info = _error(msgspec.json.decode(body))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        if code in _PASSING or code.startswith("internal_api_error"):
+            return f"answered the error '{code}'{f' ({info})' if info else ''}"
+    elif body.rstrip()[-1:] != b"}":
+        return "the answer broke off"
+    return None

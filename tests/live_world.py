@@ -1,0 +1,289 @@
+"""Wikidata and Wikipedia on a free port of this machine: search, entities, statements and pages, over documents of a dump.
+
+By itself it serves until Ctrl-C and shows what it is asked:
+
+    python tests/live_world.py [DUMP] [--pages FILE] [--port N]
+"""
+
+import argparse
+import gzip
+import html
+import json
+import re
+import sys
+from collections import defaultdict
+from contextlib import nullcontext
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote
+
+from convinse.language.text import fold
+from handmade import world
+from loopback import running
+from mediawiki import Wiki, error, normal
+
+FIRST_REVISION = 2_000_000_000
+MODIFIED = "2026-11-20T08:30:00Z"
+
+
+class World(Wiki):
+    """A wiki whose items are those of `documents` (id -> document, or its line); `merged` are redirects of items."""
+
+    def __init__(self, documents, port=0):
+        super().__init__(port)
+        self.lines = {
+            name: one if isinstance(one, bytes) else json.dumps(one).encode() for name, one in documents.items()
+        }
+        self.merged = {}
+        self.disambiguations = set()  # titles
+        self.sparql = f"http://127.0.0.1:{self.server_port}/sparql"
+
+    def document(self, name):
+        return json.loads(self.lines[name])
+
+    @cached_property
+    def index(self):
+        return _Index(self.lines)
+
+    # -- the interfaces
+
+    def wbsearchentities(self, params):
+        form = params["search"].strip().lower()
+        hits = []
+        for item, names in self.index.beginning_with(form):
+            kind, text = names
+            label, description = self.index.labels[item], self.index.descriptions.get(item)
+            hit = {"id": item, "title": item, "pageid": int(item[1:]), "repository": "wikidata", "label": label,
+                   "url": f"//www.wikidata.org/wiki/{item}", "concepturi": f"http://www.wikidata.org/entity/{item}",
+                   "display": {"label": {"value": label, "language": "en"}},
+                   "match": {"type": kind, "language": "en", "text": text}}  # fmt: skip
+            hits.append(hit | ({"description": description} if description else {}))
+        most = int(params.get("limit", 7))
+        more = {"search-continue": most} if len(hits) > most else {}
+        return {"searchinfo": {"search": params["search"]}, "search": hits[:most], **more, "success": 1}
+
+    def wbgetentities(self, params):
+        names = params["ids"].split("|")
+        if len(names) > 50:
+            return error("toomanyvalues", 'Too many values supplied for parameter "ids". The limit is 50.')
+        if params["props"] == "sitelinks":
+            return super().wbgetentities(params)
+        entities = {}
+        for name in names:
+            target = self.merged.get(name, name)
+            if target not in self.lines:
+                entities[name] = {"id": name, "missing": ""}
+                continue
+            info = {"pageid": int(target[1:]), "ns": 0 if target[0] == "Q" else 120, "title": target,
+                    "lastrevid": FIRST_REVISION + int(target[1:]), "modified": MODIFIED}  # fmt: skip
+            entities[target] = info | self.document(target)
+            entities[target]["sitelinks"] = self.sitelinks_of(target)
+            if target != name:
+                entities[target]["redirects"] = {"from": name, "to": target}
+        return {"entities": entities, "success": 1}
+
+    def sitelinks_of(self, name):
+        """The article, and as many in other languages as the item is well known."""
+        links = self.document(name).get("sitelinks") or {}
+        title = links.get("enwiki", {}).get("title", name)
+        others = (f"w{number}wiki" for number in range(min(self.index.frequency[name], 200)))
+        return {site: {"site": site, "title": title, "badges": []} for site in others} | links if name[0] == "Q" else {}
+
+    def query(self, params):
+        if params.get("generator") == "links":
+            return self.links(params)
+        if "generator" not in params:
+            return self.titled(params)
+        if params["generator"] == "backlinks":
+            return self.backlinks(params)
+        search, most = params["gsrsearch"], int(params["gsrlimit"])
+        if len(search) > 300:
+            return error("cirrussearch-query-too-long", "Search request is longer than the maximum allowed length.")
+        if search.startswith("haswbstatement:"):
+            wanted = [part.split("=") for part in search.removeprefix("haswbstatement:").split("|")]
+            items = self.index.sorted({own for pair in wanted for own in self.index.subjects.get(tuple(pair), ())})
+            pages = [{"title": item, "ns": 0, "pageid": int(item[1:])} for item in items]
+        else:
+            pages = [self.page_of(item) for item in self.index.told(search)]
+        if not pages:
+            return {"batchcomplete": True}
+        pages = [page | {"index": place} for place, page in enumerate(pages[:most], 1)]
+        return {"batchcomplete": True, "query": {"pages": sorted(pages, key=lambda page: page["pageid"])}}
+
+    def titled(self, params):
+        answer = super().query(params)
+        for title in params["titles"].split("|"):  # what has an article, under its title or another of its names
+            own = normal(title)
+            items = [item for item in self.index.forms.get(own.lower(), ()) if item in self.index.titles]
+            by_title = self.index.items_by_title.get(own)
+            target = by_title or (self.index.sorted(items)[0] if items else None)
+            if target is not None and own not in self.items:
+                page = self.page_of(target)
+                pages = [page, *(one for one in answer["query"]["pages"] if one["title"] not in (own, page["title"]))]
+                answer["query"]["pages"] = pages
+                if page["title"] != own:
+                    answer["query"].setdefault("redirects", []).append({"from": own, "to": page["title"]})
+        return answer
+
+    def backlinks(self, params):
+        items = sorted(self.index.linking[params["gbltitle"]], key=lambda item: int(item[1:]))
+        most = int(params["gbllimit"])
+        pages = [
+            {
+                "pageid": int(item[1:]),
+                "ns": 0,
+                "title": item,
+                "pageprops": {"wb-sitelinks": str(self.index.frequency[item])},
+            }
+            for item in items[:most]
+        ]
+        more = (
+            {"continue": {"gblcontinue": f"0|{items[most][1:]}", "continue": "gblcontinue||"}}
+            if items[most:]
+            else {"batchcomplete": True}
+        )
+        return more | ({"query": {"pages": pages}} if pages else {})
+
+    def page_of(self, item):
+        title = self.index.titles[item]
+        props = {"wikibase_item": item} | ({"disambiguation": ""} if title in self.disambiguations else {})
+        return {"pageid": int(item[1:]), "ns": 0, "title": title, "pageprops": props}
+
+    def links(self, params):
+        title, redirects = self.follow(params["titles"])
+        linked = re.findall(r'<a href="[^"]*/wiki/([^"#?]+)', self.pages.get(title, ""))
+        names = list(dict.fromkeys(unquote(html.unescape(name)).replace("_", " ") for name in linked))
+        steps = [step for name in names for step in self.follow(name)[1]]
+        pages = [{"pageid": 1, "ns": 0, "title": own} | ({"pageprops": {"wikibase_item": self.items[own]}} if own in self.items else {})
+                 for own in dict.fromkeys(self.follow(name)[0] for name in names)]  # fmt: skip
+        return {"batchcomplete": True, "query": {"pages": pages, "redirects": [*redirects, *steps]}}
+
+    def sparql_answer(self, query):
+        item = re.search(r"wd:(Q\d+)", query)[1]
+        items = self.index.sorted(self.index.linking[item])
+        rows = [{"item": {"type": "uri", "value": f"http://www.wikidata.org/entity/{own}"}} for own in items]
+        return {"head": {"vars": ["item", "links"]}, "results": {"bindings": rows}}
+
+
+class _Index:
+    """Names, titles and statements of the documents."""
+
+    def __init__(self, lines):
+        self.labels, self.descriptions, self.titles = {}, {}, {}
+        self.forms = defaultdict(dict)  # lower-case name -> item -> (kind of match, name)
+        self.subjects = defaultdict(list)  # (property, value) -> items
+        self.linking = defaultdict(set)  # value, also of a qualifier -> items
+        self.words = defaultdict(set)
+        self.frequency = defaultdict(int)
+        told = {}
+        for name, line in lines.items():
+            if name[0] == "Q":
+                told[name] = self._read(name, json.loads(line))
+        for item, (own, objects) in told.items():
+            text = " ".join((*own, *(self.labels.get(value, "") for value in objects)))
+            for word in fold(text).split():
+                self.words[word].add(item)
+        taken = set(self.titles.values())
+        for item, label in self.labels.items():  # not all articles are in the data
+            if item not in self.titles and label[:1].isupper():
+                plain = re.sub(r"\s*\([^()]*\)$", "", label)
+                self.titles[item] = label if plain in taken else plain
+                taken.add(self.titles[item])
+        self.sorted_forms = sorted(self.forms)
+        self.items_by_title = {title: item for item, title in self.titles.items()}
+
+    def _read(self, name, document):
+        label = document["labels"]["en"]["value"] if document["labels"] else ""
+        aliases = [one["value"] for one in (document["aliases"] or {}).get("en", ())]
+        self.labels[name] = label
+        if document["descriptions"]:
+            self.descriptions[name] = document["descriptions"]["en"]["value"]
+        if document["sitelinks"]:
+            self.titles[name] = document["sitelinks"]["enwiki"]["title"]
+        for alias in aliases:
+            self.forms[alias.lower()][name] = ("alias", alias)
+        self.forms[label.lower()][name] = ("label", label)
+        objects = []
+        for prop, claims in (document["claims"] or {}).items():
+            for own in claims:
+                self.frequency[name] += 1
+                snaks = [own["mainsnak"], *(snak for snaks in own.get("qualifiers", {}).values() for snak in snaks)]
+                for snak in snaks:
+                    value = snak.get("datavalue", {}).get("value")
+                    if isinstance(value, dict) and "id" in value:
+                        self.linking[value["id"]].add(name)
+                value = own["mainsnak"].get("datavalue", {}).get("value")
+                if isinstance(value, dict) and "id" in value:
+                    self.subjects[prop, value["id"]].append(name)
+                    self.frequency[value["id"]] += 1
+                    objects.append(value["id"])
+        return (label, *aliases, self.titles.get(name, "")), objects
+
+    def sorted(self, items):
+        return sorted(items, key=lambda item: (-self.frequency[item], int(item[1:])))
+
+    def beginning_with(self, form):
+        """The items with a name that begins so, those that are called so first."""
+        from bisect import bisect_left
+
+        whole = dict(self.forms.get(form, {}))
+        longer = {}
+        for name in self.sorted_forms[bisect_left(self.sorted_forms, form) :][:50]:
+            if name.startswith(form):
+                longer |= self.forms[name]
+        hits = whole | {item: match for item, match in longer.items() if item not in whole}
+        order = sorted(hits, key=lambda item: (item not in whole, -self.frequency[item], int(item[1:])))
+        return [(item, hits[item]) for item in order]
+
+    def told(self, search):
+        """The items with an article that has all words, those with the words in the title first."""
+        words = fold(search).split()
+        if not all(word in self.words for word in words):  # as the search's own rewriting does
+            from rapidfuzz import process
+            from rapidfuzz.distance import OSA
+
+            best = process.extractOne(search.lower(), self.sorted_forms, scorer=OSA.distance, score_cutoff=2)
+            words = fold(best[0]).split() if best else words
+        items = set.intersection(*(self.words.get(word, set()) for word in words)) if words else set()
+        titled = {item: set(fold(self.titles[item]).split()) for item in items if item in self.titles}
+        return sorted(titled, key=lambda item: (-len(titled[item] & set(words)), -self.frequency[item], int(item[1:])))
+
+
+def documents_of(path):
+    """The lines of a dump by their ids."""
+    lines = {}
+    with gzip.open(path) if str(path).endswith(".gz") else path.open("rb") as file:
+        for line in file:
+            if (own := line.strip().rstrip(b",")) not in (b"[", b"]"):
+                lines[re.match(rb'\{"id": ?"([QP]\d+)"', own)[1].decode()] = own
+    return lines
+
+
+def small_world():
+    return {document["id"]: document for document in world()}
+
+
+def live_world(documents=None):
+    """Serves in a thread while a `with` block runs."""
+    return running(World(small_world() if documents is None else documents))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dump", nargs="?", type=Path)
+    parser.add_argument("--pages", type=Path, help="saved pages: JSON lines with title, qid and html, packed")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--quiet", action="store_true", help="do not show what is asked")
+    options = parser.parse_args()
+    server = World(small_world() if options.dump is None else documents_of(options.dump), options.port)
+    _ = server.index
+    with gzip.open(options.pages) if options.pages else nullcontext(()) as pages:
+        for page in map(json.loads, pages):
+            server.pages[page["title"]], server.items[page["title"]] = page["html"], page["qid"]
+    print(f"{server.api} {server.sparql}", flush=True)
+    server.shown = None if options.quiet else sys.stdout
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
