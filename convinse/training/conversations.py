@@ -50,8 +50,8 @@ def turns_with_evidences(
 def grouped_turns(
     config: Config, part: str, sources: Sequence[str], resources: Resources | None = None
 ) -> Iterator[tuple[str, Turn]]:
-    """`turns_with_evidences`, each with its group: the conversation's (`group`, or its id); of a single question without one what it
-    is about first, for questions about one thing have much in common."""
+    """`turns_with_evidences`, each with its group: the conversation's (`group`, or its id); of a single question what it is
+    about first, for questions about one thing have much in common."""
     resources = resources or Resources(config)
     module = build(find_module("ers", config.ers, EvidenceRetrievalScoring), config, resources)
     conversations = understood_conversations(config, part, resources)
@@ -68,7 +68,7 @@ def grouped_turns(
 
 
 def _group(conversation: Conversation, turn: Turn) -> str:
-    if len(conversation["questions"]) > 1 or "group" in conversation:
+    if len(conversation["questions"]) > 1:
         return str(conversation.get("group", conversation["conv_id"]))
     about = turn.get("question_entities") or []
     return about[0]["item"]["id"] if about else turn["question"]

@@ -144,7 +144,11 @@ def file_sets(data: Path, work: Path) -> tuple[list[ChoiceSet], Config]:
         settings = settings_over(work / "index" / name)
         kept = work / f"{own.part} {name}"
         kept.mkdir(exist_ok=True)
-        turns = kept_turns("turns", "config.yml", settings, own.conversations, SOURCES, kept)
+        titles = {talk["questions"][0]["question"]: str(talk["group"]) for talk in own.conversations if "group" in talk}
+        turns = [
+            (titles.get(turn["question"], group), turn)
+            for group, turn in kept_turns("turns", "config.yml", settings, own.conversations, SOURCES, kept)
+        ]
         with ExitStack() as stack:
             module = world_of("config.yml", {}, settings, kept, stack).module
             learned = choices_of(own.part, module, turns, is_right_in_words)
