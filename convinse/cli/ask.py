@@ -118,7 +118,7 @@ def named(answer: RankedAnswer, turn: Turn) -> str:
 
 
 def missed(turn: Turn) -> list[str]:
-    """What of live sources could not be had, each reason once."""
+    """The reasons why look-ups at live sources failed, without repetition."""
     return list(dict.fromkeys(turn["live"]["failures"])) if "live" in turn else []
 
 

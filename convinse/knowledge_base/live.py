@@ -177,12 +177,12 @@ class LiveSource:
         if MANY not in subjects:
             return subjects
         keywords = self._language.properties.keywords
-        asked = []
+        named = []
         for name, label, aliases in self.kb.properties():
             share = max(len(own & words) / len(own) if (own := keywords(text)) else 0.0 for text in (label, *aliases))
             if share:
-                asked.append((-share, int(name[1:]), name))
-        properties = [name for _, _, name in sorted(asked)[:_ASKED]]
+                named.append((-share, int(name[1:]), name))
+        properties = [name for _, _, name in sorted(named)[:_ASKED]]
         properties = list(dict.fromkeys([*properties, *_INVERSE]))
         return self._search(
             errand,
@@ -194,19 +194,19 @@ class LiveSource:
     def _wanted(
         self, about: Sequence[str], candidates: Sequence[str], words: frozenset[str], subjects: Sequence[str]
     ) -> list[str]:
-        """What is to be fetched, the most important first."""
+        """The items and properties to fetch, the most important first."""
         kb, keywords = self.kb, self._language.properties.keywords
         classes = [name for item in (*about, *candidates) for name in kb.classes(item) if kb.label(name) == name]
         properties: list[str] = []
-        asked: list[str] = []
+        values: list[str] = []  # of properties that the question names
         beside: list[str] = []
         for item in (*about, *candidates):
             for prop, missing, at_hand in kb.not_fetched(item):
                 is_asked = not words.isdisjoint(keywords(" ".join((kb.label(prop), *kb.aliases(prop)))))
                 properties += (name for name in missing if name[:1] == "P")
-                (asked if is_asked else beside).extend(name for name in missing if name[:1] == "Q")
-                asked += at_hand if is_asked else ()  # the next question may be about it
-        ranked = (*properties, *classes, *asked, *subjects[:_ABOUT], *beside, *subjects[_ABOUT:])
+                (values if is_asked else beside).extend(name for name in missing if name[:1] == "Q")
+                values += at_hand if is_asked else ()  # the next question may be about it
+        ranked = (*properties, *classes, *values, *subjects[:_ABOUT], *beside, *subjects[_ABOUT:])
         return [name for name in dict.fromkeys(ranked) if name not in self._dates]
 
     # -- answers -------------------------------------------------------------------------------------------------------
