@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ..support.cache import Cache
-from ..support.errors import DataError, OutputError
-from ..support.manifest import has_kind
+from ..support.errors import DataError
 from .build import build
 from .index import KnowledgeBase
-from .layout import KIND
 from .live import LANGUAGES, kept_entities
+from .update import update
 
 
 def grow(folder: Path, cache: Cache, wikidata: str, at_hand: KnowledgeBase, quiet: bool = True) -> None:
-    """Build a knowledge base of the entity documents that a cache keeps; one that is there is replaced by one that has more.
+    """Keep the entity documents of a cache in a knowledge base: in the one that is there, or in a new one.
 
     Args:
         folder: of the knowledge base.
@@ -30,35 +30,37 @@ def grow(folder: Path, cache: Cache, wikidata: str, at_hand: KnowledgeBase, quie
 
     Raises:
         DataError: the cache keeps no document.
-        OutputError: `folder` is something else, or has items that the cache lacks.
+        IndexFileError: `folder` is no knowledge base.
+        OutputError: it cannot be written.
     """
     documents = {own["id"]: own for own in map(msgspec.json.decode, kept_entities(cache, wikidata))}
     if not documents:
         raise DataError("the cache keeps nothing of live questions; ask some with --live first")
-    if folder.exists():
-        _check_replaced(folder, documents.keys() | set(_beside(documents)))
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "live.json"
-        with file.open("wb") as lines:
-            for document in _whole(documents, at_hand):
-                lines.write(msgspec.json.encode(document) + b"\n")
-        build(file, folder, languages=LANGUAGES, quiet=quiet)
+        if not folder.exists():
+            _write(file, _whole(documents, at_hand, set()))
+            build(file, folder, languages=LANGUAGES, quiet=quiet)
+            return
+        with closing(KnowledgeBase(folder)) as kb:
+            stored = {entity for entity in _beside(documents) if kb.label(entity) != entity}
+            _write(file, _whole(documents, at_hand, stored))
+        update(folder, file, quiet=quiet)
 
 
-def _check_replaced(folder: Path, names: Any) -> None:
-    if not has_kind(folder, KIND):
-        raise OutputError(f"{folder}: exists and is no knowledge base; choose another folder, or remove it")
-    kb = KnowledgeBase(folder)
-    lost = sum(f"Q{number}" not in names for number in kb._items.tolist())
-    kb.close()
-    if lost:
-        raise OutputError(f"{folder}: has {lost:,} items that the cache lacks; choose another folder")
+def _write(file: Path, documents: Iterator[dict[str, Any]]) -> None:
+    file.write_bytes(b"".join(msgspec.json.encode(document) + b"\n" for document in documents))
 
 
-def _whole(documents: Mapping[str, dict[str, Any]], at_hand: KnowledgeBase) -> Iterator[dict[str, Any]]:
-    """The documents without statements of what has no label; then what they speak of and the knowledge base at hand knows."""
-    beside = {name for name in _beside(documents) if at_hand.label(name) != name}
-    named = {name for name, own in documents.items() if own.get("labels")} | beside
+def _whole(
+    documents: Mapping[str, dict[str, Any]], at_hand: KnowledgeBase, stored: set[str]
+) -> Iterator[dict[str, Any]]:
+    """The documents without statements of what has no label; then what they speak of and the knowledge base at hand knows.
+
+    Nothing is written of what is `stored` already.
+    """
+    beside = {name for name in _beside(documents) if at_hand.label(name) != name} - stored
+    named = {name for name, own in documents.items() if own.get("labels")} | beside | stored
     for document in documents.values():
         claims = document.get("claims") or {}
         kept = {prop: [_labelled(claim, named) for claim in own if _ids(claim["mainsnak"]) <= named]

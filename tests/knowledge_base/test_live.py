@@ -2,7 +2,9 @@
 
 import json
 import random
+import shutil
 import time
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +19,7 @@ from convinse.pipeline import Pipeline
 from convinse.resources import Resources
 from convinse.support import web
 from convinse.support.cache import Cache
-from convinse.support.errors import DataError, OutputError
+from convinse.support.errors import DataError
 from handmade import claim, document, q
 from live_world import live_world
 from loopback import cut, ok, silent, status
@@ -315,7 +317,12 @@ def test_what_was_fetched_grows_into_a_knowledge_base(asking, wiki, workdir, clo
     asking("Who wrote The Hobbit?")
     grow(folder, cache, wiki.api, at_hand)
     assert read_manifest(folder).items > items
-    refused(OutputError, lambda: grow(world_index, cache, wiki.api, at_hand), "items that the cache lacks")
+    ours = Path(shutil.copytree(world_index, workdir / "ours"))
+    before = read_manifest(ours).items
+    grow(ours, cache, wiki.api, at_hand)
+    assert read_manifest(ours).items == before  # it has them all, and loses none
+    (turn,) = asking(DIRECTOR, kb_path=str(ours))
+    assert best(turn) == "James Cameron"
     refused(DataError, lambda: grow(folder, closed(Cache("other")), wiki.api, at_hand), "--live")
 
 
