@@ -183,7 +183,7 @@ class _EntityRedirect(msgspec.Struct):
 
 class _EntityHead(msgspec.Struct):
     id: str = ""
-    missing: Any = msgspec.UNSET
+    missing: Any = None
     redirects: _EntityRedirect | None = None
 
 
@@ -217,7 +217,7 @@ def _changes_in(place: str, data: bytes, languages: tuple[str, ...]) -> Iterator
     head = _HEAD.decode(data)
     if not _is_id(head.id):
         raise BadLineError(f"{head.id[:40]!r} is no id of an item or a property")
-    yield head.id, parse_line(data, languages, LeftOut()) if head.missing is msgspec.UNSET else None
+    yield head.id, parse_line(data, languages, LeftOut()) if head.missing in (None, False) else None
     for name in {place, "" if head.redirects is None else head.redirects.source} - {head.id}:
         if _is_id(name):
             yield name, None

@@ -45,7 +45,7 @@ class _Redirection(msgspec.Struct):
     source: str = msgspec.field(name="from", default="")
 
 
-class FetchedEntity(DumpedEntity, omit_defaults=True):
+class FetchedEntity(DumpedEntity):
     """An entity document as `wbgetentities` answers it."""
 
     type: str = "item"  # a missing one has none
