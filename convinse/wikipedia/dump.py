@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import sqlite3
 import weakref
 import zlib
@@ -40,7 +39,6 @@ LOGGER = logging.getLogger(__name__)
 _SQLITE = b"SQLite format 3\x00"
 _TOGETHER = 1 << 12  # evidences that are written and embedded together
 _TABLES = 64  # that stay in memory: several turns ask for those of one page
-_PIECE = re.compile(r"[^\W_]+")
 
 
 class WikipediaDump:
@@ -130,9 +128,7 @@ class WikipediaDump:
             words: as `pack` was told to make them of texts.
             limit: of evidences.
         """
-        # the index has no places: a word that it cuts, such as "set_up", would be a phrase, which it cannot look for
-        pieces = (piece for word in words for piece in _PIECE.findall(word))
-        phrases = [f'"{piece}"' for piece in dict.fromkeys(pieces)]
+        phrases = [f'"{word}"' for word in dict.fromkeys(words)]
         if not self.has_words or not phrases:
             return []
         statement = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?"

@@ -23,7 +23,7 @@ from .page import FORMAT, Page, with_ranked_rows
 from .stored_vectors import PLACES, packed
 
 LOGGER = logging.getLogger(__name__)
-LAYOUT = f"{FORMAT}.2"  # its second part is raised when the file keeps the same evidences in another way
+LAYOUT = f"{FORMAT}.3"  # its second part is raised when the file keeps the same evidences in another way
 _SUMS = 1 << 256
 WAIT = 30.0  # seconds for another process to finish its change
 UNSAFE = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"  # what is written fails as a whole
@@ -33,8 +33,9 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL, title TEXT NOT NULL, links BLOB NOT NULL);
 CREATE TABLE vectors (page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
 """
-# the words of evidences in the full-text index of SQLite, without a copy of the text: BM25 in the file that is there anyway
-_WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=none, tokenize='unicode61')"
+# the words of evidences in the full-text index of SQLite, without a copy of the text: BM25 in the file that is there anyway.
+# It keeps their places: without these, and without the text, BM25 has no counts of words, and gives 0 for every evidence
+_WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=full, tokenize='unicode61')"
 
 _WRITE_WORDS = "INSERT INTO words (rowid, text) VALUES (?, ?)"
 _FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"

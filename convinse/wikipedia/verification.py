@@ -12,9 +12,9 @@ from pathlib import Path
 from .stored_pages import make_words, meta_of, stored_page, write_words
 from .stored_titles import given_digest, number_of, page_titles, targets_of
 
-# what the full-text index has besides the evidences of words: the words, the sizes of evidences, and the sums over all
+# what the full-text index has: each word at each of its places, the sizes of evidences, and the sums over all
 _WORD_TABLES = (
-    "SELECT term, doc FROM temp.own_words",
+    "SELECT term, doc, offset FROM temp.own_words",
     "SELECT id, sz FROM words_docsize ORDER BY id",
     "SELECT block FROM words_data WHERE id = 1",
 )
@@ -66,14 +66,9 @@ def _has(connection: sqlite3.Connection, table: str) -> bool:
 
 def _same_words(connection: sqlite3.Connection, anew: sqlite3.Connection) -> bool:
     for own in (connection, anew):
-        own.execute("CREATE VIRTUAL TABLE temp.own_words USING fts5vocab (main, words, row)")
-    for statement in _WORD_TABLES:
-        rows = itertools.zip_longest(*(own.execute(statement) for own in (connection, anew)))
-        if not all(stored == written for stored, written in rows):
-            return False
-    statement = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
-    for (word,) in anew.execute("SELECT term FROM temp.own_words"):
-        stored, written = (own.execute(statement, (f'"{word}"',)).fetchall() for own in (connection, anew))
-        if stored != written:
-            return False
-    return True
+        own.execute("CREATE VIRTUAL TABLE temp.own_words USING fts5vocab (main, words, instance)")
+    return all(
+        stored == written
+        for statement in _WORD_TABLES
+        for stored, written in itertools.zip_longest(*(own.execute(statement) for own in (connection, anew)))
+    )

@@ -89,6 +89,7 @@ def test_evidences_are_found_by_their_words(workdir):
     write_dump(workdir / "w.db", [(item, [said(text), said("more")]) for item, text in texts.items()])
     with closing(WikipediaDump(workdir / "w.db")) as dump:
         assert found(dump, "émile ZOLA's") == [("Q1", 0), ("Q2", 0), ("Q4", 0)]  # the best first, each with its place
+        assert found(dump, "Nana, Zola") == [("Q4", 0), ("Q1", 0), ("Q2", 0)]  # by BM25: it is the shortest with both
         assert found(dump, "Emile, Zola", limit=1) == [("Q1", 0)] and found(dump, "Towns?") == [("Q2", 0)]
         assert found(dump, "more", limit=9) == [("Q1", 1), ("Q2", 1), ("Q3", 1), ("Q4", 1)]
         assert found(dump, "") == found(dump, '"?') == found(dump, "Balzac") == []
