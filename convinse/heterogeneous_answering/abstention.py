@@ -56,8 +56,9 @@ def unknown_names(question: Question) -> list[str]:
     """The names in a question that mean no item and that none of its evidences has."""
     if not question.unlinked:
         return []
-    told = " ".join(fold(evidence["evidence_text"]) for evidence in question.evidences)
-    return [name for name in question.unlinked if f" {fold(name)} " not in f" {told} "]
+    told = " ".join(["", *(fold(evidence["evidence_text"]) for evidence in question.evidences), ""])
+    bare = question.language.words.without_article
+    return [name for name in question.unlinked if f" {bare(fold(name))} " not in told]
 
 
 def _is_untold(question: Question) -> bool:

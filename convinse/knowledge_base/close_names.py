@@ -81,17 +81,14 @@ class CloseNames:
     def _edits(self, form: str, candidate: Candidate) -> int | None:
         from rapidfuzz.distance import OSA
 
-        own = self._bare(form)
+        without_article = self._language.words.without_article
+        own = without_article(form)
         least: int | None = None
         for name in (candidate.label, *self._kb.aliases(candidate.id)):
-            folded = self._bare(fold(name))
+            folded = without_article(fold(name))
             most = min(_MOST_EDITS, max(len(own), len(folded)) // _MISSPELT)
             if folded[:1] == own[:1] and abs(len(folded) - len(own)) <= most:  # people seldom miss the first letter
                 distance = OSA.distance(own, folded, score_cutoff=most)
                 if distance <= most and (least is None or distance < least):
                     least = distance
         return least
-
-    def _bare(self, form: str) -> str:
-        first, _, rest = form.partition(" ")
-        return rest if rest and first in self._language.words.articles else form

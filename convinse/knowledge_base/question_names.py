@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ..language.language import Language
 from ..language.text import fold
@@ -11,26 +12,33 @@ from .question_words import Word, words_of
 _LONGEST = 7  # words of a name
 _MOST = 50  # spans, as many titles as an interface takes at once
 _SEGMENT = re.compile(r"[^|?!;\n]+")
+_SENTENCE = re.compile(r"(?<=[a-z]{4}[.?!]) ")  # "Mr. Robot" goes on
 _FINAL = re.compile(r"['’]s$|['’]$")
 
 
 def written_names(question: str, language: Language) -> list[str]:
     """The names that capitals show, the longest first; two names that "and" joins are two."""
-    names: list[str] = []
-    for match in language.names.written.finditer(question):
+    names = [name for sentence in _SENTENCE.split(question) for name in _names_in(sentence, language)]
+    return sorted(dict.fromkeys(names), key=lambda name: -len(name))
+
+
+def _names_in(sentence: str, language: Language) -> Iterator[str]:
+    not_names = language.words.not_names | language.words.fillers
+    for match in language.names.written.finditer(sentence):
         words = match[0].split()
-        is_first = not question[: match.start()].strip()
-        if is_first and fold(words[0]) in language.words.not_names and (len(words) == 1 or fold(words[0]) != "the"):
+        is_first = not sentence[: match.start()].strip()
+        if is_first and fold(words[0]) in not_names and (len(words) == 1 or fold(words[0]) != "the"):
             words = words[1:]  # "Which", "Did", "Name the"
         while words and words[0].islower():
             words = words[1:]
         name = _without_end(" ".join(words))
         parts = [_without_end(part) for part in language.names.listed(name)]
         are_people = len(parts) > 1 and all(len(part.split()) > 1 and part[0].isupper() for part in parts)
-        names += parts if are_people else [name]
-    is_word = language.words.not_names.__contains__  # "US" is none
-    names = [name for name in names if name and not name.isdigit() and (name.isupper() or not is_word(fold(name)))]
-    return sorted(dict.fromkeys(names), key=lambda name: -len(name))
+        for part in parts if are_people else [name]:
+            is_word = fold(part) in not_names and not (len(part) > 1 and part.isupper())  # "US" is none
+            is_small = (is_first or part.isupper()) and language.common.has(fold(part))  # "Since", "TV"
+            if part and not (part.isdigit() or is_word or is_small):
+                yield part
 
 
 def is_doubtful(question: str, language: Language) -> bool:

@@ -90,6 +90,11 @@ class Words:
 
         return lru_cache(maxsize=200_000)(Stemmer.Stemmer(self.stemmer).stemWord)
 
+    def without_article(self, form: str) -> str:
+        """A folded name without the article before it."""
+        first, _, rest = form.partition(" ")
+        return rest if rest and first in self.articles else form
+
     def stems(self, text: str, keep_stop_words: bool = False) -> list[str]:
         """The stems of the content words of a text, in order, accents removed."""
         return list(self._stems(text, keep_stop_words))

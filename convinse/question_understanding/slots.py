@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..config import Config
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import LinkedMention
+from ..knowledge_base.question_names import written_names
 from ..language.answer_types import AnswerType
 from ..language.language import Language
 from ..language.text import fold
@@ -28,7 +29,6 @@ _NEIGHBORS = 1000  # items beside an item that are looked at
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 _BESIDE = 60  # characters before a name in which its noun is looked for
 _BEFORE = re.compile(r"(\w+)\s+(\w+)\s+$")
-_OWNER = re.compile(r"['’]s?$")
 
 
 class Slots(QuestionUnderstanding):
@@ -84,7 +84,7 @@ class Slots(QuestionUnderstanding):
         mentions = link(in_full, known, self.resources.linker.link(in_full.text, classes=True), self.kb)
         representation = represent(in_full, mentions, answer_type.label, self.language)
         representation["candidates"] += spoken_of(history, representation["candidates"])
-        names = unlinked_names(question, in_full, mentions, self.language)
+        names = unlinked_names(question, representation["candidates"], self.kb, self.language)
         if names:
             representation["unlinked"] = [{"name": name} for name in names]
         return {
@@ -206,16 +206,25 @@ def start_with_class(text: str, mention: QuestionMention, language: Language) ->
 
 
 def unlinked_names(
-    question: str, in_full: FullQuestion, mentions: Sequence[QuestionMention], language: Language
+    question: str, candidates: Iterable[QuestionEntity], kb: KnowledgeBase, language: Language
 ) -> list[str]:
-    """The names of a question, written with a capital behind its first word, that no item has."""
-    linked = " ".join(fold(in_full.text[mention.start : mention.end]) for mention in mentions).split()
-    not_names = language.words.not_names | language.words.fillers
+    """The names of a question, as its capitals show them, that no item has; also those of which only a part was linked.
+
+    Args:
+        question: as it was asked.
+        candidates: the items of its names.
+        kb: whatever has a name there is known, whether it was linked or not.
+        language: of the question.
+    """
+    linked = [f" {fold(text)} " for own in candidates for text in (own["question_word"], own["item"]["label"])]
     names = []
-    for match in language.names.written.finditer(question):
-        words = fold(match[0]).split()
-        if match.start() and not_names.isdisjoint(words) and not set(words) & set(linked):
-            names.append(_OWNER.sub("", match[0]))
+    for name in written_names(question, language):
+        forms = {fold(name), language.words.without_article(fold(name))}
+        noun = re.match(r" ([a-z]+)", question[question.find(name) + len(name) :]) if name.isupper() else None
+        if noun is not None and language.answer_types.names_class(noun[1]):
+            continue  # "TV series"
+        if not any(f" {form} " in text for form in forms for text in linked) and not any(map(kb.candidates, forms)):
+            names.append(name)
     return names
 
 
