@@ -1,0 +1,434 @@
+"""Questions as statements that an answer completes: "When was Titanic released?" is "Titanic was released in ..."."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from .text import Words
+from .word_lists import Renamed, WordSet
+
+_VOWELS = "aeiou"
+_SENTENCE = re.compile(r"(?<=[a-z\d][a-z\d)][.?!]) +(?=\S)")
+_CONTRACTED = re.compile(r"^(who|what|where|when|which)['’]s\b", re.IGNORECASE)
+_TOKEN = re.compile(r"\S+")
+_CHOICE = re.compile(r", [^,]+ or [^,]+$")  # "..., romario or ronaldo?"
+_DAY = re.compile(r"\d{1,2} [A-Z]|\d{1,2}[/.-]")
+
+
+class Statement(NamedTuple):
+    """A sentence around an answer: what stands before it, the noun that it counts, and what stands behind.
+
+    Attributes:
+        before, behind: the words.
+        counted: behind a bare number ("13" of "children").
+        in_time_or_place: whether the answer needs "in", "on" or "at" before it.
+        verb_behind: whether `behind` begins with the verb of the answer, which agrees with it.
+    """
+
+    before: str = ""
+    behind: str = ""
+    counted: str = ""
+    in_time_or_place: bool = False
+    verb_behind: bool = False
+
+
+class _Clause(NamedTuple):
+    """The parts of a question behind its verb "do" or "be": the subject, the verb as a statement has it, the rest.
+
+    `is_sure`: the subject is a pronoun or a name.
+    """
+
+    subject: str
+    verb: str
+    rest: list[str]
+    is_sure: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class StatementWords:
+    """How English says as a statement what a question asks; see `statements.txt`."""
+
+    words: Words
+    openings: WordSet
+    prepositions: WordSet
+    being: WordSet
+    irregular: Renamed
+    regular: WordSet
+    adverbs: WordSet
+    subjects: WordSet
+    naming: WordSet
+    qualities: WordSet
+    measured: WordSet
+    date_nouns: WordSet
+    definite: WordSet
+    relative: WordSet
+    sites: WordSet
+    with_article: WordSet
+
+    # -- verbs ---------------------------------------------------------------------------------------------------------
+
+    def past(self, verb: str) -> str:
+        """The past of a verb."""
+        return self.irregular[verb].split()[0] if verb in self.irregular else _with_ed(verb)
+
+    @staticmethod
+    def third_person(verb: str) -> str:
+        """A verb as he does it."""
+        if verb == "have":
+            return "has"
+        if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
+            return f"{verb}es"
+        return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2:-1] not in _VOWELS else f"{verb}s"
+
+    @cached_property
+    def determiners(self) -> WordSet:
+        """Words before a noun."""
+        return self.definite | self.words.articles
+
+    @cached_property
+    def bases(self) -> WordSet:
+        """The verbs that are known, as they stand behind "did"."""
+        return self.regular | self.irregular.keys()
+
+    @cached_property
+    def participles(self) -> WordSet:
+        """Their participles."""
+        return frozenset({*map(_with_ed, self.regular), *(forms.split()[1] for forms in self.irregular.values())})
+
+    @cached_property
+    def finite(self) -> WordSet:
+        """Forms of verbs that may follow their subject, but for bases."""
+        return frozenset({*map(self.past, self.bases), *map(self.third_person, self.bases)}) - {"was"}
+
+    # -- statements ----------------------------------------------------------------------------------------------------
+
+    def statement(self, question: str, names: Iterable[str]) -> Statement | None:
+        """The statement of a question for a name, a date or a number; None for forms that are not known.
+
+        Args:
+            question: in full.
+            names: in the question, as it writes them.
+        """
+        tokens = self._asking(question)
+        low = [token.lower() for token in tokens]
+        before = low[0] if low[:1] and low[0] in self.prepositions and len(low) > 2 else ""
+        if before:
+            tokens, low = tokens[1:], low[1:]
+        if not low or (len(low) < 3 and low[0] != "who"):
+            return None
+        reading = _Reading(self, list(names), tokens[1:])
+        if low[0] in ("who", "whom", "what", "which"):
+            return reading.of_thing(low[0], before)
+        if low[0] in ("when", "where") and not before:
+            return reading.of_time_or_place()
+        if low[0] == "whose" and not before:
+            return reading.of_owner()
+        if low[:2] == ["how", "many"] and not before:
+            return reading.of_number()
+        if low[0] == "how" and low[1] in self.measured and low[2] in ("is", "was", "are", "were"):
+            clause = reading.being(1)
+            return Statement(f"{clause.subject} {low[2]}", low[1]) if clause and not clause.rest else None
+        return None
+
+    def verdict(self, question: str, names: Iterable[str], is_yes: bool) -> str:
+        """What a question for yes or no says, or denies; empty for forms that are not known."""
+        tokens = self._asking(question)
+        reading = _Reading(self, list(names), tokens)
+        auxiliary = tokens[0].lower() if tokens else ""
+        if auxiliary in ("did", "does", "do"):
+            clause = reading.doing(0)
+            if clause is None:
+                return ""
+            verb = clause.verb if is_yes else f"{auxiliary} not {reading.base}"
+            return " ".join([clause.subject, verb, *clause.rest])
+        if auxiliary in self.being:
+            clause = reading.being(0, is_verdict=True)
+            if clause is None or not clause.rest or clause.rest[0].lower() == "true":
+                return ""
+            clause = clause._replace(rest=[word for word in clause.rest if not is_yes or word.lower() != "ever"])
+            return " ".join([clause.subject, auxiliary, *([] if is_yes else ["not"]), *clause.rest])
+        return ""
+
+    def preposition(self, answer: str, is_date: bool) -> str:
+        """What stands before a date, or before a place."""
+        if is_date:
+            return "on" if _DAY.match(answer) else "in"
+        return "at" if self.sites & {*answer.lower().split()} else "in"
+
+    def named(self, answer: str) -> str:
+        """A name as it stands in a sentence: the Academy Award."""
+        is_bare = answer[:1].isupper() and answer.split()[0].lower() not in self.words.definite
+        capitals = {word.lower().strip(",") for word in answer.split() if word[:1].isupper()}
+        return f"the {answer}" if is_bare and (capitals & self.with_article or answer.endswith(" team")) else answer
+
+    @staticmethod
+    def listed(names: Sequence[str]) -> str:
+        """Names as a list: A, B and C."""
+        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+    @staticmethod
+    def plural(behind: str) -> str:
+        """What stands behind several names, where its verb agreed with a single one."""
+        verb, blank, rest = behind.partition(" ")
+        known = {"is": "are", "was": "were", "has": "have"}
+        if verb in known:
+            verb = known[verb]
+        elif verb.endswith("s") and not verb.endswith("ss"):
+            verb = verb[:-1]
+        return f"{verb}{blank}{rest}"
+
+    def _asking(self, question: str) -> list[str]:
+        """The words of the sentence and the clause that asks."""
+        sentences = _SENTENCE.split(question.strip())
+        asking = [own for own in map(self._clause, sentences) if own]
+        text = asking[-1] if asking else ""
+        return _TOKEN.findall(_CONTRACTED.sub(r"\1 is", text))
+
+    def _clause(self, sentence: str) -> str:
+        text = self._without_opening(re.sub(r"(?<![A-Z])[ ?.!]+$|[ ?!]+$", "", sentence))
+        if self._asks(text):
+            return _CHOICE.sub("", re.split(r", i mean (?=wh)", text, flags=re.IGNORECASE)[-1])
+        clauses = [self._without_opening(own.strip()) for own in text.split(",")]
+        return next((own for own in clauses[::-1] if self._asks(own)), "")
+
+    def _without_opening(self, text: str) -> str:
+        words = text.split()
+        while words and words[0].lower().strip(",.!") in self.openings:
+            del words[0]
+        return " ".join(words[2:] if [word.lower() for word in words[:2]] == ["i", "mean"] else words)
+
+    def _asks(self, text: str) -> bool:
+        low = [re.sub(r"['’]s$", "", word) for word in text.lower().split()[:2]]
+        asking = {"who", "whom", "whose", "what", "which", "when", "where", "how", "did", "does", "do", *self.being}
+        if low[:2] in (["what", "about"], ["how", "about"]):
+            return False
+        return bool(low) and (low[0] in asking or (low[0] in self.prepositions and low[1:] != [] and low[1] in asking))
+
+
+class _Reading:
+    """The words of one question behind its question word."""
+
+    def __init__(self, words: StatementWords, names: Sequence[str], tokens: Sequence[str]) -> None:
+        self._words = words
+        self._names = sorted((name.split() for name in names), key=len, reverse=True)
+        self._tokens, self._low = list(tokens), [token.lower() for token in tokens]
+        self.base = ""  # of the verb behind "do"
+
+    # -- kinds of questions --------------------------------------------------------------------------------------------
+
+    def of_thing(self, asking: str, before: str) -> Statement | None:
+        """Of "who", "what", "which city", also behind a preposition."""
+        at = 0 if asking in ("who", "whom") else self._verb_after_noun()
+        if at is None or at >= len(self._low):
+            return None
+        noun, verb = " ".join(self._tokens[:at]), self._low[at]
+        if verb in ("did", "does", "do"):
+            if not noun and not before and self._words.bases.isdisjoint(self._low[at + 1 :]):
+                return self._completed(at)  # "who did the costumes"
+            return self._object(noun, before, self.doing(at))
+        if verb in self._words.being:
+            return self._of_being(noun, before, at)
+        return None if before else self._completed(at)
+
+    def _completed(self, at: int) -> Statement | None:
+        """The answer, and behind it the words from its verb on."""
+        is_garbled = any(word.endswith(("who's", "what's")) for word in self._low[at:])
+        return None if is_garbled else Statement(behind=" ".join(self._tokens[at:]), verb_behind=True)
+
+    def _object(self, noun: str, before: str, clause: _Clause | None) -> Statement | None:
+        if clause is None:
+            return None
+        rest, said = clause.rest, f"{clause.subject} {clause.verb}"
+        if before or noun.lower() in self._words.date_nouns:
+            said = " ".join([said, *rest, before])
+            return Statement(said.strip(), in_time_or_place=not before)
+        stranded = [word.lower() in self._words.prepositions for word in rest]
+        if rest and stranded[-1] and (len(rest) == 1 or not stranded[0]):
+            return Statement(" ".join([said, *rest]))
+        if noun:
+            return self._cleft(noun, [said, *rest])
+        if stranded[:1] == [True] and (stranded[1:2] == [True] or rest[1].lower() in self._words.adverbs):
+            # "work with in 1990"
+            return Statement(f"{said} {rest[0]}", " ".join(rest[1:]))
+        if not rest or stranded[0]:
+            return Statement(said, " ".join(rest))
+        return None
+
+    @staticmethod
+    def _cleft(noun: str, said: Sequence[str]) -> Statement:
+        """The statement that a noun with a clause begins: "the prize that the film won is ..."."""
+        is_plural = noun.endswith("s") and not noun.endswith(("ss", "series", "news"))
+        return Statement(f"the {' '.join([noun, 'that', *said])} {'are' if is_plural else 'is'}")
+
+    def _of_being(self, noun: str, before: str, at: int) -> Statement | None:
+        verb, rest, words = self._low[at], self._tokens[at + 1 :], self._words
+        if not rest:
+            return None
+        said_first = next((word for word in rest if word.lower() not in words.adverbs), "")
+        if self._is_participle(said_first) and not before:
+            return self._completed(at)
+        clause = self.being(at, is_whole=bool(before))
+        is_stranded = rest[-1].lower() in words.prepositions and not before
+        if before or noun.lower() in words.date_nouns or is_stranded:
+            if clause is None or (not clause.rest and not before):
+                return None
+            said = " ".join([clause.subject, verb, *clause.rest, before]).strip()
+            return Statement(said, in_time_or_place=not before and not is_stranded)
+        if clause is not None and not noun and clause.rest and clause.rest[0].lower() in words.naming:
+            return Statement(f"{clause.subject} {verb} {clause.rest[0]}", " ".join(clause.rest[1:]))
+        if noun.lower() in words.qualities and clause is not None:
+            return Statement(" ".join([clause.subject, verb])) if not clause.rest else None
+        if clause is not None and clause.rest and (noun or clause.is_sure):
+            is_of_subject = self._is_participle(clause.rest[0])
+            is_of_pronoun = clause.subject.lower() in words.subjects and clause.rest[0].lower() in words.prepositions
+            if noun and (is_of_subject or is_of_pronoun):
+                return self._cleft(noun, [clause.subject, verb, *clause.rest])
+            if is_of_subject:
+                return Statement(" ".join([clause.subject, verb, *clause.rest])) if len(clause.rest) == 1 else None
+        has_clause = bool(words.relative & {*self._low[at + 1 :]})
+        if noun or verb not in ("is", "are", "was", "were"):
+            return None if has_clause and verb in ("is", "are", "was", "were") else self._completed(at)
+        is_single = rest[0].lower() in words.definite or any(word.endswith(("'s", "s'")) for word in rest[:4])
+        if is_single and not has_clause and len(rest) > 1:
+            return Statement(" ".join([*rest, verb]))
+        return None if rest[0].lower() in words.subjects else self._completed(at)
+
+    def of_time_or_place(self) -> Statement | None:
+        """Of "when" and "where"."""
+        verb = self._low[0]
+        if verb in ("did", "does", "do"):
+            clause = self.doing(0)
+            said = [] if clause is None else [clause.subject, clause.verb, *clause.rest]
+        elif verb in ("is", "are", "was", "were"):
+            clause = self.being(0)
+            said = [] if clause is None else [clause.subject, verb, *clause.rest]
+        else:
+            return None
+        if clause is None or {"when", "while", "after", "before", "that"} & {*map(str.lower, clause.rest[1:])}:
+            return None
+        if clause.rest and clause.rest[0].lower() in ("when", "while"):
+            return Statement(" ".join(said[: -len(clause.rest)]), " ".join(clause.rest), in_time_or_place=True)
+        while said[-1].lower() in self._words.adverbs:
+            said.pop()
+        return Statement(" ".join(said), in_time_or_place=said[-1].lower() not in self._words.prepositions)
+
+    def of_owner(self) -> Statement | None:
+        """Of "whose song"; the answer is before the noun."""
+        at = self._verb_after_noun()
+        if not at or self._low[at] in self._words.being or self._low[at] in ("did", "does", "do"):
+            return None
+        return Statement(behind=f"'s {' '.join(self._tokens)}")
+
+    def of_number(self) -> Statement | None:
+        """Of "how many children"."""
+        del self._tokens[0], self._low[0]
+        at = self._verb_after_noun()
+        if not at or at >= len(self._low):
+            return None
+        noun, verb, rest = " ".join(self._tokens[:at]), self._low[at], self._tokens[at + 1 :]
+        if verb in ("did", "does", "do"):
+            clause = self.doing(at)
+            return None if clause is None else Statement(f"{clause.subject} {clause.verb}", " ".join(clause.rest), noun)
+        if verb in ("is", "are", "was", "were"):
+            if rest and rest[0].lower() in self._words.prepositions:
+                return Statement("", " ".join(self._tokens[at:]), noun)
+            if self._low[at + 1 : at + 2] == ["there"]:
+                return Statement(f"there {verb}", " ".join(rest[1:]), noun)
+            clause = self.being(at)
+            if clause is not None and not clause.rest:
+                return Statement(f"{clause.subject} {verb}", "", noun)
+            if not rest or not self._is_participle(rest[0]):
+                return None
+        return Statement("", " ".join(self._tokens[at:]), noun)
+
+    # -- clauses -------------------------------------------------------------------------------------------------------
+
+    def _verb_after_noun(self) -> int | None:
+        """Where the verb stands behind a question word with its noun ("which future president of Liberia played ...")."""
+        words = self._words
+        for place, word in enumerate(self._low):
+            if word in words.being or word in ("did", "does", "do") or (place and word in words.finite):
+                return place
+        return None
+
+    def doing(self, at: int) -> _Clause | None:
+        """The clause behind a form of "do": its verb as the statement has it."""
+        auxiliary, words = self._low[at], self._words
+        end = self._subject_end(at + 1)
+        if end is None:
+            bases = (
+                place
+                for place in range(at + 2, len(self._low))
+                if self._tokens[place] in words.bases and self._low[place - 1] not in words.determiners
+            )
+            end = next(bases, None)
+            while end is not None and end > at + 2 and self._low[end - 1] in words.adverbs:
+                end -= 1
+        if end is None:
+            return None
+        verb_at = end
+        while verb_at < len(self._low) and self._low[verb_at] in words.adverbs:
+            verb_at += 1
+        if verb_at >= len(self._low) or not self._low[verb_at].isalpha() or self._low[verb_at] in words.prepositions:
+            return None
+        self.base = self._low[verb_at]
+        forms = {"did": words.past, "does": words.third_person, "do": str}
+        verb = " ".join([*self._tokens[end:verb_at], forms[auxiliary](self.base)])
+        return _Clause(" ".join(self._tokens[at + 1 : end]), verb, self._tokens[verb_at + 1 :])
+
+    def being(self, at: int, is_verdict: bool = False, is_whole: bool = False) -> _Clause | None:
+        """The clause behind a form of "be": its subject and what is said of it, if anything."""
+        start, words = at + 1, self._words
+        end = self._subject_end(start)
+        places = range(start + 1, len(self._low))
+        said = next((own for own in places if self._is_participle(self._low[own]) and "'" not in self._low[own - 1]), None)
+        is_sure = end is not None
+        if end is not None and self._is_of_noun(end, said):
+            end, is_sure = None, False  # "the Beatles album ... dedicated to"
+        if end is None and said is not None:
+            end = said
+            while end > start + 1 and self._low[end - 1] in words.adverbs:
+                end -= 1
+            if words.relative & {*self._low[start:end]}:
+                return None
+        elif end is None:
+            article = next((place for place in places if self._low[place] in ("a", "an")), None)
+            is_stranded = self._low[-1] in words.prepositions and not is_whole
+            end = article if article is not None else len(self._low) - 1 if is_stranded else len(self._low)
+            if is_verdict and article is None:
+                return None
+        subject = " ".join(self._tokens[start:end])
+        return _Clause(subject, "", self._tokens[end:], is_sure) if subject else None
+
+    def _is_of_noun(self, end: int, said: int | None) -> bool:
+        """Whether a name is part of a longer subject."""
+        return said is not None and end < said and self._low[end] not in self._words.adverbs | self._words.prepositions
+
+    def _subject_end(self, start: int) -> int | None:
+        """Where a subject that is a pronoun or a name ends."""
+        low, words = self._low, self._words
+        if low[start : start + 1] and low[start] in words.subjects:
+            return start + 1
+        for first in (start, start + 1 if low[start : start + 1] == ["the"] else start):
+            for name in self._names:
+                end = first + len(name)
+                if [own.strip(",").lower() for own in self._tokens[first:end]] == [own.lower() for own in name]:
+                    is_owner = self._tokens[end - 1].endswith(("'s", "s'"))
+                    return end if low[end : end + 1] not in (["and"], ["or"]) and not is_owner else None
+        return None
+
+    def _is_participle(self, word: str) -> bool:
+        return word.lower() in self._words.participles
+
+
+def _with_ed(verb: str) -> str:
+    if verb.endswith("e"):
+        return f"{verb}d"
+    if verb.endswith("y") and verb[-2:-1] not in _VOWELS:
+        return f"{verb[:-1]}ied"
+    doubles = re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", verb) is not None or verb in ("prefer", "transfer", "admit")
+    return f"{verb}{verb[-1]}ed" if doubles and verb[-1] not in "k" else f"{verb}ed"
