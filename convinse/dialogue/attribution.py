@@ -6,7 +6,7 @@ that only the candidates and their ranking are computed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from ..records.evidence import Evidence
 _TRIED = 5  # evidences left out alone
 _LOSS = 0.05  # of the answer's probability; read on train, dev and natural-dev
 _SHOWN = 3  # reasons of a turn
-_SHARE = 0.1  # of the largest loss: of evidences that only together carry an answer, those with less add nothing
+_ENOUGH = 0.7  # of the answer's probability: an evidence by which alone it has less does not say it
 
 
 class _Outcome(NamedTuple):
@@ -40,37 +40,40 @@ def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources:
     asked = [turn for turn in turns if turn["pred_answers"] and "abstained" not in turn]
     if not answering.can_answer_again or not asked:
         return
-    tried = [[frozenset([place]) for place in _supporting(turn)] for turn in asked]
-    losses: list[dict[int, float]] = []
-    for turn, left_out, outcomes in zip(asked, tried, _without(answering, asked, tried, sources), strict=True):
-        probability = turn["pred_answers"][0]["score"]
-        turn["attribution"] = [
-            {"evidence": next(iter(places)), "without": own.label, "probability": own.probability}
-            for places, own in zip(left_out, outcomes, strict=True)
-            if own.changed or probability - own.probability >= _LOSS
+    tried = [_supporting(turn) for turn in asked]
+    alone = [[frozenset([place]) for place in places] for places in tried]
+    for turn, places, outcomes in zip(asked, tried, _without(answering, asked, alone, sources), strict=True):
+        reasons = [
+            Reason(evidence=place, without=own.label, probability=own.probability)
+            for place, own in zip(places, outcomes, strict=True)
+            if _matters(turn, own)
         ]
-        turn["attribution"].sort(key=lambda reason: reason["probability"])
-        del turn["attribution"][_SHOWN:]
-        losses.append(
-            {next(iter(own)): probability - out.probability for own, out in zip(left_out, outcomes, strict=True)}
-        )
-    unexplained = [(turn, own) for turn, own in zip(asked, losses, strict=True) if not turn["attribution"]]
-    together = [[frozenset(_naming(turn))] for turn, _ in unexplained]
-    for (turn, own), (outcome,) in zip(
-        unexplained, _without(answering, [turn for turn, _ in unexplained], together, sources), strict=True
-    ):
-        if outcome.changed or turn["pred_answers"][0]["score"] - outcome.probability >= _LOSS:
-            turn["attribution"] = list(_shared(own, outcome))
+        turn["attribution"] = sorted(reasons, key=lambda reason: reason["probability"])[:_SHOWN]
+    shared = [(turn, places) for turn, places in zip(asked, tried, strict=True) if not turn["attribution"] and places]
+    unexplained = [turn for turn, _ in shared]
+    groups = [_naming(turn) for turn in unexplained]
+    left_out = [
+        [group, *(group - {place} for place in places)] for (_, places), group in zip(shared, groups, strict=True)
+    ]
+    for (turn, places), (without, *by) in zip(shared, _without(answering, unexplained, left_out, sources), strict=True):
+        if _matters(turn, without):
+            turn["attribution"] = _of_several(turn, places, without, by)
 
 
-def _shared(losses: dict[int, float], outcome: _Outcome) -> Iterator[Reason]:
-    """The reasons among evidences that say the same, those that each lose most first."""
-    most = max(losses.values())
-    for place in sorted(losses, key=lambda place: -losses[place])[:_SHOWN]:
-        if losses[place] >= _SHARE * most or most <= 0:
-            yield Reason(evidence=place, without=outcome.label, probability=outcome.probability, together=True)
-        if most <= 0:
-            return
+def _matters(turn: Turn, outcome: _Outcome) -> bool:
+    return outcome.changed or turn["pred_answers"][0]["score"] - outcome.probability >= _LOSS
+
+
+def _of_several(turn: Turn, places: Sequence[int], without: _Outcome, by: Sequence[_Outcome]) -> list[Reason]:
+    """The reasons among evidences that say the same: those by which alone the answer stays, the surest first."""
+    enough = _ENOUGH * turn["pred_answers"][0]["score"]
+    carrying = [(place, own) for place, own in zip(places, by, strict=True) if not own.changed]
+    carrying = [(place, own) for place, own in carrying if own.probability >= enough]
+    carrying.sort(key=lambda pair: -pair[1].probability)
+    return [
+        Reason(evidence=place, without=without.label, probability=without.probability, together=True)
+        for place, _ in carrying[:_SHOWN]
+    ]
 
 
 def _without(
@@ -100,19 +103,17 @@ def _outcome(turn: Turn, answers: Sequence[RankedAnswer]) -> _Outcome:
 def _supporting(turn: Turn) -> list[int]:
     """The places of the evidences to leave out alone: those named for the best answer, then the best that name it."""
     named = turn["pred_answers"][0].get("evidences", [])
-    return list(dict.fromkeys((*named, *_naming(turn))))[:_TRIED]
+    return list(dict.fromkeys((*named, *sorted(_naming(turn)))))[:_TRIED]
 
 
-def _naming(turn: Turn) -> list[int]:
+def _naming(turn: Turn) -> frozenset[int]:
     """The places of the evidences that support or name the best answer."""
     best = turn["pred_answers"][0]
+    if "yes_no" in best.get("reasons", []):
+        return frozenset(best.get("evidences", []))
     name, words = best["answer"]["id"], f" {fold(best['answer']['label'])} "
-    places = set(best.get("evidences", []))
-    return [
-        place
-        for place, evidence in enumerate(turn["top_evidences"])
-        if place in places or _names(evidence, name, words)
-    ]
+    named = (place for place, evidence in enumerate(turn["top_evidences"]) if _names(evidence, name, words))
+    return frozenset([*best.get("evidences", []), *named])
 
 
 def _names(evidence: Evidence, name: str, words: str) -> bool:

@@ -66,7 +66,16 @@ def _said(statement: Statement | None, listed: Sequence[RankedAnswer], language:
         before = f"{before[:-3]} are" if before.endswith(" is") else before
     time = listed[0].get("time", "") if len(listed) == 1 else ""
     is_open = time.startswith(("since", "until")) and time.split()[-1] not in f"{before} {behind}"
-    return "".join((before, " " if before else "", label, "" if not behind or behind[0] == "'" else " ", behind, f", {time}" if is_open else ""))
+    return "".join(
+        (
+            before,
+            " " if before else "",
+            label,
+            "" if not behind or behind[0] == "'" else " ",
+            behind,
+            f", {time}" if is_open else "",
+        )
+    )
 
 
 def _neutral(listed: Sequence[RankedAnswer], language: Language) -> str:

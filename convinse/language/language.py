@@ -20,7 +20,7 @@ from .operations import OperationWords
 from .property_names import PropertyWords
 from .statements import StatementWords
 from .text import Words
-from .word_lists import Phrases, WordSet, read_lists
+from .word_lists import Phrases, Renamed, WordSet, read_lists
 
 _TEN = 10  # "1905" and "1900" have other words than these
 _FOLDER = Path(__file__).parent
@@ -89,6 +89,13 @@ class CommonWords:
 
 
 @dataclass(frozen=True, eq=False)
+class FollowUpWords:
+    """Questions for properties; see `follow_ups.txt`."""
+
+    questions: Renamed
+
+
+@dataclass(frozen=True, eq=False)
 class PageWords:
     """Words of the Wikipedia in a language; see `pages.txt`."""
 
@@ -115,6 +122,7 @@ class Language:
     teams: TeamWords
     pages: PageWords
     statements: StatementWords
+    follow_ups: FollowUpWords
 
     @cached_property
     def bm25(self) -> BM25:
@@ -144,6 +152,7 @@ def load(folder: Path) -> Language:
         read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
         read_lists(StatementWords, folder / "statements.txt", words=words),
+        read_lists(FollowUpWords, folder / "follow_ups.txt"),
     )
 
 

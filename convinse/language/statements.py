@@ -338,11 +338,9 @@ class _Reading:
                 return Statement("", " ".join(self._tokens[at:]), noun)
             if self._low[at + 1 : at + 2] == ["there"]:
                 return Statement(f"there {verb}", " ".join(rest[1:]), noun)
-            clause = self.being(at)
-            if clause is not None and not clause.rest:
-                return Statement(f"{clause.subject} {verb}", "", noun)
-            if not rest or not self._is_participle(rest[0]):
-                return None
+            if rest and not self._is_participle(rest[0]):
+                clause = self.being(at)
+                return Statement(f"{clause.subject} {verb}", "", noun) if clause and not clause.rest else None
         return Statement("", " ".join(self._tokens[at:]), noun)
 
     # -- clauses -------------------------------------------------------------------------------------------------------
@@ -376,8 +374,8 @@ class _Reading:
         if verb_at >= len(self._low) or not self._low[verb_at].isalpha() or self._low[verb_at] in words.prepositions:
             return None
         self.base = self._low[verb_at]
-        forms = {"did": words.past, "does": words.third_person, "do": str}
-        verb = " ".join([*self._tokens[end:verb_at], forms[auxiliary](self.base)])
+        form = {"did": words.past, "does": words.third_person}.get(auxiliary, str)(self.base)
+        verb = " ".join([*self._tokens[end:verb_at], form])
         return _Clause(" ".join(self._tokens[at + 1 : end]), verb, self._tokens[verb_at + 1 :])
 
     def being(self, at: int, is_verdict: bool = False, is_whole: bool = False) -> _Clause | None:
@@ -385,7 +383,9 @@ class _Reading:
         start, words = at + 1, self._words
         end = self._subject_end(start)
         places = range(start + 1, len(self._low))
-        said = next((own for own in places if self._is_participle(self._low[own]) and "'" not in self._low[own - 1]), None)
+        said = next(
+            (own for own in places if self._is_participle(self._low[own]) and "'" not in self._low[own - 1]), None
+        )
         is_sure = end is not None
         if end is not None and self._is_of_noun(end, said):
             end, is_sure = None, False  # "the Beatles album ... dedicated to"
