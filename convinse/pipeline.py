@@ -190,7 +190,7 @@ class Pipeline:
         use_gold_answers: bool = False,
         until: StageName = "ha",
     ) -> None:
-        """Understand and answer turns of different conversations together, in place, and add what people read (`records.conversation.Reply`).
+        """Understand and answer turns of different conversations together, in place, and add what people read (`records.conversation.SpokenReply`).
 
         Args:
             turns: they have a `question`.

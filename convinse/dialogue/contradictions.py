@@ -65,7 +65,9 @@ def _values(evidence: Evidence) -> Iterator[tuple[Entity, PropertyLabel]]:
         label = PropertyLabel(path[-1])
     else:  # a row or a sentence does not say for sure of what a value is
         return
-    yield from ((value, label) for value in values if is_date(value["id"]) or is_number(value["id"]))
+    values = [value for value in values if is_date(value["id"]) or is_number(value["id"])]
+    if len(values) == 1:  # not "1960–1970"
+        yield values[0], label
 
 
 def _agree(value: Entity, best: Entity) -> bool:

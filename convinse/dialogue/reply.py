@@ -22,7 +22,7 @@ def add_replies(
     sources: Sequence[str],
     resources: Resources,
 ) -> None:
-    """Write into answered turns what `records.conversation.Reply` has.
+    """Write into answered turns what `records.conversation.SpokenReply` has.
 
     Args:
         answering: answered these turns just now.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..language.language import Language
-from ..language.statements import Statement
+from ..language.statements import AnswerStatement
 from ..language.text import fold
 from ..records.conversation import RankedAnswer, Turn
 from ..records.literals import is_date
@@ -30,7 +30,7 @@ def sentence_of(turn: Turn, language: Language) -> str:
     listed = [answer for answer in answers if answer.get("list")] or answers[:1]
     question, names = _question(turn), list(_names(turn))
     for name in names:  # "titanic" is written as its label
-        question = _written(question, name, language.statements.named(name))
+        question = _written(question, name, language)
     cited = _citations(turn, listed[0])
     if listed[0]["answer"]["id"] in _YES_NO:
         verdict = listed[0]["answer"]["label"]
@@ -41,7 +41,7 @@ def sentence_of(turn: Turn, language: Language) -> str:
     return f"{said[:1].upper()}{said[1:]}{cited}."
 
 
-def _said(statement: Statement | None, listed: Sequence[RankedAnswer], language: Language) -> str:
+def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], language: Language) -> str:
     if statement is None:
         return ""
     before, behind, counted = statement.before, statement.behind, statement.counted
@@ -89,9 +89,11 @@ def _question(turn: Turn) -> str:
     return in_full if _ADDED.search(turn["question"]) else _ADDED.sub("", in_full)
 
 
-def _written(question: str, name: str, with_article: str) -> str:
+def _written(question: str, name: str, language: Language) -> str:
     """The question with a name as it is written: "titanic" with its capital, a national team with its article."""
-    named = re.compile(rf"(\b(?:the|an?|his|her|its|their) |'s )?\b{re.escape(name)}(?!\w)", re.IGNORECASE)
+    before = "|".join(sorted(language.statements.determiners | language.words.possessive))
+    named = re.compile(rf"(\b(?:{before}) |'s )?\b{re.escape(name)}(?!\w)", re.IGNORECASE)
+    with_article = language.statements.named(name)
     written = named.sub(lambda match: f"{match[1]}{name}" if match[1] else with_article, question)
     return re.sub(r"(?<=s)'s\b", "'", written) if name.endswith("s") else written
 

@@ -19,7 +19,7 @@ _CHOICE = re.compile(r", [^,]+ or [^,]+$")  # "..., romario or ronaldo?"
 _DAY = re.compile(r"\d{1,2} [A-Z]|\d{1,2}[/.-]")
 
 
-class Statement(NamedTuple):
+class AnswerStatement(NamedTuple):
     """A sentence around an answer: what stands before it, the noun that it counts, and what stands behind.
 
     Attributes:
@@ -106,7 +106,7 @@ class StatementWords:
 
     # -- statements ----------------------------------------------------------------------------------------------------
 
-    def statement(self, question: str, names: Iterable[str]) -> Statement | None:
+    def statement(self, question: str, names: Iterable[str]) -> AnswerStatement | None:
         """The statement of a question for a name, a date or a number; None for forms that are not known.
 
         Args:
@@ -120,7 +120,7 @@ class StatementWords:
             tokens, low = tokens[1:], low[1:]
         if not low or (len(low) < 3 and low[0] != "who"):
             return None
-        reading = _Reading(self, list(names), tokens[1:])
+        reading = _QuestionWords(self, list(names), tokens[1:])
         if low[0] in ("who", "whom", "what", "which"):
             return reading.of_thing(low[0], before)
         if low[0] in ("when", "where") and not before:
@@ -131,13 +131,13 @@ class StatementWords:
             return reading.of_number()
         if low[0] == "how" and low[1] in self.measured and low[2] in ("is", "was", "are", "were"):
             clause = reading.being(1)
-            return Statement(f"{clause.subject} {low[2]}", low[1]) if clause and not clause.rest else None
+            return AnswerStatement(f"{clause.subject} {low[2]}", low[1]) if clause and not clause.rest else None
         return None
 
     def verdict(self, question: str, names: Iterable[str], is_yes: bool) -> str:
         """What a question for yes or no says, or denies; empty for forms that are not known."""
         tokens = self._asking(question)
-        reading = _Reading(self, list(names), tokens)
+        reading = _QuestionWords(self, list(names), tokens)
         auxiliary = tokens[0].lower() if tokens else ""
         if auxiliary in ("did", "does", "do"):
             clause = reading.doing(0)
@@ -209,7 +209,7 @@ class StatementWords:
         return bool(low) and (low[0] in asking or (low[0] in self.prepositions and low[1:] != [] and low[1] in asking))
 
 
-class _Reading:
+class _QuestionWords:
     """The words of one question behind its question word."""
 
     def __init__(self, words: StatementWords, names: Sequence[str], tokens: Sequence[str]) -> None:
@@ -220,7 +220,7 @@ class _Reading:
 
     # -- kinds of questions --------------------------------------------------------------------------------------------
 
-    def of_thing(self, asking: str, before: str) -> Statement | None:
+    def of_thing(self, asking: str, before: str) -> AnswerStatement | None:
         """Of "who", "what", "which city", also behind a preposition."""
         at = 0 if asking in ("who", "whom") else self._verb_after_noun()
         if at is None or at >= len(self._low):
@@ -234,37 +234,37 @@ class _Reading:
             return self._of_being(noun, before, at)
         return None if before else self._completed(at)
 
-    def _completed(self, at: int) -> Statement | None:
+    def _completed(self, at: int) -> AnswerStatement | None:
         """The answer, and behind it the words from its verb on."""
         is_garbled = any(word.endswith(("who's", "what's")) for word in self._low[at:])
-        return None if is_garbled else Statement(behind=" ".join(self._tokens[at:]), verb_behind=True)
+        return None if is_garbled else AnswerStatement(behind=" ".join(self._tokens[at:]), verb_behind=True)
 
-    def _object(self, noun: str, before: str, clause: _Clause | None) -> Statement | None:
+    def _object(self, noun: str, before: str, clause: _Clause | None) -> AnswerStatement | None:
         if clause is None:
             return None
         rest, said = clause.rest, f"{clause.subject} {clause.verb}"
         if before or noun.lower() in self._words.date_nouns:
             said = " ".join([said, *rest, before])
-            return Statement(said.strip(), in_time_or_place=not before)
+            return AnswerStatement(said.strip(), in_time_or_place=not before)
         stranded = [word.lower() in self._words.prepositions for word in rest]
         if rest and stranded[-1] and (len(rest) == 1 or not stranded[0]):
-            return Statement(" ".join([said, *rest]))
+            return AnswerStatement(" ".join([said, *rest]))
         if noun:
             return self._cleft(noun, [said, *rest])
         if stranded[:1] == [True] and (stranded[1:2] == [True] or rest[1].lower() in self._words.adverbs):
             # "work with in 1990"
-            return Statement(f"{said} {rest[0]}", " ".join(rest[1:]))
+            return AnswerStatement(f"{said} {rest[0]}", " ".join(rest[1:]))
         if not rest or stranded[0]:
-            return Statement(said, " ".join(rest))
+            return AnswerStatement(said, " ".join(rest))
         return None
 
     @staticmethod
-    def _cleft(noun: str, said: Sequence[str]) -> Statement:
+    def _cleft(noun: str, said: Sequence[str]) -> AnswerStatement:
         """The statement that a noun with a clause begins: "the prize that the film won is ..."."""
         is_plural = noun.endswith("s") and not noun.endswith(("ss", "series", "news"))
-        return Statement(f"the {' '.join([noun, 'that', *said])} {'are' if is_plural else 'is'}")
+        return AnswerStatement(f"the {' '.join([noun, 'that', *said])} {'are' if is_plural else 'is'}")
 
-    def _of_being(self, noun: str, before: str, at: int) -> Statement | None:
+    def _of_being(self, noun: str, before: str, at: int) -> AnswerStatement | None:
         verb, rest, words = self._low[at], self._tokens[at + 1 :], self._words
         if not rest:
             return None
@@ -277,27 +277,29 @@ class _Reading:
             if clause is None or (not clause.rest and not before):
                 return None
             said = " ".join([clause.subject, verb, *clause.rest, before]).strip()
-            return Statement(said, in_time_or_place=not before and not is_stranded)
+            return AnswerStatement(said, in_time_or_place=not before and not is_stranded)
         if clause is not None and not noun and clause.rest and clause.rest[0].lower() in words.naming:
-            return Statement(f"{clause.subject} {verb} {clause.rest[0]}", " ".join(clause.rest[1:]))
+            return AnswerStatement(f"{clause.subject} {verb} {clause.rest[0]}", " ".join(clause.rest[1:]))
         if noun.lower() in words.qualities and clause is not None:
-            return Statement(" ".join([clause.subject, verb])) if not clause.rest else None
+            return AnswerStatement(" ".join([clause.subject, verb])) if not clause.rest else None
         if clause is not None and clause.rest and (noun or clause.is_sure):
             is_of_subject = self._is_participle(clause.rest[0])
             is_of_pronoun = clause.subject.lower() in words.subjects and clause.rest[0].lower() in words.prepositions
             if noun and (is_of_subject or is_of_pronoun):
                 return self._cleft(noun, [clause.subject, verb, *clause.rest])
             if is_of_subject:
-                return Statement(" ".join([clause.subject, verb, *clause.rest])) if len(clause.rest) == 1 else None
+                return (
+                    AnswerStatement(" ".join([clause.subject, verb, *clause.rest])) if len(clause.rest) == 1 else None
+                )
         has_clause = bool(words.relative & {*self._low[at + 1 :]})
         if noun or verb not in ("is", "are", "was", "were"):
             return None if has_clause and verb in ("is", "are", "was", "were") else self._completed(at)
         is_single = rest[0].lower() in words.definite or any(word.endswith(("'s", "s'")) for word in rest[:4])
         if is_single and not has_clause and len(rest) > 1:
-            return Statement(" ".join([*rest, verb]))
+            return AnswerStatement(" ".join([*rest, verb]))
         return None if rest[0].lower() in words.subjects else self._completed(at)
 
-    def of_time_or_place(self) -> Statement | None:
+    def of_time_or_place(self) -> AnswerStatement | None:
         """Of "when" and "where"."""
         verb = self._low[0]
         if verb in ("did", "does", "do"):
@@ -308,22 +310,25 @@ class _Reading:
             said = [] if clause is None else [clause.subject, verb, *clause.rest]
         else:
             return None
-        if clause is None or {"when", "while", "after", "before", "that"} & {*map(str.lower, clause.rest[1:])}:
+        if clause is None:
             return None
-        if clause.rest and clause.rest[0].lower() in ("when", "while"):
-            return Statement(" ".join(said[: -len(clause.rest)]), " ".join(clause.rest), in_time_or_place=True)
+        rest = [word.lower() for word in clause.rest]
+        if rest and rest[0] in ("when", "while"):
+            return AnswerStatement(" ".join(said[: -len(rest)]), " ".join(clause.rest), in_time_or_place=True)
+        if {"when", "while", "after", "before", "that"} & {*rest}:
+            return None
         while said[-1].lower() in self._words.adverbs:
             said.pop()
-        return Statement(" ".join(said), in_time_or_place=said[-1].lower() not in self._words.prepositions)
+        return AnswerStatement(" ".join(said), in_time_or_place=said[-1].lower() not in self._words.prepositions)
 
-    def of_owner(self) -> Statement | None:
+    def of_owner(self) -> AnswerStatement | None:
         """Of "whose song"; the answer is before the noun."""
         at = self._verb_after_noun()
         if not at or self._low[at] in self._words.being or self._low[at] in ("did", "does", "do"):
             return None
-        return Statement(behind=f"'s {' '.join(self._tokens)}")
+        return AnswerStatement(behind=f"'s {' '.join(self._tokens)}")
 
-    def of_number(self) -> Statement | None:
+    def of_number(self) -> AnswerStatement | None:
         """Of "how many children"."""
         del self._tokens[0], self._low[0]
         at = self._verb_after_noun()
@@ -332,16 +337,20 @@ class _Reading:
         noun, verb, rest = " ".join(self._tokens[:at]), self._low[at], self._tokens[at + 1 :]
         if verb in ("did", "does", "do"):
             clause = self.doing(at)
-            return None if clause is None else Statement(f"{clause.subject} {clause.verb}", " ".join(clause.rest), noun)
+            return (
+                None
+                if clause is None
+                else AnswerStatement(f"{clause.subject} {clause.verb}", " ".join(clause.rest), noun)
+            )
         if verb in ("is", "are", "was", "were"):
             if rest and rest[0].lower() in self._words.prepositions:
-                return Statement("", " ".join(self._tokens[at:]), noun)
+                return AnswerStatement("", " ".join(self._tokens[at:]), noun)
             if self._low[at + 1 : at + 2] == ["there"]:
-                return Statement(f"there {verb}", " ".join(rest[1:]), noun)
+                return AnswerStatement(f"there {verb}", " ".join(rest[1:]), noun)
             if rest and not self._is_participle(rest[0]):
                 clause = self.being(at)
-                return Statement(f"{clause.subject} {verb}", "", noun) if clause and not clause.rest else None
-        return Statement("", " ".join(self._tokens[at:]), noun)
+                return AnswerStatement(f"{clause.subject} {verb}", "", noun) if clause and not clause.rest else None
+        return AnswerStatement("", " ".join(self._tokens[at:]), noun)
 
     # -- clauses -------------------------------------------------------------------------------------------------------
 

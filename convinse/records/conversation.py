@@ -93,7 +93,7 @@ class Contradiction(TypedDict):
 Confidence = Literal["likely", "perhaps", "not known"]
 
 
-class Reply(TypedDict, total=False):
+class SpokenReply(TypedDict, total=False):
     """What a conversation adds to an answered turn, for people: see `convinse.dialogue`.
 
     `attribution`: the evidences that its best answer rests on, best first. `contradiction`: the other values that sources give.
@@ -145,7 +145,7 @@ class Abstention(TypedDict):
     reason: str
 
 
-class Turn(Understanding, Reply, total=False):
+class Turn(Understanding, SpokenReply, total=False):
     """One question of a conversation, and what the stages add to it. Unknown keys pass through.
 
     `answers` that are an empty list say that the question has no answer; `kind` that it is measured with others of its kind.
