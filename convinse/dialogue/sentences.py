@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..language.language import Language
-from ..language.statements import AnswerStatement
+from ..language.statements import AnswerStatement, statement_of, verdict_of
 from ..language.text import fold
 from ..records.conversation import RankedAnswer, Turn
 from ..records.literals import is_date
@@ -34,9 +34,9 @@ def sentence_of(turn: Turn, language: Language) -> str:
     cited = _citations(turn, listed[0])
     if listed[0]["answer"]["id"] in _YES_NO:
         verdict = listed[0]["answer"]["label"]
-        said = language.statements.verdict(question, names, is_yes=verdict == _YES_NO[0])
+        said = verdict_of(language.statements, question, names, is_yes=verdict == _YES_NO[0])
         return f"{verdict}, {said}{cited}." if said else f"{verdict}{cited}."
-    statement = language.statements.statement(question, names)
+    statement = statement_of(language.statements, question, names)
     said = _said(statement, listed, language) or _neutral(listed, language)
     return f"{said[:1].upper()}{said[1:]}{cited}."
 
@@ -57,8 +57,6 @@ def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], lan
         label = f"{words.preposition(label, is_date(listed[0]['answer']['id']) or label[:1].isdigit())} {words.named(label)}"
     elif not counted:
         label = words.listed([words.named(answer["answer"]["label"]) for answer in listed])
-    if len(listed) == 1 and statement.verb_behind and label.startswith("The ") and label.endswith("s"):
-        behind = words.plural(behind)  # The Rembrandts sing
     if len(listed) > 1:
         if statement.in_time_or_place or counted:
             return ""
@@ -93,7 +91,7 @@ def _written(question: str, name: str, language: Language) -> str:
     """The question with a name as it is written: "titanic" with its capital, a national team with its article."""
     before = "|".join(sorted(language.statements.determiners | language.words.possessive))
     named = re.compile(rf"(\b(?:{before}) |'s )?\b{re.escape(name)}(?!\w)", re.IGNORECASE)
-    with_article = language.statements.named(name)
+    with_article = language.statements.named(name) if name.endswith(" team") else name
     written = named.sub(lambda match: f"{match[1]}{name}" if match[1] else with_article, question)
     return re.sub(r"(?<=s)'s\b", "'", written) if name.endswith("s") else written
 

@@ -18,7 +18,7 @@ from .literals import LiteralWords
 from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
-from .statements import StatementWords
+from .statement_words import StatementWords
 from .text import Words
 from .word_lists import Phrases, Renamed, WordSet, read_lists
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
-from .text import Words
-from .word_lists import Renamed, WordSet
+from .statement_words import StatementWords
 
-_VOWELS = "aeiou"
+_SHORT = 5  # letters of a word in "ed" that is no verb
 _SENTENCE = re.compile(r"(?<=[a-z\d][a-z\d)][.?!]) +(?=\S)")
 _CONTRACTED = re.compile(r"^(who|what|where|when|which)['’]s\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\S+")
 _CHOICE = re.compile(r", [^,]+ or [^,]+$")  # "..., romario or ronaldo?"
-_DAY = re.compile(r"\d{1,2} [A-Z]|\d{1,2}[/.-]")
 
 
 class AnswerStatement(NamedTuple):
@@ -48,165 +44,55 @@ class _Clause(NamedTuple):
     is_sure: bool = True
 
 
-@dataclass(frozen=True, eq=False)
-class StatementWords:
-    """How English says as a statement what a question asks; see `statements.txt`."""
+def statement_of(words: StatementWords, question: str, names: Iterable[str]) -> AnswerStatement | None:
+    """The statement of a question for a name, a date or a number; None for forms that are not known.
 
-    words: Words
-    openings: WordSet
-    prepositions: WordSet
-    being: WordSet
-    irregular: Renamed
-    regular: WordSet
-    adverbs: WordSet
-    subjects: WordSet
-    naming: WordSet
-    qualities: WordSet
-    measured: WordSet
-    date_nouns: WordSet
-    definite: WordSet
-    relative: WordSet
-    sites: WordSet
-    with_article: WordSet
-
-    # -- verbs ---------------------------------------------------------------------------------------------------------
-
-    def past(self, verb: str) -> str:
-        """The past of a verb."""
-        return self.irregular[verb].split()[0] if verb in self.irregular else _with_ed(verb)
-
-    @staticmethod
-    def third_person(verb: str) -> str:
-        """A verb as he does it."""
-        if verb == "have":
-            return "has"
-        if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
-            return f"{verb}es"
-        return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2:-1] not in _VOWELS else f"{verb}s"
-
-    @cached_property
-    def determiners(self) -> WordSet:
-        """Words before a noun."""
-        return self.definite | self.words.articles
-
-    @cached_property
-    def bases(self) -> WordSet:
-        """The verbs that are known, as they stand behind "did"."""
-        return self.regular | self.irregular.keys()
-
-    @cached_property
-    def participles(self) -> WordSet:
-        """Their participles."""
-        return frozenset({*map(_with_ed, self.regular), *(forms.split()[1] for forms in self.irregular.values())})
-
-    @cached_property
-    def finite(self) -> WordSet:
-        """Forms of verbs that may follow their subject, but for bases."""
-        return frozenset({*map(self.past, self.bases), *map(self.third_person, self.bases)}) - {"was"}
-
-    # -- statements ----------------------------------------------------------------------------------------------------
-
-    def statement(self, question: str, names: Iterable[str]) -> AnswerStatement | None:
-        """The statement of a question for a name, a date or a number; None for forms that are not known.
-
-        Args:
-            question: in full.
-            names: in the question, as it writes them.
-        """
-        tokens = self._asking(question)
-        low = [token.lower() for token in tokens]
-        before = low[0] if low[:1] and low[0] in self.prepositions and len(low) > 2 else ""
-        if before:
-            tokens, low = tokens[1:], low[1:]
-        if not low or (len(low) < 3 and low[0] != "who"):
-            return None
-        reading = _QuestionWords(self, list(names), tokens[1:])
-        if low[0] in ("who", "whom", "what", "which"):
-            return reading.of_thing(low[0], before)
-        if low[0] in ("when", "where") and not before:
-            return reading.of_time_or_place()
-        if low[0] == "whose" and not before:
-            return reading.of_owner()
-        if low[:2] == ["how", "many"] and not before:
-            return reading.of_number()
-        if low[0] == "how" and low[1] in self.measured and low[2] in ("is", "was", "are", "were"):
-            clause = reading.being(1)
-            return AnswerStatement(f"{clause.subject} {low[2]}", low[1]) if clause and not clause.rest else None
+    Args:
+        question: in full.
+        names: in the question, as it writes them.
+    """
+    tokens = _asking(words, question)
+    low = [token.lower() for token in tokens]
+    before = low[0] if low[:1] and low[0] in words.prepositions and len(low) > 2 else ""
+    if before:
+        tokens, low = tokens[1:], low[1:]
+    if not low or (len(low) < 3 and low[0] != "who") or "'s" in tokens or "..." in question:
         return None
+    reading = _QuestionWords(words, list(names), tokens[1:])
+    if low[0] in ("who", "whom", "what", "which"):
+        return reading.of_thing(low[0], before)
+    if low[0] in ("when", "where") and not before:
+        return reading.of_time_or_place(is_time=low[0] == "when")
+    if low[0] == "whose" and not before:
+        return reading.of_owner()
+    if low[:2] == ["how", "many"] and not before:
+        return reading.of_number()
+    if low[0] == "how" and low[1] in words.measured and low[2] in ("is", "was", "are", "were"):
+        clause = reading.being(1)
+        return AnswerStatement(f"{clause.subject} {low[2]}", low[1]) if clause and not clause.rest else None
+    return None
 
-    def verdict(self, question: str, names: Iterable[str], is_yes: bool) -> str:
-        """What a question for yes or no says, or denies; empty for forms that are not known."""
-        tokens = self._asking(question)
-        reading = _QuestionWords(self, list(names), tokens)
-        auxiliary = tokens[0].lower() if tokens else ""
-        if auxiliary in ("did", "does", "do"):
-            clause = reading.doing(0)
-            if clause is None:
-                return ""
-            verb = clause.verb if is_yes else f"{auxiliary} not {reading.base}"
-            return " ".join([clause.subject, verb, *clause.rest])
-        if auxiliary in self.being:
-            clause = reading.being(0, is_verdict=True)
-            if clause is None or not clause.rest or clause.rest[0].lower() == "true":
-                return ""
-            clause = clause._replace(rest=[word for word in clause.rest if not is_yes or word.lower() != "ever"])
-            return " ".join([clause.subject, auxiliary, *([] if is_yes else ["not"]), *clause.rest])
+
+def verdict_of(words: StatementWords, question: str, names: Iterable[str], is_yes: bool) -> str:
+    """What a question for yes or no says, or denies; empty for forms that are not known."""
+    tokens = _asking(words, question)
+    if is_yes and "any" in tokens:  # "some" in what is said
         return ""
-
-    def preposition(self, answer: str, is_date: bool) -> str:
-        """What stands before a date, or before a place."""
-        if is_date:
-            return "on" if _DAY.match(answer) else "in"
-        return "at" if self.sites & {*answer.lower().split()} else "in"
-
-    def named(self, answer: str) -> str:
-        """A name as it stands in a sentence: the Academy Award."""
-        is_bare = answer[:1].isupper() and answer.split()[0].lower() not in self.words.definite
-        capitals = {word.lower().strip(",") for word in answer.split() if word[:1].isupper()}
-        return f"the {answer}" if is_bare and (capitals & self.with_article or answer.endswith(" team")) else answer
-
-    @staticmethod
-    def listed(names: Sequence[str]) -> str:
-        """Names as a list: A, B and C."""
-        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-    @staticmethod
-    def plural(behind: str) -> str:
-        """What stands behind several names, where its verb agreed with a single one."""
-        verb, blank, rest = behind.partition(" ")
-        known = {"is": "are", "was": "were", "has": "have"}
-        if verb in known:
-            verb = known[verb]
-        elif verb.endswith("s") and not verb.endswith("ss"):
-            verb = verb[:-1]
-        return f"{verb}{blank}{rest}"
-
-    def _asking(self, question: str) -> list[str]:
-        """The words of the sentence and the clause that asks."""
-        sentences = _SENTENCE.split(question.strip())
-        asking = [own for own in map(self._clause, sentences) if own]
-        text = asking[-1] if asking else ""
-        return _TOKEN.findall(_CONTRACTED.sub(r"\1 is", text))
-
-    def _clause(self, sentence: str) -> str:
-        text = self._without_opening(re.sub(r"(?<![A-Z])[ ?.!]+$|[ ?!]+$", "", sentence))
-        if self._asks(text):
-            return _CHOICE.sub("", re.split(r", i mean (?=wh)", text, flags=re.IGNORECASE)[-1])
-        clauses = [self._without_opening(own.strip()) for own in text.split(",")]
-        return next((own for own in clauses[::-1] if self._asks(own)), "")
-
-    def _without_opening(self, text: str) -> str:
-        words = text.split()
-        while words and words[0].lower().strip(",.!") in self.openings:
-            del words[0]
-        return " ".join(words[2:] if [word.lower() for word in words[:2]] == ["i", "mean"] else words)
-
-    def _asks(self, text: str) -> bool:
-        low = [re.sub(r"['’]s$", "", word) for word in text.lower().split()[:2]]
-        asking = {"who", "whom", "whose", "what", "which", "when", "where", "how", "did", "does", "do", *self.being}
-        if low[:2] in (["what", "about"], ["how", "about"]):
-            return False
-        return bool(low) and (low[0] in asking or (low[0] in self.prepositions and low[1:] != [] and low[1] in asking))
+    reading = _QuestionWords(words, list(names), tokens)
+    auxiliary = tokens[0].lower() if tokens else ""
+    if auxiliary in ("did", "does", "do"):
+        clause = reading.doing(0)
+        if clause is None:
+            return ""
+        verb = clause.verb if is_yes else f"{auxiliary} not {reading.base}"
+        return " ".join([clause.subject, verb, *clause.rest])
+    if auxiliary in words.being:
+        clause = reading.being(0, is_verdict=True)
+        if clause is None or not clause.rest or clause.rest[0].lower() == "true":
+            return ""
+        clause = clause._replace(rest=[word for word in clause.rest if not is_yes or word.lower() != "ever"])
+        return " ".join([clause.subject, auxiliary, *([] if is_yes else ["not"]), *clause.rest])
+    return ""
 
 
 class _QuestionWords:
@@ -291,6 +177,8 @@ class _QuestionWords:
                 return (
                     AnswerStatement(" ".join([clause.subject, verb, *clause.rest])) if len(clause.rest) == 1 else None
                 )
+        if rest[0].lower() in words.words.pointing and rest[1:2] != ["one"]:  # "who is that on stage"
+            return None
         has_clause = bool(words.relative & {*self._low[at + 1 :]})
         if noun or verb not in ("is", "are", "was", "were"):
             return None if has_clause and verb in ("is", "are", "was", "were") else self._completed(at)
@@ -299,7 +187,7 @@ class _QuestionWords:
             return AnswerStatement(" ".join([*rest, verb]))
         return None if rest[0].lower() in words.subjects else self._completed(at)
 
-    def of_time_or_place(self) -> AnswerStatement | None:
+    def of_time_or_place(self, is_time: bool) -> AnswerStatement | None:
         """Of "when" and "where"."""
         verb = self._low[0]
         if verb in ("did", "does", "do"):
@@ -319,7 +207,9 @@ class _QuestionWords:
             return None
         while said[-1].lower() in self._words.adverbs:
             said.pop()
-        return AnswerStatement(" ".join(said), in_time_or_place=said[-1].lower() not in self._words.prepositions)
+        return AnswerStatement(
+            " ".join(said), in_time_or_place=is_time or said[-1].lower() not in self._words.prepositions
+        )
 
     def of_owner(self) -> AnswerStatement | None:
         """Of "whose song"; the answer is before the noun."""
@@ -337,11 +227,18 @@ class _QuestionWords:
         noun, verb, rest = " ".join(self._tokens[:at]), self._low[at], self._tokens[at + 1 :]
         if verb in ("did", "does", "do"):
             clause = self.doing(at)
-            return (
-                None
-                if clause is None
-                else AnswerStatement(f"{clause.subject} {clause.verb}", " ".join(clause.rest), noun)
-            )
+            if clause is None:
+                return None
+            said, rest = f"{clause.subject} {clause.verb}", clause.rest
+            is_paid = bool(rest) and (rest[0][0].isupper() or rest[0].lower() in self._words.words.all_pronouns)
+            if is_paid or noun.startswith("times"):  # "how many dollars did they pay him"
+                return AnswerStatement(" ".join([said, *rest]), "", noun)
+            return AnswerStatement(said, " ".join(rest), noun)
+        if verb in ("has", "have", "had") and rest and not self._is_participle(rest[0]):
+            clause = self.being(at)
+            if clause is None or not clause.rest:
+                return None
+            return AnswerStatement(f"{clause.subject} {verb} {clause.rest[0]}", " ".join(clause.rest[1:]), noun)
         if verb in ("is", "are", "was", "were"):
             if rest and rest[0].lower() in self._words.prepositions:
                 return AnswerStatement("", " ".join(self._tokens[at:]), noun)
@@ -392,9 +289,7 @@ class _QuestionWords:
         start, words = at + 1, self._words
         end = self._subject_end(start)
         places = range(start + 1, len(self._low))
-        said = next(
-            (own for own in places if self._is_participle(self._low[own]) and "'" not in self._low[own - 1]), None
-        )
+        said = next((own for own in places if self._is_said(own)), None)
         is_sure = end is not None
         if end is not None and self._is_of_noun(end, said):
             end, is_sure = None, False  # "the Beatles album ... dedicated to"
@@ -430,14 +325,42 @@ class _QuestionWords:
                     return end if low[end : end + 1] not in (["and"], ["or"]) and not is_owner else None
         return None
 
+    def _is_said(self, place: int) -> bool:
+        """Whether a participle stands at a place, not before a noun."""
+        word, before = self._low[place], self._low[place - 1]
+        is_regular = word.endswith("ed") and len(word) > _SHORT and before not in self._words.determiners
+        return (is_regular or self._is_participle(word)) and "'" not in before
+
     def _is_participle(self, word: str) -> bool:
         return word.lower() in self._words.participles
 
 
-def _with_ed(verb: str) -> str:
-    if verb.endswith("e"):
-        return f"{verb}d"
-    if verb.endswith("y") and verb[-2:-1] not in _VOWELS:
-        return f"{verb[:-1]}ied"
-    doubles = re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", verb) is not None or verb in ("prefer", "transfer", "admit")
-    return f"{verb}{verb[-1]}ed" if doubles and verb[-1] not in "k" else f"{verb}ed"
+def _asking(words: StatementWords, question: str) -> list[str]:
+    """The words of the sentence and the clause that asks."""
+    sentences = _SENTENCE.split(question.strip())
+    asking = [own for sentence in sentences if (own := _clause(words, sentence))]
+    text = asking[-1] if asking else ""
+    return _TOKEN.findall(_CONTRACTED.sub(r"\1 is", text))
+
+
+def _clause(words: StatementWords, sentence: str) -> str:
+    text = _without_opening(words, re.sub(r"(?<![A-Z])[ ?.!]+$|[ ?!]+$", "", sentence))
+    if _asks(words, text):
+        return _CHOICE.sub("", re.split(r", i mean (?=wh)", text, flags=re.IGNORECASE)[-1])
+    clauses = [_without_opening(words, own.strip()) for own in text.split(",")]
+    return next((own for own in clauses[::-1] if _asks(words, own)), "")
+
+
+def _without_opening(words: StatementWords, text: str) -> str:
+    spoken = text.split()
+    while spoken and spoken[0].lower().strip(",.!") in words.openings:
+        del spoken[0]
+    return " ".join(spoken[2:] if [word.lower() for word in spoken[:2]] == ["i", "mean"] else spoken)
+
+
+def _asks(words: StatementWords, text: str) -> bool:
+    low = [re.sub(r"['’]s$", "", word) for word in text.lower().split()[:2]]
+    asking = {"who", "whom", "whose", "what", "which", "when", "where", "how", "did", "does", "do", *words.being}
+    if low[:2] in (["what", "about"], ["how", "about"]):
+        return False
+    return bool(low) and (low[0] in asking or (low[0] in words.prepositions and low[1:] != [] and low[1] in asking))
