@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..records.conversation import Conversation, RankedAnswer, Turn
     from ..records.evidence import Entity
 
-_SUPPORT = 2  # evidences shown of the answer
+_SUPPORT = 3  # evidences shown of the answer
 _SHOWN = 5  # of answers and of evidences, of a turn that is explained
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")  # what a terminal would obey
 _DONE = {"qu": "looking for evidences", "ers": "looking for the answer", "ha": "done"}
@@ -130,9 +130,9 @@ class Chat:
             self._say(f"{before}{_shown_answer(answers[0], turn)}{sure}", "" if before else "bold green")
             if not before:
                 self._say(turn.get("sentence", ""))
-            for place in answers[0].get("evidences", [])[:_SUPPORT]:
+            for number, place in enumerate(answers[0].get("evidences", [])[:_SUPPORT], 1):
                 evidence = turn["top_evidences"][place]
-                self._say(f"  [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
+                self._say(f"  [{number}] [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
             for line in shown_contradictions(turn):
                 self._say(line, "yellow")
         if turn.get("follow_ups"):

@@ -84,7 +84,7 @@ def verdict_of(words: StatementWords, question: str, names: Iterable[str], is_ye
         clause = reading.doing(0)
         if clause is None:
             return ""
-        verb = clause.verb if is_yes else f"{auxiliary} not {reading.base}"
+        verb = clause.verb.removeprefix("ever ") if is_yes else f"{auxiliary} not {reading.base}"
         return " ".join([clause.subject, verb, *clause.rest])
     if auxiliary in words.being:
         clause = reading.being(0, is_verdict=True)
@@ -112,6 +112,8 @@ class _QuestionWords:
         if at is None or at >= len(self._low):
             return None
         noun, verb = " ".join(self._tokens[:at]), self._low[at]
+        if noun.lower().startswith("of "):
+            return None
         if verb in ("did", "does", "do"):
             if not noun and not before and self._words.bases.isdisjoint(self._low[at + 1 :]):
                 return self._completed(at)  # "who did the costumes"
@@ -159,18 +161,23 @@ class _QuestionWords:
             return self._completed(at)
         clause = self.being(at, is_whole=bool(before))
         is_stranded = rest[-1].lower() in words.prepositions and not before
+        if is_stranded and verb in ("has", "have", "had"):
+            return None
         if before or noun.lower() in words.date_nouns or is_stranded:
             if clause is None or (not clause.rest and not before):
                 return None
             said = " ".join([clause.subject, verb, *clause.rest, before]).strip()
             return AnswerStatement(said, in_time_or_place=not before and not is_stranded)
         if clause is not None and not noun and clause.rest and clause.rest[0].lower() in words.naming:
+            if words.relative & {*map(str.lower, clause.rest[1:2])} - {"when", "while"}:
+                return None
             return AnswerStatement(f"{clause.subject} {verb} {clause.rest[0]}", " ".join(clause.rest[1:]))
         if noun.lower() in words.qualities and clause is not None:
             return AnswerStatement(" ".join([clause.subject, verb])) if not clause.rest else None
         if clause is not None and clause.rest and (noun or clause.is_sure):
             is_of_subject = self._is_participle(clause.rest[0])
-            is_of_pronoun = clause.subject.lower() in words.subjects and clause.rest[0].lower() in words.prepositions
+            stranded = [word.lower() in words.prepositions for word in clause.rest[:2]]
+            is_of_pronoun = stranded[0] and (clause.subject.lower() in words.subjects or all(stranded))
             if noun and (is_of_subject or is_of_pronoun):
                 return self._cleft(noun, [clause.subject, verb, *clause.rest])
             if is_of_subject:
@@ -267,7 +274,9 @@ class _QuestionWords:
             bases = (
                 place
                 for place in range(at + 2, len(self._low))
-                if self._tokens[place] in words.bases and self._low[place - 1] not in words.determiners
+                if self._tokens[place] in words.bases
+                and self._low[place - 1] not in words.determiners
+                and not self._low[place - 1].endswith(("'s", "s'"))
             )
             end = next(bases, None)
             while end is not None and end > at + 2 and self._low[end - 1] in words.adverbs:

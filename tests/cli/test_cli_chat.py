@@ -56,7 +56,7 @@ def test_an_answer_has_its_probability_and_its_evidence(say):
     likely = (
         r"James Cameron \(Q42574\)  [01]\.\d\d, (likely|perhaps)\nJames Cameron directed the film Titanic \[1\]\.\n"
     )
-    assert re.match(rf"{likely}  \[(kb|text)\] .*Titanic", first) and first.splitlines()[-1].startswith("next: W")
+    assert re.match(rf"{likely}  \[1\] \[(kb|text)\] .*Titanic", first) and first.splitlines()[-1].startswith("next: W")
     assert "16 August 1954" in second.splitlines()[0]
 
 
@@ -86,7 +86,7 @@ def test_other_sources(say):
     assert say("/sources", "/sources info_kb", "/sources") == (
         "answers are from kb_text\nanswers are from kb_info\nanswers are from kb_info\n"
     )
-    assert re.search(r"^  \[(kb|info)\]", say(QUESTIONS[0]), re.MULTILINE)
+    assert re.search(r"^  \[1\] \[(kb|info)\]", say(QUESTIONS[0]), re.MULTILINE)
     assert "unknown source 'wiki'" in say("/sources wiki")
     assert say("/new", "/sources") == "a new conversation\nanswers are from kb_info\n"
 
