@@ -33,7 +33,9 @@ def follow_ups(turn: Turn, history: Sequence[Turn], sources: Sequence[str], reso
         known = _answers(turn, history)
         suggested = _about_items(turn, known, kb, resources.linker, language) if "kb" in sources else iter(())
     else:
-        suggested = questions_about(turn["top_evidences"])
+        said_by = {place for answer in turn["pred_answers"][:1] for place in answer.get("evidences", [])}
+        rest = [own for place, own in enumerate(turn["top_evidences"]) if place not in said_by]
+        suggested = questions_about(rest)  # the others answer what was just asked
     chosen: dict[str, None] = {}
     for question in suggested:
         if language.properties.keywords(question) not in said:
