@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from .config import Config
+from .dialogue.reply import add_replies
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
 from .heterogeneous_answering.base import HeterogeneousAnswering, answer
@@ -189,7 +190,7 @@ class Pipeline:
         use_gold_answers: bool = False,
         until: StageName = "ha",
     ) -> None:
-        """Understand and answer turns of different conversations together, in place.
+        """Understand and answer turns of different conversations together, in place, and add what people read (`records.conversation.SpokenReply`).
 
         Args:
             turns: they have a `question`.
@@ -203,6 +204,8 @@ class Pipeline:
             self._build_stages()
         stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
         self._run_stages(stages, turns, histories, sources, use_gold_answers, report)
+        if until == "ha" and not use_gold_answers:
+            add_replies(self.ha, turns, histories, sources, self.resources)
 
     def _run_stages(
         self,

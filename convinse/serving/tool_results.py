@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 is not enough for pydantic
 
@@ -43,6 +44,24 @@ class ScoredAnswer:
 
 
 @dataclass
+class EvidenceReason:
+    """An evidence that the best answer rests on: without it, or without all that say the same, the answer is `without`."""
+
+    evidence: int
+    without: str
+    probability: float
+    together: bool
+
+
+@dataclass
+class OtherValue:
+    """What an evidence of another source says in the place of the best answer."""
+
+    label: str
+    evidence: int
+
+
+@dataclass
 class QuestionReading:
     """How the question was understood; `from_history` are words of earlier turns."""
 
@@ -56,7 +75,11 @@ class QuestionReading:
 
 @dataclass
 class AskResult:
-    """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on."""
+    """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on.
+
+    `sentence` says the best answer with the numbers of its evidences, `confidence` is likely, perhaps or not known; `attribution` are
+    the evidences that it rests on, `contradictions` what other sources say; `follow_ups` can be asked next.
+    """
 
     conversation_id: str
     turn: int
@@ -65,6 +88,11 @@ class AskResult:
     abstained: str | None
     understood: QuestionReading
     evidences: list[NumberedEvidence]
+    sentence: str
+    confidence: str
+    attribution: list[EvidenceReason]
+    contradictions: list[OtherValue]
+    follow_ups: list[str]
 
 
 @dataclass
@@ -143,7 +171,11 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
         most: evidences: those that support the answers, the best answer's first, else the best ones.
     """
     evidences, answers = turn["top_evidences"], turn["pred_answers"]
-    supporting = dict.fromkeys(place for answer in answers for place in answer.get("evidences", []))
+    reasons, rivals = turn.get("attribution", []), turn.get("contradiction", [])
+    best, *rest = [answer.get("evidences", []) for answer in answers] or [[]]
+    supporting = dict.fromkeys(
+        chain(best, (own["evidence"] for own in reasons), (own["evidence"] for own in rivals), *rest)
+    )
     places = list(supporting or range(len(evidences)))[:most]
     numbers = {place: number for number, place in enumerate(places, 1)}
     scored = [
@@ -170,7 +202,24 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
     )
     abstained = turn["abstained"]["reason"] if "abstained" in turn else None
     first = [_numbered(evidences[place], number) for place, number in numbers.items()]
-    return AskResult(name, turn["turn"], list(sources), scored, abstained, understood, first)
+    return AskResult(
+        name,
+        turn["turn"],
+        list(sources),
+        scored,
+        abstained,
+        understood,
+        first,
+        turn.get("sentence", ""),
+        turn.get("confidence", ""),
+        [
+            EvidenceReason(numbers[own["evidence"]], own["without"], own["probability"], own.get("together", False))
+            for own in reasons
+            if own["evidence"] in numbers
+        ],
+        [OtherValue(own["answer"]["label"], numbers[own["evidence"]]) for own in rivals if own["evidence"] in numbers],
+        turn.get("follow_ups", []),
+    )
 
 
 def first_evidences(evidences: list[Evidence], limit: int) -> EvidencesResult:
