@@ -98,13 +98,15 @@ def print_turn(turn: Turn) -> None:
         print(f"  not looked up: {failure}")
     if answers and "sentence" in turn and "abstained" not in turn:
         print(f"  {turn['confidence']}: {turn['sentence']}")
-    for line in (*shown_reasons(turn), *shown_contradictions(turn)):
+    for line in shown_contradictions(turn):
         print(f"  {line}")
     for answer in answers[:5]:
         print(f"  {answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}")
-        for place in answer.get("evidences", [])[:1]:
+        cited = answer.get("evidences", [])[: None if answer is answers[0] else 1]
+        for number, place in enumerate(cited, 1):
             evidence = turn["top_evidences"][place]
-            print(f"       [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
+            mark = f"[{number}] " if answer is answers[0] else ""  # the sentence names it so
+            print(f"       {mark}[{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
     if turn["top_evidences"]:
         print("  best evidences:")
     for evidence in turn["top_evidences"][:_BEST_EVIDENCES]:
@@ -119,17 +121,6 @@ def named(answer: RankedAnswer, turn: Turn) -> str:
     time = f", {answer['time']}" if "time" in answer else ""
     is_cited = any("citation" in turn["top_evidences"][place] for place in places[:1])
     return f"{entity['label']}{time}" if is_cited else f"{entity['label']}{time} ({entity['id']})"
-
-
-def shown_reasons(turn: Turn) -> list[str]:
-    """The evidences that the best answer of a turn rests on, and what it would be without them."""
-    lines = []
-    for reason in turn.get("attribution", []):
-        evidence = turn["top_evidences"][reason["evidence"]]
-        left_out = "without it and all that say the same" if reason.get("together") else "without it"
-        rest = f"{reason['without'] or 'no answer'}, its own {reason['probability']:.2f}"
-        lines.append(f"rests on [{evidence['source']}] {evidence['evidence_text']}; {left_out}: {rest}")
-    return lines
 
 
 def shown_contradictions(turn: Turn) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
 from .arguments import Commands
-from .ask import add_pipeline, in_file, input_lines, missed, named, shown_contradictions, shown_part, shown_reasons
+from .ask import add_pipeline, in_file, input_lines, missed, named, shown_contradictions, shown_part
 from .documents import configured_over
 from .tables import console
 
@@ -164,7 +164,7 @@ class Chat:
         for answer in turn["pred_answers"][:_SHOWN]:
             reasons = ", ".join(answer.get("reasons", []))
             self._say(f"  {answer['rank']}. {_shown_answer(answer, turn)}{f' by {reasons}' if reasons else ''}")
-        for line in shown_reasons(turn):
+        for line in _shown_reasons(turn):
             self._say(line)
         if "abstained" in turn:
             self._say(f"not known: {turn['abstained']['reason']}", "yellow")
@@ -256,3 +256,14 @@ def _shown_answer(answer: RankedAnswer, turn: Turn) -> str:
 
 def _shown_entities(entities: list[Entity]) -> str:
     return ", ".join(f"{entity['label']} ({entity['id']})" for entity in entities)
+
+
+def _shown_reasons(turn: Turn) -> list[str]:
+    """The evidences that the best answer of a turn rests on, and what it would be without them."""
+    lines = []
+    for reason in turn.get("attribution", []):
+        evidence = turn["top_evidences"][reason["evidence"]]
+        left_out = "without it and all that say the same" if reason.get("together") else "without it"
+        rest = f"{reason['without'] or 'no answer'}, its own {reason['probability']:.2f}"
+        lines.append(f"rests on [{evidence['source']}] {evidence['evidence_text']}; {left_out}: {rest}")
+    return lines
