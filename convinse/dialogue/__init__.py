@@ -1,0 +1,1 @@
+"""Talk around questions: acts of talk, asking back, questions of several parts."""
