@@ -6,9 +6,11 @@ import copy
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from .config import Config
+from .dialogue.dialogue import Dialogue
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
 from .heterogeneous_answering.base import HeterogeneousAnswering, answer
@@ -63,6 +65,7 @@ class Pipeline:
         self.resources = resources or Resources(config)
         self._given = qu, ers, ha
         self._build_stages()
+        self.dialogue = Dialogue(self.resources)
         self.seconds: dict[str, float] = dict.fromkeys(STAGE_NAMES, 0.0)
 
     def _build_stages(self) -> None:
@@ -189,7 +192,7 @@ class Pipeline:
         use_gold_answers: bool = False,
         until: StageName = "ha",
     ) -> None:
-        """Understand and answer turns of different conversations together, in place.
+        """Understand and answer turns of different conversations together, in place; without gold answers, reply to talk, too.
 
         Args:
             turns: they have a `question`.
@@ -202,7 +205,16 @@ class Pipeline:
         if self.resources.renew():  # what answers come from changed: the next question is asked of the new state
             self._build_stages()
         stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
-        self._run_stages(stages, turns, histories, sources, use_gold_answers, report)
+
+        def compute(
+            turns: Sequence[Turn], histories: Sequence[Sequence[Turn]], told: StageReport | None = report
+        ) -> None:
+            self._run_stages(stages, turns, histories, sources, use_gold_answers, told)
+
+        if use_gold_answers or until != "ha":
+            compute(turns, histories)
+        else:
+            self.dialogue.answer(turns, histories, sources, compute, partial(compute, told=None))
 
     def _run_stages(
         self,

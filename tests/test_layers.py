@@ -22,6 +22,7 @@ FLOORS = (
     ("stage",),
     ("identity",),
     ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering"),
+    ("dialogue",),
     ("session",),
     ("pipeline", "training"),
     ("experiment",),

@@ -18,6 +18,7 @@ from .literals import LiteralWords
 from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
+from .talk_words import TalkWords
 from .text import Words
 from .word_lists import Phrases, WordSet, read_lists
 
@@ -113,6 +114,7 @@ class Language:
     common: CommonWords
     teams: TeamWords
     pages: PageWords
+    talk: TalkWords
 
     @cached_property
     def bm25(self) -> BM25:
@@ -141,6 +143,7 @@ def load(folder: Path) -> Language:
         read_lists(CommonWords, folder / "common_words.txt", words=words),
         read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
+        read_lists(TalkWords, folder / "talk.txt"),
     )
 
 

@@ -40,7 +40,18 @@ _MOST_MISTAKEN = 0.005  # questions kept apart that may be taken for talk: many 
 _CHOICE = re.compile(r"\{([^{}]*)\}")
 _FILLER = re.compile("NAME|NOUN|YEAR")
 _BEFORE = ("", "", "", "", "", "", "ok ", "hm, ", "well, ", "oh ", "um ", "please ")
-_BEFORE_QUESTIONS = ("Hi, ", "ok, ", "thanks, and ", "yes, ", "no, but ", "Ok. And ", "hello! ", "great. ", "and ", "I see. ")
+_BEFORE_QUESTIONS = (
+    "Hi, ",
+    "ok, ",
+    "thanks, and ",
+    "yes, ",
+    "no, but ",
+    "Ok. And ",
+    "hello! ",
+    "great. ",
+    "and ",
+    "I see. ",
+)
 _BEHIND = ("", "", "", "!", ".", "?", "!!", "...", " :)", " please")
 _SEED = 52
 
@@ -71,7 +82,13 @@ def varied(text: str, chance: random.Random) -> str:
         text = text.rstrip(" ?!.") + chance.choice(_BEHIND)
     if chance.random() < 0.15 and len(text) > 4:
         at = chance.randrange(1, len(text) - 1)
-        text = chance.choice((text[:at] + text[at + 1 :], text[:at] + text[at + 1] + text[at] + text[at + 2 :], text[:at] + text[at] + text[at:]))
+        text = chance.choice(
+            (
+                text[:at] + text[at + 1 :],
+                text[:at] + text[at + 1] + text[at] + text[at + 2 :],
+                text[:at] + text[at] + text[at:],
+            )
+        )
     draw = chance.random()
     return text.lower() if draw < 0.4 else text[:1].upper() + text[1:] if draw < 0.9 else text.replace("'", "")
 
@@ -80,7 +97,9 @@ def talk(chance: random.Random, names: Sequence[str], nouns: Sequence[str]) -> I
     patterns = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
     for act, own in patterns.items():
         for _ in range(_SHORT_QUESTIONS if act == QUESTION else _SAMPLES):
-            text = min((uttered(chance.choice(own), chance, names, nouns) for _ in range(chance.choice(_DRAWS))), key=len)
+            text = min(
+                (uttered(chance.choice(own), chance, names, nouns) for _ in range(chance.choice(_DRAWS))), key=len
+            )
             yield (text if act == QUESTION and chance.random() < 0.5 else varied(text, chance)), act
 
 
@@ -91,13 +110,24 @@ def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterat
         [own["question"] for own in json_lines(needed(data, "boolq", "train.jsonl.gz"))],
         [fields[3] for fields in tab_lines(needed(data, "simplequestions-wikidata", "annotated_wd_data_train.txt.gz"))],
         [turn["question"] for own in read_part(Config(), "train") for turn in own["questions"]] * 5,
-        [own["question"] for file in sorted((data / "rewrites").glob("*.gz")) for own in json_lines(file) if own["question"].rstrip().endswith("?")],
+        [
+            own["question"]
+            for file in sorted((data / "rewrites").glob("*.gz"))
+            for own in json_lines(file)
+            if own["question"].rstrip().endswith("?")
+        ],
         [name for name in names if len(name) > 3],
     ]
     for source in sources:
         for text in chance.sample(source, min(_QUESTIONS, len(source))):
             draw = chance.random()
-            text = chance.choice(_BEFORE_QUESTIONS) + text if draw < 0.1 else text.lower().rstrip("?") if draw < 0.4 else text
+            text = (
+                chance.choice(_BEFORE_QUESTIONS) + text
+                if draw < 0.1
+                else text.lower().rstrip("?")
+                if draw < 0.4
+                else text
+            )
             yield text, QUESTION
 
 
@@ -119,7 +149,11 @@ def fitted(examples: Sequence[Example], least: float) -> ActModel:
 
     rows = [set(features_of(text)) for text, _ in examples]
     counts = Counter(feature for row in rows for feature in row)
-    kept = {feature for feature, count in counts.items() if count >= (_LEAST_OFTEN if feature[:2] != "c " else _LEAST_PIECES)}
+    kept = {
+        feature
+        for feature, count in counts.items()
+        if count >= (_LEAST_OFTEN if feature[:2] != "c " else _LEAST_PIECES)
+    }
     vectors = DictVectorizer()
     matrix = vectors.fit_transform([dict.fromkeys(row & kept, 1.0) for row in rows])
     logit = LogisticRegression(C=_INVERSE_L2, max_iter=300, random_state=_SEED)
@@ -129,7 +163,9 @@ def fitted(examples: Sequence[Example], least: float) -> ActModel:
         format=FORMAT,
         acts=list(ACTS),
         bias=[round(float(value), 2) for value in logit.intercept_],
-        weights={name: [round(100 * float(w)) for w in own] for name, own in weights if np.abs(own).max() >= _LEAST_WEIGHT},
+        weights={
+            name: [round(100 * float(w)) for w in own] for name, own in weights if np.abs(own).max() >= _LEAST_WEIGHT
+        },
         least=least,
         trained_on=len(examples),
     )
@@ -140,18 +176,27 @@ def report(name: str, model: ActModel, examples: Sequence[Example], show: bool =
     right = sum(act == told for _, act, told in found)
     asked = [told for _, act, told in found if act == QUESTION]
     mistaken = sum(told != QUESTION for told in asked)
-    print(f"{name}: {right} of {len(found)} right ({right / len(found):.4f}); {mistaken} of {len(asked)} questions taken for talk")
+    print(
+        f"{name}: {right} of {len(found)} right ({right / len(found):.4f}); {mistaken} of {len(asked)} questions taken for talk"
+    )
     if show:
         print("\n".join(f"    {text!r}: {act}, not {told}" for text, act, told in found if act != told))
 
 
 def judged(data: Path, model: ActModel) -> None:
     cases = yaml.safe_load((project_root() / "tests" / "cases" / "acts.yml").read_text(encoding="utf-8"))
-    report("unseen utterances", model, [(text, case["act"]) for case in cases for text in case["utterances"]], show=True)
+    report(
+        "unseen utterances", model, [(text, case["act"]) for case in cases for text in case["utterances"]], show=True
+    )
     sets = {
-        "ConvQuestions": (own for file in sorted((data / "convquestions").glob("val_[bmst]*.gz")) for own in read_json(file)),
+        "ConvQuestions": (
+            own for file in sorted((data / "convquestions").glob("val_[bmst]*.gz")) for own in read_json(file)
+        ),
         "ConvMix dev": read_json(needed(data, "convmix", "dev.json.gz")),
-        **{part: read_part(Config(), part) for part in ("dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third")},
+        **{
+            part: read_part(Config(), part)
+            for part in ("dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third")
+        },
     }
     for name, conversations in sets.items():
         texts = sorted({turn["question"] for own in conversations for turn in own["questions"]})
@@ -170,7 +215,9 @@ def main() -> None:
         nouns = sorted(english().answer_types.class_nouns)
         uttered_ones = list(talk(chance, names, nouns))
         acts = {fold(text) for text, act in uttered_ones if act != QUESTION}
-        model = learned([*uttered_ones, *(own for own in questions(options.data, chance, names) if fold(own[0]) not in acts)])
+        model = learned(
+            [*uttered_ones, *(own for own in questions(options.data, chance, names) if fold(own[0]) not in acts)]
+        )
         folder.mkdir(exist_ok=True)
         with replacing(folder / FILE) as temporary:
             temporary.write_bytes(msgspec.json.encode(model).replace(b'],"', b'],\n"') + b"\n")
