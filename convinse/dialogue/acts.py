@@ -36,6 +36,7 @@ _REMEDY = "train it again (scripts/recipes/talk.py)"
 _LONGEST = 120  # characters of an utterance that may be talk
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[?!]")
 _SIZES = (3, 4)  # of pieces of words
+_SHORT = 3  # words of an utterance that is known as a whole
 _LONG = 9  # words; longer utterances count as this long
 
 
@@ -95,6 +96,7 @@ def features_of(utterance: str) -> Iterator[str]:
         piece = f"<{token}>"
         yield from (f"c {piece[at : at + size]}" for size in _SIZES for at in range(len(piece) - size + 1))
     yield f"words {min(len(spoken), _LONG)}"
-    yield f"whole {' '.join(spoken[:4])}"
+    if len(spoken) <= _SHORT:
+        yield f"whole {' '.join(spoken)}"
     if any(token[0].isupper() and token != "I" and not token.startswith("I'") for token in written[1:]):
         yield "capital"

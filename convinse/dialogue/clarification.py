@@ -9,7 +9,7 @@ from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.question_names import written_names
 from ..language.language import Language
 from ..language.text import fold
-from ..records.conversation import Choice, Clarification, Turn
+from ..records.conversation import Clarification, PossibleMeaning, Turn
 from ..records.evidence import Entity
 from ..records.representation import QuestionEntity
 from ..resources import Resources
@@ -19,7 +19,6 @@ _RIVAL = 0.85  # of the score of the best meaning: another one may be meant as w
 _SURE = 0.6  # an answer of this probability says which meaning has one
 _MOST_CHOICES = 5
 _WORD = re.compile(r"[^\W\d_]+")
-_NUMBER = re.compile(r"(?i)^(?:number |no\. ?|option |choice |the )?(\d|[a-z]+)(?: one)?$")
 
 
 def missing_topic(question: str, resources: Resources) -> str | None:
@@ -52,11 +51,12 @@ def with_topic(question: str, pronoun: str, name: str, language: Language) -> st
     """A question with a name in the place of its pronoun, or behind it."""
     if not pronoun:
         return f"{question.rstrip(' ?')} {name}?"
-    owns = pronoun in language.words.possessive or (
-        pronoun == "her"
-        and not re.search(r"(?i)\bher(?:\W*$| (?:" + "|".join(language.words.no_noun) + r")\b)", question)
+    words = language.words
+    noun = re.search(r"(?i)\bher (\w+)", question)
+    owns = pronoun in words.possessive or (
+        pronoun == "her" and noun is not None and noun[1].casefold() not in words.no_noun
     )
-    owner = f"{name}'s" if owns or pronoun in ("his", "its", "their") else name
+    owner = f"{name}'s" if owns else name
     return re.sub(rf"(?i)\b{pronoun}\b", lambda _: owner, question, count=1)
 
 
@@ -75,7 +75,7 @@ def ask_for_meaning(turn: Turn, kb: KnowledgeBase) -> Clarification | None:
     return None
 
 
-def choice_of(item: Entity, kb: KnowledgeBase) -> Choice:
+def choice_of(item: Entity, kb: KnowledgeBase) -> PossibleMeaning:
     """An item as a choice; what it is instead of a description, if it has none."""
     description = kb.description(item["id"]) or ", ".join(kb.types(item["id"])[:2])
     return {"id": item["id"], "label": item["label"], "description": description}
@@ -95,10 +95,10 @@ def name_of(turn: Turn, item: str) -> str | None:
     return next((own["question_word"] for own in candidates if own["item"]["id"] == item), None)
 
 
-def chosen(reply: str, choices: list[Choice], kb: KnowledgeBase, language: Language) -> Choice | None:
+def chosen(reply: str, choices: list[PossibleMeaning], kb: KnowledgeBase, language: Language) -> PossibleMeaning | None:
     """The choice that a reply names: by its number, id, label, or the class that only it has ("the TV series")."""
     said = fold(language.talk.taking_back.sub("", reply))
-    number = _NUMBER.match(said)
+    number = language.talk.choosing.match(said)
     if number:
         place = int(number[1]) if number[1].isdigit() else language.talk.places.get(number[1], 0)
         if place:

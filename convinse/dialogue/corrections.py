@@ -45,8 +45,13 @@ def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
     if types.asks_what(meant) or types.is_existential(meant) or len(spoken) > _LONGEST:
         return goes_on
     wanted = language.words.without_article(fold(meant))
+    is_small = meant[1:].islower() and language.words.articles.union(language.words.pointing).issuperset(spoken[:1])
     is_class = all(
-        word.isdigit() or word in language.words.common or types.names_class(word) for word in wanted.split()
+        word.isdigit()
+        or word in language.words.common
+        or types.names_class(word)
+        or (is_small and language.common.has(word))
+        for word in wanted.split()
     )
     if is_class or language.talk.other_one.search(meant):
         if wanted.split()[:1] and spoken[0] in language.talk.before_times:

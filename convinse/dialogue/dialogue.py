@@ -111,7 +111,7 @@ class Dialogue:
         """Write into a turn how it was read."""
         if reading.questions:
             if reading.excluded:
-                _leave_out(turn, reading.excluded, keep_any=reading.act == "correction")
+                _leave_out(turn, reading.excluded)
             if not reading.meanings and not reading.excluded and (back := ask_for_meaning(turn, self._resources.kb)):
                 turn["clarification"] = back
             if utterance != turn["question"]:
@@ -119,7 +119,7 @@ class Dialogue:
             if reading.replaces is not None:
                 turn["replaces"] = reading.replaces
         else:
-            turn.update(structured_representation="", top_evidences=[], pred_answers=[])
+            turn["structured_representation"], turn["top_evidences"], turn["pred_answers"] = "", [], []
         if reading.act:
             turn["act"] = reading.act
         if reading.sentence:
@@ -130,6 +130,10 @@ class Dialogue:
         if reading.act == "more" and not turn["pred_answers"]:
             turn["sentence"] = "No other answer is likely."
 
+    def is_talk(self, utterance: str) -> bool:
+        """Return True if an utterance asks nothing again, so that later turns need not know it."""
+        return self._acts.act(utterance) not in (QUESTION, "more", "correction")
+
     # -- reading -------------------------------------------------------------------------------------------------------
 
     def read(self, utterance: str, history: Sequence[Turn], sources: Sequence[str]) -> Reading:
@@ -139,7 +143,7 @@ class Dialogue:
         if history and (choice := self._choice(utterance, history[-1], known)):
             return choice
         act = self._acts.act(utterance)
-        if act in (QUESTION, "more", "correction") and last is None:
+        if (act in ("more", "correction") and last is None) or (act == "correction" and self._asks(utterance)):
             act = QUESTION
         if act == QUESTION and last is not None and is_taken_back(utterance, self._resources.language):
             act = "correction"
@@ -157,13 +161,16 @@ class Dialogue:
         language = self._resources.language
         head = language.talk.leading.match(utterance)
         rest = utterance[head.end() :] if head else utterance
-        asks = language.answer_types.asks_what(rest) or language.answer_types.is_existential(rest)
-        question = rest if asks else utterance
+        question = rest if self._asks(rest) else utterance
         if not known and foreign(question, language.words.common) is None:
             pronoun = missing_topic(question, self._resources)
             if pronoun is not None:
                 return Reading(pronoun=pronoun)
         return Reading(tuple(parts_of(question, language)), known)
+
+    def _asks(self, text: str) -> bool:
+        types = self._resources.language.answer_types
+        return types.asks_what(text) or types.is_existential(text)
 
     def _correction(self, utterance: str, last: Turn, known: Sequence[Turn]) -> Reading:
         meant = correct(utterance, last, self._resources)
@@ -173,8 +180,7 @@ class Dialogue:
             return Reading(act="correction", sentence=f"I know no {name} that is “{meant.missing}”.")
         if not meant.replaces:
             return Reading((meant.question,), known, "correction")
-        rejected = _said_ids(last) if meant.meanings else frozenset()
-        return Reading((meant.question,), known[:-1], "correction", "", meant.meanings, rejected, last.get("turn"))
+        return Reading((meant.question,), known[:-1], "correction", meanings=meant.meanings, replaces=last.get("turn"))
 
     def _choice(self, utterance: str, before: Turn, known: Sequence[Turn]) -> Reading | None:
         """The question before again if its question back is answered; else None."""
@@ -190,8 +196,7 @@ class Dialogue:
             meanings: list[Meaning] = [{"name": name, "item": {"id": choice["id"], "label": choice["label"]}}]
             return Reading((question,), known[:-1], meanings=meanings, replaces=before.get("turn"))
         topic = language.talk.taking_back.sub("", utterance).strip(" .!?")
-        types = language.answer_types
-        if types.asks_what(topic) or types.is_existential(topic) or len(topic.split()) > _LONGEST_NAME:
+        if self._asks(topic) or len(topic.split()) > _LONGEST_NAME:
             return None
         names = any(mention.is_name for mention in self._resources.linker.link(topic))
         pronoun = missing_topic(question, self._resources) if names or topic[:1].isupper() else None
@@ -221,10 +226,10 @@ def _said_ids(turn: Turn) -> frozenset[str]:
     return frozenset(own["answer"]["id"] for own in [own for own in answers if own.get("list")] or answers[:1])
 
 
-def _leave_out(turn: Turn, excluded: frozenset[str], keep_any: bool) -> None:
-    """Leave answers out that were said before, and those that are not likely then; all stay if none would and `keep_any`."""
+def _leave_out(turn: Turn, excluded: frozenset[str]) -> None:
+    """Leave answers out that were said before, and those that are not likely."""
     rest = [own for own in turn["pred_answers"] if own["answer"]["id"] not in excluded and own["score"] >= LEAST]
-    if rest or not keep_any:
-        for rank, own in enumerate(rest, 1):
-            own["rank"] = rank
-        turn["pred_answers"] = rest
+    for rank, own in enumerate(rest, 1):
+        own["rank"] = rank
+    turn["pred_answers"] = rest
+    turn.pop("sentence", None)  # of the answer that is left out

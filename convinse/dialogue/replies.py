@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..config import LIVE, SNAPSHOT, Config
+from ..config import LIVE
 from ..documents.index import DocumentIndex
-from ..documents.suggestions import suggested
-from ..formats.conversations.benchmark import read_benchmark
-from ..records.conversation import RankedAnswer, Turn, check_question
+from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import shown_citation
 from ..resources import Resources
-from ..support.errors import DataError
+from .examples import examples_of
 
 LEAST = 0.02  # probability of an answer that is worth naming
 _LONGEST_EVIDENCE = 300  # characters
@@ -115,7 +113,7 @@ def _repeat(last: Turn) -> str:
 
 
 def _help(resources: Resources) -> str:
-    questions = [own[0] for own in example_questions(resources) if own][:_EXAMPLES]
+    questions = [own.questions[0] for own in examples_of(resources)][:_EXAMPLES]
     examples = f", such as {listed([f'“{question}”' for question in questions], 'or')}" if questions else ""
     return (
         f"Ask a question{examples}. Then ask on (“when was she born?”), “why?”, “are you sure?”, or say what you meant."
@@ -129,32 +127,3 @@ def _known(sources: Sequence[str], resources: Resources) -> str:
         return f"Answers are from your files: {', '.join(files[:_SHOWN])}{more}."
     live = ", looked up when you ask" if resources.config.kb_path == LIVE else ""
     return f"Answers are from {listed([_SOURCES[source] for source in sources])}{live}."
-
-
-def example_questions(resources: Resources, most: int = 6) -> list[list[str]]:
-    """Questions of conversations to begin with: of the documents that are asked about, or of the configured dev part if it is about the data.
-
-    Raises:
-        DataError: the dev part is damaged.
-    """
-    config = resources.config
-    if isinstance(resources.wikipedia, DocumentIndex):
-        return [own.questions for own in suggested(resources.wikipedia, most)]
-    embedded, path = Config(), config.input_path("dev")
-    is_other = (config.kb_path, config.ers_wikipedia_dump) != (embedded.kb_path, embedded.ers_wikipedia_dump)
-    if (config.benchmark_path.startswith(SNAPSHOT) and is_other) or not path.is_file():
-        return []
-    domains: dict[str, list[str]] = {}
-    for conversation in read_benchmark(path, config.benchmark):
-        questions = [turn["question"] for turn in conversation["questions"] if _can_be_asked(turn["question"])]
-        if questions:
-            domains.setdefault(str(conversation.get("domain") or ""), questions)
-    return list(domains.values())[:most]
-
-
-def _can_be_asked(text: str) -> bool:
-    try:
-        check_question(text)
-    except DataError:
-        return False
-    return True

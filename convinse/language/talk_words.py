@@ -18,6 +18,7 @@ class TalkWords:
     joined: re.Pattern[str]
     behind_joined: re.Pattern[str]
     before_times: WordSet
+    choosing: re.Pattern[str]
     places: Numbers
     other_one: re.Pattern[str]
     referring: WordSet

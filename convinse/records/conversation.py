@@ -104,7 +104,7 @@ class Abstention(TypedDict):
     reason: str
 
 
-class Choice(TypedDict):
+class PossibleMeaning(TypedDict):
     """A meaning that a question may have."""
 
     id: str
@@ -116,7 +116,7 @@ class Clarification(TypedDict):
     """A question back, and the meanings to choose from; without any, what is meant is to be named."""
 
     question: str
-    choices: list[Choice]
+    choices: list[PossibleMeaning]
 
 
 class Meaning(TypedDict):

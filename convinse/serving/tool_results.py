@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 is not enough for pydantic
 
-from ..records.conversation import Turn
+from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Evidence
 from ..records.representation import Representation
 
@@ -55,8 +56,35 @@ class QuestionReading:
 
 
 @dataclass
+class PartAnswers:
+    """A further part of a question, and its answers."""
+
+    question: str
+    answers: list[ScoredAnswer]
+
+
+class MeaningChoice(TypedDict):
+    """An item that may be meant."""
+
+    id: str
+    label: str
+    description: str
+
+
+@dataclass
+class QuestionBack:
+    """A question back: the next question may be a choice, by its number, id or label, or name what is meant."""
+
+    question: str
+    choices: list[MeaningChoice]
+
+
+@dataclass
 class AskResult:
-    """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on."""
+    """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on.
+
+    `act` is what was said if it was no question (`thanks`), `reply` the reply to it.
+    """
 
     conversation_id: str
     turn: int
@@ -65,6 +93,10 @@ class AskResult:
     abstained: str | None
     understood: QuestionReading
     evidences: list[NumberedEvidence]
+    act: str = ""
+    reply: str = ""
+    clarification: QuestionBack | None = None
+    parts: list[PartAnswers] = field(default_factory=list)
 
 
 @dataclass
@@ -146,16 +178,7 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
     supporting = dict.fromkeys(place for answer in answers for place in answer.get("evidences", []))
     places = list(supporting or range(len(evidences)))[:most]
     numbers = {place: number for number, place in enumerate(places, 1)}
-    scored = [
-        ScoredAnswer(
-            **answer["answer"],
-            score=answer["score"],
-            evidences=[numbers[place] for place in answer.get("evidences", []) if place in numbers],
-            reasons=answer.get("reasons", []),
-            time=answer.get("time", ""),
-        )
-        for answer in answers
-    ]
+    scored = _scored(answers, numbers)
     # a module may give a string alone
     fields = turn.get("representation") or Representation(
         context=[], entities=[], predicate=turn["structured_representation"], answer_type=""
@@ -170,7 +193,25 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
     )
     abstained = turn["abstained"]["reason"] if "abstained" in turn else None
     first = [_numbered(evidences[place], number) for place, number in numbers.items()]
-    return AskResult(name, turn["turn"], list(sources), scored, abstained, understood, first)
+    result = AskResult(name, turn["turn"], list(sources), scored, abstained, understood, first)
+    result.act, result.reply = turn.get("act", ""), "" if answers else turn.get("sentence", "")
+    if (back := turn.get("clarification")) is not None:
+        result.clarification = QuestionBack(back["question"], [MeaningChoice(**choice) for choice in back["choices"]])
+    result.parts = [PartAnswers(part["question"], _scored(part["pred_answers"], {})) for part in turn.get("parts", [])]
+    return result
+
+
+def _scored(answers: Sequence[RankedAnswer], numbers: Mapping[int, int]) -> list[ScoredAnswer]:
+    return [
+        ScoredAnswer(
+            **answer["answer"],
+            score=answer["score"],
+            evidences=[numbers[place] for place in answer.get("evidences", []) if place in numbers],
+            reasons=answer.get("reasons", []),
+            time=answer.get("time", ""),
+        )
+        for answer in answers
+    ]
 
 
 def first_evidences(evidences: list[Evidence], limit: int) -> EvidencesResult:

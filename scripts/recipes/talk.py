@@ -35,6 +35,7 @@ _SHORT_QUESTIONS = 6000  # of the patterns
 _LEAST_OFTEN = 6  # examples that have a feature
 _LEAST_PIECES = 12  # that have a piece of a word
 _INVERSE_L2 = 6.0
+_WHOLE = 3.0  # value of the feature that is a whole short utterance; the others are 1
 _LEAST_WEIGHT = 0.25
 _MOST_MISTAKEN = 0.005  # questions kept apart that may be taken for talk: many of them are made to look like it
 _CHOICE = re.compile(r"\{([^{}]*)\}")
@@ -143,6 +144,10 @@ def learned(examples: Sequence[Example]) -> ActModel:
     return fitted(examples, least)
 
 
+def _value(feature: str) -> float:
+    return _WHOLE if feature.startswith("whole ") else 1.0
+
+
 def fitted(examples: Sequence[Example], least: float) -> ActModel:
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -155,7 +160,7 @@ def fitted(examples: Sequence[Example], least: float) -> ActModel:
         if count >= (_LEAST_OFTEN if feature[:2] != "c " else _LEAST_PIECES)
     }
     vectors = DictVectorizer()
-    matrix = vectors.fit_transform([dict.fromkeys(row & kept, 1.0) for row in rows])
+    matrix = vectors.fit_transform([{name: _value(name) for name in row & kept} for row in rows])
     logit = LogisticRegression(C=_INVERSE_L2, max_iter=300, random_state=_SEED)
     logit.fit(matrix, [ACTS.index(act) for _, act in examples])
     weights = zip(vectors.get_feature_names_out(), logit.coef_.T, strict=True)
@@ -164,7 +169,9 @@ def fitted(examples: Sequence[Example], least: float) -> ActModel:
         acts=list(ACTS),
         bias=[round(float(value), 2) for value in logit.intercept_],
         weights={
-            name: [round(100 * float(w)) for w in own] for name, own in weights if np.abs(own).max() >= _LEAST_WEIGHT
+            name: [round(100 * _value(name) * float(w)) for w in own]
+            for name, own in weights
+            if np.abs(own).max() >= _LEAST_WEIGHT
         },
         least=least,
         trained_on=len(examples),
@@ -212,7 +219,10 @@ def main() -> None:
     if not options.judge:
         chance = random.Random(_SEED)
         names = names_of(read_json(needed(options.data, "wikiwebquestions", "train.json.gz")))
-        nouns = sorted(english().answer_types.class_nouns)
+        types = english().answer_types
+        nouns = sorted(
+            {*types.class_nouns, *types.date_nouns, *types.number_nouns, *types.person_nouns, *types.place_nouns}
+        )
         uttered_ones = list(talk(chance, names, nouns))
         acts = {fold(text) for text, act in uttered_ones if act != QUESTION}
         model = learned(

@@ -223,6 +223,7 @@ function isInStep() {
 }
 
 const actions = {
+  ask: (question) => submit(question),
   cancel: () => state.asking?.abort(),
   again: () => {
     const entry = state.entries.at(-1);
