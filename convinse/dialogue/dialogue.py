@@ -185,7 +185,7 @@ class Dialogue:
     def _choice(self, utterance: str, before: Turn, known: Sequence[Turn]) -> Reading | None:
         """The question before again if its question back is answered; else None."""
         back = before.get("clarification")
-        if back is None:
+        if back is None or self._asks(utterance):
             return None
         kb, language, question = self._resources.kb, self._resources.language, _actual(before)
         if back["choices"]:
@@ -196,7 +196,7 @@ class Dialogue:
             meanings: list[Meaning] = [{"name": name, "item": {"id": choice["id"], "label": choice["label"]}}]
             return Reading((question,), known[:-1], meanings=meanings, replaces=before.get("turn"))
         topic = language.talk.taking_back.sub("", utterance).strip(" .!?")
-        if self._asks(topic) or len(topic.split()) > _LONGEST_NAME:
+        if len(topic.split()) > _LONGEST_NAME:
             return None
         names = any(mention.is_name for mention in self._resources.linker.link(topic))
         pronoun = missing_topic(question, self._resources) if names or topic[:1].isupper() else None

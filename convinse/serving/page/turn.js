@@ -56,7 +56,8 @@ const isTalk = (turn) => !turn.pred_answers?.length && Boolean(turn.act || turn.
 /** A question back, with a button for each meaning. */
 function clarification({ clarification: back }, actions) {
   if (!back?.choices.length) return null;
-  const choices = back.choices.map(({ id, label, description }) => element("li", {}, button([words(label), description ? element("small", {}, ` ${description}`) : null], () => actions.ask(id), { class: "quiet small meaning" })));
+  const isOnly = (label) => back.choices.filter((choice) => choice.label === label).length === 1;
+  const choices = back.choices.map(({ id, label, description }) => element("li", {}, button([words(label), description ? element("small", {}, ` ${description}`) : null], () => actions.ask(isOnly(label) ? label : id), { class: "quiet small meaning" })));
   return element("section", { class: "clarification", "aria-label": "Which is meant" }, element("p", {}, words(back.question)), element("ol", { class: "chips" }, choices));
 }
 
