@@ -22,7 +22,7 @@ from .support.program import program_id
 
 # keys that change how results are computed or where they lie, not what they are
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path",
-              "device", "backend", "token_budget", "evs_training", "qu_training")  # fmt: skip
+              "device", "backend", "token_budget", "evs_training", "qu_training", "attribution")  # fmt: skip
 _SERVERS = ("qu_llm", "evs_server", "ha_llm")
 _HOW_ASKED = ("api_key_env", "timeout", "parallel", "batch", "prices")  # of a server
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from .config import Config
 from .dialogue.dialogue import Dialogue
+from .dialogue.reply import add_replies
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
 from .heterogeneous_answering.base import HeterogeneousAnswering, answer
@@ -192,7 +193,7 @@ class Pipeline:
         use_gold_answers: bool = False,
         until: StageName = "ha",
     ) -> None:
-        """Understand and answer turns of different conversations together, in place; without gold answers, reply to talk, too.
+        """Understand and answer turns of different conversations together, in place; without gold answers read talk, and add what people read.
 
         Args:
             turns: they have a `question`.
@@ -206,15 +207,19 @@ class Pipeline:
             self._build_stages()
         stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
 
+        is_held = until == "ha" and not use_gold_answers
+
         def compute(
             turns: Sequence[Turn], histories: Sequence[Sequence[Turn]], told: StageReport | None = report
         ) -> None:
             self._run_stages(stages, turns, histories, sources, use_gold_answers, told)
+            if is_held:
+                add_replies(self.ha, turns, histories, sources, self.resources)
 
-        if use_gold_answers or until != "ha":
-            compute(turns, histories)
-        else:
+        if is_held:
             self.dialogue.answer(turns, histories, sources, compute, partial(compute, told=None))
+        else:
+            compute(turns, histories)
 
     def _run_stages(
         self,

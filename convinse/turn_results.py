@@ -13,7 +13,7 @@ import msgspec
 
 from .records.answer_spans import answer_spans
 from .records.border import in_own_form, structured
-from .records.conversation import RankedAnswer, Turn, Understanding, answers_in_own_form, stored_answers
+from .records.conversation import RankedAnswer, SpokenReply, Turn, Understanding, answers_in_own_form, stored_answers
 from .records.evidence import Evidence, check_evidence
 from .records.representation import Representation, render
 from .scoring.convqa import add_answer_metrics, add_answer_presence
@@ -24,7 +24,16 @@ _PRESENCE = ("answer_presence", "answer_presence_per_src")
 _ADDED = {
     "qu": tuple(Understanding.__annotations__),
     "ers": ("top_evidences", "question_entities", *_PRESENCE),
-    "ha": ("pred_answers", "ranked_answers", "abstained", "ha_tokens", "p_at_1", "mrr", "h_at_5"),
+    "ha": (
+        "pred_answers",
+        "ranked_answers",
+        "abstained",
+        "ha_tokens",
+        "p_at_1",
+        "mrr",
+        "h_at_5",
+        *SpokenReply.__annotations__,
+    ),
 }
 
 

@@ -29,7 +29,7 @@ KEYS = """
     kb_path live_sparql live_max_age live_deadline ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
     ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl ers_passage_index
     evr_min_evidence_length evr_max_evidence_length evr_max_entities evr_min_letter_share evr_require_entity evs evs_max_evidences path_to_stopwords evs_model evs_bi_encoder
-    evs_cascade evs_max_length evs_training evs_server ha_model ha_heads ha_max_length ha_stride ha_share_pass ha_ranker ha_seq2seq ha_abstain_below ha_training ha_llm ha_max_answers device backend precision token_budget
+    evs_cascade evs_max_length evs_training evs_server ha_model ha_heads ha_max_length ha_stride ha_share_pass ha_ranker ha_seq2seq ha_abstain_below ha_training ha_llm ha_max_answers attribution device backend precision token_budget
     seed
 """
 

@@ -7,8 +7,10 @@ import pytest
 
 from case_tables import each_case
 from convinse import HeterogeneousAnswering, Pipeline, load_config
+from convinse.records.conversation import SpokenReply
 from convinse.session import NextQuestion, ask_together
 from convinse.support.errors import ConfigError, DataError, ModuleError
+from convinse.testing import without
 from memory import memory_below
 from refusals import refused
 from test_pipeline import CONFIG, FixedAnswer, Recorder, make
@@ -24,9 +26,7 @@ def lexical():
 
 @pytest.fixture(scope="module")
 def answered(lexical):
-    turns = [{"turn": number, "question": question} for number, question in enumerate(QUESTIONS)]
-    (conversation,) = lexical.run([{"conv_id": "ask", "questions": turns}], "kb_text", use_gold_answers=False)
-    return conversation
+    return lexical.ask(QUESTIONS, "kb_text")
 
 
 def counting():
@@ -50,6 +50,9 @@ def test_a_session_answers_as_the_whole_conversation(lexical, answered):
     session = lexical.session("kb_text")
     assert [session.ask(question) for question in QUESTIONS] == answered["questions"]
     assert session.conversation == answered
+    (run,) = lexical.run([answered], "kb_text", use_gold_answers=False)
+    spoken = SpokenReply.__annotations__
+    assert run["questions"] == [without(turn, *spoken) for turn in answered["questions"]]
     assert session.sources == ("kb", "text") and len(session) == 3
 
 

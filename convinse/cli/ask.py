@@ -103,11 +103,17 @@ def print_turn(turn: Turn) -> None:
         print(f"  not known: {turn['abstained']['reason']}{'; at best' if answers else ''}")
     for failure in missed(turn):
         print(f"  not looked up: {failure}")
+    if answers and "sentence" in turn and "abstained" not in turn:
+        print(f"  {turn['confidence']}: {turn['sentence']}")
+    for line in shown_contradictions(turn):
+        print(f"  {line}")
     for answer in answers[:5]:
         print(f"  {answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}")
-        for place in answer.get("evidences", [])[:1]:
+        cited = answer.get("evidences", [])[: None if answer is answers[0] else 1]
+        for number, place in enumerate(cited, 1):
             evidence = turn["top_evidences"][place]
-            print(f"       [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
+            mark = f"[{number}] " if answer is answers[0] else ""  # the sentence names it so
+            print(f"       {mark}[{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
     if turn["top_evidences"]:
         print("  best evidences:")
     for evidence in turn["top_evidences"][:_BEST_EVIDENCES]:
@@ -134,6 +140,15 @@ def named(answer: RankedAnswer, turn: Turn) -> str:
     time = f", {answer['time']}" if "time" in answer else ""
     is_cited = any("citation" in turn["top_evidences"][place] for place in places[:1])
     return f"{entity['label']}{time}" if is_cited else f"{entity['label']}{time} ({entity['id']})"
+
+
+def shown_contradictions(turn: Turn) -> list[str]:
+    """What other sources say in the place of the best answer of a turn."""
+    return [
+        f"but {own['answer']['label']}: [{evidence['source']}] {evidence['evidence_text']}"
+        for own in turn.get("contradiction", [])
+        for evidence in [turn["top_evidences"][own["evidence"]]]
+    ]
 
 
 def missed(turn: Turn) -> list[str]:

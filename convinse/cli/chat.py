@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
 from .arguments import Commands
-from .ask import add_pipeline, in_file, input_lines, missed, named, shown_part, talk_lines
+from .ask import add_pipeline, in_file, input_lines, missed, named, shown_contradictions, shown_part, talk_lines
 from .documents import configured_over
 from .tables import console
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..records.conversation import Conversation, RankedAnswer, Turn
     from ..records.evidence import Entity
 
-_SUPPORT = 2  # evidences shown of the answer
+_SUPPORT = 3  # evidences shown of the answer
 _SHOWN = 5  # of answers and of evidences, of a turn that is explained
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")  # what a terminal would obey
 _LEAVING = {"exit", "quit", "/exit", "/quit"}
@@ -145,10 +145,17 @@ class Chat:
             self._say(f"not looked up: {failure}", "yellow")
         if answers:
             before = "at best: " if "abstained" in turn else ""
-            self._say(f"{before}{_shown_answer(answers[0], turn)}", "" if before else "bold green")
-            for place in answers[0].get("evidences", [])[:_SUPPORT]:
+            sure = "" if before or "confidence" not in turn else f", {turn['confidence']}"
+            self._say(f"{before}{_shown_answer(answers[0], turn)}{sure}", "" if before else "bold green")
+            if not before:
+                self._say(turn.get("sentence", ""))
+            for number, place in enumerate(answers[0].get("evidences", [])[:_SUPPORT], 1):
                 evidence = turn["top_evidences"][place]
-                self._say(f"  [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
+                self._say(f"  [{number}] [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
+            for line in shown_contradictions(turn):
+                self._say(line, "yellow")
+        if turn.get("follow_ups"):
+            self._say(f"next: {' '.join(turn['follow_ups'])}", "bright_black")
 
     def _why(self, _: str) -> None:
         """What was understood, taken from the history, found and scored."""
@@ -176,6 +183,8 @@ class Chat:
         for answer in turn["pred_answers"][:_SHOWN]:
             reasons = ", ".join(answer.get("reasons", []))
             self._say(f"  {answer['rank']}. {_shown_answer(answer, turn)}{f' by {reasons}' if reasons else ''}")
+        for line in _shown_reasons(turn):
+            self._say(line)
         if "abstained" in turn:
             self._say(f"not known: {turn['abstained']['reason']}", "yellow")
 
@@ -239,7 +248,11 @@ class Chat:
         )
 
     COMMANDS: dict[str, tuple[str, str, Callable[[Chat, str], None]]] = {
-        "/why": ("", "what was understood, taken from the history, found and scored for the last answer", _why),
+        "/why": (
+            "",
+            "what was understood, taken from the history, found and scored for the last answer, and what it rests on",
+            _why,
+        ),
         "/open": ("", "the passage of the last answer among those around it in its file", _open),
         "/sources": ("SOURCES", "take the next answers from these, such as kb_text; alone: say which", _sources),
         "/back": ("", "take the last turn back", _back),
@@ -264,3 +277,14 @@ def _shown_answer(answer: RankedAnswer, turn: Turn) -> str:
 
 def _shown_entities(entities: list[Entity]) -> str:
     return ", ".join(f"{entity['label']} ({entity['id']})" for entity in entities)
+
+
+def _shown_reasons(turn: Turn) -> list[str]:
+    """The evidences that the best answer of a turn rests on, and what it would be without them."""
+    lines = []
+    for reason in turn.get("attribution", []):
+        evidence = turn["top_evidences"][reason["evidence"]]
+        left_out = "without it and all that say the same" if reason.get("together") else "without it"
+        rest = f"{reason['without'] or 'no answer'}, its own {reason['probability']:.2f}"
+        lines.append(f"rests on [{evidence['source']}] {evidence['evidence_text']}; {left_out}: {rest}")
+    return lines

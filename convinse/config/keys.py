@@ -100,6 +100,7 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_seq2seq (0.2): how the model of `seq2seq` reads and writes;
     ha_llm (0.2): the language model of `llm`;
     ha_training: how `train ha` trains;
+    attribution (0.2): in conversations, name the evidences that an answer rests on, by answering again without them;
     device: of all models; `auto` is a GPU where there is one;
     backend (0.2): what computes all models but those of `sr` and `seq2seq`: ONNX Runtime (folders that have the graphs) or PyTorch (extra `neural`; any checkpoint); `auto` is `onnx` on a CPU where the folder has the graphs, else `torch`;
     precision (0.2): of all models but that of `sr`; by `onnx` int8 or fp32 (auto: int8, on a GPU fp32), by `torch` on a CPU fp32 or bf16 (auto: fp32), on a GPU bf16, fp16 or fp32 (auto: bf16); `evs_precision` is another name of it;
@@ -173,6 +174,7 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_seq2seq: HaSeq2Seq = HaSeq2Seq()
     ha_training: HaTraining = HaTraining()
     ha_llm: HaLlm = HaLlm()
+    attribution: bool = True
     device: Device = "auto"
     backend: Backend = "auto"
     precision: Precision = "auto"

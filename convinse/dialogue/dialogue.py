@@ -232,4 +232,5 @@ def _leave_out(turn: Turn, excluded: frozenset[str]) -> None:
     for rank, own in enumerate(rest, 1):
         own["rank"] = rank
     turn["pred_answers"] = rest
-    turn.pop("sentence", None)  # of the answer that is left out
+    for key in ("sentence", "attribution", "contradiction", "confidence"):  # of the answer that is left out
+        turn.pop(key, None)  # type: ignore[misc]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..language.language import english
@@ -26,13 +26,14 @@ def suggested(index: DocumentIndex, most: int) -> list[Suggestion]:
     for item in index.items():
         if len(suggestions) == most:
             break
-        questions = list(dict.fromkeys(_questions(index.get(item) or [])))[:_QUESTIONS]
+        questions = list(dict.fromkeys(questions_about(index.get(item) or [])))[:_QUESTIONS]
         if questions:
             suggestions.append(Suggestion(index.names.label(item), questions))
     return suggestions
 
 
-def _questions(evidences: list[Evidence]) -> Iterator[str]:
+def questions_about(evidences: Sequence[Evidence]) -> Iterator[str]:
+    """Questions that the rows and the values among some evidences answer."""
     for evidence in evidences:
         row, attribute = evidence.get("row"), evidence.get("attribute")
         if row is not None and len(row["cells"]) > 1:

@@ -74,7 +74,8 @@ class NativeERS(EvidenceRetrievalScoring):
             return EvidenceSearch(dump, None)
         embeddings = self.resources.embeddings(self.config.evs_bi_encoder, "evs_bi_encoder")
         has_vectors = embeddings.bi_encoder.weights_id == dump.vectors_of
-        return EvidenceSearch(dump, embeddings.embed_questions if has_vectors else None)
+        embed = embeddings.embed_questions if has_vectors else None
+        return EvidenceSearch(dump, embed, self.resources.kb.has_facts)
 
     @cached_property
     def scorer(self) -> Scorer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from ..records.conversation import RankedAnswer, Turn
 from ..stage import Stage
@@ -14,9 +15,14 @@ class HeterogeneousAnswering(Stage):
 
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
     `ha: package.module:Class`.
+
+    Attributes:
+        can_answer_again: whether answering a turn again with fewer of its evidences is quick, since no model reads them again;
+            conversations then name the evidences that an answer rests on.
     """
 
     stage = "ha"
+    can_answer_again: ClassVar[bool] = False
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """The answers of one turn, best first.

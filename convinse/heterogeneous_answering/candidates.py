@@ -156,12 +156,17 @@ def number_in_words(entity: Entity, language: Language) -> Entity:
     number = _number_in_words(text, language)
     if number is not None:
         return number_entity(str(number))
-    unit = next((own for own in UNIT.finditer(text) if own.end() == len(text)), None)
-    number = None if unit is None else _number_in_words(text[: unit.start()], language)
+    start = _start_of_unit(text)
+    number = None if start is None else _number_in_words(text[:start], language)
     return entity if number is None else {"id": str(number), "label": text}
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8_192)  # a turn has some thousand; it is answered again without some of its evidences
+def _start_of_unit(text: str) -> int | None:
+    return next((own.start() for own in UNIT.finditer(text) if own.end() == len(text)), None)
+
+
+@lru_cache(maxsize=8_192)
 def _number_in_words(text: str, language: Language) -> int | None:
     return language.literals.number_in_words(text)
 

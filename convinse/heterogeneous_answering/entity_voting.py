@@ -29,6 +29,8 @@ class EntityVoting(HeterogeneousAnswering):
         resources: what the stages of a pipeline share.
     """
 
+    can_answer_again = True
+
     @cached_property
     def ranker(self) -> AnswerWeights:
         """The shipped ranking. Raises `ModelError`: it is missing or damaged."""

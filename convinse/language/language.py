@@ -18,9 +18,10 @@ from .literals import LiteralWords
 from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
+from .statement_words import StatementWords
 from .talk_words import TalkWords
 from .text import Words
-from .word_lists import Phrases, WordSet, read_lists
+from .word_lists import Phrases, Renamed, WordSet, read_lists
 
 _TEN = 10  # "1905" and "1900" have other words than these
 _FOLDER = Path(__file__).parent
@@ -89,6 +90,13 @@ class CommonWords:
 
 
 @dataclass(frozen=True, eq=False)
+class FollowUpWords:
+    """Questions for properties; see `follow_ups.txt`."""
+
+    questions: Renamed
+
+
+@dataclass(frozen=True, eq=False)
 class PageWords:
     """Words of the Wikipedia in a language; see `pages.txt`."""
 
@@ -114,6 +122,8 @@ class Language:
     common: CommonWords
     teams: TeamWords
     pages: PageWords
+    statements: StatementWords
+    follow_ups: FollowUpWords
     talk: TalkWords
 
     @cached_property
@@ -143,6 +153,8 @@ def load(folder: Path) -> Language:
         read_lists(CommonWords, folder / "common_words.txt", words=words),
         read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
+        read_lists(StatementWords, folder / "statements.txt", words=words),
+        read_lists(FollowUpWords, folder / "follow_ups.txt"),
         read_lists(TalkWords, folder / "talk.txt"),
     )
 

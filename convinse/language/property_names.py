@@ -103,6 +103,12 @@ class PropertyNames:
         """The words that ask for what `label` calls: those of its names that stand among `words` as a whole."""
         return frozenset().union(*(name for name in self._names(label) if name <= words))
 
+    def is_same(self, first: PropertyLabel, second: PropertyLabel) -> bool:
+        """Whether two labels are names of one property."""
+        if first.id and second.id:
+            return first.id == second.id
+        return self._name(first.text) in self._names(second) or self._name(second.text) in self._names(first)
+
     def _names(self, label: PropertyLabel) -> list[WordSet]:
         own = self._name(label.text)
         names = self._properties.get(label.id) or self._labels.get(own) or [own, *self._aliases.get(own, ())]

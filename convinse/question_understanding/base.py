@@ -71,7 +71,7 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     return known
 
 
-_OF_TALK = ("act", "sentence", "clarification", "actual_question", "replaces", "meanings", "abstained")
+_OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "abstained")
 
 
 def _keep_talk(known: Turn, turn: Turn) -> None:

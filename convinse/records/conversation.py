@@ -67,6 +67,47 @@ class HistoryPart(_EarlierWords, total=False):
     score: float
 
 
+class _CountedReason(TypedDict):
+    evidence: int
+    without: str
+    probability: float
+
+
+class Reason(_CountedReason, total=False):
+    """An evidence that the best answer of a turn rests on, by its place in `top_evidences`.
+
+    Without it the best answer is `without` (empty: none), and the turn's own has this `probability`. `together`: only without all
+    evidences that name the answer, since several say the same.
+    """
+
+    together: bool
+
+
+class Contradiction(TypedDict):
+    """What an evidence of another source says in the place of the best answer."""
+
+    answer: Entity
+    evidence: int
+
+
+Confidence = Literal["likely", "perhaps", "not known"]
+
+
+class SpokenReply(TypedDict, total=False):
+    """What a conversation adds to an answered turn, for people: see `convinse.dialogue`.
+
+    `attribution`: the evidences that its best answer rests on, best first. `contradiction`: the other values that sources give.
+    `sentence`: the answer as a sentence; `[2]` is the second of the evidences of the best answer. `confidence`: how probable the
+    answer is, in words. `follow_ups`: questions that may be asked next.
+    """
+
+    attribution: list[Reason]
+    contradiction: list[Contradiction]
+    sentence: str
+    confidence: Confidence
+    follow_ups: list[str]
+
+
 class TokenCount(TypedDict):
     """The tokens that a language model read and wrote for a turn, as its server counts them."""
 
@@ -126,7 +167,7 @@ class Meaning(TypedDict):
     item: Entity
 
 
-class Turn(Understanding, total=False):
+class Turn(Understanding, SpokenReply, total=False):
     """One question of a conversation, and what the stages add to it. Unknown keys pass through.
 
     `answers` that are an empty list say that the question has no answer; `kind` that it is measured with others of its kind.
@@ -151,7 +192,6 @@ class Turn(Understanding, total=False):
     mrr: float
     h_at_5: float
     act: str
-    sentence: str
     clarification: Clarification
     actual_question: str
     replaces: int

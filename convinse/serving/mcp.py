@@ -95,7 +95,8 @@ class PipelineTools:
         """Answer a question, alone or as the next one of a conversation.
 
         Gives ranked answers with their probabilities and the evidences that support them, how the question was understood, and
-        why it is better left without an answer if it is (`abstained`).
+        why it is better left without an answer if it is (`abstained`); a sentence that cites the evidences by their numbers, those
+        that the answer rests on, what other sources say, and what may be asked next.
         """
         service, reports = self._service, list[asyncio.Task[None]]()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 is not enough for pydantic
 
@@ -41,6 +42,24 @@ class ScoredAnswer:
     evidences: list[int]
     reasons: list[str]
     time: str = ""
+
+
+@dataclass
+class EvidenceReason:
+    """An evidence that the best answer rests on: without it, or without all that say the same, the answer is `without`."""
+
+    evidence: int
+    without: str
+    probability: float
+    together: bool
+
+
+@dataclass
+class OtherValue:
+    """What an evidence of another source says in the place of the best answer."""
+
+    label: str
+    evidence: int
 
 
 @dataclass
@@ -83,7 +102,9 @@ class QuestionBack:
 class AskResult:
     """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on.
 
-    `act` is what was said if it was no question (`thanks`), `reply` the reply to it.
+    `sentence` says the best answer with the numbers of its evidences, or replies to talk; `confidence` is likely, perhaps or not known;
+    `attribution` are the evidences that it rests on, `contradictions` what other sources say; `follow_ups` can be asked next. `act` is
+    what was said if it was no question (`thanks`).
     """
 
     conversation_id: str
@@ -93,8 +114,12 @@ class AskResult:
     abstained: str | None
     understood: QuestionReading
     evidences: list[NumberedEvidence]
+    sentence: str
+    confidence: str
+    attribution: list[EvidenceReason]
+    contradictions: list[OtherValue]
+    follow_ups: list[str]
     act: str = ""
-    reply: str = ""
     clarification: QuestionBack | None = None
     parts: list[PartAnswers] = field(default_factory=list)
 
@@ -175,7 +200,11 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
         most: evidences: those that support the answers, the best answer's first, else the best ones.
     """
     evidences, answers = turn["top_evidences"], turn["pred_answers"]
-    supporting = dict.fromkeys(place for answer in answers for place in answer.get("evidences", []))
+    reasons, rivals = turn.get("attribution", []), turn.get("contradiction", [])
+    best, *rest = [answer.get("evidences", []) for answer in answers] or [[]]
+    supporting = dict.fromkeys(
+        chain(best, (own["evidence"] for own in reasons), (own["evidence"] for own in rivals), *rest)
+    )
     places = list(supporting or range(len(evidences)))[:most]
     numbers = {place: number for number, place in enumerate(places, 1)}
     scored = _scored(answers, numbers)
@@ -193,12 +222,28 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
     )
     abstained = turn["abstained"]["reason"] if "abstained" in turn else None
     first = [_numbered(evidences[place], number) for place, number in numbers.items()]
-    result = AskResult(name, turn["turn"], list(sources), scored, abstained, understood, first)
-    result.act, result.reply = turn.get("act", ""), "" if answers else turn.get("sentence", "")
-    if (back := turn.get("clarification")) is not None:
-        result.clarification = QuestionBack(back["question"], [MeaningChoice(**choice) for choice in back["choices"]])
-    result.parts = [PartAnswers(part["question"], _scored(part["pred_answers"], {})) for part in turn.get("parts", [])]
-    return result
+    back = turn.get("clarification")
+    return AskResult(
+        name,
+        turn["turn"],
+        list(sources),
+        scored,
+        abstained,
+        understood,
+        first,
+        turn.get("sentence", ""),
+        turn.get("confidence", ""),
+        [
+            EvidenceReason(numbers[own["evidence"]], own["without"], own["probability"], own.get("together", False))
+            for own in reasons
+            if own["evidence"] in numbers
+        ],
+        [OtherValue(own["answer"]["label"], numbers[own["evidence"]]) for own in rivals if own["evidence"] in numbers],
+        turn.get("follow_ups", []),
+        turn.get("act", ""),
+        back and QuestionBack(back["question"], [MeaningChoice(**choice) for choice in back["choices"]]),
+        [PartAnswers(part["question"], _scored(part["pred_answers"], {})) for part in turn.get("parts", [])],
+    )
 
 
 def _scored(answers: Sequence[RankedAnswer], numbers: Mapping[int, int]) -> list[ScoredAnswer]:

@@ -120,7 +120,7 @@ def live(bench: Bench) -> Figures:
                 "all": _compared(embedded, results),
                 "first": _compared(embedded[::_TURNS], results[::_TURNS]),
             }
-    bench.compare(f"{len(asked)} conversations, facts alone", ("history", "turns"), COLUMNS, rows)
+    bench.compare(f"{len(asked)} conversations, facts alone", ("history", "which"), COLUMNS, rows)
     return {"conversations": len(asked), "runs": rows}
 
 

@@ -195,3 +195,4 @@ def test_search_fuses_words_and_vectors_by_reciprocal_rank(workdir, closed):
     assert fused[0].item_id == "Q2"  # in both lists
     assert {found.item_id for found in fused} == {"Q1", "Q2", "Q3"}
     assert EvidenceSearch(dump, None).find("wind", 2) == words
+    assert EvidenceSearch(dump, lambda questions: question, is_linked=True).find("wind", 2) == nearest

@@ -89,6 +89,10 @@ def test_a_conversation_is_that_of_the_pipeline(server, pipeline, mode):
         answers = [{"id": answer["id"], "label": answer["label"]} for answer in told["answers"]]
         assert answers == [answer["answer"] for answer in turn["pred_answers"]]
         assert told["answers"][0]["score"] == turn["pred_answers"][0]["score"]
+        said = [told[key] for key in ("sentence", "confidence", "follow_ups")]
+        assert said == [turn[key] for key in ("sentence", "confidence", "follow_ups")]
+        reason = turn["top_evidences"][turn["attribution"][0]["evidence"]]["evidence_text"]
+        assert told["evidences"][told["attribution"][0]["evidence"] - 1]["text"] == reason
         assert told["understood"]["entities"] == turn["representation"]["entities"]
         numbers = told["answers"][0]["evidences"]
         supporting = {evidence["text"] for evidence in told["evidences"] if evidence["number"] in numbers}

@@ -107,6 +107,19 @@ def test_two_turns_their_evidence_and_where_the_second_came_from(opened):
     assert set(badges) == {"Fact"} and len(badges) <= 20
 
 
+def test_an_answer_says_what_it_rests_on_and_what_may_be_asked_next(opened):
+    page = opened().ask(DIRECTED)
+    first = page.locator(".turn").nth(0)
+    assert first.locator(".said").inner_text().startswith("James Cameron directed Titanic [1]")
+    assert first.locator(".sure").inner_text() in ("likely", "perhaps")
+    assert first.locator(".reasons li").first.inner_text().startswith("It rests on [")
+    question = first.locator(".follow-up").first.inner_text()
+    first.locator(".follow-up").first.click()
+    page.answered(2)
+    assert page.locator(".turn h2 bdi").nth(1).inner_text() == question
+    assert not first.locator(".follow-up").first.is_visible()
+
+
 def test_each_source_is_shown_as_what_it_is(opened):
     page = opened().ask("which actress plays Kay in The Godfather?")
     page.locator(".all > summary").click()

@@ -17,18 +17,18 @@ export function badge(source) {
   return element("span", { class: `badge ${SOURCES[source] ? source : ""}` }, SOURCES[source] ?? source);
 }
 
-/** The evidences at some places of a turn, the first one open; `spans` are where they say the answer. */
-export function evidenceList(evidences, places, spans = []) {
+/** The evidences at some places of a turn, the first one open; `spans` are where they say the answer, numbers what sentences cite. */
+export function evidenceList(evidences, places, spans = [], isNumbered = false) {
   return element(
     "ul",
     { class: "evidences" },
     places
       .filter((place) => evidences[place])
-      .map((place, number) => card(evidences[place], spans.filter((span) => span.evidence === place), number === 0)),
+      .map((place, number) => card(evidences[place], spans.filter((span) => span.evidence === place), number === 0, isNumbered ? number + 1 : null)),
   );
 }
 
-function card(evidence, spans, isOpen) {
+function card(evidence, spans, isOpen, number) {
   const about = evidence.retrieved_for_entity?.label;
   const body = element("div", { class: "inside" });
   const fill = () => body.hasChildNodes() || body.append(...[structure(evidence, spans), foot(evidence)].flat());
@@ -38,6 +38,7 @@ function card(evidence, spans, isOpen) {
     element(
       "summary",
       {},
+      number ? element("span", { class: "cite" }, `[${number}]`) : null,
       badge(evidence.source),
       about ? words(about, "about") : null,
       element("span", { class: "snippet", dir: "auto" }, excerpt(evidence.evidence_text, spans)),

@@ -21,6 +21,7 @@ export function turnView(entry, number, actions) {
   if (failure) parts.push(failed(failure, actions));
   if (turn && !pending) {
     parts.push(
+      nextQuestions(turn, actions),
       element(
         "div",
         { class: "actions" },
@@ -46,8 +47,7 @@ export function placed(node, entry, taken, isLast) {
   const key = JSON.stringify(taken);
   if (node.taken !== key) node.querySelector("h2 bdi").replaceChildren(...questionText(entry.question, taken));
   node.taken = key;
-  const buttons = node.querySelector(".actions");
-  if (buttons) buttons.hidden = !isLast;
+  for (const last of node.querySelectorAll(".actions, .next")) last.hidden = !isLast;
 }
 
 /** Whether nothing was answered: it was talk, or a question was asked back. */
@@ -80,8 +80,9 @@ function body(turn, number) {
     const places = answer.evidences ?? [];
     evidence.replaceChildren(
       element("h3", { id: `support-${number}` }, "Evidence for ", words(shortened(answer.answer.label, 80))),
-      places.length ? evidenceList(turn.top_evidences ?? [], places, spansOf(turn, rank)) : element("p", { class: "nothing" }, "None is named for this answer."),
+      places.length ? evidenceList(turn.top_evidences ?? [], places, spansOf(turn, rank), true) : element("p", { class: "nothing" }, "None is named for this answer."),
     );
+    if (rank === 0) evidence.append(...reasons(turn, places));
     if (isTold) announce(`Evidence for ${answer.answer.label}: ${places.length}.`);
   };
   const list = alternatives(answers, choices, choose);
@@ -110,16 +111,41 @@ function best(turn, { answer, score, time, evidences = [], reasons = [] }) {
   return [
     turn.abstained ? element("p", { class: "guess" }, "At best") : null,
     element("p", { class: size(answer.label) }, longText(answer.label)),
+    turn.sentence && !turn.abstained ? element("p", { class: "said" }, words(turn.sentence)) : null,
     element(
       "p",
       { class: "told" },
       time ? element("span", {}, time) : null,
+      turn.confidence && !turn.abstained ? element("span", { class: `sure ${turn.confidence}` }, turn.confidence) : null,
       element("span", {}, percent(score), hidden(" probable")),
       from.length ? element("span", {}, `from ${from.map((source) => (SOURCES[source] ?? source).toLowerCase()).join(", ")}`) : null,
       reasons.length ? element("span", {}, `by ${reasons.map((reason) => reason.replaceAll("_", " ")).join(", ")}`) : null,
       pagesOf(answer.id),
     ),
   ];
+}
+
+/** What the best answer would be without the evidences that it rests on, and what other sources say in its place. */
+function reasons(turn, places) {
+  const evidences = turn.top_evidences ?? [];
+  const named = (place) => (places.includes(place) ? `[${places.indexOf(place) + 1}]` : words(shortened(evidences[place]?.evidence_text ?? "", 120)));
+  const all = turn.attribution ?? [];
+  const would = (without) => [" the answer would be ", without ? words(without) : "none", "."];
+  const lines = all[0]?.together
+    ? [element("li", {}, "It rests on ", all.map(({ evidence }, number) => [number ? " and " : "", named(evidence)]), ": without all that say the same", would(all[0].without))]
+    : all.map(({ evidence, without }) => element("li", {}, "It rests on ", named(evidence), ": without it", would(without)));
+  const rivals = (turn.contradiction ?? []).map(({ answer, evidence }) =>
+    element("li", { class: "rival" }, `But the ${SOURCES[evidences[evidence]?.source]?.toLowerCase() ?? "other source"} says `, words(answer.label), ": ", words(evidences[evidence]?.evidence_text ?? ""), "."),
+  );
+  return lines.length + rivals.length ? [element("ul", { class: "reasons", "aria-label": "Why" }, lines, rivals)] : [];
+}
+
+/** Questions that may be asked next. */
+function nextQuestions(turn, actions) {
+  const questions = turn.follow_ups ?? [];
+  if (!questions.length) return null;
+  const items = questions.map((question) => element("li", {}, button(words(question), () => actions.ask(question), { class: "quiet small follow-up" })));
+  return element("section", { class: "next", "aria-label": "Questions to ask next" }, element("ul", { class: "chips" }, items));
 }
 
 const size = (label) => `answer-label${label.length > 120 ? " long" : label.length > 40 ? " medium" : ""}`;
@@ -196,6 +222,6 @@ export function told(turn) {
   const [first] = turn.pred_answers ?? [];
   if (isTalk(turn)) return turn.sentence ?? turn.clarification.question;
   if (turn.abstained) return `No sure answer: ${turn.abstained.reason}.${first ? ` At best: ${shortened(first.answer.label, 100)}, ${percent(first.score)}.` : ""}`;
-  return first ? `Answer: ${shortened(first.answer.label, 160)}, ${percent(first.score)} probable.` : "No answer was found.";
+  return first ? `Answer: ${shortened(first.answer.label, 160)}, ${turn.confidence ? `${turn.confidence}, ` : ""}${percent(first.score)} probable.` : "No answer was found.";
 }
 

@@ -1,0 +1,48 @@
+"""What a conversation adds to turns that are answered: reasons, contradictions, a sentence, a word for its confidence, suggestions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..heterogeneous_answering.base import HeterogeneousAnswering
+from ..records.conversation import Confidence, Turn
+from ..resources import Resources
+from .attribution import attribute
+from .contradictions import contradictions
+from .follow_ups import follow_ups
+from .sentences import sentence_of
+
+_LIKELY = 0.7  # least probability; of dev and natural-dev 91 % of the answers above it are right, 49 % of the others
+
+
+def add_replies(
+    answering: HeterogeneousAnswering,
+    turns: Sequence[Turn],
+    histories: Sequence[Sequence[Turn]],
+    sources: Sequence[str],
+    resources: Resources,
+) -> None:
+    """Write into answered turns what `records.conversation.SpokenReply` has.
+
+    Args:
+        answering: answered these turns just now.
+        turns: of different conversations.
+        histories: of each, the turns before.
+        sources: of the turns.
+        resources: of the pipeline.
+    """
+    if resources.config.attribution:
+        attribute(answering, turns, sources)
+    for turn, history in zip(turns, histories, strict=True):
+        turn["confidence"] = confidence(turn)
+        if rivals := contradictions(turn, resources.property_names):
+            turn["contradiction"] = rivals
+        turn["sentence"] = sentence_of(turn, resources.language)
+        turn["follow_ups"] = follow_ups(turn, history, sources, resources)
+
+
+def confidence(turn: Turn) -> Confidence:
+    """How probable the best answer of a turn is, in words."""
+    if "abstained" in turn or not turn["pred_answers"]:
+        return "not known"
+    return "likely" if turn["pred_answers"][0]["score"] >= _LIKELY else "perhaps"

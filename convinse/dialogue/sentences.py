@@ -1,0 +1,115 @@
+"""An answer as a sentence with citations, by the form of its question: "James Cameron directed Titanic [1]."."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ..language.language import Language
+from ..language.statements import AnswerStatement, statement_of, verdict_of
+from ..language.text import fold
+from ..records.conversation import RankedAnswer, Turn
+from ..records.literals import is_date
+
+_ADDED = re.compile(r" \([^()]*\)(?=\W*$)")  # what the question is about, where its own words do not say so
+_YES_NO = ("Yes", "No")
+
+
+def sentence_of(turn: Turn, language: Language) -> str:
+    """The sentence that answers a turn; where its question has another form: "The answer is ...".
+
+    Args:
+        turn: answered; if it abstains, the sentence says so.
+        language: of the question.
+    """
+    if "abstained" in turn:
+        return f"I do not know: {turn['abstained']['reason']}."
+    answers = turn["pred_answers"]
+    if not answers:
+        return "I do not know: nothing was found."
+    listed = [answer for answer in answers if answer.get("list")] or answers[:1]
+    question, names = _question(turn), list(_names(turn))
+    for name in names:  # "titanic" is written as its label
+        question = _written(question, name, language)
+    cited = _citations(turn, listed[0])
+    if listed[0]["answer"]["id"] in _YES_NO:
+        verdict = listed[0]["answer"]["label"]
+        said = verdict_of(language.statements, question, names, is_yes=verdict == _YES_NO[0])
+        return f"{verdict}, {said}{cited}." if said else f"{verdict}{cited}."
+    statement = statement_of(language.statements, question, names)
+    said = _said(statement, listed, language) or _neutral(listed, language)
+    return f"{said[:1].upper()}{said[1:]}{cited}."
+
+
+def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], language: Language) -> str:
+    if statement is None:
+        return ""
+    before, behind, counted = statement.before, statement.behind, statement.counted
+    label, words = listed[0]["answer"]["label"], language.statements
+    has_words = any(map(str.isalpha, label))
+    if statement.behind in words.measured and not has_words:
+        return ""
+    if counted and not has_words:
+        if label == "1" and not counted.endswith("s"):
+            return ""
+        label = f"{label} {counted.removesuffix('s') if label == '1' else counted}"
+    if statement.in_time_or_place:
+        label = f"{words.preposition(label, is_date(listed[0]['answer']['id']) or label[:1].isdigit())} {words.named(label)}"
+    elif not counted:
+        label = words.listed([words.named(answer["answer"]["label"]) for answer in listed])
+    if len(listed) > 1:
+        if statement.in_time_or_place or counted:
+            return ""
+        behind = words.plural(behind) if statement.verb_behind else behind
+        before = f"{before[:-3]} are" if before.endswith(" is") else before
+    time = listed[0].get("time", "") if len(listed) == 1 else ""
+    is_open = time.startswith(("since", "until")) and time.split()[-1] not in f"{before} {behind}"
+    return "".join(
+        (
+            before,
+            " " if before else "",
+            label,
+            "" if not behind or behind[0] == "'" else " ",
+            behind,
+            f", {time}" if is_open else "",
+        )
+    )
+
+
+def _neutral(listed: Sequence[RankedAnswer], language: Language) -> str:
+    named = language.statements.listed([language.statements.named(own["answer"]["label"]) for own in listed])
+    return f"the answers are {named}" if len(listed) > 1 else f"the answer is {named}"
+
+
+def _question(turn: Turn) -> str:
+    """The question in full, without what was added in brackets."""
+    in_full = turn.get("resolved_question", turn["question"])
+    return in_full if _ADDED.search(turn["question"]) else _ADDED.sub("", in_full)
+
+
+def _written(question: str, name: str, language: Language) -> str:
+    """The question with a name as it is written: "titanic" with its capital, a national team with its article."""
+    before = "|".join(sorted(language.statements.determiners | language.words.possessive))
+    named = re.compile(rf"(\b(?:{before}) |'s )?\b{re.escape(name)}(?!\w)", re.IGNORECASE)
+    with_article = language.statements.named(name) if name.endswith(" team") else name
+    written = named.sub(lambda match: f"{match[1]}{name}" if match[1] else with_article, question)
+    return re.sub(r"(?<=s)'s\b", "'", written) if name.endswith("s") else written
+
+
+def _names(turn: Turn) -> Iterator[str]:
+    """The labels of what the question names."""
+    representation = turn.get("representation")
+    if representation:
+        spoken = {own["item"]["id"]: own["question_word"] for own in representation.get("candidates", [])}
+        for entity in (*representation["entities"], *representation["context"]):
+            word = spoken.get(entity["id"], "")
+            yield entity["label"] if fold(word) == fold(entity["label"]) or not word else word
+            yield entity["label"]
+
+
+def _citations(turn: Turn, answer: RankedAnswer) -> str:
+    """The evidences that the answer rests on, by their number among those that are named for it."""
+    places = answer.get("evidences", [])
+    reasons = [reason["evidence"] for reason in turn.get("attribution", [])]
+    numbers = [number for number, place in enumerate(places, 1) if place in reasons] or [1] * bool(places)
+    return "".join(f" [{number}]" for number in numbers)

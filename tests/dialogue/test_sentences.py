@@ -1,0 +1,45 @@
+"""Answers as sentences."""
+
+from case_tables import each_case
+from convinse.dialogue.sentences import sentence_of
+from convinse.language.language import english
+
+
+def turn_of(question, answers, names=("Titanic",), answer_id=None, time=None, **more):
+    ranked = [
+        {"answer": {"id": answer_id or label, "label": label}, "score": 0.9, "rank": rank, "evidences": [4]}
+        for rank, label in enumerate(answers, 1)
+    ]
+    for own in ranked:
+        own |= ({"list": True} if len(ranked) > 1 else {}) | ({"time": time} if time else {})
+    entities = [{"id": f"Q{number}", "label": name} for number, name in enumerate(names)]
+    fields = {"context": [], "entities": entities, "predicate": "", "answer_type": ""}
+    return {
+        "question": question,
+        "resolved_question": question,
+        "representation": fields,
+        "pred_answers": ranked,
+        **more,
+    }
+
+
+@each_case("sentences")
+def test_the_sentence_of_an_answer(case):
+    more = {key: case[key] for key in ("names", "time") if key in case}
+    turn = turn_of(case["question"], case["answers"], answer_id=case.get("id"), **more)
+    assert sentence_of(turn, english()) == case["sentence"]
+
+
+def test_what_is_not_known_is_said():
+    turn = turn_of("who?", ["Kate"], abstained={"reason": "the evidences do not say"})
+    assert sentence_of(turn, english()) == "I do not know: the evidences do not say."
+    assert sentence_of(turn_of("who?", []), english()) == "I do not know: nothing was found."
+
+
+def test_the_evidences_that_the_answer_rests_on_are_cited():
+    turn = turn_of("who directed it?", ["James Cameron"])
+    turn["pred_answers"][0]["evidences"] = [7, 2, 5]
+    turn["attribution"] = [{"evidence": place, "without": "", "probability": 0.0} for place in (5, 7, 9)]
+    assert sentence_of(turn, english()) == "James Cameron directed it [1] [3]."
+    turn["pred_answers"][0]["evidences"] = []
+    assert sentence_of(turn, english()) == "James Cameron directed it."
