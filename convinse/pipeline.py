@@ -6,9 +6,11 @@ import copy
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from .config import Config
+from .dialogue.dialogue import Dialogue
 from .dialogue.reply import add_replies
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
@@ -64,6 +66,7 @@ class Pipeline:
         self.resources = resources or Resources(config)
         self._given = qu, ers, ha
         self._build_stages()
+        self.dialogue = Dialogue(self.resources)
         self.seconds: dict[str, float] = dict.fromkeys(STAGE_NAMES, 0.0)
 
     def _build_stages(self) -> None:
@@ -190,7 +193,7 @@ class Pipeline:
         use_gold_answers: bool = False,
         until: StageName = "ha",
     ) -> None:
-        """Understand and answer turns of different conversations together, in place, and add what people read (`records.conversation.SpokenReply`).
+        """Understand and answer turns of different conversations together, in place; without gold answers read talk, and add what people read.
 
         Args:
             turns: they have a `question`.
@@ -203,9 +206,20 @@ class Pipeline:
         if self.resources.renew():  # what answers come from changed: the next question is asked of the new state
             self._build_stages()
         stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
-        self._run_stages(stages, turns, histories, sources, use_gold_answers, report)
-        if until == "ha" and not use_gold_answers:
-            add_replies(self.ha, turns, histories, sources, self.resources)
+
+        is_held = until == "ha" and not use_gold_answers
+
+        def compute(
+            turns: Sequence[Turn], histories: Sequence[Sequence[Turn]], told: StageReport | None = report
+        ) -> None:
+            self._run_stages(stages, turns, histories, sources, use_gold_answers, told)
+            if is_held:
+                add_replies(self.ha, turns, histories, sources, self.resources)
+
+        if is_held:
+            self.dialogue.answer(turns, histories, sources, compute, partial(compute, told=None))
+        else:
+            compute(turns, histories)
 
     def _run_stages(
         self,

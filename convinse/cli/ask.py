@@ -84,8 +84,15 @@ def input_lines() -> Iterator[str]:
 
 
 def print_turn(turn: Turn) -> None:
-    """A turn of `ask`: question, representation, answers with what supports them, best evidences."""
-    print(f"\n> {turn['question']}\n  understood as: {turn['structured_representation'].strip()}")
+    """A turn of `ask`: question, representation, answers with what supports them, best evidences; those of its parts, too."""
+    print(f"\n> {turn['question']}")
+    for line in talk_lines(turn):
+        print(f"  {line}")
+    if not turn["structured_representation"] and not turn["pred_answers"]:
+        return
+    if "actual_question" in turn:
+        print(f"  asked: {turn['actual_question']}")
+    print(f"  understood as: {turn['structured_representation'].strip()}")
     used = [shown_part(part) for part in turn.get("history_used", [])]
     if used:
         print(f"  from the history: {'; '.join(used)}")
@@ -113,6 +120,18 @@ def print_turn(turn: Turn) -> None:
         print(
             f"    {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}"
         )
+    for part in turn.get("parts", []):
+        print_turn(part)
+
+
+def talk_lines(turn: Turn) -> list[str]:
+    """The reply to talk, and a question back with its numbered choices."""
+    back = turn.get("clarification")
+    lines = [turn["sentence"]] if "sentence" in turn and not turn["pred_answers"] and back is None else []
+    if back is not None:
+        lines.append(back["question"])
+        lines += [f"  {number}. {own['label']}: {own['description']}" for number, own in enumerate(back["choices"], 1)]
+    return lines
 
 
 def named(answer: RankedAnswer, turn: Turn) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
 from .arguments import Commands
-from .ask import add_pipeline, in_file, input_lines, missed, named, shown_contradictions, shown_part
+from .ask import add_pipeline, in_file, input_lines, missed, named, shown_contradictions, shown_part, talk_lines
 from .documents import configured_over
 from .tables import console
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _SUPPORT = 3  # evidences shown of the answer
 _SHOWN = 5  # of answers and of evidences, of a turn that is explained
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")  # what a terminal would obey
+_LEAVING = {"exit", "quit", "/exit", "/quit"}
 _DONE = {"qu": "looking for evidences", "ers": "looking for the answer", "ha": "done"}
 
 
@@ -83,8 +84,13 @@ class Chat:
         """The questions so far."""
         return [turn["question"] for turn in self._session.conversation["questions"]]
 
+    @property
+    def _answered(self) -> list[Turn]:
+        """The turns that asked something."""
+        return [turn for turn in self._session.conversation["questions"] if turn["structured_representation"]]
+
     def run(self, read: Callable[[], str]) -> None:
-        """Take line after line, until `read` raises `EOFError` or `StopIteration`. Ctrl-C empties the line or stops the answer."""
+        """Take line after line, until one is `exit` or `quit`, or `read` raises `EOFError` or `StopIteration`. Ctrl-C empties the line or stops the answer."""
         while True:
             try:
                 line = read().strip()
@@ -92,6 +98,8 @@ class Chat:
                 return
             except KeyboardInterrupt:
                 continue
+            if line.lower() in _LEAVING:
+                return
             try:
                 self.take(line)
             except KeyboardInterrupt:
@@ -117,7 +125,18 @@ class Chat:
     def _ask(self, question: str) -> None:
         with self._console.status("understanding the question") as status:
             turn = self._session.ask(question, lambda stage, _: status.update(_DONE[stage]))
+        for part in (turn, *turn.get("parts", [])):
+            if "parts" in turn:
+                self._say(part.get("actual_question", part["question"]))
+            self._show(part)
+
+    def _show(self, turn: Turn) -> None:
         answers = turn["pred_answers"]
+        if lines := talk_lines(turn):
+            for line in lines:
+                self._say(line, "bold green")
+            if not answers:
+                return
         if "abstained" in turn:
             self._say(f"not known: {turn['abstained']['reason']}", "yellow")
         elif not answers:
@@ -140,7 +159,7 @@ class Chat:
 
     def _why(self, _: str) -> None:
         """What was understood, taken from the history, found and scored."""
-        turns = self._session.conversation["questions"]
+        turns = self._answered
         if not turns:
             raise DataError("nothing was asked yet")
         turn = turns[-1]
@@ -174,7 +193,7 @@ class Chat:
         from ..documents.index import DocumentIndex
         from ..documents.surroundings import surroundings
 
-        turns = self._session.conversation["questions"]
+        turns = self._answered
         answers, index = turns[-1]["pred_answers"] if turns else [], self._pipeline.resources.wikipedia
         places = answers[0].get("evidences", []) if answers else []
         evidence = turns[-1]["top_evidences"][places[0]] if places else None
@@ -224,7 +243,9 @@ class Chat:
     def _help(self, _: str) -> None:
         for name, (argument, text, _command) in self.COMMANDS.items():
             self._say(f"{f'{name} {argument}':20} {text}")
-        self._say("All else is a question. Ctrl-C stops an answer, Ctrl-D ends.")
+        self._say(
+            "All else is a question or talk, such as: are you sure? Ctrl-C stops an answer; exit, quit or Ctrl-D ends."
+        )
 
     COMMANDS: dict[str, tuple[str, str, Callable[[Chat, str], None]]] = {
         "/why": (

@@ -19,6 +19,7 @@ from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
 from .statement_words import StatementWords
+from .talk_words import TalkWords
 from .text import Words
 from .word_lists import Phrases, Renamed, WordSet, read_lists
 
@@ -123,6 +124,7 @@ class Language:
     pages: PageWords
     statements: StatementWords
     follow_ups: FollowUpWords
+    talk: TalkWords
 
     @cached_property
     def bm25(self) -> BM25:
@@ -153,6 +155,7 @@ def load(folder: Path) -> Language:
         read_lists(PageWords, folder / "pages.txt"),
         read_lists(StatementWords, folder / "statements.txt", words=words),
         read_lists(FollowUpWords, folder / "follow_ups.txt"),
+        read_lists(TalkWords, folder / "talk.txt"),
     )
 
 

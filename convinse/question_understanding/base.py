@@ -63,10 +63,27 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     for key in ("turn", "representation", "resolved_question"):
         if key in turn:
             known[key] = turn[key]
+    if not use_gold_answers:
+        _keep_talk(known, turn)
     meant = turn.get("representation")
     if meant is not None and not meant["entities"] and not use_gold_answers:
         known["representation"] = {**meant, "entities": found_about(turn)}
     return known
+
+
+_OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "abstained")
+
+
+def _keep_talk(known: Turn, turn: Turn) -> None:
+    """Keep what talk about a turn needs: how it was said, and the first evidence of its best answer."""
+    for key in _OF_TALK:
+        if key in turn:
+            known[key] = turn[key]  # type: ignore[literal-required]
+    if "parts" in turn:
+        known["parts"] = [history_turn(part, use_gold_answers=False) for part in turn["parts"]]
+    places = [place for ranked in turn.get("pred_answers", [])[:1] for place in ranked.get("evidences", [])[:1]]
+    if places:
+        known["top_evidences"] = [turn["top_evidences"][places[0]]]
 
 
 def found_about(turn: Turn) -> list[Entity]:

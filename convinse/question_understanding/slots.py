@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..config import Config
@@ -68,7 +69,8 @@ class Slots(QuestionUnderstanding):
         questions = [turn["question"] for turn in turns]
         in_full = self.rewriter.rewrite(questions, histories)
         types = self._answer_types(questions, in_full)
-        return [self._understood(*parts) for parts in zip(questions, histories, in_full, types, strict=True)]
+        chosen = [{fold(own["name"]): own["item"] for own in turn.get("meanings", ())} for turn in turns]
+        return [self._understood(*parts) for parts in zip(questions, histories, in_full, types, chosen, strict=True)]
 
     def _answer_types(self, questions: Sequence[str], in_full: Sequence[FullQuestion]) -> list[AnswerType]:
         typing = self.resources.answer_typing
@@ -78,10 +80,15 @@ class Slots(QuestionUnderstanding):
         return [likely.told for likely in typing.likely(pairs)]
 
     def _understood(
-        self, question: str, history: Sequence[Turn], in_full: FullQuestion, answer_type: AnswerType
+        self,
+        question: str,
+        history: Sequence[Turn],
+        in_full: FullQuestion,
+        answer_type: AnswerType,
+        chosen: Mapping[str, Entity],
     ) -> Understanding:
         known = known_items(history)
-        mentions = link(in_full, known, self.resources.linker.link(in_full.text, classes=True), self.kb)
+        mentions = link(in_full, known, self.resources.linker.link(in_full.text, classes=True), self.kb, chosen)
         representation = represent(in_full, mentions, answer_type.label, self.language)
         representation["candidates"] += spoken_of(history, representation["candidates"])
         names = unlinked_names(question, representation["candidates"], self.kb, self.language)
@@ -120,11 +127,15 @@ def known_items(history: Iterable[Turn]) -> dict[str, Entity]:
 
 
 def link(
-    in_full: FullQuestion, known: Mapping[str, Entity], linked: Sequence[LinkedMention], kb: KnowledgeBase
+    in_full: FullQuestion,
+    known: Mapping[str, Entity],
+    linked: Sequence[LinkedMention],
+    kb: KnowledgeBase,
+    chosen: Mapping[str, Entity] = MappingProxyType({}),
 ) -> list[QuestionMention]:
     """The names of a question and their items.
 
-    What the rewrite put in keeps its item. A name means an item that the conversation spoke of before if it may; a doubtful
+    What the rewrite put in keeps its item, and folded names have the meanings that are `chosen`. A name means an item that the conversation spoke of before if it may; a doubtful
     one needs an item beside it, or nothing else that is named.
     """
     mentions = []
@@ -143,7 +154,9 @@ def link(
         meanings = mention.meanings
         spoken = [meaning for meaning in meanings if meaning["item"]["id"] in ids]
         same = known.get(fold(mention.surface))
-        if spoken:
+        if (meant := chosen.get(fold(mention.surface))) is not None:
+            meanings = [QuestionEntity(item=meant, question_word=mention.surface, score=1.0, rank=0)]
+        elif spoken:
             meanings = spoken[:1]
         elif same is not None and same["id"].startswith("Q"):
             meanings = [QuestionEntity(item=same, question_word=mention.surface, score=1.0, rank=0)]

@@ -145,10 +145,35 @@ class Abstention(TypedDict):
     reason: str
 
 
+class PossibleMeaning(TypedDict):
+    """A meaning that a question may have."""
+
+    id: str
+    label: str
+    description: str
+
+
+class Clarification(TypedDict):
+    """A question back, and the meanings to choose from; without any, what is meant is to be named."""
+
+    question: str
+    choices: list[PossibleMeaning]
+
+
+class Meaning(TypedDict):
+    """The item that a person said a name means."""
+
+    name: str
+    item: Entity
+
+
 class Turn(Understanding, SpokenReply, total=False):
     """One question of a conversation, and what the stages add to it. Unknown keys pass through.
 
     `answers` that are an empty list say that the question has no answer; `kind` that it is measured with others of its kind.
+    In conversations that people hold: `act` is what was said besides a question (`thanks`), `sentence` the reply; `actual_question` the
+    question that was answered if it is not what was said, `replaces` the turn whose question it asks again, `meanings` the names that have
+    the meaning that the person chose; `parts` are the turns of the questions behind the first.
     """
 
     turn: int
@@ -166,6 +191,12 @@ class Turn(Understanding, SpokenReply, total=False):
     p_at_1: float
     mrr: float
     h_at_5: float
+    act: str
+    clarification: Clarification
+    actual_question: str
+    replaces: int
+    meanings: list[Meaning]
+    parts: list[Turn]
 
 
 class _AskedTurns(TypedDict):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 
+from ..dialogue.examples import can_be_asked
 from ..encoder.tokens import TokenCounter
 from ..knowledge_base.linking import repair
 from ..pipeline import Pipeline
@@ -27,7 +28,7 @@ from ..resources import Resources
 from ..session import Session
 from ..support.errors import ConfigError
 from .app import openai_error
-from .conversations import can_be_asked, checked_question
+from .conversations import checked_question
 from .turns import EventWriter, event
 
 MODEL = "convinse"  # `convinse:kb_text` is the same with these sources
@@ -37,7 +38,9 @@ _LONGEST_ANSWER = 300  # characters of an earlier answer; the longest names of i
 _LONGEST_LINE = 2_000  # characters of its first line: the pattern takes quadratic time on some
 _TEXT_PARTS = ("text", "input_text", "output_text")
 _MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_`#>]+")  # of Markdown: links and marks
-_ANSWER_LINE = re.compile(r"(?P<label>.+?) \((?:(?P<id>[^(),]+), )?(?:[^();]+; )?score -?[0-9.]+(?:; not sure: .*)?\)")
+_ANSWER_LINE = re.compile(
+    r"(?P<label>.+?) \((?:(?P<id>[^(),]+), )?(?:[^();]+; )?score (?P<score>-?[0-9.]+)(?:; not sure: .*)?\)"
+)
 _NO_ANSWER = "No answer was found."
 
 
@@ -156,15 +159,17 @@ def _answers_of(text: str) -> list[RankedAnswer]:
     match = _ANSWER_LINE.fullmatch(line[:_LONGEST_LINE])
     if match is None:  # of another program: `session_after` finds what it names
         return [{"answer": Entity(id="", label=line[:_LONGEST_ANSWER]), "score": 1.0, "rank": 1}]
-    return [{"answer": Entity(id=match["id"] or match["label"], label=match["label"]), "score": 1.0, "rank": 1}]
+    score = float(match["score"]) if match["score"].count(".") < 2 else 1.0
+    return [{"answer": Entity(id=match["id"] or match["label"], label=match["label"]), "score": score, "rank": 1}]
 
 
 def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[Turn]) -> Session:
-    """Return a session that goes on after these turns; they are understood, and not answered again.
+    """Return a session that goes on after these turns; they are understood, and not answered again. Talk among them is passed over.
 
     An answer of another program is what its line names: the item, date or number in it that fits its question best.
     """
-    conversation: Conversation = {"conv_id": "chat", "questions": list(earlier)}
+    earlier = [turn for turn in earlier if not pipeline.dialogue.is_talk(turn["question"])]
+    conversation: Conversation = {"conv_id": "chat", "questions": earlier}
     for turn in earlier:
         for answer in turn["pred_answers"]:
             if not answer["answer"]["id"]:
@@ -201,10 +206,20 @@ def _named(resources: Resources, question: str, line: str) -> Entity:
 
 
 def answer_lines(turn: Turn) -> list[str]:
-    """Write an answer as text: a line that names it, and its evidences by number."""
+    """Write an answer as text: a line that names it, and its evidences by number; then a question back, and the answers to further parts."""
+    lines = _answer_lines(turn)
+    if (back := turn.get("clarification")) is not None:
+        lines += ["", back["question"]] if turn["pred_answers"] else []
+        lines += [f"{number}. {own['label']}: {own['description']}" for number, own in enumerate(back["choices"], 1)]
+    for part in turn.get("parts", []):
+        lines += ["", part["question"], *_answer_lines(part)]
+    return lines
+
+
+def _answer_lines(turn: Turn) -> list[str]:
     answers = turn["pred_answers"]
     if not answers:
-        return [_NO_ANSWER]
+        return [turn.get("sentence", _NO_ANSWER)]
     best = answers[0]
     entity = best["answer"]
     item = "" if entity["id"] == entity["label"] else f"{entity['id']}, "

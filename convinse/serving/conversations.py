@@ -134,15 +134,6 @@ def checked_question(text: str) -> str:
         return check_question(text)
 
 
-def can_be_asked(text: str) -> bool:
-    """Return True if `check_question` takes a text."""
-    try:
-        check_question(text)
-    except DataError:
-        return False
-    return True
-
-
 def checked_sources(names: str | Sequence[str]) -> tuple[str, ...]:
     """Return sources in their order. Raises `HTTPException` (400)."""
     with checking():

@@ -11,6 +11,7 @@ from fastapi import Depends, Path, Request
 from pydantic import BaseModel
 
 from ..config import SNAPSHOT, resolve
+from ..dialogue.examples import examples_of
 from ..encoder.tokens import TokenCounter
 from ..pipeline import Pipeline
 from ..records.evidence import DEFAULT_SOURCES, parse_sources
@@ -20,7 +21,7 @@ from .conversations import ConversationStore
 from .metrics import ServiceMetrics
 from .turns import TurnQueue
 from .uploads import UploadedFiles
-from .web_page import PAGE_PATH, ExampleConversation, WebPage, examples_of
+from .web_page import PAGE_PATH, ExampleConversation, WebPage, shown_examples
 
 _OPEN_PATHS = (
     "/",
@@ -93,7 +94,7 @@ class ConversationService:
     @functools.cached_property
     def examples(self) -> list[ExampleConversation]:
         """The conversations to begin with."""
-        return examples_of(self.pipeline)
+        return shown_examples(examples_of(self.pipeline.resources))
 
 
 class RequestError(BaseModel):

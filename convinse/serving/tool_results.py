@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 
 from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 is not enough for pydantic
 
-from ..records.conversation import Turn
+from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Evidence
 from ..records.representation import Representation
 
@@ -74,11 +75,36 @@ class QuestionReading:
 
 
 @dataclass
+class PartAnswers:
+    """A further part of a question, and its answers."""
+
+    question: str
+    answers: list[ScoredAnswer]
+
+
+class MeaningChoice(TypedDict):
+    """An item that may be meant."""
+
+    id: str
+    label: str
+    description: str
+
+
+@dataclass
+class QuestionBack:
+    """A question back: the next question may be a choice, by its number, id or label, or name what is meant."""
+
+    question: str
+    choices: list[MeaningChoice]
+
+
+@dataclass
 class AskResult:
     """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on.
 
-    `sentence` says the best answer with the numbers of its evidences, `confidence` is likely, perhaps or not known; `attribution` are
-    the evidences that it rests on, `contradictions` what other sources say; `follow_ups` can be asked next.
+    `sentence` says the best answer with the numbers of its evidences, or replies to talk; `confidence` is likely, perhaps or not known;
+    `attribution` are the evidences that it rests on, `contradictions` what other sources say; `follow_ups` can be asked next. `act` is
+    what was said if it was no question (`thanks`).
     """
 
     conversation_id: str
@@ -93,6 +119,9 @@ class AskResult:
     attribution: list[EvidenceReason]
     contradictions: list[OtherValue]
     follow_ups: list[str]
+    act: str = ""
+    clarification: QuestionBack | None = None
+    parts: list[PartAnswers] = field(default_factory=list)
 
 
 @dataclass
@@ -178,16 +207,7 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
     )
     places = list(supporting or range(len(evidences)))[:most]
     numbers = {place: number for number, place in enumerate(places, 1)}
-    scored = [
-        ScoredAnswer(
-            **answer["answer"],
-            score=answer["score"],
-            evidences=[numbers[place] for place in answer.get("evidences", []) if place in numbers],
-            reasons=answer.get("reasons", []),
-            time=answer.get("time", ""),
-        )
-        for answer in answers
-    ]
+    scored = _scored(answers, numbers)
     # a module may give a string alone
     fields = turn.get("representation") or Representation(
         context=[], entities=[], predicate=turn["structured_representation"], answer_type=""
@@ -202,6 +222,7 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
     )
     abstained = turn["abstained"]["reason"] if "abstained" in turn else None
     first = [_numbered(evidences[place], number) for place, number in numbers.items()]
+    back = turn.get("clarification")
     return AskResult(
         name,
         turn["turn"],
@@ -219,7 +240,23 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
         ],
         [OtherValue(own["answer"]["label"], numbers[own["evidence"]]) for own in rivals if own["evidence"] in numbers],
         turn.get("follow_ups", []),
+        turn.get("act", ""),
+        back and QuestionBack(back["question"], [MeaningChoice(**choice) for choice in back["choices"]]),
+        [PartAnswers(part["question"], _scored(part["pred_answers"], {})) for part in turn.get("parts", [])],
     )
+
+
+def _scored(answers: Sequence[RankedAnswer], numbers: Mapping[int, int]) -> list[ScoredAnswer]:
+    return [
+        ScoredAnswer(
+            **answer["answer"],
+            score=answer["score"],
+            evidences=[numbers[place] for place in answer.get("evidences", []) if place in numbers],
+            reasons=answer.get("reasons", []),
+            time=answer.get("time", ""),
+        )
+        for answer in answers
+    ]
 
 
 def first_evidences(evidences: list[Evidence], limit: int) -> EvidencesResult:

@@ -21,8 +21,10 @@ import numpy as np
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from ..dialogue.examples import MOST_EXAMPLES
 from ..documents.index import DocumentIndex, settings_over, update
 from ..documents.readers import READERS
+from ..documents.suggestions import suggested
 from ..encoder.bi_encoder import BiEncoder
 from ..pipeline import Pipeline
 from ..resources import Resources
@@ -32,7 +34,7 @@ from ..wikipedia.stored_pages import Embedding
 from .app import busy
 from .batch_queue import BatchQueue
 from .conversations import ConversationStore
-from .web_page import ExampleConversation, examples_in
+from .web_page import ExampleConversation, shown_examples
 
 LOGGER = logging.getLogger(__name__)
 MOST_FILES = 50  # of a conversation
@@ -229,7 +231,7 @@ class UploadedFiles:
                 new.write_bytes(data)
             update(files.folder, list(paths.values()), self._embedding(files, loop), strict=True)
             with closing(DocumentIndex(files.folder)) as index:
-                return examples_in(index)
+                return shown_examples(suggested(index, MOST_EXAMPLES))
 
         kept = files.paths.values()
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import PurePath
 from typing import NamedTuple
@@ -12,17 +13,12 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ..config import SNAPSHOT, Config
-from ..documents.index import DocumentIndex
-from ..documents.suggestions import suggested
-from ..experiment import read_part
+from ..documents.suggestions import Suggestion
 from ..pipeline import Pipeline
 from ..records.evidence import Row
-from .conversations import can_be_asked
 
 PAGE_PATH = "/page/"
 _START = "index.html"
-_MOST_EXAMPLES = 6
 _MOST_ROWS = 500
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -84,36 +80,9 @@ class WholeTable(msgspec.Struct):
     total: int
 
 
-def examples_of(pipeline: Pipeline) -> list[ExampleConversation]:
-    """Return questions to begin with: of the documents that are asked about, or of the configured dev part if it is about the data."""
-    config, dump = pipeline.config, pipeline.resources.wikipedia
-    if isinstance(dump, DocumentIndex):
-        return examples_in(dump)
-    embedded, is_embedded = Config(), config.benchmark_path.startswith(SNAPSHOT)
-    is_other = (config.kb_path, config.ers_wikipedia_dump) != (embedded.kb_path, embedded.ers_wikipedia_dump)
-    return [] if is_embedded and is_other else read_examples(config)
-
-
-def examples_in(index: DocumentIndex) -> list[ExampleConversation]:
-    """Return the questions that documents suggest."""
-    return [ExampleConversation(domain=own.title, questions=own.questions) for own in suggested(index, _MOST_EXAMPLES)]
-
-
-def read_examples(config: Config) -> list[ExampleConversation]:
-    """Return the first conversation of each domain of the configured dev part; none without such a part.
-
-    Raises:
-        DataError: the part is damaged.
-    """
-    if not config.input_path("dev").is_file():
-        return []
-    chosen: dict[str, ExampleConversation] = {}
-    for conversation in read_part(config, "dev"):
-        domain = str(conversation.get("domain") or "")
-        questions = [turn["question"] for turn in conversation["questions"] if can_be_asked(turn["question"])]
-        if questions and len(chosen) < _MOST_EXAMPLES:
-            chosen.setdefault(domain, ExampleConversation(domain=domain, questions=questions))
-    return list(chosen.values())
+def shown_examples(suggestions: Iterable[Suggestion]) -> list[ExampleConversation]:
+    """Return examples as the page gets them."""
+    return [ExampleConversation(domain=own.title, questions=own.questions) for own in suggestions]
 
 
 def find_table(pipeline: Pipeline, page: str, table: int) -> WholeTable:

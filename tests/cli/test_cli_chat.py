@@ -142,11 +142,11 @@ def test_text_that_a_terminal_would_obey_is_shown(capsys):
 def test_ctrl_c_stops_the_answer_only(capsys):
     class Stopped(FixedAnswer):
         def inference_on_turn(self, turn, sources):
-            if turn["question"] == "stop":
+            if turn["question"] == "what stops?":
                 raise KeyboardInterrupt
             return super().inference_on_turn(turn, sources)
 
-    lines = iter(["a?", "stop", "/back", "/back"])
+    lines = iter(["a?", "what stops?", "/back", "/back"])
     chat = Chat(make(ha=Stopped(CONFIG)), ("kb",))
 
     def read():

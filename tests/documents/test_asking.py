@@ -9,9 +9,9 @@ import pytest
 from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
+from convinse.dialogue.examples import examples_of
 from convinse.documents.index import DocumentIndex, update
 from convinse.documents.suggestions import suggested
-from convinse.serving.web_page import examples_of
 from written import write
 
 MUSEUM = """# Harbour museum
@@ -152,10 +152,10 @@ def test_questions_to_begin_with_come_from_the_files(town, pipeline):
         assert [(own.title, own.questions) for own in suggested(index, 6)] == [
             ("tickets", ["What is the price of Adult?", "What is the valid of Child?", "What is the price of Family?"])
         ]
-    assert [own.domain for own in examples_of(pipeline)] == ["tickets"]
+    assert [own.title for own in examples_of(pipeline.resources)] == ["tickets"]
 
 
 def test_examples_of_the_embedded_data_are_not_shown_to_others(workdir):
     with Pipeline(load_config("lexical.yml", kb_path="none", ers_wikipedia_dump=None, ers_use_cache=False)) as pipeline:
-        assert examples_of(pipeline) == []
+        assert examples_of(pipeline.resources) == []
         assert pipeline.ask(["Who directed Titanic?"])["questions"][0]["top_evidences"] == []

@@ -132,7 +132,7 @@ def test_a_turn_that_cannot_be_asked_leaves_the_conversation_as_it_was(server):
     turn_of(server, path, QUESTIONS[0])
     before = asked(server, "GET", path)
     for value, status in (
-        ({"again": True, "question": "why does this fail?"}, 500),
+        ({"again": True, "question": "who will fail?"}, 500),
         ({"again": True, "sources": "kb_wiki"}, 400),
         ({"again": True, "question": " "}, 400),
     ):
@@ -188,7 +188,7 @@ def test_turns_that_wait_are_computed_together(server, pipeline):
 def test_a_turn_that_fails_does_not_fail_those_beside_it(server, pipeline, caplog):
     paths = [begun(server) for _ in range(3)]
     pipeline.hold()
-    questions = ["who directed Inception?", "why does this fail?", "who directed Avatar?"]
+    questions = ["who directed Inception?", "who will fail?", "who directed Avatar?"]
     with ThreadPoolExecutor(3) as pool:
         futures = []
         for path, question in zip(paths, questions, strict=True):

@@ -373,6 +373,26 @@ def test_an_abstention_says_why(opened, server):
     assert "Nothing in these sources" in page.locator(".nothing").inner_text()
 
 
+def test_talk_questions_back_and_further_parts(opened, server):
+    said = {"question": "hi", "structured_representation": "", "pred_answers": [], "top_evidences": []}
+    names = [
+        {"id": "Q1", "label": "Rome", "description": "city"},
+        {"id": "Q2", "label": "Rome", "description": "series"},
+    ]
+    back = {"clarification": {"question": "Which “Rome” do you mean?", "choices": names}}
+    part = answered("and when?", "1975", "It was 1975.")
+    turns = [
+        {**said, "act": "greeting", "sentence": "Hello."},
+        answered("who?", "Ann", "Ann did.", parts=[part], **back),
+    ]
+    page = opened(stored(server, *turns))
+    assert page.locator(".reply").all_inner_texts() == ["Hello."]
+    assert page.locator(".answer-label").all_inner_texts() == ["Ann", "1975"]
+    page.locator(".meaning").nth(1).click()
+    page.locator(".turn").nth(2).wait_for()
+    assert page.locator(".turn").nth(2).locator("h2").inner_text().endswith("Q2")
+
+
 def test_a_fetched_evidence_says_as_of_when_it_is_and_leads_to_its_revision(opened, server):
     turn = answered(DIRECTED, "James Cameron", "Titanic, director, James Cameron")
     turn["live"] = {"requests": ["named Titanic"], "failures": ["www.wikidata.org: no answer within 10 s"]}

@@ -17,7 +17,7 @@ export function turnView(entry, number, actions) {
   const heading = `asked-${number}`;
   const parts = [];
   if (pending) parts.push(progress(entry, actions.cancel));
-  else if (turn) parts.push(understood(turn), body(turn, number));
+  else if (turn) parts.push(isTalk(turn) ? null : understood(turn), body(turn, number), clarification(turn, actions), further(turn, number));
   if (failure) parts.push(failed(failure, actions));
   if (turn && !pending) {
     parts.push(
@@ -50,8 +50,25 @@ export function placed(node, entry, taken, isLast) {
   for (const last of node.querySelectorAll(".actions, .next")) last.hidden = !isLast;
 }
 
+/** Whether nothing was answered: it was talk, or a question was asked back. */
+const isTalk = (turn) => !turn.pred_answers?.length && Boolean(turn.act || turn.clarification);
+
+/** A question back, with a button for each meaning. */
+function clarification({ clarification: back }, actions) {
+  if (!back?.choices.length) return null;
+  const isOnly = (label) => back.choices.filter((choice) => choice.label === label).length === 1;
+  const choices = back.choices.map(({ id, label, description }) => element("li", {}, button([words(label), description ? element("small", {}, ` ${description}`) : null], () => actions.ask(isOnly(label) ? label : id), { class: "quiet small meaning" })));
+  return element("section", { class: "clarification", "aria-label": "Which is meant" }, element("p", {}, words(back.question)), element("ol", { class: "chips" }, choices));
+}
+
+/** The answers to the further parts of a question. */
+function further(turn, number) {
+  return (turn.parts ?? []).map((part, place) => element("section", { class: "part", "aria-label": part.question }, element("h3", {}, words(part.question)), understood(part), body(part, `${number}-${place + 1}`)));
+}
+
 function body(turn, number) {
   const answers = turn.pred_answers ?? [];
+  if (isTalk(turn)) return element("div", { class: "body" }, element("p", { class: "reply" }, words(turn.sentence ?? turn.clarification.question)));
   if (!answers.length) {
     return element("div", { class: "body" }, element("div", { class: "found" }, abstention(turn), missed(turn), element("p", { class: "nothing" }, "Nothing in these sources answers it."), allEvidences(turn)));
   }
@@ -203,6 +220,7 @@ function failed({ text, isGone }, actions) {
 /** What a turn comes to, for those who hear it. */
 export function told(turn) {
   const [first] = turn.pred_answers ?? [];
+  if (isTalk(turn)) return turn.sentence ?? turn.clarification.question;
   if (turn.abstained) return `No sure answer: ${turn.abstained.reason}.${first ? ` At best: ${shortened(first.answer.label, 100)}, ${percent(first.score)}.` : ""}`;
   return first ? `Answer: ${shortened(first.answer.label, 160)}, ${turn.confidence ? `${turn.confidence}, ` : ""}${percent(first.score)} probable.` : "No answer was found.";
 }

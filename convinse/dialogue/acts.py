@@ -1,0 +1,102 @@
+"""Acts of talk ("thanks", "are you sure?", "no, the film") told from questions, by a small trained classifier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from ..config import SNAPSHOT
+from ..support.errors import ModelError
+from ..support.weights import read_model
+
+TALK_MODEL = SNAPSHOT + "talk"
+FILE = "acts.json"
+FORMAT = 1
+QUESTION = "question"
+ACTS = (
+    "greeting",
+    "thanks",
+    "goodbye",
+    "affirm",
+    "denial",
+    "doubt",
+    "reason",
+    "repeat",
+    "help",
+    "sources",
+    "more",
+    "correction",
+    QUESTION,
+)
+_REMEDY = "train it again (scripts/recipes/talk.py)"
+_LONGEST = 120  # characters of an utterance that may be talk
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*|[?!]")
+_SIZES = (3, 4)  # of pieces of words
+_SHORT = 3  # words of an utterance that is known as a whole
+_LONG = 9  # words; longer utterances count as this long
+
+
+class ActModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A multinomial logit over the words, pairs of words and pieces of words of an utterance.
+
+    Attributes:
+        format: of the file.
+        acts: of the weights, in their order.
+        bias: of each act.
+        weights: of each act in hundredths, by feature; see `features_of`.
+        least: the probability that an utterance is no question from which on it is talk.
+        trained_on: examples learned from.
+    """
+
+    format: int
+    acts: list[str]
+    bias: list[float]
+    weights: dict[str, list[int]]
+    least: float
+    trained_on: int
+
+    def probabilities(self, utterance: str) -> np.ndarray:
+        """[acts] how likely an utterance is each act."""
+        rows = [self.weights[feature] for feature in set(features_of(utterance)) if feature in self.weights]
+        odds = self.bias + np.sum(rows, axis=0) / 100 if rows else np.array(self.bias)
+        shares = np.exp(odds - odds.max())
+        chances: np.ndarray = shares / shares.sum()
+        return chances
+
+    def act(self, utterance: str) -> str:
+        """The act of an utterance; in doubt, and of long ones, `QUESTION`."""
+        if len(utterance) > _LONGEST or not _TOKEN.search(utterance):
+            return QUESTION
+        chances = self.probabilities(utterance)
+        talk = len(self.acts) - 1
+        return self.acts[int(chances[:talk].argmax())] if 1 - chances[talk] >= self.least else QUESTION
+
+
+def read_acts(folder: Path) -> ActModel:
+    """Read the classifier. Raises `ModelError`: it is missing, damaged, or of other acts."""
+    model = read_model(folder / FILE, ActModel, FORMAT, "talk", _REMEDY)
+    if model.acts != list(ACTS) or {len(model.bias), *map(len, model.weights.values())} != {len(ACTS)}:
+        raise ModelError(f"talk: {folder / FILE}: was trained with other acts; {_REMEDY}")
+    return model
+
+
+def features_of(utterance: str) -> Iterator[str]:
+    """What an utterance shows: its words with their neighbours, pieces of words, its length, capitals within, marks."""
+    written = _TOKEN.findall(utterance.replace("’", "'"))
+    tokens = [token.casefold() for token in written]
+    spoken = [token for token in tokens if token not in "?!"]
+    yield from (f"w {token}" for token in tokens)
+    around = ["^", *tokens, "$"]
+    yield from (f"p {first} {second}" for first, second in zip(around, around[1:], strict=False))
+    for token in spoken:
+        piece = f"<{token}>"
+        yield from (f"c {piece[at : at + size]}" for size in _SIZES for at in range(len(piece) - size + 1))
+    yield f"words {min(len(spoken), _LONG)}"
+    if len(spoken) <= _SHORT:
+        yield f"whole {' '.join(spoken)}"
+    if any(token[0].isupper() and token != "I" and not token.startswith("I'") for token in written[1:]):
+        yield "capital"

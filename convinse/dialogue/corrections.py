@@ -1,0 +1,118 @@
+"""Corrections: what a person meant instead of what was understood ("no, the film", "I meant the band", "no, Cameron's wife")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..language.language import Language
+from ..language.text import fold
+from ..records.conversation import Meaning, Turn
+from ..records.evidence import Entity, unique_entities
+from ..resources import Resources
+from .clarification import is_of_class, with_topic
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LONGEST = 6  # words of what is meant; longer texts are questions of their own
+
+
+class Corrected(NamedTuple):
+    """A question to ask instead of an earlier one.
+
+    `replaces` is False for one that goes on with the conversation, `missing` has the words of a meaning that nothing has.
+    """
+
+    question: str
+    meanings: list[Meaning]
+    replaces: bool
+    missing: str = ""
+
+
+def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
+    """The question that a correction asks.
+
+    Args:
+        utterance: the correction.
+        last: the turn that it corrects.
+        resources: the knowledge base, linker and language.
+    """
+    language = resources.language
+    meant = language.talk.taking_back.sub("", utterance.strip())
+    meant = language.talk.put_right.sub("", meant).strip(" .!?,") or utterance
+    types, spoken = language.answer_types, fold(meant).split()
+    goes_on = Corrected(meant, [], False)
+    if types.asks_what(meant) or types.is_existential(meant) or len(spoken) > _LONGEST:
+        return goes_on
+    wanted = language.words.without_article(fold(meant))
+    is_small = meant[1:].islower() and language.words.articles.union(language.words.pointing).issuperset(spoken[:1])
+    is_class = all(
+        word.isdigit()
+        or word in language.words.common
+        or types.names_class(word)
+        or (is_small and language.common.has(word))
+        for word in wanted.split()
+    )
+    if is_class or language.talk.other_one.search(meant):
+        if wanted.split()[:1] and spoken[0] in language.talk.before_times:
+            return goes_on
+        rival = _rival(wanted, last, resources)
+        if rival is not None:
+            return Corrected(last["question"], [rival], True)
+        if spoken[0] not in language.words.possessive and spoken[0] not in ("his", "her"):
+            return Corrected("", [], True, meant)
+    if spoken[0] in language.talk.before_times:
+        return goes_on
+    question = _with_name(last, _owned(meant, last, resources), resources)
+    return goes_on if question is None else Corrected(question, [], True)
+
+
+def is_taken_back(utterance: str, language: Language) -> bool:
+    """Return True if words that take something back come before a name, such as "no, Kate Winslet"; "No Time to Die" is one itself."""
+    head = language.talk.taking_back.match(utterance)
+    rest = utterance[head.end() :] if head else ""
+    types = language.answer_types
+    is_set_off = head is not None and not head[0].rstrip().isalpha()
+    return (
+        is_set_off and 0 < len(rest.split()) <= _LONGEST and not (types.asks_what(rest) or types.is_existential(rest))
+    )
+
+
+def _rival(wanted: str, last: Turn, resources: Resources) -> Meaning | None:
+    """The best item of a class that has a name of the last question, and was not meant."""
+    kb, language = resources.kb, resources.language
+    if "representation" not in last:
+        return None
+    own = last["representation"]
+    understood = {item["id"] for item in (*own["entities"], *own["context"])}
+    is_any = language.talk.other_one.search(wanted) is not None
+    names = dict.fromkeys(candidate["question_word"] for candidate in own["candidates"] if candidate["score"] > 0.1)
+    for name in names:
+        linked = [candidate["item"] for candidate in own["candidates"] if candidate["question_word"] == name]
+        known: Sequence[Entity] = [kb.entity(candidate.id) for candidate in kb.candidates(fold(name))]
+        for item in unique_entities([*linked, *known]):
+            if item["id"] not in understood and (is_any or is_of_class(item["id"], wanted, kb, language)):
+                return {"name": name, "item": item}
+    return None
+
+
+def _owned(meant: str, last: Turn, resources: Resources) -> str:
+    """ "his wife" with the name of who that is; other words as they are."""
+    first, _, rest = meant.partition(" ")
+    about = last["representation"]["entities"][:1] if "representation" in last else []
+    owners = resources.language.words.possessive | {"her"}
+    return f"{about[0]['label']}'s {rest}" if rest and about and first.casefold() in owners else meant
+
+
+def _with_name(last: Turn, name: str, resources: Resources) -> str | None:
+    """The last question with another name in the place of what it is about; None if it has no place for it."""
+    question, language = last["question"], resources.language
+    about = {item["id"] for item in last["representation"]["entities"]} if "representation" in last else set()
+    candidates = last["representation"]["candidates"] if "representation" in last else []
+    for candidate in candidates:
+        place = question.casefold().find(candidate["question_word"].casefold())
+        if candidate["item"]["id"] in about and place >= 0:
+            return f"{question[:place]}{name}{question[place + len(candidate['question_word']) :]}"
+    pronouns = language.words.personal - language.words.pronouns["place"]
+    pronoun = next((word for word in _WORD.findall(question.casefold()) if word in pronouns), None)
+    return None if pronoun is None else with_topic(question, pronoun, name, language)

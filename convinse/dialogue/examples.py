@@ -1,0 +1,50 @@
+"""Questions to begin a conversation with."""
+
+from __future__ import annotations
+
+from ..config import SNAPSHOT, Config
+from ..documents.index import DocumentIndex
+from ..documents.suggestions import Suggestion, suggested
+from ..formats.conversations.benchmark import read_benchmark
+from ..records.conversation import check_question
+from ..resources import Resources
+from ..support.errors import DataError
+
+MOST_EXAMPLES = 6
+
+
+def examples_of(resources: Resources) -> list[Suggestion]:
+    """Return questions about the documents that are asked about, or of the configured dev part if it is about the data."""
+    config, dump = resources.config, resources.wikipedia
+    if isinstance(dump, DocumentIndex):
+        return suggested(dump, MOST_EXAMPLES)
+    embedded, is_embedded = Config(), config.benchmark_path.startswith(SNAPSHOT)
+    is_other = (config.kb_path, config.ers_wikipedia_dump) != (embedded.kb_path, embedded.ers_wikipedia_dump)
+    return [] if is_embedded and is_other else read_examples(config)
+
+
+def read_examples(config: Config) -> list[Suggestion]:
+    """Return the first conversation of each domain of the configured dev part; none without such a part.
+
+    Raises:
+        DataError: the part is damaged.
+    """
+    path = config.input_path("dev")
+    if not path.is_file():
+        return []
+    chosen: dict[str, Suggestion] = {}
+    for conversation in read_benchmark(path, config.benchmark):
+        domain = str(conversation.get("domain") or "")
+        questions = [turn["question"] for turn in conversation["questions"] if can_be_asked(turn["question"])]
+        if questions and len(chosen) < MOST_EXAMPLES:
+            chosen.setdefault(domain, Suggestion(domain, questions))
+    return list(chosen.values())
+
+
+def can_be_asked(text: str) -> bool:
+    """Return True if `check_question` takes a text."""
+    try:
+        check_question(text)
+    except DataError:
+        return False
+    return True

@@ -1,0 +1,239 @@
+"""Learn to tell acts of talk from questions.
+
+    PYTHONPATH=scripts python -m recipes.talk --data /path/to/shared/data
+
+Acts are learned from the patterns of `talk.yml`; questions from WikiWebQuestions, CompMix, BoolQ, SimpleQuestions (train), the
+rewrites, and the train part of the embedded conversations. The least probability of an act is chosen on a fifth of them that is
+kept apart. Then the model is judged on `tests/cases/acts.yml` and on the questions of ConvQuestions, ConvMix and the snapshot.
+"""
+
+import argparse
+import random
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import yaml
+
+from convinse.config import Config, project_root, resolve
+from convinse.dialogue.acts import ACTS, FILE, FORMAT, QUESTION, TALK_MODEL, ActModel, features_of, read_acts
+from convinse.experiment import read_part
+from convinse.language.language import english
+from convinse.language.text import fold
+from convinse.support import manifest
+from convinse.support.files import replacing
+from recipes.sources import json_lines, needed, read_json, shared_data, tab_lines
+
+_SAMPLES = 2000  # of an act
+_DRAWS = (1, 1, 3)  # of which the shortest is taken
+_QUESTIONS = 5000  # of a source
+_SHORT_QUESTIONS = 6000  # of the patterns
+_LEAST_OFTEN = 6  # examples that have a feature
+_LEAST_PIECES = 12  # that have a piece of a word
+_INVERSE_L2 = 6.0
+_WHOLE = 3.0  # value of the feature that is a whole short utterance; the others are 1
+_LEAST_WEIGHT = 0.25
+_MOST_MISTAKEN = 0.005  # questions kept apart that may be taken for talk: many of them are made to look like it
+_CHOICE = re.compile(r"\{([^{}]*)\}")
+_FILLER = re.compile("NAME|NOUN|YEAR")
+_BEFORE = ("", "", "", "", "", "", "ok ", "hm, ", "well, ", "oh ", "um ", "please ")
+_BEFORE_QUESTIONS = (
+    "Hi, ",
+    "ok, ",
+    "thanks, and ",
+    "yes, ",
+    "no, but ",
+    "Ok. And ",
+    "hello! ",
+    "great. ",
+    "and ",
+    "I see. ",
+)
+_BEHIND = ("", "", "", "!", ".", "?", "!!", "...", " :)", " please")
+_SEED = 52
+
+Example = tuple[str, str]  # utterance and act
+
+
+def names_of(questions: Sequence[Mapping[str, object]]) -> list[str]:
+    return sorted({entity["label"] for own in questions for entity in own["entities"] if entity["label"]})  # type: ignore[attr-defined]
+
+
+def uttered(pattern: str, chance: random.Random, names: Sequence[str], nouns: Sequence[str]) -> str:
+    """One of the utterances of a pattern."""
+    while _CHOICE.search(pattern):
+        pattern = _CHOICE.sub(lambda match: chance.choice(match[1].split("|")), pattern)
+
+    def filled(match: re.Match[str]) -> str:
+        if match[0] == "YEAR":
+            return str(chance.randrange(1900, 2024))
+        return chance.choice(names if match[0] == "NAME" else nouns)
+
+    return _FILLER.sub(filled, pattern).strip()
+
+
+def varied(text: str, chance: random.Random) -> str:
+    """An utterance as people type it: with other marks, capitals, fillers, slips."""
+    text = chance.choice(_BEFORE) + text
+    if chance.random() < 0.6:
+        text = text.rstrip(" ?!.") + chance.choice(_BEHIND)
+    if chance.random() < 0.15 and len(text) > 4:
+        at = chance.randrange(1, len(text) - 1)
+        text = chance.choice(
+            (
+                text[:at] + text[at + 1 :],
+                text[:at] + text[at + 1] + text[at] + text[at + 2 :],
+                text[:at] + text[at] + text[at:],
+            )
+        )
+    draw = chance.random()
+    return text.lower() if draw < 0.4 else text[:1].upper() + text[1:] if draw < 0.9 else text.replace("'", "")
+
+
+def talk(chance: random.Random, names: Sequence[str], nouns: Sequence[str]) -> Iterator[Example]:
+    patterns = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
+    for act, own in patterns.items():
+        for _ in range(_SHORT_QUESTIONS if act == QUESTION else _SAMPLES):
+            text = min(
+                (uttered(chance.choice(own), chance, names, nouns) for _ in range(chance.choice(_DRAWS))), key=len
+            )
+            yield (text if act == QUESTION and chance.random() < 0.5 else varied(text, chance)), act
+
+
+def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterator[Example]:
+    sources = [
+        [own["question"] for own in read_json(needed(data, "wikiwebquestions", "train.json.gz"))],
+        [own["question"] for own in read_json(needed(data, "compmix", "train.json.gz"))],
+        [own["question"] for own in json_lines(needed(data, "boolq", "train.jsonl.gz"))],
+        [fields[3] for fields in tab_lines(needed(data, "simplequestions-wikidata", "annotated_wd_data_train.txt.gz"))],
+        [turn["question"] for own in read_part(Config(), "train") for turn in own["questions"]] * 5,
+        [
+            own["question"]
+            for file in sorted((data / "rewrites").glob("*.gz"))
+            for own in json_lines(file)
+            if own["question"].rstrip().endswith("?")
+        ],
+        [name for name in names if len(name) > 3],
+    ]
+    for source in sources:
+        for text in chance.sample(source, min(_QUESTIONS, len(source))):
+            draw = chance.random()
+            text = (
+                chance.choice(_BEFORE_QUESTIONS) + text
+                if draw < 0.1
+                else text.lower().rstrip("?")
+                if draw < 0.4
+                else text
+            )
+            yield text, QUESTION
+
+
+def learned(examples: Sequence[Example]) -> ActModel:
+    """Fit the model, first on four fifths of the examples: the last one says from what probability on an utterance is talk."""
+    apart = [zlib.crc32(text.lower().strip(" ?!.").encode()) % 5 == 0 for text, _ in examples]
+    unseen = [example for example, own in zip(examples, apart, strict=True) if own]
+    first = fitted([example for example, own in zip(examples, apart, strict=True) if not own], 0.0)
+    chances = (1 - first.probabilities(text)[-1] for text, act in unseen if act == QUESTION)
+    mistaken = sorted(map(float, chances), reverse=True)
+    least = round(max(0.5, mistaken[int(_MOST_MISTAKEN * len(mistaken))]) + 0.0005, 3)
+    report("kept apart", msgspec.structs.replace(first, least=least), unseen)
+    return fitted(examples, least)
+
+
+def _value(feature: str) -> float:
+    return _WHOLE if feature.startswith("whole ") else 1.0
+
+
+def fitted(examples: Sequence[Example], least: float) -> ActModel:
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    rows = [set(features_of(text)) for text, _ in examples]
+    counts = Counter(feature for row in rows for feature in row)
+    kept = {
+        feature
+        for feature, count in counts.items()
+        if count >= (_LEAST_OFTEN if feature[:2] != "c " else _LEAST_PIECES)
+    }
+    vectors = DictVectorizer()
+    matrix = vectors.fit_transform([{name: _value(name) for name in row & kept} for row in rows])
+    logit = LogisticRegression(C=_INVERSE_L2, max_iter=300, random_state=_SEED)
+    logit.fit(matrix, [ACTS.index(act) for _, act in examples])
+    weights = zip(vectors.get_feature_names_out(), logit.coef_.T, strict=True)
+    return ActModel(
+        format=FORMAT,
+        acts=list(ACTS),
+        bias=[round(float(value), 2) for value in logit.intercept_],
+        weights={
+            name: [round(100 * _value(name) * float(w)) for w in own]
+            for name, own in weights
+            if np.abs(own).max() >= _LEAST_WEIGHT
+        },
+        least=least,
+        trained_on=len(examples),
+    )
+
+
+def report(name: str, model: ActModel, examples: Sequence[Example], show: bool = False) -> None:
+    found = [(text, act, model.act(text)) for text, act in examples]
+    right = sum(act == told for _, act, told in found)
+    asked = [told for _, act, told in found if act == QUESTION]
+    mistaken = sum(told != QUESTION for told in asked)
+    print(
+        f"{name}: {right} of {len(found)} right ({right / len(found):.4f}); {mistaken} of {len(asked)} questions taken for talk"
+    )
+    if show:
+        print("\n".join(f"    {text!r}: {act}, not {told}" for text, act, told in found if act != told))
+
+
+def judged(data: Path, model: ActModel) -> None:
+    cases = yaml.safe_load((project_root() / "tests" / "cases" / "acts.yml").read_text(encoding="utf-8"))
+    report(
+        "unseen utterances", model, [(text, case["act"]) for case in cases for text in case["utterances"]], show=True
+    )
+    sets = {
+        "ConvQuestions": (
+            own for file in sorted((data / "convquestions").glob("val_[bmst]*.gz")) for own in read_json(file)
+        ),
+        "ConvMix dev": read_json(needed(data, "convmix", "dev.json.gz")),
+        **{
+            part: read_part(Config(), part)
+            for part in ("dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third")
+        },
+    }
+    for name, conversations in sets.items():
+        texts = sorted({turn["question"] for own in conversations for turn in own["questions"]})
+        report(name, model, [(text, QUESTION) for text in texts], show=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=shared_data(), help="the folder of shared data")
+    parser.add_argument("--judge", action="store_true", help="judge the shipped model, learn nothing")
+    options = parser.parse_args()
+    folder = Path(resolve(TALK_MODEL))
+    if not options.judge:
+        chance = random.Random(_SEED)
+        names = names_of(read_json(needed(options.data, "wikiwebquestions", "train.json.gz")))
+        types = english().answer_types
+        nouns = sorted(
+            {*types.class_nouns, *types.date_nouns, *types.number_nouns, *types.person_nouns, *types.place_nouns}
+        )
+        uttered_ones = list(talk(chance, names, nouns))
+        acts = {fold(text) for text, act in uttered_ones if act != QUESTION}
+        model = learned(
+            [*uttered_ones, *(own for own in questions(options.data, chance, names) if fold(own[0]) not in acts)]
+        )
+        folder.mkdir(exist_ok=True)
+        with replacing(folder / FILE) as temporary:
+            temporary.write_bytes(msgspec.json.encode(model).replace(b'],"', b'],\n"') + b"\n")
+        manifest.seal(folder, "model")
+    judged(options.data, read_acts(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Acts of talk are told from questions, also in wording that nothing was learned from."""
+
+from pathlib import Path
+
+import pytest
+
+from case_tables import cases, each_case
+from convinse.config import resolve
+from convinse.dialogue.acts import FILE, QUESTION, TALK_MODEL, read_acts
+from convinse.support.errors import ModelError
+
+
+@pytest.fixture(scope="module")
+def acts():
+    return read_acts(Path(resolve(TALK_MODEL)))
+
+
+def test_unseen_utterances(acts):
+    right = [acts.act(text) == case["act"] for case in cases("acts") for text in case["utterances"]]
+    assert sum(right) / len(right) >= 0.95
+
+
+@each_case("acts")
+def test_most_of_an_act_is_told(acts, case):
+    told = [acts.act(text) for text in case["utterances"]]
+    assert told.count(case["act"]) / len(told) >= 0.85
+
+
+@pytest.mark.parametrize("utterance", ["", "?!", "thanks " * 30, "\u200b", "Wer hat Titanic gedreht?"])
+def test_in_doubt_it_is_a_question(acts, utterance):
+    assert acts.act(utterance) == QUESTION
+
+
+def test_a_classifier_of_other_acts_is_refused(tmp_path):
+    (tmp_path / FILE).write_text(
+        '{"format": 1, "acts": ["hum"], "bias": [0], "weights": {}, "least": 0.5, "trained_on": 1}'
+    )
+    with pytest.raises(ModelError, match="trained with other acts"):
+        read_acts(tmp_path)

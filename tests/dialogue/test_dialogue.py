@@ -1,0 +1,71 @@
+"""Talk around questions: what a turn has after it, and what later turns know of it."""
+
+import json
+import re
+
+import pytest
+
+from case_tables import each_case
+from convinse import Pipeline, load_config
+from convinse.question_understanding.base import history_turn
+
+
+@pytest.fixture(scope="module")
+def lexical():
+    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
+        yield pipeline
+
+
+def _matches(wanted, text):
+    return text is None if wanted is None else text is not None and re.search(wanted, text) is not None
+
+
+@each_case("talk")
+def test_what_is_said(lexical, case):
+    session = lexical.session("kb_text")
+    turn = [session.ask(text) for text in case["said"]][-1]
+    assert turn["question"] == case["said"][-1]
+    back = turn.get("clarification", {}).get("question")
+    entities = [entity["id"] for entity in turn.get("representation", {}).get("entities", [])]
+    checks = {
+        "answers": lambda wanted: bool(turn["pred_answers"]) == wanted,
+        "act": lambda wanted: turn.get("act") == wanted,
+        "entity": lambda wanted: entities == [wanted],
+        "parts": lambda wanted: [part["question"] for part in turn.get("parts", [])] == wanted,
+        "clarification": lambda wanted: _matches(wanted, back),
+        "in_full": lambda wanted: _matches(wanted, turn.get("resolved_question")),
+        "sentence": lambda wanted: _matches(wanted, turn.get("sentence")),
+        "actual_question": lambda wanted: _matches(wanted, turn.get("actual_question")),
+    }
+    assert {key: turn for key, wanted in case["has"].items() if not checks[key](wanted)} == {}
+
+
+def test_a_conversation_with_talk_is_taken_up_from_its_json(lexical):
+    said = ["hi", "Where is Washington?", "2", "thanks", "Who directed Titanic and when was it released?"]
+    session = lexical.session("kb_text")
+    for text in said:
+        session.ask(text)
+    again = lexical.session("kb_text", json.loads(json.dumps(session.conversation)))
+    assert again.ask("are you sure?") == session.ask("are you sure?")
+
+
+def test_other_answers_are_those_that_were_not_said(lexical):
+    session = lexical.session("kb_text")
+    first, further = session.ask("Who played in Titanic?"), session.ask("others?")
+    said = {own["answer"]["id"] for own in first["pred_answers"] if own.get("list")} or {
+        first["pred_answers"][0]["answer"]["id"]
+    }
+    ids = [own["answer"]["id"] for own in further["pred_answers"]]
+    assert further["act"] == "more" and said.isdisjoint(ids)
+    assert [own["rank"] for own in further["pred_answers"]] == list(range(1, len(ids) + 1))
+
+
+def test_runs_over_data_know_no_talk(lexical):
+    turns = [{"turn": 0, "question": "thanks"}, {"turn": 1, "question": "how old is he?"}]
+    (done,) = lexical.run([{"conv_id": "a", "questions": turns}], "kb")
+    assert not any({"act", "clarification", "sentence"} & turn.keys() for turn in done["questions"])
+
+
+def test_gold_history_is_as_it_was():
+    turn = {"question": "a?", "structured_representation": "a", "answers": [], "act": "more", "pred_answers": []}
+    assert "act" not in history_turn(turn, use_gold_answers=True)
