@@ -17,9 +17,9 @@ export function feedback(turn, rate) {
     said.textContent = "Kept. Thank you.";
     announce("Your rating was kept.");
   };
-  const thumb = (text, label, rating) => button(text, () => send(rating), { class: "quiet small", "aria-label": label, "aria-pressed": "false" });
-  const up = thumb("👍", "The answer is right", "up");
-  const down = thumb("👎", "The answer is wrong", "down");
+  const verdict = (text, rating) => button(text, () => send(rating), { class: "quiet small", "aria-pressed": "false" });
+  const up = verdict("Right", "up");
+  const down = verdict("Wrong", "down");
   const line = element("input", { type: "text", maxlength: 200, dir: "auto", "aria-label": "The right answer, if you know it", placeholder: "The right answer, if you know it" });
   const form = element("form", { hidden: true }, line, button("Send", () => form.requestSubmit(), { class: "quiet small" }));
   form.addEventListener("submit", (event) => {
@@ -27,5 +27,5 @@ export function feedback(turn, rate) {
     if (line.value.trim()) send("down", line.value.trim());
   });
   const said = element("span", { class: "note" });
-  return element("div", { class: "feedback", role: "group", "aria-label": "Was this right?" }, up, down, form, said);
+  return element("div", { class: "feedback", role: "group", "aria-label": "Is the answer right?" }, up, down, form, said);
 }
