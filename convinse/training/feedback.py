@@ -6,6 +6,7 @@ Learning goes on from the configured ranking (`ha_ranker`), and the regularisati
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +40,7 @@ from .trainer import model_card, output_of, write_folder
 LOGGER = logging.getLogger(__name__)
 
 _SET = "feedback"
-STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # of the regularisation
+_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)  # of the regularisation
 
 
 def train_on_feedback(ha: ExtractiveAnswering, sources: Sequence[str], path: Path) -> Path:
@@ -58,16 +59,21 @@ def train_on_feedback(ha: ExtractiveAnswering, sources: Sequence[str], path: Pat
     learned = feedback_choices(ha, path, sources)
     if not learned.choices:
         raise DataError(f"train ha: {path}: no rating of a question that the ranking answers; collect more")
-    prior = prior_of(weights)
-    rows = {"before": judged(learned.choices, [prior.probabilities(choice) for choice in learned.choices])}
-    for strength in STRENGTHS:
-        (likely,) = cross_validated([learned.choices], strength, RISING, prior)
-        rows[f"{strength:g}"] = judged(learned.choices, likely)
-    best = min(rows, key=lambda name: rows[name]["log_loss"])
-    if best == "before":
+    rows = tried(weights, learned)
+    best = min(rows, key=lambda strength: rows[strength]["log_loss"])
+    if math.isinf(best):
         raise DataError(f"train ha: {path}: {len(learned.choices)} ratings make no better ranking; collect more")
-    changed = learn(weights, learned, float(best))
-    return _write(output, changed, rows, best, path.name)
+    return _write(output, learn(weights, learned, best), rows, best, path.name)
+
+
+def tried(weights: AnswerWeights, learned: ChoiceSet) -> dict[float, Measures]:
+    """The measures of each strength of regularisation, cross-validated over conversations; infinite: nothing changes."""
+    prior = prior_of(weights)
+    rows = {math.inf: judged(learned.choices, [prior.probabilities(choice) for choice in learned.choices])}
+    for strength in _STRENGTHS:
+        (likely,) = cross_validated([learned.choices], strength, RISING, prior)
+        rows[strength] = judged(learned.choices, likely)
+    return rows
 
 
 def learn(weights: AnswerWeights, learned: ChoiceSet, l2: float) -> AnswerWeights:
@@ -108,19 +114,26 @@ def _fitted(
     return Fitted(weight, question_weight, bias, Scale(mean, scale), Scale(question_mean, question_scale))
 
 
-def _write(output: Path, weights: AnswerWeights, rows: dict[str, Measures], best: str, name: str) -> Path:
-    table = "\n".join(f"| {strength} | {row['p_at_1']:.3f} | {row['log_loss']:.4f} |" for strength, row in rows.items())
+def _write(output: Path, weights: AnswerWeights, rows: dict[float, Measures], best: float, name: str) -> Path:
+    table = "\n".join(
+        f"| {strength:g} | {row['p_at_1']:.3f} | {row['log_loss']:.4f} |" for strength, row in rows.items()
+    )
     card = model_card(
         "Which candidate answers a question, learned from use",
         f"The ranking that was configured, changed by the ratings of `{name}` (`{FILE}`). For `ha_ranker`.",
         {
-            "Validation": f"Cross-validated over conversations; regularisation {best}. P@1 counts only the ratings that name a right answer "
+            "Validation": f"Cross-validated over conversations; regularisation {best:g}. P@1 counts only the ratings that name a right answer "
             f"as right or wrong for certain.\n\n| regularisation | P@1 | loss |\n|---|---|---|\n{table}"
         },
         {},
     )
-    write_folder(output, lambda folder: (folder / FILE).write_bytes(model_bytes(weights)), card, rows)
-    LOGGER.info("ranking of answers: before: %s", shown(rows["before"]))
+    write_folder(
+        output,
+        lambda folder: (folder / FILE).write_bytes(model_bytes(weights)),
+        card,
+        {f"{strength:g}": row for strength, row in rows.items()},
+    )
+    LOGGER.info("ranking of answers: before: %s", shown(rows[math.inf]))
     LOGGER.info("ranking of answers: %s: %s", output, shown(rows[best]))
     return output
 

@@ -25,12 +25,13 @@ from convinse.scoring.convqa import is_answer
 from convinse.support.weights import model_bytes
 from convinse.training.answer_ranking import ChoiceSet, choices_of, judged, train_weights, unlinked
 from convinse.training.conversations import understand_all, with_evidences
-from convinse.training.feedback import STRENGTHS, feedback_choices, learn, prior_of
+from convinse.training.feedback import feedback_choices, learn, prior_of, tried
 
 from .harness import Bench, Figures, Spec, note, run
 
 _PARTS = ("dev", "natural-dev")
 _STRENGTH = 10.0  # of the regularisation of the first ranking
+_RATED = "and from ratings of the rest"
 _SHARES = (0.0, 0.3, 1.0)  # of the wrong answers, with which the right one is given
 
 
@@ -44,7 +45,7 @@ def learning(bench: Bench) -> Figures:
         groups = sorted({choice.group for choice in parts["train"][0].choices})
         first = set(groups[::3])
         weights = train_weights([_within(own, first) for own in parts["train"]], _STRENGTH, "")
-        rankings = {("before", ""): weights}
+        rankings = {"a third of the train part": weights}
         folder = bench.work / "ranking"
         folder.mkdir()
         (folder / FILE).write_bytes(model_bytes(weights))
@@ -54,19 +55,21 @@ def learning(bench: Bench) -> Figures:
             file = bench.work / "feedback.jsonl"
             file.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in _ratings(answered, share)))
             learned = feedback_choices(ha, file, SOURCES)
-            for strength in STRENGTHS:
-                rankings[f"{share:.0%}", f"{strength:g}"] = learn(weights, learned, strength)
-        rankings["all of the train part, with gold answers", f"{_STRENGTH:g}"] = train_weights(
-            parts["train"], _STRENGTH, ""
-        )
-    figures = {name: _figures(ranking, parts) for name, ranking in rankings.items()}
+            rows = tried(weights, learned)
+            strength = min(rows, key=lambda strength: rows[strength]["log_loss"])
+            note(f"{share:.0%}: regularisation {strength:g}")
+            rankings[f"{_RATED}, {share:.0%} of the wrong ones with the right answer"] = learn(
+                weights, learned, strength
+            )
+        rankings["all of it, with gold answers"] = train_weights(parts["train"], _STRENGTH, "")
+    figures: dict[str, Figures] = {name: _figures(ranking, parts) for name, ranking in rankings.items()}
     bench.compare(
-        f"{len(groups) - len(first)} conversations of ratings",
-        ("right answers given", "regularisation"),
+        f"{sum(len(own['questions']) for own in conversations)} ratings",
+        ("the ranking learned from",),
         _COLUMNS,
         {(): figures},
     )
-    return {" ".join(name): own for name, own in figures.items()}
+    return figures
 
 
 def _choices(ha: ExtractiveAnswering, part: str, conversations: Sequence[Conversation]) -> list[ChoiceSet]:
