@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from ..records.conversation import Conversation, Turn
 from ..records.feedback import AnsweredQuestion, Feedback, read_feedback
+from ..support.errors import DataError
 from ..support.files import append_line
 from ..support.jsonlines import encoded
 from .service import ConversationId, RequestError, Service
@@ -49,8 +50,8 @@ async def give_feedback(service: Service, name: ConversationId, body: FeedbackRe
 
 def check_feedback_file(path: Path) -> None:
     """Raise `DataError` unless a file is missing, empty, or begins with feedback."""
-    if path.exists():
-        next(read_feedback(path), None)
+    if path.exists() and path.stat().st_size and next(read_feedback(path), None) is None:
+        raise DataError(f"{path}: is no file of feedback; name another one")
 
 
 def _rated(name: str, conversation: Conversation, body: FeedbackRequest) -> Feedback:
