@@ -110,10 +110,9 @@ def understanding(bench: Bench) -> Figures:
             spent = spending(done, config, resources.requests).get("qu_llm", {})
         measures = evaluate(done)
         number = measures["num_questions"]
-        kept = {key: measures[key] for key in ("p_at_1", "mrr", "answer_presence")}
+        kept = {key: measures[key] for key in ("p_at_1", "mrr")}
         figures[name] = {**kept, "seconds": seconds, **spent}
-    columns = {**_COLUMNS, "answer presence": ("answer_presence", "{:.3f}")}
-    bench.compare(f"{bench.options.part}: {number} questions, ha: extractive", ("qu",), columns, {(): figures})
+    bench.compare(f"{bench.options.part}: {number} questions, ha: extractive", ("qu",), _COLUMNS, {(): figures})
     return figures
 
 
