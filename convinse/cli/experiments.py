@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ _TRAIN_OPTIONS = {
     **dict.fromkeys(("config", "data"), ("reader", "embedded")),
     **dict.fromkeys(("work", "quick", "trunk", "examples"), ("embedded",)),
     **dict.fromkeys(("base", "output"), _NO_STAGE),
+    "from": ("ha",),
     **dict.fromkeys(passages.TRAINING, ("retriever",)),
 }
 _COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
@@ -90,6 +91,10 @@ def _add_train(commands: Commands) -> None:
     sub.add_argument("stage", choices=("qu", "ers", "ha", "all", *_NO_STAGE))
     sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG|PAIRS", help="of a stage; pairs.tsv of a retriever")
     add_set(sub)
+    group = sub.add_argument_group("train ha")
+    group.add_argument(
+        "--from", metavar="FILE", help="let the ranking of answers learn from feedback that serve api --feedback kept"
+    )
     group = sub.add_argument_group("train reader")
     group.add_argument("--config", metavar="FILE", help="such as config/mrqa/bert_base.yml")
     group.add_argument("--data", metavar="DIR", help="take DIR/train and DIR/dev, DIR/dev-in, DIR/dev-out instead")
@@ -225,6 +230,8 @@ def _train(options: argparse.Namespace) -> int:
     if options.stage == "embedded":
         return develop.train_embedded(options)
     sources, config = sources_and_config(options.words, options.settings)
+    if feedback := getattr(options, "from"):
+        return _train_on_feedback(Path(feedback).expanduser(), sources, config)
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)
         if module.trainer is None and type(module).train is STAGES[stage].train:
@@ -237,6 +244,18 @@ def _train(options: argparse.Namespace) -> int:
                 raise
             print(f"{stage}: {error}")
         module.store_cache()
+    return 0
+
+
+def _train_on_feedback(path: Path, sources: Sequence[str], config: Config) -> int:
+    from ..heterogeneous_answering.extractive import ExtractiveAnswering
+    from ..pipeline import build_stage
+    from ..training.feedback import train_on_feedback
+
+    module = build_stage("ha", config)
+    if not isinstance(module, ExtractiveAnswering):
+        raise ConfigError(f"--from teaches the ranking of ha: extractive, and {config.name} has ha: {config.ha}")
+    print(f"{train_on_feedback(module, sources, path)}: the ranking; name it in ha_ranker")
     return 0
 
 

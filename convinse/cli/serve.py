@@ -24,6 +24,8 @@ from .arguments import (
 from .documents import add_over, configured_over
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..serving.service import ServiceOptions
 
 _TOKEN_VARIABLE = "CONVINSE_TOKEN"
@@ -48,6 +50,11 @@ def add(commands: Commands) -> None:
         _add_service(sub)
         add_cluster(sub)
         sub.add_argument("--no-upload", action="store_true", help="take no files into conversations")
+        sub.add_argument(
+            "--feedback",
+            metavar="FILE",
+            help="keep what users say of answers in this file of JSON lines, for train ha --from",
+        )
         sub.add_argument(
             "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
             help="a site whose pages may ask, such as https://example.org; may be repeated",
@@ -134,6 +141,8 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
     if options.on is not None:
         from ..cluster import serve_api
 
+        if service.feedback is not None:
+            raise ConfigError("--feedback keeps a file of this machine; leave out --on")
         serve_api(options.on, config, service, options.host, options.port, options.workers, ready)
         return 0
     if options.workers is not None:
@@ -190,8 +199,24 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
         token=token,
         origins=tuple(getattr(options, "cors", ())),
         hosts=(options.host, *options.allow_host),
+        feedback=_feedback_file(getattr(options, "feedback", None)),
         uploads=not getattr(options, "no_upload", True) and options.on is None and is_own,
     )
+
+
+def _feedback_file(name: str | None) -> Path | None:
+    """Return the file of `--feedback`. Raises `DataError` if it holds something else, `OutputError` if nothing can be written there."""
+    if name is None:
+        return None
+    from pathlib import Path
+
+    from ..serving.feedback import MOST_BYTES, check_feedback_file
+    from ..support.files import append_line
+
+    path = Path(name).expanduser()
+    check_feedback_file(path)
+    append_line(path, b"", MOST_BYTES)
+    return path
 
 
 def _read_token(file: str | None) -> str | None:

@@ -40,9 +40,8 @@ Answer with one JSON object and nothing else, such as
 - "evidences": the numbers of the evidences that state this answer.
 - Several answers only where several things are asked for, the surest first.
 - Where the evidences do not tell the answer: {"answers": []}"""
-_NUMBERS = {"type": "array", "items": {"type": "integer"}}
+_NUMBERS = {"type": "array", "items": {"type": "integer"}, "maxItems": 5}
 _ANSWER = closed_object(answer={"type": "string"}, evidences=_NUMBERS)
-_SCHEMA = closed_object(answers={"type": "array", "items": _ANSWER})
 
 
 class SaidAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -126,7 +125,9 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             return []
         settings = self.config.ha_llm
         content = _content(question, shown[::-1] if settings.order == "best_last" else shown)
-        return [Prompt(_INSTRUCTIONS, content, "answers", _SCHEMA, sample) for sample in range(settings.samples)]
+        # a small model repeats itself without end where the form lets it
+        form = closed_object(answers={"type": "array", "items": _ANSWER, "maxItems": self.config.ha_max_answers})
+        return [Prompt(_INSTRUCTIONS, content, "answers", form, sample) for sample in range(settings.samples)]
 
     def _answered(
         self, turn: Turn, question: Question, shown: Sequence[int], replies: Sequence[Reply[SaidAnswers]]

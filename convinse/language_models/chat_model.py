@@ -60,7 +60,7 @@ class ChatModel:
 
         Raises:
             ConfigError: no model is named, or there is no key.
-            NetworkError: the server cannot be reached, or its answer is cut or asks for a tool. Earlier replies are kept.
+            NetworkError: the server cannot be reached, or its answer asks for a tool. Earlier replies are kept.
         """
         if prompts and self._server.is_dry:
             raise DryRunError(self._server.key, self._body(prompts[0]))
@@ -77,6 +77,8 @@ class ChatModel:
             place = missing[number]
             self._counts["requests"] += 1
             try:
+                if completion.is_cut:
+                    raise ValueError("it was cut before its end; raise max_tokens, or have the model think less")
                 replies[place] = Reply(completion, read(completion.text))
             except ValueError as error:
                 self._counts["unreadable"] += 1

@@ -32,12 +32,14 @@ class Completion(msgspec.Struct, frozen=True):
         text: without what it thought.
         prompt_tokens, completion_tokens: as the server counts them; 0 where it does not.
         tokens: of the text, where the server tells how probable each was.
+        is_cut: True if the server stopped at `max_tokens`, before the end of the text.
     """
 
     text: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
     tokens: list[Token] | None = None
+    is_cut: bool = False
 
     def probability_of(self, part: str, start: int = 0) -> float | None:
         """How probable a part of the text was, given all before it; None where it is not in the text, or nothing is known.
@@ -47,9 +49,13 @@ class Completion(msgspec.Struct, frozen=True):
             start: from where on it is looked for.
         """
         place = self.text.find(part, start)
-        if place < 0 or not part or self.tokens is None or "".join(token.token for token in self.tokens) != self.text:
+        if place < 0 or not part or self.tokens is None:
             return None
-        total, begin = 0.0, 0
+        # servers tell of the tokens of thoughts, blanks and ends around the text, too
+        before = "".join(token.token for token in self.tokens).rfind(self.text)
+        if before < 0:
+            return None
+        total, begin = 0.0, -before
         for token in self.tokens:
             end = begin + len(token.token)
             if begin < place + len(part) and place < end:
@@ -89,7 +95,7 @@ def read_completion(value: Any) -> Completion:
     """The completion in the JSON value that a server answers.
 
     Raises:
-        ValueError: it has another shape, asks for a tool, or was cut (`max_tokens`).
+        ValueError: it has another shape, or asks for a tool.
     """
     try:
         answer = msgspec.convert(value, _Answer)
@@ -101,16 +107,17 @@ def read_completion(value: Any) -> Completion:
     message = choice.message
     if message.tool_calls or message.function_call:
         raise ValueError("the model asks for a tool, and none is ever called; name a model that answers without tools")
-    if choice.finish_reason == "length":
-        raise ValueError("it was cut before its end; raise max_tokens, or have the model think less")
+    is_cut = choice.finish_reason == "length"
     text = message.refusal if message.content is None else message.content
+    if text is None and is_cut:  # while it was thinking
+        text = ""
     if text is None:
         raise ValueError("it has no content")
     if len(text) > _LONGEST:
         raise ValueError(f"it has {len(text)} characters; {_LONGEST} are the most")
     usage = answer.usage or _Usage()
     tokens = choice.logprobs.content if choice.logprobs is not None else None
-    return Completion(text, usage.prompt_tokens or 0, usage.completion_tokens or 0, tokens or None)
+    return Completion(text, usage.prompt_tokens or 0, usage.completion_tokens or 0, tokens or None, is_cut)
 
 
 def read_strictly(text: str, form: type[T]) -> T:

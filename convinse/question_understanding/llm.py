@@ -37,7 +37,11 @@ Write one JSON object and nothing else, such as
 - "predicate": the words for what is asked of the entities, without names.
 - "answer_type": what kind of answer is expected, in one or two words: person, place, date, number, film, band, yes or no ..."""
 _TEXT = {"type": "string"}
-_TEXTS = {"type": "array", "items": _TEXT}
+_TEXTS = {
+    "type": "array",
+    "items": _TEXT,
+    "maxItems": 5,
+}  # a small model repeats itself without end where the form lets it
 _SCHEMA = closed_object(question=_TEXT, context=_TEXTS, entities=_TEXTS, predicate=_TEXT, answer_type=_TEXT)
 _Names = Annotated[list[Annotated[str, msgspec.Meta(max_length=_NAME)]], msgspec.Meta(max_length=_MOST)]
 
@@ -57,7 +61,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
 
     Names are items by the same linking as everywhere; what was talked about before keeps its item. A name that means none stays
     as text. What the history gave is told by its words. Where the model writes something else
-    than a representation, the question stands for itself.
+    than a representation, or a question without a word of the conversation, the question stands for itself.
 
     Args:
         config: `qu_llm`, `kb_path`, `clocq_params`, `sr_delimiter` and `seed` are used.
@@ -99,14 +103,20 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
             lines[:0] = spoken
         return Prompt(_INSTRUCTIONS, fenced("conversation", [*lines, question]), "representation", _SCHEMA)
 
+    def _is_of_conversation(self, in_full: str, turn: Turn, history: Sequence[Turn]) -> bool:
+        """False if a question shares no word with the conversation: small models repeat the example of the instructions."""
+        spoken = [turn["question"], *(text for own in history for text in (own["question"], answer_text(own)))]
+        stems = set(self.language.words.stems(in_full))
+        return not stems or not stems.isdisjoint(self.language.words.stems(" ".join(spoken)))
+
     def _understood(self, turn: Turn, history: Sequence[Turn], reply: Reply[SaidIntent]) -> Understanding:
         tokens: TokenCount = {
             "prompt": reply.completion.prompt_tokens,
             "completion": reply.completion.completion_tokens,
         }
-        if reply.said is None:
-            return {"structured_representation": turn["question"], "qu_tokens": tokens}
         said = reply.said
+        if said is None or not self._is_of_conversation(said.question, turn, history):
+            return {"structured_representation": turn["question"], "qu_tokens": tokens}
         linking = _Linking(self.resources.linker.link(said.question), _talked_about(history))
         meant, unlinked = [], []
         for names in (said.entities, said.context):

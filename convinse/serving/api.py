@@ -28,7 +28,7 @@ from ..pipeline import Pipeline
 from ..records.conversation import Turn
 from ..session import Session
 from ..version import __version__
-from . import file_requests
+from . import feedback, file_requests
 from .app import RequestGuard, error_handlers, error_response, json_response, while_connected
 from .chat_completions import (
     ChatRequest,
@@ -92,11 +92,12 @@ class StoredConversation(ConversationState):
 
 
 class ExampleConversations(BaseModel):
-    """Conversations to begin with, the sources of requests that name none, and the files that conversations take, if any."""
+    """Conversations to begin with, the sources of requests that name none, the files that conversations take, if any, and whether feedback is kept."""
 
     sources: str
     examples: list[ExampleConversation]
     uploads: UploadRules | None
+    feedback: bool
 
 
 def _described(schema: str, event_stream: bool = False) -> dict[int | str, dict[str, Any]]:
@@ -165,7 +166,12 @@ async def take_back(service: Service, name: ConversationId) -> ConversationState
 async def list_examples(service: Service) -> ExampleConversations:
     """List conversations to begin with."""
     examples = await asyncio.to_thread(lambda: service.examples)
-    return ExampleConversations(sources="_".join(service.sources), examples=examples, uploads=service.files.rules)
+    return ExampleConversations(
+        sources="_".join(service.sources),
+        examples=examples,
+        uploads=service.files.rules,
+        feedback=service.options.feedback is not None,
+    )
 
 
 @router.get("/v1/tables/{page}/{table:int}", responses=_described("WholeTable"))
@@ -285,6 +291,7 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     security = [Depends(HTTPBearer(auto_error=False))] if rules.token is not None else []
     app.include_router(router, dependencies=security)
     app.include_router(file_requests.router, dependencies=security)
+    app.include_router(feedback.router, dependencies=security)
     app.openapi = functools.partial(_describe, app)  # type: ignore[method-assign]
     return app
 

@@ -12,6 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -75,6 +76,46 @@ def replacing(path: Path) -> Iterator[Path]:
         if cause is None:
             raise
         raise OutputError(f"{path}: cannot be written: {one_line(cause)}") from error
+
+
+def append_line(path: Path, line: bytes, most: int) -> None:
+    """Append a line to a file; it is on disk when the call returns. Half a line, left by a killed writer, is cut off.
+
+    Several processes may append. A new file can be read by its owner alone.
+
+    Args:
+        path: the file.
+        line: with its end.
+        most: bytes of the file.
+
+    Raises:
+        OutputError: it cannot be written, or would get too large; the file has the lines that it had.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    # no buffers: what a full disk refuses must not be tried again when the file is closed
+    with writing_to(path), FileIO(os.open(path, flags, 0o600), "a+b") as file:
+        flock(file, LOCK_EX)
+        size = _cut_to_lines(file)
+        if size + len(line) > most:
+            raise OutputError(f"{path}: has {size} bytes, and {most} are the most; move it away")
+        try:
+            view = memoryview(line)
+            while view:
+                view = view[file.write(view) or 0 :]
+            os.fsync(file.fileno())
+        except OSError:
+            with suppress(OSError):  # the next writer cuts half a line off anyway
+                file.truncate(size)
+            raise
+
+
+def _cut_to_lines(file: FileIO) -> int:
+    size = file.seek(0, os.SEEK_END)
+    if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
+        file.seek(0)
+        size = file.read().rfind(b"\n") + 1
+        file.truncate(size)
+    return size
 
 
 def _put(new: Path, path: Path, old: Path) -> None:

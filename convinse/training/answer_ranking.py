@@ -227,16 +227,18 @@ def _set_weights(sets: Sequence[Sequence[Choice]]) -> list[float]:
     return [largest / len(own) ** 0.5 if own else 0.0 for own in sets]
 
 
-def cross_validated(sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = ()) -> list[list[np.ndarray]]:
+def cross_validated(
+    sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = (), prior: Fitted | None = None
+) -> list[list[np.ndarray]]:
     """Of each set and choice the probabilities by weights that were learned without the choices of its part.
 
-    Choices of one group are in the same part, whatever set they are in. If that leaves nothing to learn from, all are equally
-    likely.
+    Choices of one group are in the same part, whatever set they are in. If that leaves nothing to learn from, they are those of
+    the prior; without one, all are equally likely.
     """
     likely: list[list[np.ndarray]] = [[np.empty(0)] * len(own) for own in sets]
     for part in range(_PARTS):
         kept = [[choice for choice in own if _part(choice.group) != part] for own in sets]
-        fitted = fit(weighted([own for own in kept if own]), l2, rising) if any(kept) else None
+        fitted = fit(weighted([own for own in kept if own]), l2, rising, prior) if any(kept) else prior
         for own, chances in zip(sets, likely, strict=True):
             for place, choice in enumerate(own):
                 if _part(choice.group) == part:
@@ -258,7 +260,9 @@ def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
         right.append(bool(ranked[:1].any()))
         hits.append(bool(ranked[:5].any()))
         top.append(float(chances[order[0]]) if len(order) else 0.0)
-        likelihood = chances[:-1][choice.right].sum() if choice.right.any() else chances[-1]
+        likelihood = chances[:-1][choice.right].sum()
+        if choice.is_open or not choice.right.any():
+            likelihood += chances[-1]
         losses.append(-np.log(max(1e-12, float(likelihood))))
     return {
         "questions": float(len(choices)),
@@ -277,10 +281,10 @@ def train_weights(sets: Sequence[ChoiceSet], l2: float, model: str) -> AnswerWei
     return AnswerWeights(
         format=FORMAT,
         model=model,
-        features=_named(Features._fields, fitted.scale, fitted.candidates),
-        nothing=_named(QuestionFeatures._fields, fitted.question_scale, fitted.question),
+        features=named(Features._fields, fitted.scale, fitted.candidates),
+        nothing=named(QuestionFeatures._fields, fitted.question_scale, fitted.question),
         bias=round(fitted.bias, _DIGITS),
-        yes_no=_named(YesNoFeatures._fields, yes_no.scale, yes_no.candidates),
+        yes_no=named(YesNoFeatures._fields, yes_no.scale, yes_no.candidates),
         yes_bias=round(-yes_no.bias, _DIGITS),
         l2=l2,
         trained_on=[
@@ -305,6 +309,7 @@ def _yes_no(sets: Sequence[Sequence[Choice]], l2: float) -> Fitted:
     return Fitted(np.ones(width), np.zeros(0), 0.0, scale, Scale(np.zeros(0), np.ones(0)))
 
 
-def _named(names: Sequence[str], scale: Scale, weights: np.ndarray) -> list[FeatureWeight]:
+def named(names: Sequence[str], scale: Scale, weights: np.ndarray) -> list[FeatureWeight]:
+    """The weights of standardised features, as they are written."""
     columns = zip(names, scale.mean.tolist(), scale.scale.tolist(), weights.round(_DIGITS).tolist(), strict=True)
     return [FeatureWeight(*column) for column in columns]

@@ -26,7 +26,6 @@ def understood_conversations(config: Config, part: str, resources: Resources | N
     if not path.is_file():
         raise DataError(f"{path}: no such file; training needs it, check {part}_input_path and benchmark_path")
     conversations = read_benchmark(path, config.benchmark, part)
-    module = build(find_module("qu", config.qu, QuestionUnderstanding), config, resources or Resources(config))
     for conversation in conversations:
         for number, turn in enumerate(conversation["questions"]):
             if turn.get("answers") is None:
@@ -34,10 +33,16 @@ def understood_conversations(config: Config, part: str, resources: Resources | N
                     f"{path}: conversation {conversation['conv_id']}, turn {number} has no answers; training needs them"
                 )
             remove_results(turn)  # results of the pipeline may be trained on
+    understand_all(conversations, config, resources or Resources(config))
+    return conversations
+
+
+def understand_all(conversations: Sequence[Conversation], config: Config, resources: Resources) -> None:
+    """Understand conversations as the pipeline does, with the gold answers of earlier turns."""
+    module = build(find_module("qu", config.qu, QuestionUnderstanding), config, resources)
     for turns, histories in turns_in_step(conversations, use_gold_answers=True):
         understand(module, turns, histories, use_gold_answers=True)
     module.store_cache()
-    return conversations
 
 
 def turns_with_evidences(
@@ -53,8 +58,14 @@ def grouped_turns(
     """`turns_with_evidences`, each with its group: the conversation's (`group`, or its id); of a single question what it is
     about first, for questions about one thing have much in common."""
     resources = resources or Resources(config)
+    yield from with_evidences(understood_conversations(config, part, resources), config, sources, resources)
+
+
+def with_evidences(
+    conversations: Sequence[Conversation], config: Config, sources: Sequence[str], resources: Resources
+) -> Iterator[tuple[str, Turn]]:
+    """`grouped_turns` of conversations that are understood."""
     module = build(find_module("ers", config.ers, EvidenceRetrievalScoring), config, resources)
-    conversations = understood_conversations(config, part, resources)
     try:
         for batch in batches(conversations, module.conversations_at_once):
             turns = [turn for conversation in batch for turn in conversation["questions"]]

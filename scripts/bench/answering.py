@@ -1,4 +1,4 @@
-"""Answering modules side by side on the same evidences.
+"""Answering modules side by side on the same evidences, and a language model as the one that understands.
 
     bash run.sh bench answering [--part natural-dev]
     bash run.sh bench answering --base-url http://localhost:8000/v1 --model NAME [--api-key-env NAME]
@@ -8,9 +8,11 @@
 answer is supported if an evidence that it names contains it, checked in the same way for all. The p-value is that of
 `evaluate compare` against `extractive`, whole conversations swapped. `llm` and `seq2seq` are measured if a server and a folder
 of `train ha` are named.
+`understanding`: the pipeline with `qu: slots` and with `qu: llm`, and the same scorer and reader behind them.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,20 +42,27 @@ _COLUMNS = {
     "seconds": ("seconds", "{:.1f}"),
     "tokens read": ("prompt_tokens", "{}"),
     "written": ("completion_tokens", "{}"),
+    "unreadable": ("unreadable", "{}"),
     "p (P@1)": ("p_value", "{:.4f}"),
 }
+_SAY_SERVER = "bash run.sh bench answering --base-url http://localhost:8000/v1 --model NAME"
 
 
 def _systems(bench: Bench) -> dict[str, dict[str, Any] | None]:
     """The keys of each module's configuration; None: it is not measured."""
-    given = bench.options
-    server = {"base_url": given.base_url, "model": given.model, "parallel": given.parallel}
+    seq2seq, server = bench.options.seq2seq, _server(bench)
     return {
         "entity_voting": {},
         "extractive": {},
-        "seq2seq": {"ha_model": given.seq2seq} if given.seq2seq else None,
-        "llm": {"ha_llm": server | {"api_key_env": given.api_key_env}} if given.base_url else None,
+        "seq2seq": {"ha_model": seq2seq} if seq2seq else None,
+        "llm": {"ha_llm": server | {"evidences": bench.options.evidences}} if server else None,
     }
+
+
+def _server(bench: Bench) -> dict[str, Any]:
+    given = bench.options
+    names = ("base_url", "model", "parallel", "api_key_env")
+    return {name: getattr(given, name) for name in names} if given.base_url else {}
 
 
 def systems(bench: Bench) -> Figures:
@@ -78,10 +87,32 @@ def systems(bench: Bench) -> Figures:
     bench.compare(f"{bench.options.part}: {number} questions, the same evidences", ("ha",), _COLUMNS, {(): figures})
     missing = [name for name, own in figures.items() if not own]
     if missing:
-        bench.console.print(
-            f"not measured: {', '.join(missing)}; bash run.sh bench answering --base-url http://localhost:8000/v1 --model NAME, "
-            "or --seq2seq FOLDER"
-        )
+        bench.console.print(f"not measured: {', '.join(missing)}; {_SAY_SERVER}, or --seq2seq FOLDER")
+    return figures
+
+
+def understanding(bench: Bench) -> Figures:
+    settings: dict[str, dict[str, Any] | None] = {"slots": {}, "llm": None}
+    if server := _server(bench):
+        settings["llm"] = {"qu_llm": server}
+    figures: dict[str, Figures] = {}
+    number = 0
+    for name, keys in settings.items():
+        if keys is None:
+            figures[name] = {}
+            bench.console.print(f"not measured: {name}; {_SAY_SERVER}")
+            continue
+        config = load_config("config.yml", qu=name, ers_cache_path=str(bench.work / f"cache-{name}"), **keys)
+        conversations = read_part(config, bench.options.part)[: bench.size]
+        note(f"{name} understands ...")
+        with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
+            seconds, done = timed(partial(pipeline.run, conversations, SOURCES))
+            spent = spending(done, config, resources.requests).get("qu_llm", {})
+        measures = evaluate(done)
+        number = measures["num_questions"]
+        kept = {key: measures[key] for key in ("p_at_1", "mrr")}
+        figures[name] = {**kept, "seconds": seconds, **spent}
+    bench.compare(f"{bench.options.part}: {number} questions, ha: extractive", ("qu",), _COLUMNS, {(): figures})
     return figures
 
 
@@ -115,9 +146,12 @@ _OPTIONS = {
     "--model": {"metavar": "NAME", "help": "as that server calls it"},
     "--api-key-env": {"metavar": "NAME", "help": "the environment variable with its key"},
     "--parallel": {"type": int, "default": 8, "help": "requests at once (default 8)"},
+    "--evidences": {"type": int, "default": 30, "help": "that llm is shown (default 30)"},
     "--seq2seq": {"metavar": "FOLDER", "help": "a model of train ha with ha: seq2seq"},
 }
-SPEC = Spec("answering", __doc__, {"systems": systems}, (4, None, None), options=_OPTIONS)
+SPEC = Spec(
+    "answering", __doc__, {"systems": systems, "understanding": understanding}, (4, None, None), options=_OPTIONS
+)
 
 if __name__ == "__main__":
     run(SPEC)

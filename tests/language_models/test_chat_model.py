@@ -136,7 +136,6 @@ def test_a_reply_of_another_form_is_dropped_and_requested_again(text, says, capl
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (completion('{"answers": [', finish="length"), ("cut before its end", "raise max_tokens")),
         (completion(None, tool_calls=[{"function": {"name": "rm"}}]), ("asks for a tool", "none is ever called")),
         (completion(None, function_call={"name": "rm"}), ("asks for a tool",)),
         (completion(None), ("no content",)),
@@ -200,15 +199,28 @@ def test_offline_nothing_is_sent_but_what_is_kept_counts(monkeypatch):
     assert len(server.requests) == 1
 
 
-def test_replies_before_an_error_are_kept():
+@pytest.mark.parametrize("text", [YES, None])
+def test_a_reply_that_was_cut_is_dropped_and_the_others_count(text, caplog):
     def reply(body, request):
-        return completion(YES, finish="length" if "Question 2" in str(body) else "stop")
+        return completion(text, finish="length") if "Question 2" in str(body) else completion(YES)
 
     with model_server(reply) as server:
-        refused(NetworkError, lambda: Asking(server.url, parallel=1).ask(*prompts(5)), "cut before its end")
+        asking = Asking(server.url, parallel=1)
+        replies = asking.ask(*prompts(3))
+    assert [own.said is None for own in replies] == [False, False, True]
+    assert asking.counts == {"requests": 3, "unreadable": 1} and replies[2].completion.completion_tokens == 10
+    assert "cut before its end; raise max_tokens" in caplog.text
+
+
+def test_replies_before_an_error_are_kept():
+    def reply(body, request):
+        return completion(YES if "Question 2" not in str(body) else None)
+
+    with model_server(reply) as server:
+        refused(NetworkError, lambda: Asking(server.url, parallel=1).ask(*prompts(5)), "no content")
         assert len(server.requests) == 3
         asking = Asking(server.url, parallel=1)
-        refused(NetworkError, lambda: asking.ask(*prompts(5)), "cut before its end")
+        refused(NetworkError, lambda: asking.ask(*prompts(5)), "no content")
     assert asking.counts["kept"] == 2 and len(server.requests) == 4
 
 
@@ -219,7 +231,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(monkeypatch, caplog):
     shown = answers((f"Yes {KEY}", [1]))
     replies = iter([
         error(f"wrong key {KEY}", 401), error(f"{'x' * 190} {KEY}", 400), *[error(KEY, 400)] * 3,
-        error(KEY, 500), completion("?", finish="length", **{KEY: KEY}),
+        error(KEY, 500), completion(None, **{KEY: KEY}),
     ])  # fmt: skip
     told = []
     with model_server(lambda body, request: next(replies, completion(shown))) as server:
@@ -265,6 +277,9 @@ def test_the_probability_of_an_answer_is_that_of_its_tokens():
     whole = read_completion(completion("".join(token for token, _ in tokens), tokens=tokens))
     assert whole.probability_of("Paris") == pytest.approx(0.4)
     assert whole.probability_of("London") is None
+    # llama.cpp tells of the thoughts before the text, and of the blanks and the end behind it
+    around = [("thinking", -1.0), *tokens, ("\n", -0.5), ("", -9.0)]
+    assert read_completion(completion(whole.text, tokens=around)).probability_of("Paris") == pytest.approx(0.4)
     assert read_completion(completion("Paris")).probability_of("Paris") is None
     # tokens of something else tell nothing
     assert read_completion(completion("In Paris", tokens=tokens)).probability_of("Paris") is None

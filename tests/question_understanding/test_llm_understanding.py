@@ -75,8 +75,12 @@ def test_a_name_without_an_item_stays_text():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Who directed Titanic?", '{"question": "x"}', written(question=""), written(question="x" * 501)]
-)
+    "text",
+    [
+        "", "Who directed Titanic?", '{"question": "x"}', written(question=""), written(question="x" * 501),
+        written(question="Where was Douglas Adams born?", entities=["Douglas Adams"]),  # of another conversation
+    ],
+)  # fmt: skip
 def test_a_question_stands_for_itself_where_the_model_writes_no_representation(text):
     result, _ = understood(text, "Who directed Titanic?")
     assert result == {

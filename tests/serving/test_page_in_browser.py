@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from browser import Page
+from convinse.records.feedback import read_feedback
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
 from recipes.page_pictures import chromium, executable
@@ -118,6 +119,22 @@ def test_an_answer_says_what_it_rests_on_and_what_may_be_asked_next(opened):
     page.answered(2)
     assert page.locator(".turn h2 bdi").nth(1).inner_text() == question
     assert not first.locator(".follow-up").first.is_visible()
+
+
+def test_an_answer_is_rated_where_the_server_keeps_it(opened, pipeline, tmp_path):
+    assert not opened().ask(DIRECTED).locator(".feedback").is_visible()
+    file = tmp_path / "feedback.jsonl"
+    with served(create_app(pipeline, ServiceOptions(feedback=file))) as port:
+        page = opened(port=port).ask(DIRECTED)
+        page.locator(".feedback").get_by_text("Wrong").click()
+        line = page.locator(".feedback").get_by_label("The right answer, if you know it")
+        line.fill("Kathryn Bigelow")
+        line.press("Enter")
+        page.locator(".feedback .note", has_text="Kept").wait_for()
+        line.wait_for(state="hidden")
+        assert page.locator(".feedback [aria-pressed=true]").count() == 1
+        assert page.faults() == []
+    assert [(own.rating, own.answer) for own in read_feedback(file)] == [("down", ""), ("down", "Kathryn Bigelow")]
 
 
 def test_each_source_is_shown_as_what_it_is(opened):

@@ -88,6 +88,7 @@ export const examples = () => json("/v1/examples");
 export const begin = (value) => json("/v1/conversations", { method: "POST", value });
 export const look = (id) => json(conversation(id));
 export const back = (id) => json(`${conversation(id)}/turns/last`, { method: "DELETE" });
+export const rate = (id, value) => answered(`${conversation(id)}/feedback`, { method: "POST", value });
 export const table = (page, number) => json(`/v1/tables/${encodeURIComponent(page)}/${number}`);
 
 export const files = (id) => json(`${conversation(id)}/files`);

@@ -224,6 +224,7 @@ function isInStep() {
 
 const actions = {
   ask: (question) => submit(question),
+  rate: (value) => api.rate(state.id, value),
   cancel: () => state.asking?.abort(),
   again: () => {
     const entry = state.entries.at(-1);
@@ -447,6 +448,7 @@ async function started() {
     state.start = await api.examples();
     if (named() === null) showSources(state.start.sources);
     showExamples();
+    document.documentElement.toggleAttribute("data-feedback", state.start.feedback);
     if (state.start.uploads) takeFiles(state.start.uploads, { id: begun, changed: hear, refused: (text) => notice(text) });
   } catch (error) {
     notice(said(error), () => location.reload());

@@ -2,6 +2,7 @@
 
 import { announce, button, element, hidden, pagesOf, percent, shortened, words } from "./dom.js";
 import { SOURCES, allEvidences, counted, evidenceList, spansOf } from "./evidence.js";
+import { feedback } from "./feedback.js";
 import { questionText, understood } from "./understood.js";
 
 const ALTERNATIVES = 5;
@@ -22,6 +23,7 @@ export function turnView(entry, number, actions) {
   if (turn && !pending) {
     parts.push(
       nextQuestions(turn, actions),
+      feedback(turn, actions.rate),
       element(
         "div",
         { class: "actions" },

@@ -1,0 +1,77 @@
+"""Feedback on answers: a request, and the file that keeps it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from ..records.conversation import Conversation, Turn
+from ..records.feedback import AnsweredQuestion, Feedback, read_feedback
+from ..support.errors import DataError
+from ..support.files import append_line
+from ..support.jsonlines import encoded
+from .service import ConversationId, RequestError, Service
+
+MOST_BYTES = 100_000_000
+_CHECKSUM = 16  # hexadecimal digits
+router = APIRouter(responses={"default": {"model": RequestError}})
+
+
+class FeedbackRequest(BaseModel):
+    """A rating of a turn's answer, by the turn's number; `answer` is the right one, in words or as an id."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    turn: int
+    rating: Literal["up", "down"]
+    answer: Annotated[str, Field(max_length=200)] = ""
+    comment: Annotated[str, Field(max_length=1000)] = ""
+
+
+@router.post("/v1/conversations/{id}/feedback", status_code=204)
+async def give_feedback(service: Service, name: ConversationId, body: FeedbackRequest) -> None:
+    """Rate an answer; of several ratings of a turn the last one counts."""
+    file = service.options.feedback
+    if file is None:
+        raise HTTPException(403, "feedback is not kept; start the server with --feedback FILE")
+    if service.files.listed(name).files:
+        raise HTTPException(403, "the conversation has files, of which nothing is kept")
+    session = service.store.get(name)
+    conversation = await asyncio.to_thread(lambda: session.conversation)
+    line = encoded(file, _rated(name, conversation, body)) + b"\n"
+    await asyncio.to_thread(append_line, file, line, MOST_BYTES)
+
+
+def check_feedback_file(path: Path) -> None:
+    """Raise `DataError` unless a file is missing, empty, or begins with feedback."""
+    if path.exists() and path.stat().st_size and next(read_feedback(path), None) is None:
+        raise DataError(f"{path}: is no file of feedback; name another one")
+
+
+def _rated(name: str, conversation: Conversation, body: FeedbackRequest) -> Feedback:
+    """Raise `HTTPException` (400) for a turn that the conversation does not have."""
+    turns = conversation["questions"]
+    numbers = [turn.get("turn", place) for place, turn in enumerate(turns)]
+    if body.turn not in numbers:
+        raise HTTPException(400, f"turn: the conversation has no turn {body.turn}")
+    place = numbers.index(body.turn)
+    return Feedback(
+        conversation=hashlib.sha256(name.encode()).hexdigest()[:_CHECKSUM],
+        history=[_answered(turn) for turn in turns[:place]],
+        rated=_answered(turns[place]),
+        rating=body.rating,
+        answer=" ".join(body.answer.split()),
+        comment=body.comment,
+    )
+
+
+def _answered(turn: Turn) -> AnsweredQuestion:
+    ranked = turn["pred_answers"]
+    answers = [own["answer"] for own in ranked if own.get("list")] or [own["answer"] for own in ranked[:1]]
+    return AnsweredQuestion(turn["question"], answers)
