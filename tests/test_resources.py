@@ -54,12 +54,17 @@ QUESTIONS = [
 ]
 
 
+def asked(questions):
+    return {"conv_id": "asked", "questions": [{"question": question} for question in questions]}
+
+
 @pytest.mark.parametrize("name", ["lexical.yml", "config.yml"])
 def test_a_question_is_linked_as_typed_and_in_full_over_one_knowledge_base(opened, name):
     if name == "config.yml":
         pytest.importorskip("torch")
     with Pipeline(load_config(name, ers_use_cache=False, device="cpu")) as pipeline:
-        turns = pipeline.ask(QUESTIONS)["questions"]
+        (conversation,) = pipeline.run([asked(QUESTIONS)], use_gold_answers=False)
+    turns = conversation["questions"]
     in_full = {turn["resolved_question"] for turn in turns}
     assert set(opened) == {*QUESTIONS, *in_full, "kb", "wikipedia.db"}
     assert opened.count("kb") == opened.count("wikipedia.db") == 1
@@ -68,7 +73,7 @@ def test_a_question_is_linked_as_typed_and_in_full_over_one_knowledge_base(opene
 
 def test_text_is_linked_once_where_only_text_is_given_and_without_its_type(opened):
     with Pipeline(load_config("lexical.yml", qu="nc_all", ers_use_cache=False)) as pipeline:
-        pipeline.ask(["Who directed Titanic?"], "kb")
+        pipeline.run([asked(["Who directed Titanic?"])], "kb")
         space = pipeline.ers.retriever.retrieve_evidences(" || Titanic || star || yes or no", ["kb"])[1]
     assert opened == ["kb", "Who directed Titanic?", "Titanic | star"]  # no page of the dump can be an evidence
     assert {entity["item"]["label"] for entity in space} == {"Titanic"}

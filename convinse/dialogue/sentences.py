@@ -10,8 +10,10 @@ from ..language.statements import AnswerStatement, statement_of, verdict_of
 from ..language.text import fold
 from ..records.conversation import RankedAnswer, Turn
 from ..records.literals import is_date
+from ..records.units import UNIT
 
 _ADDED = re.compile(r" \([^()]*\)(?=\W*$)")  # what the question is about, where its own words do not say so
+_MEASURE = re.compile(r"([\d.,]+) ([a-z]+)")
 _YES_NO = ("Yes", "No")
 
 
@@ -41,11 +43,18 @@ def sentence_of(turn: Turn, language: Language) -> str:
     return f"{said[:1].upper()}{said[1:]}{cited}."
 
 
+def _with_unit(label: str) -> str:
+    """A number with its unit in the plural: "112 minutes"."""
+    measure = _MEASURE.fullmatch(label)
+    is_one = measure is None or measure[1] == "1" or UNIT.fullmatch(f" {measure[2]}s") is None
+    return label if is_one else f"{label}s"
+
+
 def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], language: Language) -> str:
     if statement is None:
         return ""
     before, behind, counted = statement.before, statement.behind, statement.counted
-    label, words = listed[0]["answer"]["label"], language.statements
+    label, words = _with_unit(listed[0]["answer"]["label"]), language.statements
     has_words = any(map(str.isalpha, label))
     if statement.behind in words.measured and not has_words:
         return ""
@@ -56,7 +65,7 @@ def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], lan
     if statement.in_time_or_place:
         label = f"{words.preposition(label, is_date(listed[0]['answer']['id']) or label[:1].isdigit())} {words.named(label)}"
     elif not counted:
-        label = words.listed([words.named(answer["answer"]["label"]) for answer in listed])
+        label = words.listed([words.named(_with_unit(answer["answer"]["label"])) for answer in listed])
     if len(listed) > 1:
         if statement.in_time_or_place or counted:
             return ""
@@ -77,7 +86,8 @@ def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], lan
 
 
 def _neutral(listed: Sequence[RankedAnswer], language: Language) -> str:
-    named = language.statements.listed([language.statements.named(own["answer"]["label"]) for own in listed])
+    words = language.statements
+    named = words.listed([words.named(_with_unit(own["answer"]["label"])) for own in listed])
     return f"the answers are {named}" if len(listed) > 1 else f"the answer is {named}"
 
 
