@@ -91,13 +91,10 @@ def dialogues(bench: Bench) -> Figures:
         if not is_right(turn, own.treatment):
             best = [answer["answer"]["label"] for answer in turn["pred_answers"][:1]]
             print(f"  {half}: {own.utterance!r}: {turn.get('act', '')} {best}, not {own.treatment}")
-    bench.compare(
-        "written dialogues", ("half",), _COLUMNS, {(half,): {"embedded": own} for half, own in figures.items()}
-    )
-    print(
-        f"a turn takes {1000 * seconds[0]:.0f} ms with talk, {1000 * seconds[1]:.0f} ms without (median of 20 questions asked before)"
-    )
-    return {**figures["judge"], "seconds_with_talk": seconds[0], "seconds_without": seconds[1]}
+    bench.compare("written dialogues", ("half",), _COLUMNS, {(): figures})
+    times = {"in a conversation": (1000 * seconds[0], "{:.0f}"), "answered alone": (1000 * seconds[1], "{:.0f}")}
+    bench.report("milliseconds of a turn that was asked before, median of 20", times)
+    return {**figures, "seconds": seconds}
 
 
 def _seconds(pipeline: Pipeline) -> tuple[float, float]:

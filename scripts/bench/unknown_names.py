@@ -29,6 +29,7 @@ from .harness import Bench, Figures, Spec, run
 
 _PARTS = {"chosen by": ("train", "dev", "natural-dev"), "measured": ("test", "natural", "natural-fresh")}
 _MOST = 100  # questions of a set
+_EACH = 3  # unknown names in the place of a known one
 _SURE = 0.5  # probability of an answer
 _SEED = 11
 _INSTANCE_OF = 31
@@ -91,9 +92,10 @@ def _renamed(pipeline: Pipeline, parts: Sequence[str], names: _UnknownNames) -> 
             first = conversation["questions"][0]
             (turn,) = pipeline.run([{"conv_id": "own", "questions": [first]}], SOURCES)[0]["questions"]
             for item, name in list(_named(kb, turn))[:1]:
-                unknown = names.take(kb.objects(item, _INSTANCE_OF))
-                if unknown is not None:
-                    yield _Renamed(turn["question"].replace(name, unknown), unknown, turn)
+                for _ in range(_EACH):
+                    unknown = names.take(kb.objects(item, _INSTANCE_OF))
+                    if unknown is not None:
+                        yield _Renamed(turn["question"].replace(name, unknown), unknown, turn)
 
 
 def unknown_names(bench: Bench) -> Figures:
