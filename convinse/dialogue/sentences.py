@@ -9,7 +9,7 @@ from ..language.language import Language
 from ..language.statements import AnswerStatement, statement_of, verdict_of
 from ..language.text import fold
 from ..records.conversation import RankedAnswer, Turn
-from ..records.literals import is_date
+from ..records.literals import is_date, is_number
 from ..records.units import UNIT
 
 _ADDED = re.compile(r" \([^()]*\)(?=\W*$)")  # what the question is about, where its own words do not say so
@@ -56,8 +56,9 @@ def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], lan
     before, behind, counted = statement.before, statement.behind, statement.counted
     label, words = _with_unit(listed[0]["answer"]["label"]), language.statements
     has_words = any(map(str.isalpha, label))
-    if statement.behind in words.measured and not has_words:
-        return ""
+    is_measure = has_words and (is_number(listed[0]["answer"]["id"]) or any(map(str.isdigit, label)))
+    if statement.behind in words.measured and not is_measure:
+        return ""  # "he is Gloria Stuart old"
     if counted and not has_words:
         if label == "1" and not counted.endswith("s"):
             return ""
