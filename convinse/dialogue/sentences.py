@@ -64,7 +64,9 @@ def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], lan
             return ""
         label = f"{label} {counted.removesuffix('s') if label == '1' else counted}"
     if statement.in_time_or_place:
-        label = f"{words.preposition(label, is_date(listed[0]['answer']['id']) or label[:1].isdigit())} {words.named(label)}"
+        is_date_or_year = is_date(listed[0]["answer"]["id"]) or label[:1].isdigit()
+        says_where = label.split()[0] in words.prepositions  # "above a chalk pit"
+        label = label if says_where else f"{words.preposition(label, is_date_or_year)} {words.named(label)}"
     elif not counted:
         label = words.listed([words.named(_with_unit(answer["answer"]["label"])) for answer in listed])
     if len(listed) > 1:
