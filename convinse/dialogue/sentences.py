@@ -74,6 +74,9 @@ def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], lan
             return ""
         behind = words.plural(behind) if statement.verb_behind else behind
         before = f"{before[:-3]} are" if before.endswith(" is") else before
+    verb, _, rest = behind.partition(" ")
+    if not before and verb in words.being and rest[:1].isupper() and label[:1].islower():
+        return f"{rest} {verb} {label}"  # "who is Leonardo DiCaprio": an American actor
     time = listed[0].get("time", "") if len(listed) == 1 else ""
     is_open = time.startswith(("since", "until")) and time.split()[-1] not in f"{before} {behind}"
     return "".join(
