@@ -7,7 +7,7 @@ import pytest
 
 from case_tables import each_case
 from convinse import HeterogeneousAnswering, Pipeline, load_config
-from convinse.records.conversation import SpokenReply
+from convinse.records.replies import SpokenReply
 from convinse.session import NextQuestion, ask_together
 from convinse.support.errors import ConfigError, DataError, ModuleError
 from convinse.testing import without

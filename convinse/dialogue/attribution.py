@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from ..heterogeneous_answering.base import HeterogeneousAnswering
 from ..language.text import fold
-from ..records.conversation import RankedAnswer, Reason, Turn
+from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Evidence
+from ..records.replies import Reason
 
 _TRIED = 5  # evidences left out alone
 _LOSS = 0.05  # of the answer's probability; read on train, dev and natural-dev

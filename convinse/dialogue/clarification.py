@@ -9,8 +9,9 @@ from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.question_names import written_names
 from ..language.language import Language
 from ..language.text import fold
-from ..records.conversation import Clarification, PossibleMeaning, Turn
+from ..records.conversation import Turn
 from ..records.evidence import Entity
+from ..records.replies import Clarification, PossibleMeaning
 from ..records.representation import QuestionEntity
 from ..resources import Resources
 

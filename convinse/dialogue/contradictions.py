@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from ..language.property_names import PropertyLabel, PropertyNames
-from ..records.conversation import Contradiction, Turn
+from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence
 from ..records.facts import fact_of
 from ..records.literals import is_date, is_number
 from ..records.periods import Period
+from ..records.replies import Contradiction
 
 _DIGIT = re.compile(r"\d").search
 _SAME_UNIT = 2  # a larger quotient of values is that of their units

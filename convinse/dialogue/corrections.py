@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.text import fold
-from ..records.conversation import Meaning, Turn
+from ..records.conversation import Turn
 from ..records.evidence import Entity, unique_entities
+from ..records.replies import Meaning
 from ..resources import Resources
 from .clarification import is_of_class, with_topic
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from ..config import resolve
 from ..heterogeneous_answering.abstention import foreign
 from ..question_understanding.base import history_turn
-from ..records.conversation import Meaning, Turn
+from ..records.conversation import Turn
+from ..records.replies import Meaning
 from ..resources import Resources
 from .acts import QUESTION, TALK_MODEL, ActModel, read_acts
 from .clarification import ask_for_meaning, ask_for_topic, chosen, missing_topic, name_of, with_topic

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..heterogeneous_answering.base import HeterogeneousAnswering
-from ..records.conversation import Confidence, Turn
+from ..records.conversation import Turn
+from ..records.replies import Confidence
 from ..resources import Resources
 from .attribution import attribute
 from .contradictions import contradictions
@@ -22,7 +23,7 @@ def add_replies(
     sources: Sequence[str],
     resources: Resources,
 ) -> None:
-    """Write into answered turns what `records.conversation.SpokenReply` has.
+    """Write into answered turns what `records.replies.SpokenReply` has.
 
     Args:
         answering: answered these turns just now.

@@ -14,6 +14,7 @@ from ..support.errors import DataError, nearest, one_line
 from ..support.jsonlines import JSON_ERRORS
 from ..support.limits import LONGEST_QUESTION
 from .evidence import SOURCES, Entity, Evidence, check_evidence, normalize_source
+from .replies import Clarification, Meaning, SpokenReply
 from .representation import QuestionEntity, Representation
 
 
@@ -67,47 +68,6 @@ class HistoryPart(_EarlierWords, total=False):
     score: float
 
 
-class _CountedReason(TypedDict):
-    evidence: int
-    without: str
-    probability: float
-
-
-class Reason(_CountedReason, total=False):
-    """An evidence that the best answer of a turn rests on, by its place in `top_evidences`.
-
-    Without it the best answer is `without` (empty: none), and the turn's own has this `probability`. `together`: only without all
-    evidences that name the answer, since several say the same.
-    """
-
-    together: bool
-
-
-class Contradiction(TypedDict):
-    """What an evidence of another source says in the place of the best answer."""
-
-    answer: Entity
-    evidence: int
-
-
-Confidence = Literal["likely", "perhaps", "not known"]
-
-
-class SpokenReply(TypedDict, total=False):
-    """What a conversation adds to an answered turn, for people: see `convinse.dialogue`.
-
-    `attribution`: the evidences that its best answer rests on, best first. `contradiction`: the other values that sources give.
-    `sentence`: the answer as a sentence; `[2]` is the second of the evidences of the best answer. `confidence`: how probable the
-    answer is, in words. `follow_ups`: questions that may be asked next.
-    """
-
-    attribution: list[Reason]
-    contradiction: list[Contradiction]
-    sentence: str
-    confidence: Confidence
-    follow_ups: list[str]
-
-
 class TokenCount(TypedDict):
     """The tokens that a language model read and wrote for a turn, as its server counts them."""
 
@@ -143,28 +103,6 @@ class Abstention(TypedDict):
     """Why a turn is better left without an answer; the answers that it has are suggestions."""
 
     reason: str
-
-
-class PossibleMeaning(TypedDict):
-    """A meaning that a question may have."""
-
-    id: str
-    label: str
-    description: str
-
-
-class Clarification(TypedDict):
-    """A question back, and the meanings to choose from; without any, what is meant is to be named."""
-
-    question: str
-    choices: list[PossibleMeaning]
-
-
-class Meaning(TypedDict):
-    """The item that a person said a name means."""
-
-    name: str
-    item: Entity
 
 
 class Turn(Understanding, SpokenReply, total=False):

@@ -4,7 +4,7 @@ import pytest
 
 from convinse import Pipeline, load_config
 from convinse.dialogue.reply import confidence
-from convinse.records.conversation import SpokenReply
+from convinse.records.replies import SpokenReply
 from convinse.session import NextQuestion, ask_together
 
 KEYS = set(SpokenReply.__annotations__)
