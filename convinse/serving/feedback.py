@@ -11,6 +11,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from ..dialogue.dialogue import remembered
 from ..records.conversation import Conversation, Turn
 from ..records.feedback import AnsweredQuestion, Feedback, read_feedback
 from ..support.errors import DataError
@@ -55,16 +56,19 @@ def check_feedback_file(path: Path) -> None:
 
 
 def _rated(name: str, conversation: Conversation, body: FeedbackRequest) -> Feedback:
-    """Raise `HTTPException` (400) for a turn that the conversation does not have."""
+    """Raise `HTTPException` (400) for a turn that the conversation does not have, and for talk."""
     turns = conversation["questions"]
     numbers = [turn.get("turn", place) for place, turn in enumerate(turns)]
     if body.turn not in numbers:
         raise HTTPException(400, f"turn: the conversation has no turn {body.turn}")
     place = numbers.index(body.turn)
+    rated = next(remembered(turns[place : place + 1]), None)
+    if rated is None:
+        raise HTTPException(400, f"turn: {body.turn} asks nothing that can be rated")
     return Feedback(
         conversation=hashlib.sha256(name.encode()).hexdigest()[:_CHECKSUM],
-        history=[_answered(turn) for turn in turns[:place]],
-        rated=_answered(turns[place]),
+        history=[_answered(turn) for turn in remembered(turns[:place])],
+        rated=_answered(rated),
         rating=body.rating,
         answer=" ".join(body.answer.split()),
         comment=body.comment,

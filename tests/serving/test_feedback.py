@@ -59,6 +59,16 @@ def test_ratings_of_files_and_of_turns_that_are_not_there_are_refused(port, file
     assert not file.exists()
 
 
+def test_what_is_rated_is_the_question_that_was_answered(port, file):
+    path = begun(port)
+    for said in (QUESTIONS[0], "thanks", "no, Jaws"):
+        turn_of(port, path, said)
+    assert "asks nothing" in rate(port, path, 400, turn=1, rating="up")
+    rate(port, path, turn=2, rating="up")
+    (kept,) = read_feedback(file)
+    assert (kept.rated.question, kept.history) == ("who directed Jaws?", [AnsweredQuestion(QUESTIONS[0], [CAMERON])])
+
+
 def test_a_file_that_is_full_takes_nothing_more(port, file, monkeypatch):
     monkeypatch.setattr("convinse.serving.feedback.MOST_BYTES", 1000)
     path = begun(port)

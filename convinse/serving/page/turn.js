@@ -23,7 +23,7 @@ export function turnView(entry, number, actions) {
   if (turn && !pending) {
     parts.push(
       nextQuestions(turn, actions),
-      feedback(turn, actions.rate),
+      isTalk(turn) ? null : feedback(turn, actions.rate),
       element(
         "div",
         { class: "actions" },
