@@ -285,6 +285,7 @@ def _shown_reasons(turn: Turn) -> list[str]:
     for reason in turn.get("attribution", []):
         evidence = turn["top_evidences"][reason["evidence"]]
         left_out = "without it and all that say the same" if reason.get("together") else "without it"
-        rest = f"{reason['without'] or 'no answer'}, its own {reason['probability']:.2f}"
+        is_same = reason["without"] == turn["pred_answers"][0]["answer"]["label"]
+        rest = f"{reason['probability']:.2f}" if is_same else reason["without"] or "no answer"
         lines.append(f"rests on [{evidence['source']}] {evidence['evidence_text']}; {left_out}: {rest}")
     return lines

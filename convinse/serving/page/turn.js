@@ -132,10 +132,11 @@ function reasons(turn, places) {
   const evidences = turn.top_evidences ?? [];
   const named = (place) => (places.includes(place) ? `[${places.indexOf(place) + 1}]` : words(shortened(evidences[place]?.evidence_text ?? "", 120)));
   const all = turn.attribution ?? [];
-  const would = (without) => [" the answer would be ", without ? words(without) : "none", "."];
+  const best = turn.pred_answers?.[0]?.answer.label;
+  const would = ({ without, probability }) => (without === best ? ` it would be ${percent(probability)} probable.` : [" the answer would be ", without ? words(without) : "none", "."]);
   const lines = all[0]?.together
-    ? [element("li", {}, "It rests on ", all.map(({ evidence }, number) => [number ? " and " : "", named(evidence)]), ": without all that say the same", would(all[0].without))]
-    : all.map(({ evidence, without }) => element("li", {}, "It rests on ", named(evidence), ": without it", would(without)));
+    ? [element("li", {}, "It rests on ", all.map(({ evidence }, number) => [number ? " and " : "", named(evidence)]), ": without all that say the same", would(all[0]))]
+    : all.map((reason) => element("li", {}, "It rests on ", named(reason.evidence), ": without this", would(reason)));
   const rivals = (turn.contradiction ?? []).map(({ answer, evidence }) =>
     element("li", { class: "rival" }, `But the ${SOURCES[evidences[evidence]?.source]?.toLowerCase() ?? "other source"} says `, words(answer.label), ": ", words(evidences[evidence]?.evidence_text ?? ""), "."),
   );
