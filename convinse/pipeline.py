@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import logging
+import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from .config import Config
+from .config import Config, load_config
 from .dialogue.dialogue import Dialogue
 from .dialogue.reply import add_replies
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
@@ -43,7 +44,7 @@ class Pipeline:
     while it ranked the evidences of the same turns. One thread uses a pipeline at a time.
 
     Args:
-        config: names the modules; each is built from it.
+        config: names the modules; each is built from it. A name or path is read as `load_config` does.
         use_gold_answers: whether earlier turns count with their gold answers; `run` may say otherwise.
         qu, ers, ha: modules to use instead of the named ones; they keep what they have opened.
         resources: what the modules share; its owner closes it. By default the pipeline has its own, and `close`, or the end
@@ -52,7 +53,7 @@ class Pipeline:
 
     def __init__(
         self,
-        config: Config,
+        config: Config | str | os.PathLike[str] = "config.yml",
         use_gold_answers: bool = True,
         *,
         qu: QuestionUnderstanding | None = None,
@@ -60,10 +61,10 @@ class Pipeline:
         ha: HeterogeneousAnswering | None = None,
         resources: Resources | None = None,
     ) -> None:
-        self.config = config
+        self.config = config if isinstance(config, Config) else load_config(config)
         self.use_gold_answers = use_gold_answers
         self._is_owner = resources is None
-        self.resources = resources or Resources(config)
+        self.resources = resources or Resources(self.config)
         self._given = qu, ers, ha
         self._build_stages()
         self.dialogue = Dialogue(self.resources)
@@ -158,14 +159,14 @@ class Pipeline:
             self.close()
         return done
 
-    def ask(self, questions: Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Conversation:
-        """Answer the questions of one conversation; earlier turns count with their predicted answers."""
+    def ask(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Conversation:
+        """Answer a question, or those of one conversation; earlier turns count with their predicted answers."""
         return {"conv_id": "ask", "questions": list(self.turns(questions, sources))}
 
-    def turns(self, questions: Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Iterator[Turn]:
+    def turns(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Iterator[Turn]:
         """As `ask`: the turns, each as soon as it is answered and before the next is begun."""
         session = self.session(sources)
-        for question in questions:
+        for question in [questions] if isinstance(questions, str) else questions:
             yield session.ask(question)
 
     def session(

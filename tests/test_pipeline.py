@@ -138,6 +138,13 @@ def test_the_default_pipeline_answers_a_follow_up():
     assert "16 August 1954" in supporting["evidence_text"]
 
 
+def test_a_pipeline_takes_the_name_of_a_configuration_and_a_single_question():
+    with Pipeline("lexical.yml") as pipeline:
+        assert pipeline.config == load_config("lexical.yml")
+        (turn,) = pipeline.ask("Who directed the film Titanic?", "kb")["questions"]
+    assert turn["pred_answers"][0]["answer"]["label"] == "James Cameron"
+
+
 def test_the_turns_of_a_conversation_come_as_they_are_answered():
     """The same as all at once; before a turn is asked for, nothing of it is understood."""
     questions = ["Who directed the film Titanic?", "When was he born?"]
