@@ -76,7 +76,7 @@ def _of_item(
         own = {*kb.objects(item["id"], number), *literals}
         if len(own) > _VALUES or own & known:
             continue
-        question = wording.format(kb.label(item["id"]))
+        question = wording.format(language.statements.named(kb.label(item["id"])))
         mentions = linker.link(question)
         if len(mentions) == 1 and mentions[0].candidates[0].id == item["id"]:
             yield question

@@ -5,7 +5,8 @@
 First questions of conversations over the embedded data in which a person, a work or the like is named. The name is changed into that of
 something of the same class in wikidata-27k that neither the embedded knowledge base nor a page has: what is asked makes sense, and
 nothing can answer it. "false": an answer above .5 that is not marked as unknown; "names it": the reason names what is unknown. Beside
-them are the same questions with their own names. Nothing was chosen on the questions of `measured`.
+them are the same questions with their own names. What counts as unknown was chosen on the questions of `chosen by`; what was answered falsely
+among the first 46 of `measured` had been read before.
 """
 
 import random
