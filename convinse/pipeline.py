@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, Literal
 
 from .config import Config, load_config
+from .dialogue.answered_turns import add_replies
 from .dialogue.dialogue import Dialogue
-from .dialogue.reply import add_replies
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
 from .heterogeneous_answering.base import HeterogeneousAnswering, answer

@@ -38,19 +38,21 @@ def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources:
         turns: with answers; turns that abstain are passed over.
         sources: of the turns.
     """
-    asked = [turn for turn in turns if turn["pred_answers"] and "abstained" not in turn]
-    if not answering.can_answer_again or not asked:
+    answered = [turn for turn in turns if turn["pred_answers"] and "abstained" not in turn]
+    if not answering.can_answer_again or not answered:
         return
-    tried = [_supporting(turn) for turn in asked]
+    tried = [_supporting(turn) for turn in answered]
     alone = [[frozenset([place]) for place in places] for places in tried]
-    for turn, places, outcomes in zip(asked, tried, _without(answering, asked, alone, sources), strict=True):
+    for turn, places, outcomes in zip(answered, tried, _without(answering, answered, alone, sources), strict=True):
         reasons = [
             Reason(evidence=place, without=own.label, probability=own.probability)
             for place, own in zip(places, outcomes, strict=True)
             if _matters(turn, own)
         ]
         turn["attribution"] = sorted(reasons, key=lambda reason: reason["probability"])[:_SHOWN]
-    shared = [(turn, places) for turn, places in zip(asked, tried, strict=True) if not turn["attribution"] and places]
+    shared = [
+        (turn, places) for turn, places in zip(answered, tried, strict=True) if not turn["attribution"] and places
+    ]
     unexplained = [turn for turn, _ in shared]
     groups = [_naming(turn) for turn in unexplained]
     left_out = [

@@ -112,10 +112,10 @@ def chosen(reply: str, choices: list[PossibleMeaning], kb: KnowledgeBase, langua
 
 
 def is_of_class(item: str, wanted: str, kb: KnowledgeBase, language: Language) -> bool:
-    """Return True if an item is what folded words say: of the class of their last noun; a year or a name among them must be told of it."""
+    """Return True if an item is what folded words say: of the class of their last noun; its description must have a year or a name among them."""
     types, words = language.answer_types, wanted.split()
     classes = kb.types(item)
-    told = set(fold(f"{kb.label(item)} {kb.description(item)} {' '.join(classes)}").split())
-    is_class = words[-1] in told or not types.noun_types(words[-1]).isdisjoint(types.heads(classes))
-    before = set(words[:-1]) - language.words.stop_words - told
+    description = set(fold(f"{kb.label(item)} {kb.description(item)} {' '.join(classes)}").split())
+    is_class = words[-1] in description or not types.noun_types(words[-1]).isdisjoint(types.heads(classes))
+    before = set(words[:-1]) - language.words.stop_words - description
     return is_class and not any(word.isdigit() or not language.common.has(word) for word in before)

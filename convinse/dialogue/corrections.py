@@ -39,14 +39,16 @@ def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
         resources: the knowledge base, linker and language.
     """
     language = resources.language
-    meant = language.talk.taking_back.sub("", utterance.strip())
-    meant = language.talk.put_right.sub("", meant).strip(" .!?,") or utterance
-    types, spoken = language.answer_types, fold(meant).split()
-    goes_on = Corrected(meant, [], False)
-    if types.asks_what(meant) or types.is_existential(meant) or len(spoken) > _LONGEST:
+    words_put_right = language.talk.taking_back.sub("", utterance.strip())
+    words_put_right = language.talk.put_right.sub("", words_put_right).strip(" .!?,") or utterance
+    types, spoken = language.answer_types, fold(words_put_right).split()
+    goes_on = Corrected(words_put_right, [], False)
+    if types.asks_what(words_put_right) or types.is_existential(words_put_right) or len(spoken) > _LONGEST:
         return goes_on
-    wanted = language.words.without_article(fold(meant))
-    is_small = meant[1:].islower() and language.words.articles.union(language.words.pointing).issuperset(spoken[:1])
+    wanted = language.words.without_article(fold(words_put_right))
+    is_small = words_put_right[1:].islower() and language.words.articles.union(language.words.pointing).issuperset(
+        spoken[:1]
+    )
     is_class = all(
         word.isdigit()
         or word in language.words.common
@@ -54,17 +56,17 @@ def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
         or (is_small and language.common.has(word))
         for word in wanted.split()
     )
-    if is_class or language.talk.other_one.search(meant):
+    if is_class or language.talk.other_one.search(words_put_right):
         if wanted.split()[:1] and spoken[0] in language.talk.before_times:
             return goes_on
         rival = _rival(wanted, last, resources)
         if rival is not None:
             return Corrected(last["question"], [rival], True)
         if spoken[0] not in language.words.possessive and spoken[0] not in ("his", "her"):
-            return Corrected("", [], True, meant)
+            return Corrected("", [], True, words_put_right)
     if spoken[0] in language.talk.before_times:
         return goes_on
-    question = _with_name(last, _owned(meant, last, resources), resources)
+    question = _with_name(last, _owned(words_put_right, last, resources), resources)
     return goes_on if question is None else Corrected(question, [], True)
 
 
@@ -84,12 +86,14 @@ def _rival(wanted: str, last: Turn, resources: Resources) -> Meaning | None:
     kb, language = resources.kb, resources.language
     if "representation" not in last:
         return None
-    own = last["representation"]
-    understood = {item["id"] for item in (*own["entities"], *own["context"])}
+    representation = last["representation"]
+    understood = {item["id"] for item in (*representation["entities"], *representation["context"])}
     is_any = language.talk.other_one.search(wanted) is not None
-    names = dict.fromkeys(candidate["question_word"] for candidate in own["candidates"] if candidate["score"] > 0.1)
+    names = dict.fromkeys(
+        candidate["question_word"] for candidate in representation["candidates"] if candidate["score"] > 0.1
+    )
     for name in names:
-        linked = [candidate["item"] for candidate in own["candidates"] if candidate["question_word"] == name]
+        linked = [candidate["item"] for candidate in representation["candidates"] if candidate["question_word"] == name]
         known: Sequence[Entity] = [kb.entity(candidate.id) for candidate in kb.candidates(fold(name))]
         for item in unique_entities([*linked, *known]):
             if item["id"] not in understood and (is_any or is_of_class(item["id"], wanted, kb, language)):

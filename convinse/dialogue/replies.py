@@ -6,16 +6,17 @@ from collections.abc import Sequence
 
 from ..config import LIVE
 from ..documents.index import DocumentIndex
+from ..language.statement_words import StatementWords
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import shown_citation
 from ..resources import Resources
+from .answered_turns import confidence
 from .examples import examples_of
 
 LEAST = 0.02  # probability of an answer that is worth naming
 _LONGEST_EVIDENCE = 300  # characters
 _SHOWN = 5
 _EXAMPLES = 3
-_SURE, _LIKELY, _POSSIBLE = 0.9, 0.6, 0.3
 _FIXED = {
     "greeting": "Hello. What would you like to know?",
     "thanks": "You are welcome.",
@@ -47,11 +48,6 @@ def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resour
     return {"denial": _alternatives, "doubt": _doubt, "reason": _reason, "repeat": _repeat}[act](last)
 
 
-def listed(names: Sequence[str], word: str = "and") -> str:
-    """Names in a row: "a, b and c"."""
-    return " ".join([", ".join(names[:-1]), word, names[-1]]) if len(names) > 1 else "".join(names)
-
-
 def _percent(score: float) -> str:
     return f"{100 * score:.0f} %"
 
@@ -67,7 +63,11 @@ def _shown(last: Turn) -> list[RankedAnswer]:
 
 def _alternatives(last: Turn) -> str:
     rest = [own for own in last["pred_answers"] if own not in _shown(last) and own["score"] >= LEAST][: _EXAMPLES - 1]
-    return f"Then perhaps {listed(_named(rest), 'or')}." if rest else "Then I do not know: no other answer is likely."
+    return (
+        f"Then perhaps {StatementWords.listed(_named(rest), 'or')}."
+        if rest
+        else "Then I do not know: no other answer is likely."
+    )
 
 
 def _doubt(last: Turn) -> str:
@@ -75,16 +75,7 @@ def _doubt(last: Turn) -> str:
     name, score = best["answer"]["label"], best["score"]
     if "abstained" in last:
         return f"No: {last['abstained']['reason']}. {name} is a guess ({_percent(score)})."
-    surely = (
-        "Quite sure"
-        if score >= _SURE
-        else "Rather sure"
-        if score >= _LIKELY
-        else "Not very sure"
-        if score >= _POSSIBLE
-        else "No"
-    )
-    return f"{surely}: {name} is {_percent(score)} probable.{_evidence(last)}"
+    return f"{confidence(last).capitalize()}: {name} is {_percent(score)} probable.{_evidence(last)}"
 
 
 def _reason(last: Turn) -> str:
@@ -109,12 +100,14 @@ def _evidence(last: Turn) -> str:
 def _repeat(last: Turn) -> str:
     names = [own["answer"]["label"] for own in _shown(last)]
     guess = ", at best; no answer is sure" if "abstained" in last else ""
-    return f"{listed(names)}{guess}."
+    return f"{StatementWords.listed(names)}{guess}."
 
 
 def _help(resources: Resources) -> str:
     questions = [own.questions[0] for own in examples_of(resources)][:_EXAMPLES]
-    examples = f", such as {listed([f'“{question}”' for question in questions], 'or')}" if questions else ""
+    examples = (
+        f", such as {StatementWords.listed([f'“{question}”' for question in questions], 'or')}" if questions else ""
+    )
     return (
         f"Ask a question{examples}. Then ask on (“when was she born?”), “why?”, “are you sure?”, or say what you meant."
     )
@@ -126,4 +119,4 @@ def _known(sources: Sequence[str], resources: Resources) -> str:
         more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
         return f"Answers are from your files: {', '.join(files[:_SHOWN])}{more}."
     live = ", looked up when you ask" if resources.config.kb_path == LIVE else ""
-    return f"Answers are from {listed([_SOURCES[source] for source in sources])}{live}."
+    return f"Answers are from {StatementWords.listed([_SOURCES[source] for source in sources])}{live}."

@@ -85,9 +85,9 @@ class StatementWords:
         return f"the {answer}" if is_bare and (capitals & self.with_article or answer.endswith(" team")) else answer
 
     @staticmethod
-    def listed(names: Sequence[str]) -> str:
+    def listed(names: Sequence[str], word: str = "and") -> str:
         """Names as a list: A, B and C."""
-        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
     @staticmethod
     def plural(behind: str) -> str:

@@ -75,13 +75,14 @@ _OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "
 
 
 def _keep_talk(known: Turn, turn: Turn) -> None:
-    """Keep what talk about a turn needs: how it was said, and the first evidence of its best answer."""
+    """Keep what talk about a turn needs: how it was said, and the first evidence that its best answer rests on."""
     for key in _OF_TALK:
         if key in turn:
             known[key] = turn[key]  # type: ignore[literal-required]
     if "parts" in turn:
         known["parts"] = [history_turn(part, use_gold_answers=False) for part in turn["parts"]]
-    places = [place for ranked in turn.get("pred_answers", [])[:1] for place in ranked.get("evidences", [])[:1]]
+    reasons = [reason["evidence"] for reason in turn.get("attribution", [])]
+    places = reasons or [place for ranked in turn.get("pred_answers", [])[:1] for place in ranked.get("evidences", [])]
     if places:
         known["top_evidences"] = [turn["top_evidences"][places[0]]]
 

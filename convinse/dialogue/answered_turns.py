@@ -13,7 +13,7 @@ from .contradictions import contradictions
 from .follow_ups import follow_ups
 from .sentences import sentence_of
 
-_LIKELY = 0.7  # least probability; of dev and natural-dev 91 % of the answers above it are right, 49 % of the others
+_LIKELY = 0.7  # least probability; of dev and natural-dev about nine in ten of the answers above it are right, half of the others
 
 
 def add_replies(

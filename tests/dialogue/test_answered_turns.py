@@ -3,7 +3,7 @@
 import pytest
 
 from convinse import Pipeline, load_config
-from convinse.dialogue.reply import confidence
+from convinse.dialogue.answered_turns import confidence
 from convinse.records.replies import SpokenReply
 from convinse.session import NextQuestion, ask_together
 
