@@ -9,7 +9,7 @@ import convinse
 project = "convinse"
 author = "the convinse developers"
 version = release = convinse.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_external_toc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_external_toc"]
 external_toc_path = "_toc.yml"
 exclude_patterns = ["figures"]
 
@@ -23,6 +23,8 @@ autodoc_typehints_format = "short"
 add_module_names = False
 # types in signatures: many are on no page, and their names lead there where they are; links of the pages are checked
 nitpick_ignore_regex = [("py:.*", ".*")]
+
+copybutton_prompt_text = "$ "
 
 html_theme = "furo"
 html_title = "convinse"

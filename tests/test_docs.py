@@ -94,8 +94,9 @@ def test_the_session_of_the_python_page_goes_on(workdir, capsys):
     assert "\n16 August 1954 / " in printed
 
 
-def test_the_chat_of_the_page_is_what_is_printed(workdir, capsys, monkeypatch):
-    asked, answer, *rest = block("docs/ask.md", "text").splitlines()
+@pytest.mark.parametrize("name", ["docs/ask.md", "docs/index.md"])
+def test_the_chat_of_the_page_is_what_is_printed(name, workdir, capsys, monkeypatch):
+    asked, answer, *rest = block(name, "text").splitlines()
     monkeypatch.setattr(sys, "stdin", io.StringIO(asked.removeprefix("> ")))
     assert main(["chat", "--quiet"]) == 0
     printed = capsys.readouterr().out.splitlines()

@@ -31,10 +31,15 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 _PART = re.compile(r"<!-- (figures|headline|commands|keys) ([^>]*?) -->\n(.*?)<!-- end -->", re.DOTALL)
 _WIDTH = 100
 _HEADLINE = ("P@1", "MRR", "Hit@5", "presence")
-_CONFIGURATIONS = {
-    "config.yml": "with both embedded models", "small.yml": "with the small one alone",
-    "lexical.yml": "ranked by BM25, answered without a reader",
-}  # fmt: skip
+# row of README.md's table -> part of the figures, first cells of its row there
+_ROWS = {
+    "130 typed the way people type (`natural`)": ("natural", "config.yml", "predicted"),
+    "157 more of that kind, written later (`natural-fresh`)": ("fresh", "config.yml", "predicted"),
+    "270 of the test part": ("histories", "test", "config.yml", "gold"),
+    "the same with the small model alone (`small.yml`)": ("histories", "test", "small.yml", "gold"),
+    "the same by BM25, without a reader (`lexical.yml`)": ("histories", "test", "lexical.yml", "gold"),
+    "the same from `kb_text_info`, the command above": ("sources", "kb_text_info"),
+}
 _BUSY = 0.5  # load of other programs for each core from which figures are not those of the machine
 
 
@@ -61,23 +66,16 @@ def _figures(words: list[str]) -> str:
 
 
 def _headline(words: list[str]) -> str:
-    """The figures of the embedded test questions, and of questions as people type them, with predicted answers before them."""
+    """Return README.md's table: people's questions with predicted answers of earlier turns, then the test part with gold ones."""
     measured = json.loads((DOCS / "figures" / f"{words[0]}.json").read_text(encoding="utf-8"))
-
-    def cells(part: str, *row: str) -> list[str]:
+    lines = [f"| questions | {' | '.join(_HEADLINE)} |", f"|---|{'---:|' * len(_HEADLINE)}"]
+    for label, (part, *start) in _ROWS.items():
         table = measured[part]["tables"][0]
-        found = next(own for own in table["rows"] if tuple(own[: len(row)]) == row)
-        return [found[table["columns"].index(name)] for name in _HEADLINE]
-
-    lines = [f"| | {' | '.join(_HEADLINE)} |", f"|---|{'---:|' * len(_HEADLINE)}"]
-    for configuration, name in _CONFIGURATIONS.items():
-        lines.append(
-            f"| {name} (`{configuration}`) | {' | '.join(cells('histories', 'test', configuration, 'gold'))} |"
-        )
-    typed = [cells(part, "config.yml", "predicted") for part in ("natural", "fresh")]
-    first, five = (" to ".join(sorted({f"{100 * float(own[place]):.0f}" for own in typed})) for place in (0, 2))
-    line = f"On questions typed the way people type, the first answer is right {first} % of the time, and one of the best five {five} %."
-    return "\n".join([*lines, "", line, ""])
+        row = next((row for row in table["rows"] if row[: len(start)] == start), None)
+        if row is None:
+            raise LookupError(f"{words[0]}.json: part {part} has no row {' '.join(start)}")
+        lines.append(f"| {label} | {' | '.join(row[table['columns'].index(name)] for name in _HEADLINE)} |")
+    return "\n".join([*lines, ""])
 
 
 def _table(shown: Mapping[str, Any]) -> str:
