@@ -282,3 +282,8 @@ def test_the_readme_fits_a_screen_and_leads_on():
 @pytest.mark.parametrize("name", PAGES)
 def test_no_placeholder_is_left(name):
     assert "@@" not in page(name)
+
+
+def test_the_size_of_the_snapshot_is_what_its_manifest_says():
+    manifest = json.loads((ROOT / "convinse/snapshot/kb/manifest.json").read_text())
+    assert f"{manifest['items']:,} Wikidata items with {manifest['facts']:,} facts" in page("docs/results.md")
