@@ -87,6 +87,7 @@ const conversation = (id) => `/v1/conversations/${encodeURIComponent(id)}`;
 export const examples = () => json("/v1/examples");
 export const begin = (value) => json("/v1/conversations", { method: "POST", value });
 export const look = (id) => json(conversation(id));
+export const remove = (id) => answered(conversation(id), { method: "DELETE" });
 export const back = (id) => json(`${conversation(id)}/turns/last`, { method: "DELETE" });
 export const rate = (id, value) => answered(`${conversation(id)}/feedback`, { method: "POST", value });
 export const table = (page, number) => json(`/v1/tables/${encodeURIComponent(page)}/${number}`);
@@ -96,7 +97,7 @@ export const putFile = (id, file) => json(fileOf(id, file.name), { method: "PUT"
 export const removeFile = (id, name) => json(fileOf(id, name), { method: "DELETE" });
 
 /** A cited passage among those around it; the page's address names the conversation. */
-export const passages = (file, text) => json(`${conversation(location.hash.slice(1))}/passages?${new URLSearchParams({ file, text })}`);
+export const passages = (file, text) => json(`${conversation(location.hash.slice(1).split("/")[0])}/passages?${new URLSearchParams({ file, text })}`);
 
 /** The next turn; `told` is called with what the stages give. Raises `RequestError`, or `AbortError` after `signal`. */
 export async function ask(id, value, told, signal) {

@@ -44,8 +44,8 @@ export function shortened(text, most) {
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : String(text);
 }
 
-export function scrollTo(node) {
-  node.scrollIntoView({ behavior: reduced.matches ? "auto" : "smooth", block: "start" });
+export function scrollTo(node, behavior = reduced.matches ? "instant" : "smooth") {
+  node.scrollIntoView({ behavior, block: "start" });
 }
 
 /** A text with its spans marked; places count characters, as the server does, not the halves that JavaScript counts. */
