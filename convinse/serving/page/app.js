@@ -406,7 +406,7 @@ takeKeys({
   stop: () => (state.asking ? state.asking.abort() : state.editing && edit(null)),
 });
 byId("edit-cancel").addEventListener("click", () => edit(null));
-byId("history").addEventListener("toggle", ({ newState }) => newState === "open" && showHistory(state.name, visit, forgetKept));
+byId("history").addEventListener("beforetoggle", ({ newState }) => newState === "open" && showHistory(state.name, visit, forgetKept));
 byId("new").addEventListener("click", fresh);
 byId("export").addEventListener("click", exported);
 takeFile(imported);

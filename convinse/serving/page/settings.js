@@ -37,7 +37,8 @@ function stored(name, value) {
 export function showServer({ known, is_embedded: isEmbedded, configuration, abstain_below: least }) {
   const counts = Object.entries(known).map(([name, count]) => `${count.toLocaleString("en")} ${count === 1 ? name.slice(0, -1) : name}`);
   const own = isEmbedded ? " The facts are from Wikidata; the articles and the example questions were written for this project." : "";
-  byId("known").textContent = counts.length ? `Known here: ${counts.join(", ")}.${own}` : "";
+  const text = counts.length ? `Known here: ${counts.join(", ")}.${own}` : "";
+  for (const node of document.querySelectorAll(".known")) node.textContent = text;
   byId("configuration").textContent = configuration;
   line.min = Math.ceil(least * 20) * 5;
   line.value = Math.max(line.min, stored("threshold") ?? 0);
