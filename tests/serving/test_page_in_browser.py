@@ -202,8 +202,8 @@ def test_conversations_are_kept_renamed_opened_and_deleted(opened, server):
     page.open(f"#{lost}/2").answered(3)  # the old address leads there, too
     page.get_by_role("button", name="Conversations").click()
     assert titles.all_inner_texts() == ["Ships", "who wrote The Lord of the Rings?"]
-    for _ in range(2):
-        page.get_by_role("button", name="Ships", exact=False).last.click()
+    page.get_by_role("button", name="Delete Ships").click()
+    page.get_by_role("button", name="Delete for good? Ships").click()
     assert titles.count() == 1 and page.locator(".turn").count() == 0
 
 
@@ -342,7 +342,9 @@ def chips(page, *names):
 def test_files_are_added_asked_about_cited_and_removed(opened, pipeline, width, scheme):
     with served(create_app(pipeline, ServiceOptions(uploads=True))) as port:
         page = opened(port=port, viewport={"width": width, "height": 900}, color_scheme=scheme)
-        page.set_input_files("#upload", write_files())
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Ask about your own files").click()
+        chooser.value.set_files(write_files())
         chips(page, "museum.md", "tickets.csv")
         page.locator("#notice", has_text="broken.json: cannot be read").wait_for()
         assert page.locator(".example .first").all_inner_texts() == ["What is the price of Adult?"]

@@ -3,14 +3,14 @@
 import * as api from "./api.js";
 import "./access.js";
 import { input, takeKeys, write } from "./composer.js";
-import { announce, button, byId, element, scrollTo, shortened, words } from "./dom.js";
+import { announce, button, byId, notice, said, scrollTo, shortened, words } from "./dom.js";
 import { fileNames, settled, showFiles, takeFiles } from "./files.js";
-import { drop, keep, kept, showHistory } from "./history.js";
+import { drop, keep, kept, named, showHistory } from "./history.js";
 import { showServer, showSources, sources, takeSettings } from "./settings.js";
 import { drawExamples } from "./start.js";
 import { conversationIn, download, takeFile } from "./transfer.js";
 import { placed, told, turnView } from "./turn.js";
-import { drawThreads } from "./understood.js";
+import { drawThreads, takenWords } from "./understood.js";
 
 const state = {
   id: null, // of the conversation at the server; null until the first question, and where the server has lost it
@@ -22,8 +22,6 @@ const state = {
   start: null, // examples, sources and uploads of the server
   examples: null, // of the conversation's files; null: it has none
 };
-const AGAIN = 6; // attempts while the server still ends a turn that was cancelled here
-const PAUSE = 300; // milliseconds between them
 const suggestion = byId("suggestion");
 
 // -- what is shown ----------------------------------------------------------------------------------------------------
@@ -31,7 +29,7 @@ const suggestion = byId("suggestion");
 const shownTurns = new Map(); // from entries to what is drawn of them: an opened evidence stays open
 
 function show() {
-  const taken = takenWords();
+  const taken = takenWords(turnsOf());
   const list = byId("turns");
   state.entries.forEach((entry, place) => {
     const isLast = place === state.entries.length - 1;
@@ -58,16 +56,6 @@ function show() {
   drawThreads();
 }
 
-function takenWords() {
-  const taken = new Map();
-  for (const { turn } of state.entries) {
-    for (const part of turn?.history_used ?? []) {
-      if (part.part === "question") taken.set(part.turn, [...new Set([...(taken.get(part.turn) ?? []), part.text])]);
-    }
-  }
-  return taken;
-}
-
 function changed(entry) {
   entry.version = (entry.version ?? 0) + 1;
   show();
@@ -86,14 +74,6 @@ function showExamples() {
     submit(first);
   });
 }
-
-function notice(text, retry = null, label = "Retry") {
-  const place = byId("notice");
-  place.hidden = text === null;
-  place.replaceChildren(...(text === null ? [] : [element("span", {}, text), " ", retry ? button(label, retry, { class: "quiet small retry" }) : ""]));
-}
-
-const said = (error) => `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}${error.after ? ` (in ${error.after} s)` : ""}`;
 
 // -- what is asked ----------------------------------------------------------------------------------------------------
 
@@ -149,7 +129,8 @@ async function takeBack() {
 const turnsOf = () => state.entries.map(({ turn }) => turn).filter(Boolean);
 
 function store() {
-  keep(state.name, turnsOf(), { sources: sources(), files: fileNames() });
+  if (turnsOf().length) keep(state.name, turnsOf(), { sources: sources(), files: fileNames() });
+  else drop(state.name);
 }
 
 /** Ask what a request says, for an entry; what it had before stays where that fails. */
@@ -193,16 +174,7 @@ async function answer(entry, request) {
 async function asked(request, signal, tell) {
   await settled();
   signal.throwIfAborted();
-  await begun();
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await api.ask(state.id, { ...request, sources: sources() }, tell, signal);
-    } catch (error) {
-      if (error.status !== 409 || attempt === AGAIN) throw error;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
-      signal.throwIfAborted();
-    }
-  }
+  return api.ask(await begun(), { ...request, sources: sources() }, tell, signal);
 }
 
 let beginning = null; // a question and a file may begin the same conversation
@@ -273,8 +245,9 @@ const actions = {
       changed(entry);
       return;
     }
-    edit(null);
-    write(entry.question);
+    if (state.editing) edit(null);
+    if (!input.value) write(entry.question);
+    input.focus();
     show();
     announce("The last question was taken back.");
   },
@@ -290,7 +263,7 @@ const actions = {
     if (!entry.turn) {
       state.entries.pop();
       if (!input.value) write(entry.question);
-    }
+    } else entry.question = entry.turn.question;
     changed(entry);
     input.focus();
   },
@@ -366,17 +339,6 @@ function goTo(number) {
   turn.querySelector("h2").focus({ preventScroll: true });
 }
 
-/** The conversation that the address names, and the number of a turn; null where there is none. */
-function named() {
-  const parts = /^#(conv_[\w-]+)(?:\/(\d+))?$/.exec(location.hash);
-  return parts && { id: parts[1], number: parts[2] ? Number(parts[2]) : null };
-}
-
-function exported() {
-  download({ conv_id: state.name, questions: turnsOf() });
-  announce("The conversation was exported.");
-}
-
 function visit(id) {
   byId("history").hidePopover();
   history.replaceState(null, "", `#${id}`);
@@ -402,13 +364,13 @@ async function imported(file) {
 
 takeKeys({
   submit,
-  last: () => turnsOf().length && actions.edit(state.entries.at(-1)),
+  last: () => turnsOf().length && actions.edit(state.entries.findLast(({ turn }) => turn)),
   stop: () => (state.asking ? state.asking.abort() : state.editing && edit(null)),
 });
 byId("edit-cancel").addEventListener("click", () => edit(null));
 byId("history").addEventListener("beforetoggle", ({ newState }) => newState === "open" && showHistory(state.name, visit, forgetKept));
 byId("new").addEventListener("click", fresh);
-byId("export").addEventListener("click", exported);
+byId("export").addEventListener("click", () => download({ conv_id: state.name, questions: turnsOf() }));
 takeFile(imported);
 window.addEventListener("hashchange", () => {
   const place = named();

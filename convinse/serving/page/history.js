@@ -6,6 +6,12 @@ const PREFIX = "conversation ";
 const MOST = 100; // conversations
 const MOST_LETTERS = 2_000_000; // of all of them; browsers keep about five million
 
+/** The conversation that the address names, and the number of a turn; null where there is none. */
+export function named() {
+  const parts = /^#(conv_[\w-]+)(?:\/(\d+))?$/.exec(location.hash);
+  return parts && { id: parts[1], number: parts[2] ? Number(parts[2]) : null };
+}
+
 function record(key) {
   try {
     const text = localStorage.getItem(key);
@@ -96,19 +102,33 @@ export function showHistory(current, open, remove) {
       item.replaceChildren(form);
       line.select();
     }, { class: "quiet small" });
-    const remover = button(["Delete", hidden(` ${title}`)], () => {
-      if (remover.classList.contains("sure")) {
-        remove(own.id);
-        drop(own.id);
-        again();
-        byId("history").querySelector("button").focus();
-      }
-      remover.classList.add("sure");
-      remover.firstChild.data = "Delete for good?";
-    }, { class: "quiet small" });
+    const remover = confirmed("Delete", title, () => {
+      remove(own.id);
+      drop(own.id);
+      again();
+      byId("import").focus();
+    });
     const item = element("li", {}, opener, rename, remover);
     return item;
   });
   byId("history").querySelector("ul").replaceChildren(...items);
   byId("none-kept").hidden = items.length > 0;
+  const everything = () => {
+    for (const { id } of all()) {
+      remove(id);
+      drop(id);
+    }
+    again();
+  };
+  byId("clear").replaceChildren(items.length ? confirmed("Delete all", "", everything) : "");
+}
+
+/** A button that does something when it is pressed for the second time. */
+function confirmed(text, about, act) {
+  const node = button([text, hidden(` ${about}`)], () => {
+    if (node.classList.contains("sure")) act();
+    node.classList.add("sure");
+    node.firstChild.data = "Delete for good?";
+  }, { class: "quiet small" });
+  return node;
 }

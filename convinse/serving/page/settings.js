@@ -11,7 +11,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 export const sources = () => switches.filter((node) => node.checked).map((node) => node.value).join("_");
 
 /** The least probability of an answer; below it an answer is a guess. */
-export const threshold = () => Number(line.value) / 100;
+export const threshold = () => (Number(line.value) > Number(line.min) ? line.value / 100 : 0); // else the server has said it
 
 export function showSources(names) {
   for (const node of switches) node.checked = names.split("_").includes(node.value);

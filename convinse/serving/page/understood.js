@@ -85,6 +85,17 @@ export function questionText(text, taken) {
   return [...nodes, text.slice(done)];
 }
 
+/** The words of questions that later turns have taken, by the number of the turn. */
+export function takenWords(turns) {
+  const taken = new Map();
+  for (const turn of turns) {
+    for (const part of turn.history_used ?? []) {
+      if (part.part === "question") taken.set(part.turn, [...new Set([...(taken.get(part.turn) ?? []), part.text])]);
+    }
+  }
+  return taken;
+}
+
 const ROUND = 7;
 const LANES = 4;
 
