@@ -113,7 +113,7 @@ function edit(entry) {
   state.editing = entry;
   const behind = entry ? state.entries.length - 1 - state.entries.indexOf(entry) : 0;
   byId("editing").hidden = entry === null;
-  byId("editing-text").textContent = entry ? `Changes question ${state.entries.indexOf(entry) + 1}${behind ? `; what was asked after it is taken back (${behind})` : ""}.` : "";
+  byId("editing-text").textContent = `This changes question ${state.entries.length - behind}${behind ? ` and removes the ${behind === 1 ? "question" : `${behind} questions`} after it` : ""}.`;
   write(entry?.question ?? "");
   input.focus();
 }

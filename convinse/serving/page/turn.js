@@ -76,9 +76,15 @@ function pressed(text, done, give) {
 function copied(turn) {
   const [best] = turn.pred_answers ?? [];
   if (!best) return `${turn.question}\n${told(turn)}`;
-  const said = turn.sentence && !doubt(turn) ? turn.sentence : `${doubt(turn) ? "No sure answer. At best: " : ""}${best.answer.label}`;
+  const said = turn.sentence && !doubt(turn) ? turn.sentence : `${doubt(turn) ? "No sure answer. At best: " : ""}${labelOf(turn)}`;
   const rests = (best.evidences ?? []).map((place, number) => `[${number + 1}] ${turn.top_evidences?.[place]?.evidence_text}`);
   return [turn.question, `${said} (${level(turn)}, ${percent(best.score)})`, ...rests].join("\n");
+}
+
+/** The best answer in words; of a list all that belong to it. */
+function labelOf({ pred_answers: answers }) {
+  const list = answers.filter((answer) => answer.list);
+  return (list.length ? list : answers.slice(0, 1)).map(({ answer }) => answer.label).join(", ");
 }
 
 /** Why the best answer of a turn is a guess; null if it is not. */
@@ -148,10 +154,11 @@ function abstention(turn) {
 }
 
 function best(turn, { answer, score, time, evidences = [] }) {
+  const label = labelOf(turn);
   const from = [...new Set(evidences.map((place) => turn.top_evidences?.[place]?.source).filter(Boolean))];
   return [
     doubt(turn) ? element("p", { class: "guess" }, "At best") : null,
-    element("p", { class: size(answer.label) }, longText(answer.label)),
+    element("p", { class: size(label) }, longText(label)),
     turn.sentence && !doubt(turn) ? element("p", { class: "said" }, words(turn.sentence)) : null,
     element(
       "p",
@@ -159,7 +166,7 @@ function best(turn, { answer, score, time, evidences = [] }) {
       time ? element("span", {}, time) : null,
       element("span", { class: `sure ${level(turn).split(" ")[0]}` }, element("span", { class: "dots", "aria-hidden": "true" }, DOTS[level(turn)] ?? ""), ` ${level(turn)} `, element("span", { class: "number" }, percent(score)), hidden(" probable")),
       from.length ? element("span", {}, `from ${from.map((source) => MANY[source]?.[1] ?? source).join(", ")}`) : null,
-      pagesOf(answer.id),
+      label === answer.label ? pagesOf(answer.id) : null,
     ),
   ];
 }
@@ -263,6 +270,6 @@ export function told(turn) {
   const [first] = turn.pred_answers ?? [];
   if (isTalk(turn)) return turn.sentence ?? turn.clarification.question;
   if (doubt(turn)) return `No sure answer: ${doubt(turn)}.${first ? ` At best: ${shortened(first.answer.label, 100)}, ${percent(first.score)}.` : ""}`;
-  return first ? `Answer: ${shortened(first.answer.label, 160)}, ${turn.confidence ? `${level(turn)}, ` : ""}${percent(first.score)} probable.` : "No answer was found.";
+  return first ? `Answer: ${shortened(labelOf(turn), 160)}, ${turn.confidence ? `${level(turn)}, ` : ""}${percent(first.score)} probable.` : "No answer was found.";
 }
 
