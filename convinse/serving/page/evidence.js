@@ -13,7 +13,7 @@ export function counted(counts) {
   return order.filter((source) => counts[source]).map((source) => `${counts[source]} ${MANY[source]?.[counts[source] === 1 ? 0 : 1] ?? source}`);
 }
 
-export function badge(source) {
+function badge(source) {
   return element("span", { class: `badge ${SOURCES[source] ? source : ""}` }, SOURCES[source] ?? source);
 }
 

@@ -4,6 +4,7 @@ import { button, byId, element, hidden, shortened, words } from "./dom.js";
 
 const PREFIX = "conversation ";
 const MOST = 100; // conversations
+const ANSWERS = 3; // of a turn
 const MOST_LETTERS = 2_000_000; // of all of them; browsers keep about five million
 
 /** The conversation that the address names, and the number of a turn; null where there is none. */
@@ -41,6 +42,7 @@ export function keep(id, turns, more, before = id) {
   const old = kept(before);
   const earlier = [...(old?.earlier ?? []), ...(before && before !== id ? [before] : [])];
   const text = JSON.stringify({ ...more, title: old?.title, when: Date.now(), earlier, questions: turns.map(trimmed) });
+  if (text.length > MOST_LETTERS) return;
   const others = all().filter((other) => other.id !== id && other.id !== before);
   let letters = others.reduce((sum, other) => sum + other.letters, text.length);
   while (others.length && (others.length >= MOST || letters > MOST_LETTERS)) {
@@ -67,9 +69,10 @@ export function drop(id) {
   }
 }
 
-/** A turn with the evidences that its answers rest on alone. */
+/** A turn with its first answers and those of a list, and with the evidences that they rest on. */
 function trimmed(turn) {
-  const { pred_answers: answers = [], top_evidences: evidences = [], attribution, contradiction } = turn;
+  const { top_evidences: evidences = [], attribution, contradiction } = turn;
+  const answers = (turn.pred_answers ?? []).filter((answer, rank) => rank < ANSWERS || answer.list);
   const places = [...new Set([...answers, ...(attribution ?? []), ...(contradiction ?? [])].flatMap((part) => part.evidences ?? part.evidence ?? []))];
   const moved = (part) => ({ ...part, evidence: places.indexOf(part.evidence) });
   return {
