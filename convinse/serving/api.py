@@ -24,6 +24,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse, Response
 
+from ..dialogue.examples import data_counts, is_embedded
 from ..pipeline import Pipeline
 from ..records.conversation import Turn
 from ..session import Session
@@ -92,12 +93,21 @@ class StoredConversation(ConversationState):
 
 
 class ExampleConversations(BaseModel):
-    """Conversations to begin with, the sources of requests that name none, the files that conversations take, if any, and whether feedback is kept."""
+    """Conversations to begin with, and the settings of the server.
+
+    `sources`: of requests that name none. `uploads`: the files that conversations take, if any. `feedback`: whether it is kept.
+    `known`: how many items, facts, pages and files there are. `is_embedded`: whether they are those of the snapshot.
+    `configuration`: its name. `abstain_below`: the probability below which an answer is a suggestion.
+    """
 
     sources: str
     examples: list[ExampleConversation]
     uploads: UploadRules | None
     feedback: bool
+    known: dict[str, int]
+    is_embedded: bool
+    configuration: str
+    abstain_below: float
 
 
 def _described(schema: str, event_stream: bool = False) -> dict[int | str, dict[str, Any]]:
@@ -165,12 +175,17 @@ async def take_back(service: Service, name: ConversationId) -> ConversationState
 @router.get("/v1/examples")
 async def list_examples(service: Service) -> ExampleConversations:
     """List conversations to begin with."""
-    examples = await asyncio.to_thread(lambda: service.examples)
+    config = service.pipeline.config
+    examples, known = await asyncio.to_thread(lambda: (service.examples, data_counts(service.pipeline.resources)))
     return ExampleConversations(
         sources="_".join(service.sources),
         examples=examples,
         uploads=service.files.rules,
         feedback=service.options.feedback is not None,
+        known=known,
+        is_embedded=is_embedded(config),
+        configuration=config.name,
+        abstain_below=config.ha_abstain_below,
     )
 
 

@@ -29,12 +29,12 @@ LOAD = """() => {
 }"""
 PICTURES = {  # width, height, theme, questions
     "page-start": (1200, 820, "light", ()),
-    "page-light": (1200, 1120, "light", ("which actress plays Kay in The Godfather?", "when was she born?")),
-    "page-dark": (1200, 1120, "dark", ("How many children did Leo Tolstoy have?", "What was the cause of his death?")),
+    "page-light": (1200, 1500, "light", ("which actress plays Kay in The Godfather?", "when was she born?")),
+    "page-dark": (1200, 1500, "dark", ("How many children did Leo Tolstoy have?", "What was the cause of his death?")),
     "page-phone": (390, 844, "light", ("which actress plays Kay in The Godfather?",)),
 }
 OF_FILES = {
-    "page-files": (1200, 900, "light", ("Who was the first director of the harbour museum?", "When was it opened?"))
+    "page-files": (1200, 1200, "light", ("Who was the first director of the harbour museum?", "When was it opened?"))
 }
 _FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 

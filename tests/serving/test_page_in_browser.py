@@ -1,6 +1,7 @@
 """The web page in a browser, as people use it: by mouse, by keyboard, on a phone, in the dark, and with texts that mean harm."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -112,13 +113,98 @@ def test_an_answer_says_what_it_rests_on_and_what_may_be_asked_next(opened):
     page = opened().ask(DIRECTED)
     first = page.locator(".turn").nth(0)
     assert first.locator(".said").inner_text().startswith("James Cameron directed Titanic [1]")
-    assert first.locator(".sure").inner_text() in ("likely", "perhaps")
     assert first.locator(".reasons li").first.inner_text().startswith("It rests on [")
     question = first.locator(".follow-up").first.inner_text()
     first.locator(".follow-up").first.click()
     page.answered(2)
     assert page.locator(".turn h2 bdi").nth(1).inner_text() == question
     assert not first.locator(".follow-up").first.is_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_new_answer_stands_at_the_top_and_above_the_line(opened, width):
+    page = opened(viewport={"width": width, "height": 844})
+    for count, question in enumerate((DIRECTED, RELEASED, "which actress plays Kay in The Godfather?"), 1):
+        page.ask(question, count)
+        page.wait_for_timeout(300)
+        places = page.evaluate("""() => {
+            const place = (name) => [...document.querySelectorAll(name)].at(-1).getBoundingClientRect();
+            return [place(".top").bottom, place(".turn h2").top, place(".turn .told").bottom, place(".composer").top];
+        }""")
+        assert places == sorted(places) and places[1] - places[0] < 60
+        assert page.locator("#suggestion, .next").last.evaluate("node => !node.closest('.composer')")
+    rests, answers = (page.locator(f".turn:last-child {name}").bounding_box() for name in (".rests", ".alternatives"))
+    assert (answers["y"] > rests["y"] + rests["height"] - 1) == (width == 390)
+
+
+def test_what_is_known_is_told_and_an_answer_says_how_sure_it_is(opened, server):
+    page = opened()
+    assert re.match(
+        r"Known here: 5,536 items, 21,405 facts, 104 pages\. The facts are from Wikidata",
+        page.locator("#start .known").inner_text(),
+    )
+    page.ask(DIRECTED)
+    assert page.locator(".turn .sure").inner_text().split() == ["●●●", "likely", "91", "%", "probable"]
+    page.get_by_role("button", name="Settings").click()
+    page.locator("#threshold").fill("95")
+    assert page.locator(".abstained").inner_text().startswith("No sure answer. It is less probable than 95 %")
+    assert page.locator(".turn .sure").inner_text().startswith("●○○ not known")
+
+
+def test_a_question_is_changed_and_those_after_it_are_taken_back(opened, server):
+    page = opened().ask(DIRECTED).ask(RELEASED).ask("who wrote its music?")
+    page.locator(".turn").nth(1).get_by_role("button", name="Edit").click()
+    assert page.input_value("#question") == RELEASED
+    assert (
+        page.locator("#editing-text").inner_text() == "This changes question 2 and removes the question after it."
+    )
+    page.ask("how long is it?", 2)
+    assert page.locator(".turn h2 bdi").all_inner_texts() == [DIRECTED, "how long is it?"]
+    turns = state_of(server, page)["conversation"]["questions"]
+    assert [turn["question"] for turn in turns] == [DIRECTED, "how long is it?"]
+
+
+def test_an_answer_is_copied_and_its_link_leads_to_it(opened):
+    page = opened().ask(DIRECTED).ask(RELEASED)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    copied = "navigator.clipboard.readText()"
+    first = page.locator(".turn").first
+    first.get_by_role("button", name="Copy", exact=True).click()
+    first.get_by_role("button", name="Copied").wait_for()
+    question, answer, evidence, *_ = page.evaluate(copied).splitlines()
+    assert (question, "James Cameron" in answer) == (DIRECTED, True) and evidence.startswith("[1] Titanic, ")
+    page.locator(".turn").last.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="Link copied").wait_for()
+    address = page.evaluate(copied)
+    assert address.endswith(f"#{page.conversation}") and address.endswith("/2")
+    other = opened(address.partition("/")[2].partition("/")[2].partition("/")[2]).answered(2)
+    other.wait_for_function("document.activeElement.id === 'asked-1'")
+    assert 0 < other.locator("#asked-1").bounding_box()["y"] < 120
+
+
+def test_conversations_are_kept_renamed_opened_and_deleted(opened, server):
+    page = opened().ask(DIRECTED).ask(RELEASED)
+    lost = page.conversation
+    page.get_by_role("button", name="New").click()
+    page.ask("who wrote The Lord of the Rings?", 1)
+    assert ask(server, "DELETE", f"/v1/conversations/{lost}")[0] == 204
+    page.get_by_role("button", name="Conversations").click()
+    titles = page.locator("#history .title")
+    assert titles.all_inner_texts() == ["who wrote The Lord of the Rings?", DIRECTED]
+    page.get_by_role("button", name=f"Rename {DIRECTED}").click()
+    page.get_by_label("New name").fill("Ships")
+    page.keyboard.press("Enter")
+    titles.get_by_text("Ships").click()
+    page.answered(2).locator("#notice", has_text="no longer has this conversation").wait_for()
+    assert page.locator(".answer-label").first.inner_text() == "James Cameron"
+    page.ask("who wrote its music?", 3)  # it goes on
+    assert page.conversation != lost and state_of(server, page)["turns"] == 3
+    page.open(f"#{lost}/2").answered(3)  # the old address leads there, too
+    page.get_by_role("button", name="Conversations").click()
+    assert titles.all_inner_texts() == ["Ships", "who wrote The Lord of the Rings?"]
+    page.get_by_role("button", name="Delete Ships").click()
+    page.get_by_role("button", name="Delete for good? Ships").click()
+    assert titles.count() == 1 and page.locator(".turn").count() == 0
 
 
 def test_an_answer_is_rated_where_the_server_keeps_it(opened, pipeline, tmp_path):
@@ -154,18 +240,23 @@ def test_each_source_is_shown_as_what_it_is(opened):
     card.locator("tr[aria-current]").wait_for()
     page.ask("who directed it?", 2)  # what was opened stays open
     assert card.locator("tbody tr").count() > 1 and card.locator("tr[aria-current]").count() == 1
-    assert page.locator(".actions:visible").count() == 1
+    assert page.locator(".actions .back:visible").count() == 1
 
 
 def test_sources_are_switched_and_the_turn_is_asked_again(opened, server):
     page = opened().ask(DIRECTED)
+    page.get_by_role("button", name="Settings").click()
     for source in ("kb", "text", "table"):
         page.locator(f"#sources [value={source}]").click()
+    page.keyboard.press("Escape")
+    assert page.locator("#from").inner_text() == "Answers from infoboxes"
     page.get_by_role("button", name="Ask again").click()
     page.wait_for_function("() => /^\\d+ infobox entries$/.test(document.querySelector('.counts')?.textContent)")
     state = state_of(server, page)
     assert (state["sources"], state["turns"]) == ("info", 1)
+    page.locator("#from").click()
     page.locator("#sources [value=info]").click()
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Ask again").click()
     page.get_by_role("alert").get_by_text("No source is switched on").wait_for()
     assert page.locator(".answer-label").count() == 1  # what was there stays
@@ -182,6 +273,7 @@ def test_a_turn_is_taken_back(opened, server):
 
 def test_a_reload_keeps_the_conversation_and_an_address_leads_to_it(opened):
     page = opened().ask(DIRECTED)
+    page.locator("#from").click()
     page.locator("#sources [value=kb]").click()
     page.ask(RELEASED)
     page.reload()
@@ -213,6 +305,7 @@ def test_examples_are_asked_question_by_question(opened):
 
 def test_a_conversation_is_exported_and_imported(opened, told):
     page = opened().ask(DIRECTED)
+    page.get_by_role("button", name="Conversations").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
     download.value.save_as("given.json")
@@ -249,7 +342,9 @@ def chips(page, *names):
 def test_files_are_added_asked_about_cited_and_removed(opened, pipeline, width, scheme):
     with served(create_app(pipeline, ServiceOptions(uploads=True))) as port:
         page = opened(port=port, viewport={"width": width, "height": 900}, color_scheme=scheme)
-        page.set_input_files("#upload", write_files())
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Ask about your own files").click()
+        chooser.value.set_files(write_files())
         chips(page, "museum.md", "tickets.csv")
         page.locator("#notice", has_text="broken.json: cannot be read").wait_for()
         assert page.locator(".example .first").all_inner_texts() == ["What is the price of Adult?"]
@@ -339,7 +434,8 @@ def test_a_token_is_asked_for_and_stays_in_the_tab(opened, pipeline):
             page.press("#token", "Enter")
         page.wait_for_selector("[data-ready]")
         page.ask(DIRECTED)
-        assert page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]") == [1, 0, ""]
+        assert page.evaluate("[sessionStorage.length, document.cookie]") == [1, ""]
+        assert TOKEN not in page.evaluate("JSON.stringify(localStorage)")
         assert TOKEN not in page.url and page.input_value("#token") == ""
         page.reload()
         page.answered(1)
@@ -460,8 +556,16 @@ def test_the_keyboard_does_it_all(opened):
     assert wanted <= seen
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
     page.keyboard.press("Space")
     assert not page.locator("#sources input").first.is_checked()
+    page.keyboard.press("Escape")
+    page.focus("#question")
+    page.keyboard.press("ArrowUp")
+    assert page.input_value("#question") == RELEASED and page.locator("#editing").is_visible()
+    page.keyboard.press("Escape")
+    assert page.input_value("#question") == "" and page.locator("#editing").is_hidden()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -471,11 +575,14 @@ def test_the_accessibility_checker_finds_no_fault(opened, scheme):
         assert page.faults() == []
     page.ask(DIRECTED).ask(RELEASED)
     page.open_all()
-    page.locator("#sources [value=kb]").click()
     page.evaluate(
         "document.querySelector('#notice').hidden = false; document.querySelector('#notice').textContent = 'words'"
     )
     assert page.faults() == []
+    for name in ("Conversations", "Settings", "Help"):
+        page.get_by_role("button", name=name, exact=True).click()
+        assert page.faults() == []
+    page.keyboard.press("Escape")
     page.evaluate("document.querySelector('#access').showModal()")
     assert page.faults() == []
 
@@ -484,6 +591,7 @@ def test_the_theme_is_that_of_the_system_until_one_is_chosen(opened):
     page = opened(color_scheme="dark")
     background = "getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(background)
+    page.get_by_role("button", name="Settings").click()
     page.locator("#theme").click()
     light = page.evaluate(background)
     page.reload()
@@ -498,6 +606,6 @@ def test_a_phone_has_it_all_in_its_width(opened):
     page.ask("which actress plays Kay in The Godfather?").ask("who directed it?")
     page.open_all()
     assert page.overflow() <= 0
-    for node in page.locator(".top button, .composer button:visible, .switch").all():
+    for node in page.locator(".top button, .composer #add:visible, .composer #send").all():
         box = node.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["height"] >= 28

@@ -1,9 +1,12 @@
 """What the web page requests besides conversations: its files, examples, whole tables."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from convinse import Pipeline, load_config
+from convinse.documents.index import settings_over, update
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
 from places import ROOT
@@ -23,6 +26,16 @@ def test_the_examples_are_conversations_of_the_dev_part(server):
     assert given["sources"] == "kb_text" and len(given["examples"]) > 3
     assert len({example["domain"] for example in given["examples"]}) == len(given["examples"])
     assert all(len(example["questions"]) > 1 for example in given["examples"])
+    assert given["known"] == {"items": 5536, "facts": 21405, "pages": 104} and given["is_embedded"]
+
+
+def test_files_are_counted_where_they_are_asked_about(tmp_path):
+    Path("museum.md").write_text("# Museum\n\nIt was opened in 1987.\n")
+    update(tmp_path, [Path("museum.md")], None)
+    config = load_config("lexical.yml", **settings_over(tmp_path), ers_use_cache=False)
+    with Pipeline(config) as pipeline, served(create_app(pipeline, ServiceOptions())) as port:
+        given = asked(port, "GET", "/v1/examples")
+    assert given["known"] == {"files": 1} and not given["is_embedded"]
 
 
 def test_a_row_leads_to_its_whole_table(server):

@@ -1,6 +1,8 @@
 // The requests of the page.
 
 const TOKEN = "convinse-token";
+const AGAIN = 6; // attempts while the server still ends a turn that was cancelled here
+const PAUSE = 300; // milliseconds between them
 let asksForToken = null;
 let kept = null;
 
@@ -87,6 +89,7 @@ const conversation = (id) => `/v1/conversations/${encodeURIComponent(id)}`;
 export const examples = () => json("/v1/examples");
 export const begin = (value) => json("/v1/conversations", { method: "POST", value });
 export const look = (id) => json(conversation(id));
+export const remove = (id) => answered(conversation(id), { method: "DELETE" });
 export const back = (id) => json(`${conversation(id)}/turns/last`, { method: "DELETE" });
 export const rate = (id, value) => answered(`${conversation(id)}/feedback`, { method: "POST", value });
 export const table = (page, number) => json(`/v1/tables/${encodeURIComponent(page)}/${number}`);
@@ -96,17 +99,29 @@ export const putFile = (id, file) => json(fileOf(id, file.name), { method: "PUT"
 export const removeFile = (id, name) => json(fileOf(id, name), { method: "DELETE" });
 
 /** A cited passage among those around it; the page's address names the conversation. */
-export const passages = (file, text) => json(`${conversation(location.hash.slice(1))}/passages?${new URLSearchParams({ file, text })}`);
+export const passages = (file, text) => json(`${conversation(location.hash.slice(1).split("/")[0])}/passages?${new URLSearchParams({ file, text })}`);
 
 /** The next turn; `told` is called with what the stages give. Raises `RequestError`, or `AbortError` after `signal`. */
 export async function ask(id, value, told, signal) {
-  const response = await answered(`${conversation(id)}/turns`, { method: "POST", value, signal, accept: "text/event-stream" });
+  const response = await begunTurn(`${conversation(id)}/turns`, { method: "POST", value, signal, accept: "text/event-stream" });
   for await (const { kind, data } of events(response.body)) {
     if (kind === "stage") told(data);
     if (kind === "turn") return data;
     if (kind === "error") throw new RequestError(data.error, data.status);
   }
   throw new RequestError("The connection ended before the answer.", 0);
+}
+
+async function begunTurn(path, options) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await answered(path, options);
+    } catch (error) {
+      if (error.status !== 409 || attempt === AGAIN) throw error;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      options.signal.throwIfAborted();
+    }
+  }
 }
 
 async function* events(body) {

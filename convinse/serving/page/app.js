@@ -1,29 +1,35 @@
 // The page: a conversation, what is asked of it, and what is known of it at the server.
 
 import * as api from "./api.js";
-import { announce, button, byId, element, scrollTo, shortened, words } from "./dom.js";
-import { settled, showFiles, takeFiles } from "./files.js";
+import "./access.js";
+import { input, takeKeys, write } from "./composer.js";
+import { announce, button, byId, notice, said, scrollTo, shortened, words } from "./dom.js";
+import { fileNames, settled, showFiles, takeFiles } from "./files.js";
+import { drop, keep, kept, named, showHistory } from "./history.js";
+import { showServer, showSources, sources, takeSettings } from "./settings.js";
+import { drawExamples } from "./start.js";
+import { conversationIn, download, takeFile } from "./transfer.js";
 import { placed, told, turnView } from "./turn.js";
-import { drawThreads } from "./understood.js";
+import { drawThreads, takenWords } from "./understood.js";
 
 const state = {
-  id: null, // of the conversation at the server; null until the first question
+  id: null, // of the conversation at the server; null until the first question, and where the server has lost it
+  name: null, // the id in the address, by which the browser keeps the conversation
   entries: [], // a question each, with its turn, or with what is under way or went wrong
   suggested: [], // questions of an example that are still to be asked
+  editing: null, // the entry whose question is being changed
   asking: null, // the AbortController of what is under way
   start: null, // examples, sources and uploads of the server
   examples: null, // of the conversation's files; null: it has none
 };
-const AGAIN = 6; // attempts while the server still ends a turn that was cancelled here
-const PAUSE = 300; // milliseconds between them
-const input = byId("question");
+const suggestion = byId("suggestion");
 
 // -- what is shown ----------------------------------------------------------------------------------------------------
 
 const shownTurns = new Map(); // from entries to what is drawn of them: an opened evidence stays open
 
 function show() {
-  const taken = takenWords();
+  const taken = takenWords(turnsOf());
   const list = byId("turns");
   state.entries.forEach((entry, place) => {
     const isLast = place === state.entries.length - 1;
@@ -50,16 +56,6 @@ function show() {
   drawThreads();
 }
 
-function takenWords() {
-  const taken = new Map();
-  for (const { turn } of state.entries) {
-    for (const part of turn?.history_used ?? []) {
-      if (part.part === "question") taken.set(part.turn, [...new Set([...(taken.get(part.turn) ?? []), part.text])]);
-    }
-  }
-  return taken;
-}
-
 function changed(entry) {
   entry.version = (entry.version ?? 0) + 1;
   show();
@@ -67,52 +63,19 @@ function changed(entry) {
 
 function showSuggestion() {
   const [next] = state.suggested;
-  const place = byId("suggestion");
-  place.hidden = !next || state.asking !== null;
-  place.replaceChildren(next ? button(["Ask next: ", words(next)], () => submit(next), { class: "quiet suggested" }) : "");
+  suggestion.hidden = !next || state.asking !== null;
+  suggestion.replaceChildren(next ? button(["Ask next: ", words(next)], () => submit(next), { class: "quiet small suggested" }) : "");
+  byId("turns").lastElementChild?.querySelector("article").append(suggestion);
 }
 
 function showExamples() {
-  const place = byId("examples");
-  const begin = (questions) => () => {
-    state.suggested = questions.slice(1);
-    submit(questions[0]);
-  };
-  place.replaceChildren(
-    element(
-      "ul",
-      { class: "examples", "aria-label": "Example conversations" },
-      (state.examples ?? state.start?.examples ?? []).map(({ domain, questions }) =>
-        element(
-          "li",
-          {},
-          button(
-            [element("span", { class: "domain" }, domain || "example"), words(questions[0], "first"), element("span", { class: "then" }, words(questions.slice(1, 3).join(" · ")))],
-            begin(questions), { class: "example" },
-          ),
-        ),
-      ),
-    ),
-  );
+  drawExamples(state.examples ?? state.start?.examples ?? [], ([first, ...rest]) => {
+    state.suggested = rest;
+    submit(first);
+  });
 }
-
-function notice(text, retry = null, label = "Retry") {
-  const place = byId("notice");
-  place.hidden = text === null;
-  place.replaceChildren(...(text === null ? [] : [element("span", {}, text), " ", retry ? button(label, retry, { class: "quiet small retry" }) : ""]));
-}
-
-const said = (error) => `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}${error.after ? ` (in ${error.after} s)` : ""}`;
 
 // -- what is asked ----------------------------------------------------------------------------------------------------
-
-const switches = [...document.querySelectorAll("#sources input")];
-const sources = () => switches.filter((node) => node.checked).map((node) => node.value).join("_");
-
-function showSources(wanted) {
-  const names = wanted.split("_");
-  for (const node of switches) node.checked = names.includes(node.value);
-}
 
 async function submit(question) {
   if (state.asking) {
@@ -120,13 +83,54 @@ async function submit(question) {
     return;
   }
   if (!question.trim()) return;
+  if (state.editing) return edited(question.trim());
   if (question === state.suggested[0]) state.suggested.shift();
   const entry = { question: question.trim() };
   state.entries.push(entry);
-  input.value = "";
-  fitInput();
+  write("");
   notice(null);
   await answer(entry, { question: entry.question });
+}
+
+/** Ask a changed question in the place of an earlier one; those behind it are taken back. */
+async function edited(question) {
+  const entry = state.editing;
+  try {
+    while (state.entries.at(-1) !== entry) await takeBack();
+  } catch (error) {
+    show();
+    notice(said(error));
+    return;
+  }
+  edit(null);
+  notice(null);
+  entry.question = question;
+  await answer(entry, { question, again: true });
+}
+
+/** Put the question of an entry into the line, to be changed; null ends it. */
+function edit(entry) {
+  state.editing = entry;
+  const behind = entry ? state.entries.length - 1 - state.entries.indexOf(entry) : 0;
+  byId("editing").hidden = entry === null;
+  byId("editing-text").textContent = `This changes question ${state.entries.length - behind}${behind ? ` and removes the ${behind === 1 ? "question" : `${behind} questions`} after it` : ""}.`;
+  write(entry?.question ?? "");
+  input.focus();
+}
+
+async function takeBack() {
+  const entry = state.entries.at(-1);
+  if (entry.turn) await api.back(await begun());
+  state.entries.pop();
+  store();
+  return entry;
+}
+
+const turnsOf = () => state.entries.map(({ turn }) => turn).filter(Boolean);
+
+function store() {
+  if (turnsOf().length) keep(state.name, turnsOf(), { sources: sources(), files: fileNames() });
+  else drop(state.name);
 }
 
 /** Ask what a request says, for an entry; what it had before stays where that fails. */
@@ -144,7 +148,7 @@ async function answer(entry, request) {
   entry.request = request;
   document.body.classList.add("asking");
   changed(entry);
-  scrollTo(byId("turns").lastElementChild);
+  scrollTo(byId("turns").lastElementChild, "instant");
   announce("Working on it.");
   try {
     const turn = await asked(request, control.signal, (stage) => {
@@ -153,6 +157,7 @@ async function answer(entry, request) {
     });
     entry.turn = turn;
     entry.question = turn.question;
+    store();
     announce(told(turn));
   } catch (error) {
     fail(entry, error);
@@ -161,6 +166,7 @@ async function answer(entry, request) {
     entry.pending = null;
     document.body.classList.remove("asking");
     changed(entry);
+    if (entry.turn) scrollTo(byId("turns").lastElementChild, "instant");
   }
   if (state.entries.includes(entry) && entry.turn && !isInStep()) await open(state.id);
 }
@@ -168,24 +174,17 @@ async function answer(entry, request) {
 async function asked(request, signal, tell) {
   await settled();
   signal.throwIfAborted();
-  await begun();
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await api.ask(state.id, { ...request, sources: sources() }, tell, signal);
-    } catch (error) {
-      if (error.status !== 409 || attempt === AGAIN) throw error;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
-      signal.throwIfAborted();
-    }
-  }
+  return api.ask(await begun(), { ...request, sources: sources() }, tell, signal);
 }
 
 let beginning = null; // a question and a file may begin the same conversation
 
-/** The id of the conversation, which is begun if it is not yet. */
+/** The id of the conversation at the server, where it is begun if it is not there. */
 async function begun() {
   if (state.id === null) {
-    beginning ??= api.begin({ sources: sources() }).finally(() => (beginning = null));
+    const questions = turnsOf();
+    const conversation = questions.length ? { conv_id: "page", questions } : undefined;
+    beginning ??= api.begin({ sources: sources(), conversation }).finally(() => (beginning = null));
     hold(await beginning);
   }
   return state.id;
@@ -205,9 +204,8 @@ function fail(entry, error) {
   if (error.name === "AbortError") {
     if (!entry.turn) {
       state.entries = state.entries.filter((other) => other !== entry);
-      if (!input.value) input.value = entry.question;
-      fitInput();
-    }
+      if (!input.value) write(entry.question);
+    } else entry.question = entry.turn.question;
     input.focus();
     announce("Stopped. The conversation is as it was before.");
     return;
@@ -224,7 +222,12 @@ function isInStep() {
 
 const actions = {
   ask: (question) => submit(question),
-  rate: (value) => api.rate(state.id, value),
+  rate: async (value) => api.rate(await begun(), value),
+  edit: (entry) => state.asking || edit(entry),
+  link: (number) => {
+    history.replaceState(null, "", `#${state.name}/${number + 1}`);
+    return location.href;
+  },
   cancel: () => state.asking?.abort(),
   again: () => {
     const entry = state.entries.at(-1);
@@ -235,18 +238,17 @@ const actions = {
     const entry = state.entries.at(-1);
     if (state.asking) return;
     try {
-      await api.back(state.id);
+      await takeBack();
     } catch (error) {
       fail(entry, error);
       entry.request = null;
       changed(entry);
       return;
     }
-    state.entries.pop();
-    show();
-    if (!input.value) input.value = entry.question;
-    fitInput();
+    if (state.editing) edit(null);
+    if (!input.value) write(entry.question);
     input.focus();
+    show();
     announce("The last question was taken back.");
   },
   retry: () => {
@@ -260,22 +262,13 @@ const actions = {
     entry.failure = null;
     if (!entry.turn) {
       state.entries.pop();
-      if (!input.value) input.value = entry.question;
-      fitInput();
-    }
+      if (!input.value) write(entry.question);
+    } else entry.question = entry.turn.question;
     changed(entry);
     input.focus();
   },
-  revive: async () => {
-    const entry = state.entries.at(-1);
-    const questions = state.entries.filter((other) => other !== entry || entry.request?.again).map((other) => other.turn).filter(Boolean);
-    try {
-      hold(await api.begin(questions.length ? { sources: sources(), conversation: { conv_id: "page", questions } } : { sources: sources() }));
-    } catch (error) {
-      fail(entry, error);
-      changed(entry);
-      return;
-    }
+  revive: () => {
+    state.id = null;
     showFiles(NO_FILES);
     hear(NO_FILES);
     actions.retry();
@@ -285,13 +278,15 @@ const actions = {
 // -- the conversation at the server -----------------------------------------------------------------------------------
 
 function hold({ id }) {
-  state.id = id;
+  if (turnsOf().length) keep(id, turnsOf(), { sources: sources(), files: [] }, state.name);
+  state.id = state.name = id;
   history.replaceState(null, "", `#${id}`);
 }
 
 function forget() {
   state.asking?.abort();
-  Object.assign(state, { id: null, entries: [] });
+  Object.assign(state, { id: null, name: null, entries: [] });
+  if (state.editing) edit(null);
   showFiles(NO_FILES);
   hear(NO_FILES);
   notice(null);
@@ -305,140 +300,82 @@ function fresh() {
   announce("A new conversation.");
 }
 
-/** Show the conversation that the address names. */
-async function open(id) {
+/** Show a conversation: as the server has it, else as this browser keeps it. */
+async function open(id, number = null) {
   forget();
   show();
   byId("start").hidden = true;
   try {
-    const [{ sources: own, conversation }, list] = await Promise.all([api.look(id), api.files(id)]);
+    const [{ sources: names, conversation }, list] = await Promise.all([api.look(id), api.files(id)]);
     state.id = id;
-    showSources(own);
-    state.entries = conversation.questions.map((turn) => ({ question: turn.question, turn }));
+    take(id, names, conversation.questions);
     showFiles(list);
     hear(list);
-    show();
+    store();
   } catch (error) {
-    if (error.status === 404) notice("The server has no such conversation: it never was, was deleted, or ended with the server.", fresh, "Begin a new one");
-    else notice(said(error), () => open(id));
+    const own = error.status === 404 ? kept(id) : null;
+    if (own) {
+      take(own.id, own.sources, own.questions);
+      const files = own.files?.length ? ` Its files are gone: ${own.files.join(", ")}. Add them again to ask about them.` : "";
+      notice(`The server no longer has this conversation. You see what this browser kept, and can go on.${files}`);
+    } else if (error.status === 404) notice("The server has no such conversation, nor has this browser: it never was, was deleted, or ended with the server.", fresh, "Begin a new one");
+    else notice(said(error), () => open(id, number));
   }
+  show();
+  byId("start").hidden = true;
+  if (number !== null) goTo(number);
 }
 
-const named = () => (/^#conv_[\w-]+$/.test(location.hash) ? location.hash.slice(1) : null);
+function take(name, names, questions) {
+  state.name = name;
+  showSources(names);
+  state.entries = questions.map((turn) => ({ question: turn.question, turn }));
+}
 
-async function exported() {
-  try {
-    const { conversation } = await api.look(state.id);
-    const address = URL.createObjectURL(new Blob([`${JSON.stringify(conversation, null, 1)}\n`], { type: "application/json" }));
-    const link = element("a", { href: address, download: "conversation.json" });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-    announce("The conversation was exported.");
-  } catch (error) {
-    notice(said(error), exported);
-  }
+function goTo(number) {
+  const turn = byId("turns").children[number - 1];
+  if (!turn) return;
+  scrollTo(turn, "instant");
+  turn.querySelector("h2").focus({ preventScroll: true });
+}
+
+function visit(id) {
+  byId("history").hidePopover();
+  history.replaceState(null, "", `#${id}`);
+  open(id);
+}
+
+/** Forget a conversation here and at the server. */
+function forgetKept(id) {
+  api.remove(id).catch(() => {}); // it may have lost it already
+  if (id === state.name) fresh();
 }
 
 async function imported(file) {
-  let conversation;
   try {
-    const value = JSON.parse(await file.text());
-    const inner = Array.isArray(value) ? value[0] : value;
-    conversation = inner?.conversation ?? inner;
-  } catch {
-    notice(`${shortened(file.name, 80)} is no JSON; import what Export, chat or ask --json wrote.`);
-    return;
-  }
-  try {
-    const { id } = await api.begin({ sources: sources(), conversation });
-    history.replaceState(null, "", `#${id}`);
-    await open(id);
-    announce(`A conversation of ${state.entries.length} questions was imported.`);
+    const { id } = await api.begin({ sources: sources(), conversation: await conversationIn(file) });
+    visit(id);
   } catch (error) {
     notice(said(error));
   }
 }
 
-// -- access -----------------------------------------------------------------------------------------------------------
-
-let waiting = null; // for the token: several requests may want it at once
-
-api.onToken((wasWrong) => {
-  waiting ??= new Promise((resolve) => {
-    const dialog = byId("access");
-    byId("access-text").textContent = wasWrong ? "That was not its token. Try again." : "Whoever runs the server has it. It stays in this tab and is forgotten with it.";
-    byId("token").value = "";
-    dialog.returnValue = "";
-    dialog.addEventListener("close", () => {
-      waiting = null;
-      const given = byId("token").value.trim();
-      byId("token").value = "";
-      resolve(dialog.returnValue === "given" && given ? given : null);
-    }, { once: true });
-    dialog.showModal();
-  });
-  return waiting;
-});
-byId("access-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  byId("access").close("given");
-});
-byId("access-cancel").addEventListener("click", () => byId("access").close());
-
-// -- the theme --------------------------------------------------------------------------------------------------------
-
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
-const showTheme = () => byId("theme").setAttribute("aria-pressed", String(isDark()));
-
-byId("theme").addEventListener("click", () => {
-  const chosen = isDark() ? "light" : "dark";
-  document.documentElement.dataset.theme = chosen;
-  try {
-    localStorage.setItem("theme", chosen);
-  } catch {
-    // it holds until the page is closed
-  }
-  showTheme();
-});
-dark.addEventListener("change", showTheme);
-
 // -- wiring -----------------------------------------------------------------------------------------------------------
 
-function fitInput() {
-  input.style.blockSize = "auto";
-  input.style.blockSize = `${input.scrollHeight + 2}px`;
-}
-
-byId("form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  submit(input.value);
+takeKeys({
+  submit,
+  last: () => turnsOf().length && actions.edit(state.entries.findLast(({ turn }) => turn)),
+  stop: () => (state.asking ? state.asking.abort() : state.editing && edit(null)),
 });
-input.addEventListener("input", fitInput);
-input.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-    event.preventDefault();
-    submit(input.value);
-  }
-});
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && state.asking && !byId("access").open) state.asking.abort();
-});
-byId("skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address names the conversation
-  input.focus();
-});
+byId("edit-cancel").addEventListener("click", () => edit(null));
+byId("history").addEventListener("beforetoggle", ({ newState }) => newState === "open" && showHistory(state.name, visit, forgetKept));
 byId("new").addEventListener("click", fresh);
-byId("export").addEventListener("click", exported);
-byId("import").addEventListener("click", () => byId("file").click());
-byId("file").addEventListener("change", (event) => {
-  const [file] = event.target.files;
-  event.target.value = "";
-  if (file) imported(file);
-});
+byId("export").addEventListener("click", () => download({ conv_id: state.name, questions: turnsOf() }));
+takeFile(imported);
 window.addEventListener("hashchange", () => {
-  const id = named();
-  if (id !== null && id !== state.id) open(id);
+  const place = named();
+  if (place && place.id !== state.name) open(place.id, place.number);
+  else if (place?.number) goTo(place.number);
 });
 new ResizeObserver(() => drawThreads()).observe(byId("conversation"));
 byId("turns").addEventListener("toggle", () => drawThreads(), true);
@@ -447,6 +384,7 @@ async function started() {
   try {
     state.start = await api.examples();
     if (named() === null) showSources(state.start.sources);
+    showServer(state.start);
     showExamples();
     document.documentElement.toggleAttribute("data-feedback", state.start.feedback);
     if (state.start.uploads) takeFiles(state.start.uploads, { id: begun, changed: hear, refused: (text) => notice(text) });
@@ -455,8 +393,8 @@ async function started() {
   }
 }
 
-showTheme();
-const id = named();
-if (id === null) show();
-await Promise.all([started(), id === null ? null : open(id)]);
+takeSettings(() => state.entries.forEach(changed));
+const place = named();
+if (place === null) show();
+await Promise.all([started(), place && open(place.id, place.number)]);
 document.documentElement.dataset.ready = "true";

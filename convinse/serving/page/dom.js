@@ -39,13 +39,23 @@ export function announce(text) {
   byId("live").textContent = shortened(text, 300);
 }
 
+/** Say a line above the conversation; null takes it away. `retry` is what its button does. */
+export function notice(text, retry = null, label = "Retry") {
+  const place = byId("notice");
+  place.hidden = text === null;
+  place.replaceChildren(...(text === null ? [] : [element("span", {}, text), " ", retry ? button(label, retry, { class: "quiet small retry" }) : ""]));
+}
+
+/** An error as a sentence. */
+export const said = (error) => `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}${error.after ? ` (in ${error.after} s)` : ""}`;
+
 export function shortened(text, most) {
   const letters = Array.from(String(text));
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : String(text);
 }
 
-export function scrollTo(node) {
-  node.scrollIntoView({ behavior: reduced.matches ? "auto" : "smooth", block: "start" });
+export function scrollTo(node, behavior = reduced.matches ? "instant" : "smooth") {
+  node.scrollIntoView({ behavior, block: "start" });
 }
 
 /** A text with its spans marked; places count characters, as the server does, not the halves that JavaScript counts. */

@@ -1,10 +1,10 @@
 // Evidences: a fact as a fact, a row as a row of its table, an entry of an infobox as such, a sentence with the answer marked.
 
 import * as api from "./api.js";
-import { announce, button, element, entity, hidden, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
+import { announce, button, element, entity, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
 
 export const SOURCES = { kb: "Fact", text: "Text", table: "Table", info: "Infobox" };
-const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["row", "rows"], info: ["infobox entry", "infobox entries"] };
+export const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["table row", "table rows"], info: ["infobox entry", "infobox entries"] };
 const AT_ONCE = 20;
 
 /** How many there are of each source, in words. */
@@ -13,7 +13,7 @@ export function counted(counts) {
   return order.filter((source) => counts[source]).map((source) => `${counts[source]} ${MANY[source]?.[counts[source] === 1 ? 0 : 1] ?? source}`);
 }
 
-export function badge(source) {
+function badge(source) {
   return element("span", { class: `badge ${SOURCES[source] ? source : ""}` }, SOURCES[source] ?? source);
 }
 
@@ -42,7 +42,6 @@ function card(evidence, spans, isOpen, number) {
       badge(evidence.source),
       about ? words(about, "about") : null,
       element("span", { class: "snippet", dir: "auto" }, excerpt(evidence.evidence_text, spans)),
-      evidence.score === undefined ? null : element("span", { class: "score", title: "How well it fits the question" }, hidden("relevance "), evidence.score.toFixed(2)),
     ),
     body,
   );

@@ -17,7 +17,7 @@ export function takeFiles(given, hooks) {
   chooser.accept = rules.kinds.join(",");
   byId("add").hidden = false;
   draw();
-  byId("add").addEventListener("click", () => chooser.click());
+  for (const id of ["add", "own"]) byId(id).addEventListener("click", () => chooser.click());
   chooser.addEventListener("change", () => {
     add([...chooser.files]);
     chooser.value = "";
@@ -40,6 +40,8 @@ export function takeFiles(given, hooks) {
 
 /** When all files that were added so far are indexed, or refused. */
 export const settled = () => uploads;
+
+export const fileNames = () => held.map(({ name }) => name);
 
 /** Show the files of another conversation. */
 export function showFiles({ files }) {

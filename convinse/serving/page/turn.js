@@ -1,8 +1,9 @@
 // One turn: the question, what was understood, the answer, its alternatives and its evidences; or how far it has come.
 
 import { announce, button, element, hidden, pagesOf, percent, shortened, words } from "./dom.js";
-import { SOURCES, allEvidences, counted, evidenceList, spansOf } from "./evidence.js";
+import { MANY, SOURCES, allEvidences, counted, evidenceList, spansOf } from "./evidence.js";
 import { feedback } from "./feedback.js";
+import { threshold } from "./settings.js";
 import { questionText, understood } from "./understood.js";
 
 const ALTERNATIVES = 5;
@@ -27,8 +28,11 @@ export function turnView(entry, number, actions) {
       element(
         "div",
         { class: "actions" },
-        button("Ask again", actions.again, { class: "quiet small again" }),
-        button("Take back", actions.back, { class: "quiet small back" }),
+        pressed("Copy", "Copied", () => copied(turn)),
+        pressed("Copy link", "Link copied", () => actions.link(number)),
+        button("Edit", () => actions.edit(entry), { class: "quiet small edit" }),
+        button("Ask again", actions.again, { class: "quiet small again last" }),
+        button("Take back", actions.back, { class: "quiet small back last" }),
       ),
     );
   }
@@ -49,8 +53,49 @@ export function placed(node, entry, taken, isLast) {
   const key = JSON.stringify(taken);
   if (node.taken !== key) node.querySelector("h2 bdi").replaceChildren(...questionText(entry.question, taken));
   node.taken = key;
-  for (const last of node.querySelectorAll(".actions, .next")) last.hidden = !isLast;
+  for (const last of node.querySelectorAll(".last, .next")) last.hidden = !isLast;
 }
+
+/** A button that copies a text, and says so. */
+function pressed(text, done, give) {
+  const node = button(text, async () => {
+    const given = give();
+    try {
+      await navigator.clipboard.writeText(given);
+      node.textContent = done;
+    } catch {
+      node.textContent = "This browser does not let the page copy";
+    }
+    announce(node.textContent);
+    setTimeout(() => (node.textContent = text), 2000);
+  }, { class: "quiet small" });
+  return node;
+}
+
+/** A question, its answer and what that rests on, as text. */
+function copied(turn) {
+  const [best] = turn.pred_answers ?? [];
+  if (!best) return `${turn.question}\n${told(turn)}`;
+  const said = turn.sentence && !doubt(turn) ? turn.sentence : `${doubt(turn) ? "No sure answer. At best: " : ""}${labelOf(turn)}`;
+  const rests = (best.evidences ?? []).map((place, number) => `[${number + 1}] ${turn.top_evidences?.[place]?.evidence_text}`);
+  return [turn.question, `${said} (${level(turn)}, ${percent(best.score)})`, ...rests].join("\n");
+}
+
+/** The best answer in words; of a list all that belong to it. */
+function labelOf({ pred_answers: answers }) {
+  const list = answers.filter((answer) => answer.list);
+  return (list.length ? list : answers.slice(0, 1)).map(({ answer }) => answer.label).join(", ");
+}
+
+/** Why the best answer of a turn is a guess; null if it is not. */
+function doubt(turn) {
+  if (turn.abstained) return turn.abstained.reason;
+  const score = turn.pred_answers?.[0]?.score;
+  return score < threshold() ? `it is less probable than ${percent(threshold())}, which your settings ask for` : null;
+}
+
+const level = (turn) => (doubt(turn) ? "not known" : (turn.confidence ?? ""));
+const DOTS = { likely: "●●●", perhaps: "●●○", "not known": "●○○" };
 
 /** Whether nothing was answered: it was talk, or a question was asked back. */
 const isTalk = (turn) => !turn.pred_answers?.length && Boolean(turn.act || turn.clarification);
@@ -93,8 +138,8 @@ function body(turn, number) {
     "div",
     { class: "body" },
     element("div", { class: "found" }, abstention(turn), missed(turn), best(turn, answers[0])),
-    element("section", { class: "alternatives", "aria-label": "Answers by probability" }, element("h3", {}, "Answers by probability"), list),
     element("div", { class: "rests" }, evidence, allEvidences(turn)),
+    element("section", { class: "alternatives", "aria-label": "Possible answers" }, element("h3", {}, "Possible answers"), list),
   );
 }
 
@@ -104,25 +149,24 @@ function missed(turn) {
 }
 
 function abstention(turn) {
-  if (!turn.abstained) return null;
-  return element("p", { class: "abstained" }, element("strong", {}, "No sure answer. "), words(`${turn.abstained.reason.charAt(0).toUpperCase()}${turn.abstained.reason.slice(1)}.`));
+  const reason = doubt(turn);
+  return reason && element("p", { class: "abstained" }, element("strong", {}, "No sure answer. "), words(`${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`));
 }
 
-function best(turn, { answer, score, time, evidences = [], reasons = [] }) {
+function best(turn, { answer, score, time, evidences = [] }) {
+  const label = labelOf(turn);
   const from = [...new Set(evidences.map((place) => turn.top_evidences?.[place]?.source).filter(Boolean))];
   return [
-    turn.abstained ? element("p", { class: "guess" }, "At best") : null,
-    element("p", { class: size(answer.label) }, longText(answer.label)),
-    turn.sentence && !turn.abstained ? element("p", { class: "said" }, words(turn.sentence)) : null,
+    doubt(turn) ? element("p", { class: "guess" }, "At best") : null,
+    element("p", { class: size(label) }, longText(label)),
+    turn.sentence && !doubt(turn) ? element("p", { class: "said" }, words(turn.sentence)) : null,
     element(
       "p",
       { class: "told" },
       time ? element("span", {}, time) : null,
-      turn.confidence && !turn.abstained ? element("span", { class: `sure ${turn.confidence}` }, turn.confidence) : null,
-      element("span", {}, percent(score), hidden(" probable")),
-      from.length ? element("span", {}, `from ${from.map((source) => (SOURCES[source] ?? source).toLowerCase()).join(", ")}`) : null,
-      reasons.length ? element("span", {}, `by ${reasons.map((reason) => reason.replaceAll("_", " ")).join(", ")}`) : null,
-      pagesOf(answer.id),
+      element("span", { class: `sure ${level(turn).split(" ")[0]}` }, element("span", { class: "dots", "aria-hidden": "true" }, DOTS[level(turn)] ?? ""), ` ${level(turn)} `, element("span", { class: "number" }, percent(score)), hidden(" probable")),
+      from.length ? element("span", {}, `from ${from.map((source) => MANY[source]?.[1] ?? source).join(", ")}`) : null,
+      label === answer.label ? pagesOf(answer.id) : null,
     ),
   ];
 }
@@ -181,12 +225,13 @@ function alternatives(answers, choices, choose) {
       choices.push(choice);
       list.append(element("li", {}, choice));
     });
-  add(0, ALTERNATIVES);
-  if (answers.length <= ALTERNATIVES) return list;
-  const more = button(`${answers.length - ALTERNATIVES} more`, () => {
-    add(ALTERNATIVES, answers.length);
+  const probable = Math.max(1, answers.slice(0, ALTERNATIVES).filter(({ score }) => score >= 0.01).length);
+  add(0, probable);
+  if (answers.length <= probable) return list;
+  const more = button(`${answers.length - probable} more`, () => {
+    add(probable, answers.length);
     more.remove();
-    choices[ALTERNATIVES].focus();
+    choices[probable].focus();
   }, { class: "quiet small" });
   return [list, more];
 }
@@ -224,7 +269,7 @@ function failed({ text, isGone }, actions) {
 export function told(turn) {
   const [first] = turn.pred_answers ?? [];
   if (isTalk(turn)) return turn.sentence ?? turn.clarification.question;
-  if (turn.abstained) return `No sure answer: ${turn.abstained.reason}.${first ? ` At best: ${shortened(first.answer.label, 100)}, ${percent(first.score)}.` : ""}`;
-  return first ? `Answer: ${shortened(first.answer.label, 160)}, ${turn.confidence ? `${turn.confidence}, ` : ""}${percent(first.score)} probable.` : "No answer was found.";
+  if (doubt(turn)) return `No sure answer: ${doubt(turn)}.${first ? ` At best: ${shortened(first.answer.label, 100)}, ${percent(first.score)}.` : ""}`;
+  return first ? `Answer: ${shortened(labelOf(turn), 160)}, ${turn.confidence ? `${level(turn)}, ` : ""}${percent(first.score)} probable.` : "No answer was found.";
 }
 

@@ -1,6 +1,6 @@
 // What was understood of a question, and threads from it to the turns that it was taken from.
 
-import { byId, drawn, element, entity, hidden, scrollTo, words } from "./dom.js";
+import { byId, drawn, element, entity, hidden, percent, scrollTo, words } from "./dom.js";
 
 /** The slots of a representation as chips; `parts` that an earlier turn gave lead there. */
 export function understood(turn) {
@@ -15,9 +15,9 @@ export function understood(turn) {
   const chips = [
     ...slots.context.map((item) => chip("in the context of", entity(item), own(item.id))),
     ...slots.entities.map((item) => chip("about", entity(item), own(item.id))),
-    ...(slots.unlinked ?? []).map((name) => chip("unknown name", words(name.name), [])),
+    ...(slots.unlinked ?? []).map((name) => chip("not recognised", words(name.name), [])),
     slots.predicate || rest.length ? chip("asks", words(slots.predicate || "…"), rest) : null,
-    slots.answer_type ? chip("expects", words(slots.answer_type), []) : null,
+    slots.answer_type ? chip("looks for", words(slots.answer_type), []) : null,
   ];
   return frame(chips, full && plain(full) !== plain(turn.question) ? element("p", { class: "full" }, "Read as ", element("q", { dir: "auto" }, full)) : null);
 }
@@ -41,7 +41,7 @@ function chip(kind, value, parts) {
 
 function origin(part) {
   const place = `${part.part} ${part.turn + 1}`;
-  const sure = part.score === undefined ? "" : `, probability ${part.score.toFixed(2)}`;
+  const sure = part.score === undefined ? "" : `, ${percent(part.score)} sure`;
   const follow = () => {
     const target = byId(`turn-${part.turn}`)?.querySelector("h2");
     if (target) {
@@ -83,6 +83,17 @@ export function questionText(text, taken) {
     done = end;
   }
   return [...nodes, text.slice(done)];
+}
+
+/** The words of questions that later turns have taken, by the number of the turn. */
+export function takenWords(turns) {
+  const taken = new Map();
+  for (const turn of turns) {
+    for (const part of turn.history_used ?? []) {
+      if (part.part === "question") taken.set(part.turn, [...new Set([...(taken.get(part.turn) ?? []), part.text])]);
+    }
+  }
+  return taken;
 }
 
 const ROUND = 7;
