@@ -155,9 +155,7 @@ def test_a_question_is_changed_and_those_after_it_are_taken_back(opened, server)
     page = opened().ask(DIRECTED).ask(RELEASED).ask("who wrote its music?")
     page.locator(".turn").nth(1).get_by_role("button", name="Edit").click()
     assert page.input_value("#question") == RELEASED
-    assert (
-        page.locator("#editing-text").inner_text() == "This changes question 2 and removes the question after it."
-    )
+    assert page.locator("#editing-text").inner_text() == "This changes question 2 and removes the question after it."
     page.ask("how long is it?", 2)
     assert page.locator(".turn h2 bdi").all_inner_texts() == [DIRECTED, "how long is it?"]
     turns = state_of(server, page)["conversation"]["questions"]

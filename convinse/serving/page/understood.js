@@ -15,7 +15,6 @@ export function understood(turn) {
   const chips = [
     ...slots.context.map((item) => chip("in the context of", entity(item), own(item.id))),
     ...slots.entities.map((item) => chip("about", entity(item), own(item.id))),
-    ...(slots.unlinked ?? []).map((name) => chip("not recognised", words(name.name), [])),
     slots.predicate || rest.length ? chip("asks", words(slots.predicate || "…"), rest) : null,
     slots.answer_type ? chip("looks for", words(slots.answer_type), []) : null,
   ];
