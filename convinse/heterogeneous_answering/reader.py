@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
+# a letter, a digit or a symbol that a title may consist of, as "+"; a full stop names nothing
+_HAS_NAME = re.compile(r"[\w+=<>$€£×÷∞~^|]")
 _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
 _LEAST = 1e-3  # share of a span: parts of names that nothing marks have less
 _SHORTEST = 4  # characters of a span that may match a name nearly
@@ -67,7 +69,8 @@ def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], for
         place = in_evidence(evidences[span.context], form, span.start, span.end)
         if place is not None:
             text = evidences[span.context]["evidence_text"][slice(*place)]
-            own.append(replace(span, text=text, start=place[0], end=place[1]))
+            if _HAS_NAME.search(text):
+                own.append(replace(span, text=text, start=place[0], end=place[1]))
     return own
 
 
