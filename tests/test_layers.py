@@ -19,7 +19,7 @@ FLOORS = (
     ("knowledge_base", "wikipedia", "passages", "encoder", "language_models"),
     ("answer_typing", "documents"),
     ("resources", "turn_results"),
-    ("stage",),
+    ("stage", "live"),
     ("identity",),
     ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering"),
     ("dialogue",),
