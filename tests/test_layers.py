@@ -26,7 +26,7 @@ FLOORS = (
     ("session",),
     ("pipeline", "training"),
     ("experiment",),
-    ("serving", "neighbours", "reports", "testing", "evaluation"),
+    ("serving", "neighbours", "reports", "testing", "evaluation", "original"),
     ("cluster",),
     ("cli",),
     ("__main__", "__init__"),

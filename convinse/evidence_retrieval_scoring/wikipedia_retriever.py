@@ -25,6 +25,7 @@ from ..support.mediawiki import until
 from ..wikipedia import page as pages
 from ..wikipedia.api import LinkedItem, MediaWikiApi
 
+__path__: list[str] = []  # CONVINSE has the class in a module below this name; see `original`
 _VERSION = 1  # of cached live pages and links; raised when the same answers of the API give other values
 _ITEM = re.compile(r"Q[1-9]\d*")
 _LOCKS = 64
