@@ -19,6 +19,7 @@ from .heterogeneous_answering.base import HeterogeneousAnswering, answer
 from .live import look_up_facts, look_up_names
 from .question_understanding.base import QuestionUnderstanding, turns_in_step, understand
 from .records.conversation import Conversation, Turn, check_conversations
+from .records.display import conversation_record
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
 from .scoring.convqa import MEASURES, evaluate
@@ -162,7 +163,7 @@ class Pipeline:
 
     def ask(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Conversation:
         """Answer a question, or those of one conversation; earlier turns count with their predicted answers."""
-        return {"conv_id": "ask", "questions": list(self.turns(questions, sources))}
+        return conversation_record({"conv_id": "ask"}, self.turns(questions, sources))
 
     def turns(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Iterator[Turn]:
         """As `ask`: the turns, each as soon as it is answered and before the next is begun."""
