@@ -10,6 +10,7 @@ from .conversation import Conversation, Turn
 from .literals import is_item
 
 _ANSWERS, _EVIDENCES, _CHARACTERS = 5, 3, 240  # shown of a turn, and of an evidence
+_LEAST = 0.01  # of the score of a further answer that is shown
 
 
 class EvidenceRecord(dict[str, Any]):
@@ -30,24 +31,19 @@ class AnswerRecord(dict[str, Any]):
     """A `RankedAnswer`: a dictionary, shown as its rank, label, id and score."""
 
     def __repr__(self) -> str:
-        label, item = self._entity
-        return f"<{self.get('rank')}. {label}{f' ({item})' if is_item(item) else ''}, {_number(self.get('score'))}>"
+        item = f" ({self['answer']['id']})" if is_item(self["answer"]["id"]) else ""
+        return f"<{self['rank']}. {self._label}{item}, {_number(self.get('score'))}>"
 
     def _repr_html_(self) -> str:
         return f"<table>{self._row}</table>"
 
     @property
-    def _entity(self) -> tuple[str, str]:
-        entity = self.get("answer") or {}
-        return str(entity.get("label")), str(entity.get("id"))
+    def _label(self) -> str:
+        return str(self["answer"].get("label"))
 
     @property
     def _row(self) -> str:
-        label, item = self._entity
-        name = escape(label)
-        if is_item(item):
-            name = f'<a href="https://www.wikidata.org/wiki/{item}">{name}</a>'
-        return f"<tr><td>{self.get('rank')}</td><td>{name}</td><td>{_number(self.get('score'))}</td></tr>"
+        return f"<tr><td>{self['rank']}</td><td>{escape(self._label)}</td><td>{_number(self.get('score'))}</td></tr>"
 
 
 class TurnRecord(dict[str, Any]):
@@ -67,7 +63,8 @@ class TurnRecord(dict[str, Any]):
         answers, evidences = self.get("pred_answers", []), self.get("top_evidences", [])
         places = (answers[0].get("evidences") if answers else None) or range(_EVIDENCES)
         support = [evidences[place] for place in places[:_EVIDENCES] if place < len(evidences)]
-        rows = "".join(answer._row for answer in answers[:_ANSWERS])
+        likely = [answer for answer in answers[:_ANSWERS] if answer["rank"] == 1 or answer.get("score", 1) >= _LEAST]
+        rows = "".join(answer._row for answer in likely)
         table = f"<table><tr><th></th><th>answer</th><th>score</th></tr>{rows}</table>" if rows else ""
         reply = self.get("sentence") or self._reply
         head = f"<p><b>{escape(str(self.get('question')))}</b></p><p>{escape(reply)}</p>"
@@ -82,7 +79,7 @@ class TurnRecord(dict[str, Any]):
         listed = [answer for answer in answers if answer.get("list")] or answers[:1]
         if not listed:
             return str(self.get("sentence") or "no answer")
-        reply = _cut(", ".join(f"{answer._entity[0]} ({_number(answer.get('score'))})" for answer in listed))
+        reply = _cut(", ".join(f"{answer._label} ({_number(answer.get('score'))})" for answer in listed))
         return f"not sure: {reply}" if "abstained" in self else reply
 
 
