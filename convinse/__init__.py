@@ -6,8 +6,10 @@ The public names are imported on first use; `import convinse` alone loads no hea
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
+from .original import OriginalPaths
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ __all__ = [
     "WikipediaRetriever",
     "load_config",
 ]
+
+sys.meta_path.append(OriginalPaths())
 
 
 def __getattr__(name: str) -> Any:

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from .config import Config, to_dict
-from .encoder.checkpoint import HEADS, RANKINGS, folder_id
+from .encoder.checkpoint import HEADS, RANKINGS, folder_id, model_path
 from .encoder.exported import MANIFEST
-from .resources import Resources, model_path
+from .resources import Resources
 from .stage import Stage
 from .support.checksums import sha256
 from .support.errors import IndexFileError
@@ -82,7 +82,7 @@ def _model_folders(config: Config) -> list[Path]:
         config.ha_heads,
         config.ha_ranker,
     )
-    return [folder for name in names if name and (folder := Path(model_path(name)).expanduser()).is_dir()]
+    return [folder for name in names if name and (folder := Path(model_path(name))).is_dir()]
 
 
 def _files(value: Any) -> Iterator[Path]:

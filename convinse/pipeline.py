@@ -10,14 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from .config import Config, load_config
+from .config import Config, read_config
 from .dialogue.answered_turns import add_replies
 from .dialogue.dialogue import Dialogue
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
 from .heterogeneous_answering.base import HeterogeneousAnswering, answer
+from .live import look_up_facts, look_up_names
 from .question_understanding.base import QuestionUnderstanding, turns_in_step, understand
 from .records.conversation import Conversation, Turn, check_conversations
+from .records.display import conversation_record
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
 from .scoring.convqa import MEASURES, evaluate
@@ -61,7 +63,7 @@ class Pipeline:
         ha: HeterogeneousAnswering | None = None,
         resources: Resources | None = None,
     ) -> None:
-        self.config = config if isinstance(config, Config) else load_config(config)
+        self.config = read_config(config)
         self.use_gold_answers = use_gold_answers
         self._is_owner = resources is None
         self.resources = resources or Resources(self.config)
@@ -161,7 +163,7 @@ class Pipeline:
 
     def ask(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Conversation:
         """Answer a question, or those of one conversation; earlier turns count with their predicted answers."""
-        return {"conv_id": "ask", "questions": list(self.turns(questions, sources))}
+        return conversation_record({"conv_id": "ask"}, self.turns(questions, sources))
 
     def turns(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Iterator[Turn]:
         """As `ask`: the turns, each as soon as it is answered and before the next is begun."""
@@ -234,12 +236,12 @@ class Pipeline:
         for stage in stages:
             start = time.perf_counter()
             if stage == "qu":
-                if self.resources.look_up_names(turns, histories):
+                if look_up_names(self.resources, turns, histories):
                     self._build_stages()
                 understand(self.qu, turns, histories, use_gold_answers)
             elif stage == "ers":
                 self.resources.models.forget()  # the texts of other turns
-                if self.resources.look_up_facts(turns):
+                if look_up_facts(self.resources, turns):
                     self._build_stages()
                 retrieve(self.ers, turns, sources, self.config.evs_max_evidences)
             else:

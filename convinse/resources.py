@@ -23,12 +23,12 @@ from .documents.names import DocumentNames
 from .encoder.answer_classes import has_answer_type
 from .encoder.answer_type_reader import AnswerTypeReader
 from .encoder.bi_encoder import BiEncoder, KeptEmbeddings
-from .encoder.checkpoint import Checkpoint, row_form_of
+from .encoder.checkpoint import Checkpoint, model_path, row_form_of
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
 from .encoder.reranker import BertReranker
 from .encoder.rewriter import QuestionRewriter
-from .encoder.settings import DEFAULTS, ModelSettings
+from .encoder.settings import configured
 from .encoder.yes_no_reader import YesNoReader, has_yes_no
 from .knowledge_base.index import KnowledgeBase
 from .knowledge_base.lifetimes import Lifetimes
@@ -40,12 +40,9 @@ from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
 from .language_models.model_server import ModelServer
-from .records.conversation import Turn, asked_in_full, names_spoken_of
 from .records.evidence import Row
-from .records.literals import is_item
 from .records.ranked_rows import RowForm
 from .support.cache import Cache
-from .support.files import recover
 from .support.vectors import EVIDENCES_KEPT, VectorCache
 from .wikipedia.api import MediaWikiApi
 from .wikipedia.dump import WikipediaDump
@@ -137,40 +134,9 @@ class Resources:
             "mediawiki", lambda: MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
         )
 
-    def look_up_names(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> bool:
-        """Look up what questions name, if the knowledge base is live; True if it is another one now. Adds `live` to the turns."""
-        if (live := self.live) is None:
-            return False
-        before = live.renew()
-        for turn, history in zip(turns, histories, strict=True):
-            turn["live"] = live.look_up_names(turn["question"], names_spoken_of(history) if history else None)
-        return self._renew_what_is_made_of(before)
-
-    def look_up_facts(self, turns: Sequence[Turn]) -> bool:
-        """Look up the facts of the items of understood questions, as `look_up_names`."""
-        if (live := self.live) is None:
-            return False
-        before = live.kb
-        for turn in turns:
-            if "live" in turn:
-                about, candidates = self._items_of(turn)
-                live.look_up_facts(
-                    turn["live"], asked_in_full(turn), about, candidates, not turn.get("history_answers")
-                )
-        return self._renew_what_is_made_of(before)
-
-    def _items_of(self, turn: Turn) -> tuple[list[str], list[str]]:
-        own = turn.get("representation")
-        if own is None:
-            linked = [mention.candidates for mention in self.linker.link(turn["structured_representation"])]
-            return [candidates[0].id for candidates in linked], [
-                item.id for candidates in linked for item in candidates
-            ]
-        about = [item["id"] for item in (*own["entities"], *own["context"]) if is_item(item["id"])]
-        return about, [candidate["item"]["id"] for candidate in own["candidates"]]
-
-    def _renew_what_is_made_of(self, kb: KnowledgeBase) -> bool:
-        if self.kb is kb:
+    def renew_live(self, before: KnowledgeBase) -> bool:
+        """Let go of what was made from another knowledge base than the live one is now; True if it is another one."""
+        if self.kb is before:
             return False
         self._let_go(*_OF_THE_KB)
         return True
@@ -249,16 +215,16 @@ class Resources:
         if not config.evs_model:
             return None
         return BertReranker(
-            model_path(config.evs_model),
-            settings=self._computing("evs_model", config.evs_max_length),
+            config.evs_model,
+            settings=configured(config, "evs_model", config.evs_max_length),
             models=self.models,
             cache=self.cache,
         )
 
     def bi_encoder(self, name: str, key: str) -> BiEncoder:
         """A bi-encoder, which keeps nothing; the arguments are those of `embeddings`."""
-        settings = self._computing(key, self.config.evs_max_length)
-        return BiEncoder(model_path(name), settings=settings, models=self.models)
+        settings = configured(self.config, key, self.config.evs_max_length)
+        return BiEncoder(name, settings=settings, models=self.models)
 
     def embeddings(self, name: str, key: str) -> KeptEmbeddings:
         """A bi-encoder and its embeddings: those of the dump, the others kept in the cache folder, or without `ers_use_cache` in memory.
@@ -293,10 +259,7 @@ class Resources:
             best: spans kept of each text.
             key: what named the model, for messages."""
         return ExtractiveReader(
-            model if isinstance(model, Checkpoint) else model_path(model),
-            settings=self._computing(key, self.config.ha_max_length),
-            best=best,
-            models=self.models,
+            model, settings=configured(self.config, key, self.config.ha_max_length), best=best, models=self.models
         )
 
     @property
@@ -305,7 +268,7 @@ class Resources:
 
         def read() -> RowForm:  # once, not for each page
             names = (self.config.evs_model, self.config.evs_bi_encoder, self.config.ha_model)
-            forms = {row_form_of(model_path(name)) for name in names if name}
+            forms = {row_form_of(name) for name in names if name}
             return "ranked" if "ranked" in forms else "plain"
 
         return self._opened("row form", read)
@@ -315,7 +278,7 @@ class Resources:
         key, folder = self._heads()
         if folder is None or not has_yes_no(folder):
             return None
-        reader = YesNoReader(folder, settings=self._computing(key), models=self.models)
+        reader = YesNoReader(folder, settings=configured(self.config, key), models=self.models)
         reader.keep_in(self._vectors(reader.model_id, 1, "float32"))
         return reader
 
@@ -324,7 +287,7 @@ class Resources:
         name = self.config.qu_rewriter
         if name is None:
             return None
-        return QuestionRewriter(model_path(name), settings=self._computing("qu_rewriter"), models=self.models)
+        return QuestionRewriter(name, settings=configured(self.config, "qu_rewriter"), models=self.models)
 
     @property
     def answer_typing(self) -> AnswerTyping | None:
@@ -334,7 +297,7 @@ class Resources:
             return None
 
         def opened() -> AnswerTyping:
-            reader = AnswerTypeReader(folder, settings=self._computing(key), models=self.models)
+            reader = AnswerTypeReader(folder, settings=configured(self.config, key), models=self.models)
             reader.keep_in(self._vectors(reader.model_id, len(reader.classes.names), "float32"))
             return AnswerTyping(reader, self.kb, self.language.answer_types)
 
@@ -344,19 +307,7 @@ class Resources:
         """The key that names the model of the heads, and its folder."""
         key = "ha_heads" if self.config.ha_heads else "ha_model"
         name = getattr(self.config, key)
-        return key, Path(model_path(name)).expanduser() if name else None
-
-    def _computing(self, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
-        config = self.config
-        return ModelSettings(
-            device=config.device,
-            backend=config.backend,
-            precision=config.precision,
-            token_budget=config.token_budget,
-            max_length=max_length,
-            stride=config.ha_stride,
-            key=key,
-        )
+        return key, Path(model_path(name)) if name else None
 
     # -- servers of models ---------------------------------------------------------------------------------------------
 
@@ -403,11 +354,3 @@ class Resources:
 
 def _open_dump(path: Path) -> WikipediaDump:
     return DocumentIndex(path) if path.is_dir() else WikipediaDump(path)
-
-
-def model_path(name: str) -> str:
-    """A model of the configuration: `snapshot:NAME` lies in the package, other names are folders or hub names."""
-    if name.startswith(SNAPSHOT):
-        return str(resolve(name))
-    recover(Path(name).expanduser())
-    return name

@@ -14,6 +14,7 @@ import zstandard
 
 from .question_understanding.base import history_turn
 from .records.conversation import Conversation, Turn, check_answered, check_question
+from .records.display import ConversationRecord, conversation_record, turn_record
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .support.errors import DataError, ModuleError, one_line
 
@@ -78,9 +79,13 @@ class Session:
     @property
     def conversation(self) -> Conversation:
         """All turns, in the ConvMix structure; it can be written as JSON, and continued by `Pipeline.session`."""
-        conversation: Conversation = _unpacked(self._frame)
-        conversation["questions"] = [_unpacked(stored.packed) for stored in self._turns]
-        return conversation
+        return conversation_record(_unpacked(self._frame), (_unpacked(stored.packed) for stored in self._turns))
+
+    def __repr__(self) -> str:
+        return f"<Session over {'_'.join(self._sources)}: {self.conversation!r}>"
+
+    def _repr_html_(self) -> str:
+        return cast("ConversationRecord", self.conversation)._repr_html_()
 
     def ask(self, question: str, progress: Progress | None = None) -> Turn:
         """Answer the next question.
@@ -96,13 +101,13 @@ class Session:
         (result,) = ask_together([NextQuestion(self, question, progress)])
         if isinstance(result, Exception):
             raise result
-        return result
+        return turn_record(result)
 
     def back(self) -> Turn:
         """Remove the last turn and return it. Raises `DataError` if there is none."""
         if not self._turns:
             raise DataError("there is no turn to take back")
-        return cast("Turn", _unpacked(self._turns.pop().packed))
+        return turn_record(_unpacked(self._turns.pop().packed))
 
     def copy(self, answer_turns: AnswerTurns | None = None) -> Session:
         """A copy that continues from the same turns, with another pipeline if its method is given; stored turns are shared, not copied."""

@@ -35,7 +35,7 @@ html_theme_options = {"navigation_with_keys": True}
 templates_path: list[str] = []
 
 # pages of the repository that are not in docs/ are files to download on the site
-_PAGE_OUTSIDE = re.compile(r"\[([^\]`]*)\]\((\.\./[^)#]*\.md)[^)]*\)")
+_PAGE_OUTSIDE = re.compile(r"\[([^\]`]*)\]\((\.\./[^)#]*\.(?:md|ipynb))[^)]*\)")
 
 
 def setup(app: Sphinx) -> None:

@@ -84,7 +84,7 @@ def test_the_conversation_of_the_readme_is_what_ask_prints(workdir, capsys):
 
 def test_the_python_example_runs(workdir, capsys):
     exec(compile(block("docs/python.md", "python"), "docs/python.md", "exec"), {})
-    assert "1954-08-16" in capsys.readouterr().out
+    assert "16 August 1954" in capsys.readouterr().out
 
 
 def test_the_session_of_the_python_page_goes_on(workdir, capsys):

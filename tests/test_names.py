@@ -40,7 +40,7 @@ def test_variables_are_named_by_nouns(path):
     assert [f"{path}:{line}: {name}" for name, line in names if name.strip("_") in NO_NOUNS] == []
 
 
-OF_THE_LIBRARY = {"_replace", "_asdict", "_fields", "_exit", "_parse_args"}
+OF_THE_LIBRARY = {"_replace", "_asdict", "_fields", "_exit", "_parse_args", "_repr_html_"}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda path: path.name)

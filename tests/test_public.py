@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 import convinse
+from convinse import BertReranker, ClocqRetriever, ExtractiveReader, WikipediaRetriever, load_config
+from convinse.config import parse_config
+from convinse.encoder.pool import ModelHead
+from convinse.support.errors import ConfigError, ModelError
 from places import ROOT
+from refusals import refused
 from written import write
 
 HERE = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
@@ -41,6 +46,30 @@ def test_the_other_documented_modules():
 
     assert callable(JointModel.from_pretrained) and callable(klue_mrc.compute)
     assert EvidenceRetrievalScoringContract.make
+
+
+CONFIGURED = [ExtractiveReader, BertReranker, ClocqRetriever, WikipediaRetriever]
+
+
+@pytest.mark.parametrize("kind", CONFIGURED)
+def test_a_class_to_use_alone_takes_a_configuration_or_its_name(kind):
+    write("mine.yml", "base: config.yml\nha_max_length: 200\nevs_max_length: 200\nevr_max_entities: 2\n")
+    for made in (kind("mine.yml"), kind(load_config("mine.yml"))):
+        if isinstance(made, ModelHead):
+            assert made.settings.max_length == 200
+        else:
+            assert made.config.evr_max_entities == 2
+            assert made.store_cache() is None
+    refused(ConfigError, lambda: kind("confg.yml"), "did you mean 'config.yml'?")
+    refused(ConfigError, lambda: kind(3), "int: no configuration")
+
+
+def test_a_model_to_use_alone_is_named_as_in_a_configuration():
+    (span,) = ExtractiveReader("snapshot:model").read("Who directed it?", ["It was directed by Jane Doe in 1952."], 1)
+    assert "Jane Doe" in span.text
+    for kind in (ExtractiveReader, BertReranker):
+        refused(ModelError, lambda kind=kind: kind("snapshot:nothing"), "nothing: no such folder")
+    refused(ConfigError, lambda: BertReranker(parse_config({})), "evs_model: the configuration names no model")
 
 
 def test_unknown_name():

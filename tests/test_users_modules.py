@@ -3,6 +3,7 @@
 import pytest
 
 from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline, QuestionUnderstanding
+from convinse.cli import main
 from convinse.config import parse_config
 from evidences import evidence
 from written import write
@@ -188,6 +189,80 @@ def test_their_question_understanding_sees_predicted_answers_where_these_count()
         (gold,) = pipeline.run([{"conv_id": "1", "questions": turns}], "kb", True)
     assert done["questions"][1]["structured_representation"] == "seven 1?"
     assert gold["questions"][1]["structured_representation"] == "eight 1?"
+
+
+THEIRS = """
+import os, sys
+from convinse.evaluation import answer_presence, hit_at_5, mrr_score, precision_at_1
+from convinse.evidence_retrieval_scoring.bm25_es import BM25Scoring
+from convinse.evidence_retrieval_scoring.clocq_er import ClocqRetriever
+from convinse.evidence_retrieval_scoring.evidence_retrieval_scoring import EvidenceRetrievalScoring
+from convinse.evidence_retrieval_scoring.wikipedia_retriever.wikipedia_retriever import WikipediaRetriever
+from convinse.heterogeneous_answering.heterogeneous_answering import HeterogeneousAnswering
+from convinse.library.utils import get_config, get_logger
+from convinse.question_understanding.question_understanding import QuestionUnderstanding
+
+
+class TheirBM25(EvidenceRetrievalScoring):
+    def __init__(self, config):
+        self.config = config
+        self.logger = get_logger(__name__, config)
+        self.retriever = ClocqRetriever(config)
+        self.scoring = BM25Scoring(config)
+
+    def inference_on_turn(self, turn, sources=["kb", "text", "table", "info"]):
+        intent = turn["structured_representation"]
+        evidences, _ = self.retriever.retrieve_evidences(intent, sources)
+        turn["top_evidences"] = self.scoring.get_top_evidences(intent, evidences)
+        self.logger.info(f"{len(turn['top_evidences'])} of {len(evidences)} evidences")
+        return turn["top_evidences"]
+
+    def store_cache(self):
+        self.retriever.store_cache()
+"""
+
+
+def test_a_class_with_convinses_import_paths_runs_as_it_stands(workdir, capsys):
+    """It has the imports and the form of CONVINSE's `ClocqBM25`."""
+    write("their_module.py", THEIRS)
+    write("theirs.yml", "base: lexical.yml\nname: theirs\ners: their_module:TheirBM25\nevs_max_evidences: 7\n")
+    assert main(["pipeline", "kb_info", "theirs.yml", "--limit", "1"]) == 0
+    printed = capsys.readouterr()
+    assert "answer presence" in printed.out.lower() and "7 of " in printed.err
+    import their_module as theirs
+
+    with Pipeline(theirs.get_config("theirs.yml")) as pipeline:
+        turn = pipeline.ask("Who directed the film Titanic?", "kb")["questions"][0]
+    gold = [{"id": "Q42574", "label": "James Cameron"}]
+    is_present, answering = theirs.answer_presence(turn["top_evidences"], gold)
+    assert is_present and len(turn["top_evidences"]) == 7 and 0 < len(answering) < 7
+    assert theirs.mrr_score(turn["pred_answers"], gold) == theirs.precision_at_1(turn["pred_answers"], gold) == 1
+    assert theirs.hit_at_5([], gold) == theirs.mrr_score([], gold) == 0
+
+
+OWN = """
+import logging
+from convinse import EvidenceRetrievalScoring
+
+class Own(EvidenceRetrievalScoring):
+    def __init__(self, config):
+        super().__init__(config)
+        self.logger.info("by self.logger")
+        logging.getLogger(__name__).info("by the logger of the module")
+
+    def inference_on_turn(self, turn, sources):
+        return open("words.txt").read()
+"""
+
+
+def test_a_command_shows_the_log_of_a_module_and_says_whose_an_error_of_the_system_is(workdir, capsys):
+    write("own_module.py", OWN)
+    write("own.yml", "base: lexical.yml\ners: own_module:Own\n")
+    assert main(["pipeline", "kb", "own.yml", "--limit", "1"]) == 1
+    *log, error = capsys.readouterr().err.splitlines()
+    assert log[:2] == ["by self.logger", "by the logger of the module"]
+    place = f"own_module:Own ({workdir / 'own_module.py'}, line 12)"
+    assert error == f"convinse: {place}: No such file or directory: words.txt"
 
 
 def test_the_configured_conversations_run_by_their_names_for_it(workdir, caplog):

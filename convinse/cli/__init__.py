@@ -10,10 +10,11 @@ import os
 import re
 import select
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
-from ..support.errors import ConvinseError, DependencyError, OutputError, nearest, one_line
+from ..support.errors import ConvinseError, DependencyError, nearest, one_line
 from . import ask as asking
 from . import chat as chatting
 from . import datasets, develop, documents, evaluate, experiments, kb, models, passages, report, verify, wikipedia
@@ -72,11 +73,25 @@ def _run(arguments: list[str]) -> int:
             return 1  # as in `convinse ask ... | head`: nothing went wrong that the user does not know
         if options.debug:
             raise
-        _tell(one_line(OutputError(one_line(error))))
+        _tell(_user_module(error) + one_line(error))
         return 1
     except KeyboardInterrupt:
         _tell(f"interrupted; {options.interrupted}")
         return _INTERRUPTED
+
+
+def _user_module(error: OSError) -> str:
+    """The module, class and file of the user that raised an error; empty if the project did."""
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        module = frame.f_globals.get("__name__", "")
+        package = module.partition(".")[0]
+        if package == "convinse":
+            place = ""
+        elif not place and package not in sys.stdlib_module_names:
+            kind = type(frame.f_locals["self"]).__name__ if "self" in frame.f_locals else frame.f_code.co_name
+            place = f"{module}:{kind} ({frame.f_code.co_filename}, line {line}): "
+    return place
 
 
 def _tell(message: str) -> None:

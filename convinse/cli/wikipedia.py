@@ -108,10 +108,9 @@ def _print_changed(path: Path, changed: Changed) -> None:
 def embedding_of(model: str) -> Embedding:
     """What makes vectors of evidences by a bi-encoder."""
     from ..encoder.bi_encoder import BiEncoder
-    from ..resources import model_path
     from ..wikipedia.stored_pages import Embedding
 
-    encoder = BiEncoder(model_path(model))
+    encoder = BiEncoder(model)
     return Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
 
 

@@ -40,6 +40,17 @@ def load_config(
     return parse_config({**data, **_without_aliases(overrides, where)}, where)
 
 
+def read_config(config: Config | str | os.PathLike[str]) -> Config:
+    """Return a configuration as it is, or read the one that a name or path gives; see `load_config`."""
+    if isinstance(config, Config):
+        return config
+    if not isinstance(config, (str, os.PathLike)):
+        raise ConfigError(
+            f"{type(config).__name__}: no configuration; give what load_config returns, or a name such as config.yml"
+        )
+    return load_config(config)
+
+
 def _with_base(path: Path, above: Sequence[Path] = ()) -> dict[str, Any]:
     """The keys of a file, and those of the files that it is based on."""
     data = _without_aliases(read_yaml(path), str(path))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..config import SNAPSHOT, resolve
 from ..records.ranked_rows import RowForm
 from ..support.checksums import sha256
 from ..support.errors import DependencyError, ModelError, one_line
@@ -65,6 +66,15 @@ class Checkpoint:
     missing: tuple[str, ...] = ()
 
 
+def model_path(name: str | Path) -> str:
+    """Return the folder of a model, or its hub name; `snapshot:NAME` lies in the package."""
+    path = str(name)
+    if path.startswith((SNAPSHOT, "~")):
+        path = str(resolve(path))
+    recover(Path(path))
+    return path
+
+
 def load_checkpoint(
     name: str | Path,
     task: Task,
@@ -77,7 +87,7 @@ def load_checkpoint(
     """Load a checkpoint for a task.
 
     Args:
-        name: a folder with `config.json`, `model.safetensors` and a tokenizer, or a hub name.
+        name: a folder with `config.json`, `model.safetensors` and a tokenizer, a hub name, or `snapshot:NAME`.
         task: which heads it must have.
         key: the configuration key (or parameter) that named it, for messages.
         new_head: whether a missing head, or one of another size, is made anew (for training) instead of being an error.
@@ -88,14 +98,13 @@ def load_checkpoint(
         ModelError: there is no such model, a file is missing or damaged, or it has other heads.
         DependencyError: the optional packages are not installed.
     """
-    folder = Path(name).expanduser()
-    recover(folder)
+    source = model_path(name)
+    folder = Path(source)
     where = f"{key}: {name}"
-    local = folder.exists() or str(name).startswith((".", "/", "~")) or str(name).count("/") > 1
+    local = folder.exists() or str(name).startswith((".", "/", "~", SNAPSHOT)) or source.count("/") > 1
     if local:
         _check_folder(folder, where)
     torch, transformers = _libraries()
-    source = str(folder) if local else str(name)
     options = {"num_labels": labels} if labels is not None else {}
     try:
         with quiet(), torch.random.fork_rng(devices=[]):
@@ -235,7 +244,7 @@ def row_form_of(model: str | Path | Checkpoint) -> RowForm:
     if isinstance(model, Checkpoint):
         return getattr(model.model.config, "row_form", "plain")
     try:
-        settings = json.loads((Path(model).expanduser() / "config.json").read_bytes())
+        settings = json.loads((Path(model_path(model)) / "config.json").read_bytes())
     except (OSError, ValueError, RecursionError):
         return "plain"  # loading it says what is wrong
     form = settings.get("row_form", "plain") if isinstance(settings, dict) else "plain"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..config import Config
 from ..support.errors import ModelError
 from .batches import token_batches
 from .checkpoint import Checkpoint
@@ -62,10 +63,11 @@ class ExtractiveReader(ModelHead):
 
     task = "question-answering"
     usual = OF_WINDOWS
+    key, length_key = "ha_model", "ha_max_length"
 
     def __init__(
         self,
-        model: str | Path | Checkpoint,
+        model: str | Path | Checkpoint | Config,
         device: str | None = None,
         *,
         max_answer_length: int = 30,

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..config import Config, read_config
 from ..support.checksums import sha256
-from ..support.errors import ModelError
-from .checkpoint import HEADS, Checkpoint, Task, folder_id, load_checkpoint, row_form_of
+from ..support.errors import ConfigError, ModelError
+from .checkpoint import HEADS, Checkpoint, Task, folder_id, load_checkpoint, model_path, row_form_of
 from .engine import Engine, ModelBackend
 from .exported import OUTPUT_OF, is_exported, read_exported
 from .onnx_backend import OnnxBackend
-from .settings import DEFAULTS, ModelChanges, ModelSettings, gpu_for_torch
+from .settings import DEFAULTS, ModelChanges, ModelSettings, configured, gpu_for_torch
 from .tokens import TextTokenizer
 
 if TYPE_CHECKING:
@@ -204,7 +205,8 @@ class ModelHead:
     """A loaded model for a task; the subclasses compute with it.
 
     Args:
-        model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed, and never shared).
+        model: a folder with `model.safetensors`, a hub name, `snapshot:NAME`, a checkpoint in memory (it is changed, and never
+            shared), or a configuration or its name (`*.yml`), whose model of this kind and settings are used.
         device: where to compute, instead of the one of the settings.
         settings: how to compute; None: as is usual for the task.
         models: where a joint model is shared with others; None loads one for this use alone.
@@ -218,16 +220,27 @@ class ModelHead:
 
     task: ClassVar[Task]
     usual: ClassVar[ModelSettings] = DEFAULTS
+    key = "evs_model"  # names the model in a configuration
+    length_key = "evs_max_length"
 
     def __init__(
         self,
-        model: str | Path | Checkpoint,
+        model: str | Path | Checkpoint | Config,
         device: str | None = None,
         *,
         settings: ModelSettings | None = None,
         models: ModelPool | None = None,
         **changes: Unpack[ModelChanges],
     ) -> None:
+        if not isinstance(model, Checkpoint):
+            name = model
+            if not isinstance(name, (str, Path)) or str(name).endswith((".yml", ".yaml")):
+                config = read_config(name)
+                settings = settings or configured(config, self.key, getattr(config, self.length_key))
+                name = getattr(config, self.key)
+                if not name:
+                    raise ConfigError(f"{self.key}: the configuration names no model; name one, such as snapshot:model")
+            model = model_path(name)
         self.settings = (settings or self.usual).changed(device, **changes)
         if models is None or isinstance(model, Checkpoint):
             self._loaded = _loaded(model, self.task, self.settings)

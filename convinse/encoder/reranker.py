@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..config import Config
 from ..records.evidence import Evidence
 from ..records.ranked_rows import as_read
 from ..support.cache import Cache
@@ -48,7 +49,7 @@ class BertReranker(ModelHead):
 
     def __init__(
         self,
-        model: str | Path | Checkpoint,
+        model: str | Path | Checkpoint | Config,
         device: str | None = None,
         *,
         cache: Cache | None = None,

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict
 
-from ..config import Backend, Precision
+from ..config import Backend, Config, Precision
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -60,6 +60,19 @@ class ModelSettings:
 
 DEFAULTS = ModelSettings()
 OF_WINDOWS = ModelSettings(max_length=512)
+
+
+def configured(config: Config, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
+    """The settings of the model that a configuration key names."""
+    return ModelSettings(
+        device=config.device,
+        backend=config.backend,
+        precision=config.precision,
+        token_budget=config.token_budget,
+        max_length=max_length,
+        stride=config.ha_stride,
+        key=key,
+    )
 
 
 def gpu_for_torch() -> bool:

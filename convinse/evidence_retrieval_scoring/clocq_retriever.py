@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
-from ..config import Config, to_dict
+from ..config import Config, read_config, to_dict
 from ..knowledge_base.api_client import ClocqApi
 from ..knowledge_base.index import FactEntities, KnowledgeBase
 from ..knowledge_base.search_space import SpaceFact, best_facts, facts_around, is_named
@@ -31,15 +32,18 @@ class ClocqRetriever:
     same data the results are the same. Nothing is opened or asked before the first retrieval.
 
     Args:
-        config: `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
+        config: a configuration or its name; `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
         wikipedia: the Wikipedia retriever to use instead of one of its own.
         resources: knowledge base, dump, passages and cache; by default its own.
     """
 
     def __init__(
-        self, config: Config, wikipedia: WikipediaRetriever | None = None, resources: Resources | None = None
+        self,
+        config: Config | str | PathLike[str] = "config.yml",
+        wikipedia: WikipediaRetriever | None = None,
+        resources: Resources | None = None,
     ) -> None:
-        self.config = config
+        self.config = config = read_config(config)
         self.resources = resources or Resources(config)
         self.cache = self.resources.cache
         self.wikipedia = wikipedia or WikipediaRetriever(config, resources=self.resources)

@@ -10,12 +10,13 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
+from os import PathLike
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from ..config import Config
+from ..config import Config, read_config
 from ..records.evidence import Entity, Evidence, Origin, Row, merge_duplicates
 from ..resources import Resources
 from ..support.errors import NetworkError, one_line
@@ -24,6 +25,7 @@ from ..support.mediawiki import until
 from ..wikipedia import page as pages
 from ..wikipedia.api import LinkedItem, MediaWikiApi
 
+__path__: list[str] = []  # CONVINSE has the class in a module below this name; see `original`
 _VERSION = 1  # of cached live pages and links; raised when the same answers of the API give other values
 _ITEM = re.compile(r"Q[1-9]\d*")
 _LOCKS = 64
@@ -39,7 +41,7 @@ class WikipediaRetriever:
     Nothing is opened or asked before the first retrieval; one retriever may serve several threads.
 
     Args:
-        config: `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
+        config: a configuration or its name; `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
         titles: item id -> title of its English article, or an empty string; else that of the knowledge base. Wikidata is
             asked for the titles of other items.
         labels: item id -> label, or the id itself or an empty string; else that of the knowledge base. Items without a
@@ -50,13 +52,13 @@ class WikipediaRetriever:
 
     def __init__(
         self,
-        config: Config,
+        config: Config | str | PathLike[str] = "config.yml",
         titles: Callable[[str], str] | None = None,
         labels: Callable[[str], str] | None = None,
         api: MediaWikiApi | None = None,
         resources: Resources | None = None,
     ) -> None:
-        self.config = config
+        self.config = config = read_config(config)
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
         self.resources = resources or Resources(config)
         self.cache = self.resources.cache

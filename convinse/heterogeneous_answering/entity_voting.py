@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from ..encoder.checkpoint import model_path
 from ..records.conversation import RankedAnswer, Turn
-from ..resources import model_path
 from .base import HeterogeneousAnswering
 from .candidates import find_candidates
 from .features import Measured, measure

@@ -7,12 +7,12 @@ from functools import cached_property
 from pathlib import Path
 
 from ..config import Config
-from ..encoder.checkpoint import Checkpoint
+from ..encoder.checkpoint import Checkpoint, model_path
 from ..encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from ..records.ranked_rows import as_read
-from ..resources import Resources, model_path
+from ..resources import Resources
 from ..support.errors import ConfigError
 from .abstention import note_abstention
 from .candidates import find_candidates, number_in_words
@@ -73,7 +73,7 @@ class ExtractiveAnswering(EntityVoting):
     @cached_property
     def ranker(self) -> AnswerWeights:
         """The trained ranking of answers. Raises `ModelError`: it is missing, damaged or of another version."""
-        return read_answer_weights(Path(model_path(self.config.ha_ranker)).expanduser())
+        return read_answer_weights(Path(model_path(self.config.ha_ranker)))
 
     @cached_property
     def judge(self) -> Judge | None:

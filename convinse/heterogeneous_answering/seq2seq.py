@@ -10,7 +10,7 @@ from ..config import Config
 from ..encoder.checkpoint import Checkpoint, load_checkpoint
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Evidence
-from ..resources import Resources, model_path
+from ..resources import Resources
 from ..support.errors import ConfigError
 from .abstention import note_abstention
 from .base import HeterogeneousAnswering
@@ -56,7 +56,7 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
         name = self.config.ha_model
         if not name:  # named for training only
             raise ConfigError(_NO_MODEL)
-        return self.build_writer(load_checkpoint(model_path(name), "sequence-to-sequence", "ha_model"))
+        return self.build_writer(load_checkpoint(name, "sequence-to-sequence", "ha_model"))
 
     def build_writer(self, checkpoint: Checkpoint) -> FusionInDecoder:
         """A writer with the configured settings; it takes the checkpoint for itself."""

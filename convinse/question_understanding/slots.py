@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..config import Config
+from ..encoder.checkpoint import model_path
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import LinkedMention
 from ..knowledge_base.question_names import written_names
@@ -20,7 +21,7 @@ from ..records.conversation import HistoryPart, Turn, Understanding
 from ..records.evidence import Entity, unique_entities
 from ..records.representation import QuestionEntity, Representation, render
 from ..records.rewriting import FullQuestion
-from ..resources import Resources, model_path
+from ..resources import Resources
 from .base import QuestionUnderstanding
 from .referents import read_weights
 from .rewriting import Rewriter
@@ -56,7 +57,7 @@ class Slots(QuestionUnderstanding):
     def rewriter(self) -> Rewriter:
         """Puts questions in full, by the model of `qu_rewriter`, loaded on first use."""
         model, name = self.resources.rewriter(), self.config.qu_rewriter
-        weights = None if name is None else read_weights(Path(model_path(name)).expanduser(), "qu_rewriter")
+        weights = None if name is None else read_weights(Path(model_path(name)), "qu_rewriter")
         return Rewriter(model, weights, self.kb, self.resources.linker, self.language)
 
     @property

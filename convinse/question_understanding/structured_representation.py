@@ -10,7 +10,7 @@ from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
 from ..records.conversation import Turn, Understanding
 from ..records.representation import SLOTS, RepresentationSlots
-from ..resources import Resources, model_path
+from ..resources import Resources
 from ..support.errors import ConfigError
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
@@ -48,7 +48,7 @@ class StructuredRepresentation(QuestionUnderstanding):
         name = self.config.qu_model
         if name is None:
             raise ConfigError("qu: sr needs qu_model: a folder of a trained BART or T5 (see train qu), or a hub name")
-        checkpoint = load_checkpoint(model_path(name), "sequence-to-sequence", "qu_model")
+        checkpoint = load_checkpoint(name, "sequence-to-sequence", "qu_model")
         from ..encoder.sequence_to_sequence import Generator
 
         return Generator(checkpoint, self.config.qu_sr, self.config.device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -104,6 +105,9 @@ def _import(stage: str, module_name: str) -> object:
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)  # a module beside the configuration, as `python file.py` would find it
+    logger = logging.getLogger(module_name.partition(".")[0])
+    if logger.level == logging.NOTSET:  # commands show what it logs as they show what the project does
+        logger.setLevel(logging.getLogger("convinse").level)
     try:
         return importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # a user's module can fail in any way; its own error is what helps

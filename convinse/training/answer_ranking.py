@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 
 from ..config import Config
-from ..encoder.checkpoint import HEADS, folder_id
+from ..encoder.checkpoint import HEADS, folder_id, model_path
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..heterogeneous_answering.features import Features, Measured, QuestionFeatures
 from ..heterogeneous_answering.question import NO, YES, Knowledge, Question, questions_of
@@ -28,7 +28,7 @@ from ..heterogeneous_answering.yes_no import Verdict, YesNoFeatures
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, question_items
 from ..records.literals import is_item
-from ..resources import Resources, model_path
+from ..resources import Resources
 from ..scoring.convqa import calibration_error, is_answer
 from ..support.errors import DataError
 from ..support.weights import FeatureWeight, model_bytes
@@ -105,7 +105,7 @@ def write_ranking(
         sections: more of the card.
     """
     l2, rows = best_strength(sets)
-    model = folder_id(Path(model_path(config.ha_model)).expanduser(), HEADS) if config.ha_model else ""
+    model = folder_id(Path(model_path(config.ha_model)), HEADS) if config.ha_model else ""
     weights = train_weights(sets, l2, model)
     strongest = sorted(weights.features, key=lambda feature: -abs(feature.weight))
     table = _table(("part", *next(iter(rows.values()))), rows)

@@ -25,7 +25,6 @@ from ..records.evidence import Entity, Evidence
 from ..records.literals import is_date, is_number
 from ..records.ranked_rows import RowForm, as_read, spans_as_read
 from ..records.written_values import find_literals
-from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError
 from ..turn_results import keep_answers
@@ -58,7 +57,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     if settings.trains == "ranking":
         return train_ranking(ha, sources)
     start = start_of(config, "ha")
-    base = model_path(start.base)
+    base = start.base
     checkpoint = load_checkpoint(base, "question-answering", start.key, new_head=True, seed=config.seed)
     form = row_form_of(checkpoint)
     turns = (examples(ha, turn, form) for turn in turns_with_evidences(config, "train", sources, ha.resources))

@@ -21,7 +21,6 @@ from ..encoder.checkpoint import load_checkpoint
 from ..heterogeneous_answering.question import NO, YES, Knowledge, expected_types
 from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
 from ..records.conversation import Turn, asked_in_full
-from ..resources import model_path
 from ..support.errors import DataError
 from .answering import answer_measures, answer_spans
 from .conversations import turns_with_evidences
@@ -50,7 +49,7 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     """
     config, settings = ha.config, ha.config.ha_training
     start = start_of(config, "ha", ", a BART or T5")
-    checkpoint = load_checkpoint(model_path(start.base), "sequence-to-sequence", start.key)
+    checkpoint = load_checkpoint(start.base, "sequence-to-sequence", start.key)
     from ..encoder.devices import find_device, inference
     from ..encoder.fusion_in_decoder import answer_loss, check_kind, cut, usual_budget  # PyTorch is there
 

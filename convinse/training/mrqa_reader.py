@@ -14,7 +14,6 @@ from ..encoder.checkpoint import Checkpoint, add_tokens, load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader, best_answers
 from ..formats.mrqa import read_plain
 from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
-from ..resources import model_path
 from ..scoring.mrqa import evaluate
 from ..support.errors import ConfigError, DataError, nearest, one_line
 from ..support.progress import progress
@@ -135,7 +134,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReade
     train_files = find_sets([Path(settings.train_folder).expanduser()], "train_folder", settings.train_sets)
     dev_files = find_sets([Path(folder).expanduser() for folder in settings.dev_folders], "dev_folders")
     seed, parts, device = settings.seed, settings.validations, settings.device
-    checkpoint = load_checkpoint(model_path(start.base), "question-answering", start.key, new_head=True, seed=seed)
+    checkpoint = load_checkpoint(start.base, "question-answering", start.key, new_head=True, seed=seed)
     checkpoint = add_tokens(checkpoint, MARKS, seed)
     train = {name: train_examples(path, settings.examples, seed) for name, path in train_files.items()}
     for name, examples in train.items():

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..config import RankingLoss
 from ..encoder.checkpoint import load_checkpoint
-from ..resources import model_path
 from .ranking import Group
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class CrossEncoderLearner:
     def __init__(self, base: str, key: str, max_length: int, loss: RankingLoss, seed: int) -> None:
         from ..encoder.tokens import TextTokenizer
 
-        load = partial(load_checkpoint, model_path(base), "sequence-classification", key, new_head=True)
+        load = partial(load_checkpoint, base, "sequence-classification", key, new_head=True)
         self.checkpoint = load()
         if self.checkpoint.model.config.num_labels not in (1, 2) or self.checkpoint.missing:
             self.checkpoint = load(labels=1, seed=seed)
@@ -81,7 +80,7 @@ class BiEncoderLearner:
         from ..encoder.pooling import hub_pooling, pools_first
         from ..encoder.tokens import TextTokenizer
 
-        self.checkpoint = load_checkpoint(model_path(base), "embedding", key)
+        self.checkpoint = load_checkpoint(base, "embedding", key)
         self._pool_first = pools_first(self.checkpoint.folder or hub_pooling(base), f"{key}: {base}")
         self._tokenizer = TextTokenizer.of(self.checkpoint, max_length)
 

@@ -14,7 +14,6 @@ from ..encoder.checkpoint import Checkpoint, load_checkpoint
 from ..formats.convmix import read_conversations
 from ..question_understanding.base import history_turn
 from ..question_understanding.structured_representation import StructuredRepresentation, model_input, split_slots
-from ..resources import model_path
 from ..support.errors import DataError
 from .learning import Learning, Measures, batches, shuffled_batches
 from .silver import annotated_parts, representation_text
@@ -41,7 +40,7 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     start = start_of(config, "qu", ", a BART or T5")
     files = annotated_parts(config)
     train, dev = (read_examples(config, path) for path in files)
-    checkpoint = load_checkpoint(model_path(start.base), "sequence-to-sequence", start.key)
+    checkpoint = load_checkpoint(start.base, "sequence-to-sequence", start.key)
     from ..encoder.devices import inference
     from ..encoder.sequence_to_sequence import writing_loss  # after the check that PyTorch is there
 

@@ -16,7 +16,6 @@ from ..evidence_retrieval_scoring.native import NativeERS
 from ..records.conversation import asked_in_full
 from ..records.evidence import Evidence
 from ..records.ranked_rows import RowForm, as_read
-from ..resources import model_path
 from ..scoring.convqa import has_answer
 from ..support.errors import DataError
 from .conversations import understood_conversations
@@ -38,7 +37,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     """
     config, settings = ers.config, ers.config.evs_training
     start = start_of(config, "evs")
-    learner = CrossEncoderLearner(model_path(start.base), start.key, config.evs_max_length, settings.loss, config.seed)
+    learner = CrossEncoderLearner(start.base, start.key, config.evs_max_length, settings.loss, config.seed)
     form = row_form_of(learner.checkpoint)
     train, dev = (examples(ers, sources, part, form) for part in ("train", "dev"))
     if not train or not dev:

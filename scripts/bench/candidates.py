@@ -17,7 +17,6 @@ from convinse.config import parse_config
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.records.evidence import SOURCES, Evidence
-from convinse.resources import model_path
 from convinse.support.checksums import sha256
 from convinse.support.errors import DataError
 from convinse.wikipedia.build import build
@@ -89,7 +88,7 @@ def build_sources(data: Path, work: Path, pages: tuple[str, str] = SAVED, vector
     file, titles = needed(data, *pages), data / "wikipedia-pages" / "title2qid.tsv.gz"
     embedding = None
     if vectors:
-        encoder = BiEncoder(model_path(vectors))
+        encoder = BiEncoder(vectors)
         embedding = Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
     with closing(knowledge_base(data, work)) as kb:
         ids = [sha256(file)[:12], *([embedding.model[:12]] if embedding else [])]

@@ -34,7 +34,6 @@ from convinse.encoder.bi_encoder import BiEncoder
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Turn
 from convinse.records.evidence import Evidence
-from convinse.resources import model_path
 from convinse.scoring.extractive import normalize
 from convinse.wikipedia.stored_vectors import StoredVectors
 
@@ -207,7 +206,7 @@ def dense(bench: Bench) -> Figures:
     update_index(folder, [many], _MODEL, quiet=True)
     with closing(DocumentIndex(folder)) as index:
         stored = index.stored_vectors
-    encoder = BiEncoder(model_path(_MODEL))
+    encoder = BiEncoder(_MODEL)
     kept = [json.loads(line) for line in _FILES.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
     asked = encoder.embed([own["question"] for own in kept])
     texts = (own["evidence_text"] for own in _evidences(folder))

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from convinse.config import parse_config
+from convinse.encoder.checkpoint import model_path
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.formats.convmix import read_conversations
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import asked_in_full
-from convinse.resources import model_path
 from convinse.support.errors import ConfigError
 from convinse.testing import without
 from evidences import together_as_alone

@@ -15,6 +15,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.layout import read_manifest
 from convinse.knowledge_base.question_names import is_doubtful, spans, written_names
 from convinse.language.language import english
+from convinse.live import look_up_facts, look_up_names
 from convinse.pipeline import Pipeline
 from convinse.resources import Resources
 from convinse.support import web
@@ -291,13 +292,13 @@ def test_hostile_answers_end_in_a_line(wiki, workdir, monkeypatch):
         wiki.change = hostile(seed)
         with Resources(config) as resources:
             turns = [{"question": DIRECTOR}]
-            resources.look_up_names(turns, [[]])
+            look_up_names(resources, turns, [[]])
             about = [{"id": "Q44578", "label": "Titanic"}]
             turns[0] |= {
                 "representation": {"entities": about, "context": [], "candidates": []},
                 "structured_representation": DIRECTOR,
             }
-            resources.look_up_facts(turns)
+            look_up_facts(resources, turns)
             resources.linker.link(DIRECTOR)
             resources.kb.neighborhood("Q44578")
             assert all("\n" not in failure and len(failure) < 600 for failure in turns[0]["live"]["failures"])
