@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
-from ..support.errors import ConvinseError, DependencyError, OutputError, nearest, one_line
+from ..support.errors import ConvinseError, OutputError, missing_extra, nearest, one_line
 from . import ask as asking
 from . import chat as chatting
 from . import datasets, develop, documents, evaluate, experiments, kb, models, passages, report, verify, wikipedia
@@ -158,6 +158,6 @@ def _completion(options: argparse.Namespace) -> int:
     try:
         import shtab
     except ModuleNotFoundError:
-        raise DependencyError("completion needs shtab; run pip install 'convinse[completion]'") from None
+        raise missing_extra("completion needs shtab", "completion") from None
     print(shtab.complete(build_parser(), options.shell))
     return 0

@@ -32,7 +32,7 @@ def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:
     console().print(table)
 
 
-def print_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[str] | None]) -> None:
+def print_rows(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str] | None]) -> None:
     """A table of rows, whose first column stands to the left and the others to the right; None draws a line."""
     from rich.table import Table
 

@@ -1,8 +1,8 @@
-"""Questions to begin a conversation with."""
+"""What a conversation can begin with: questions, and how much is known."""
 
 from __future__ import annotations
 
-from ..config import SNAPSHOT, Config
+from ..config import LIVE, SNAPSHOT, Config
 from ..documents.index import DocumentIndex
 from ..documents.suggestions import Suggestion, suggested
 from ..formats.conversations.benchmark import read_benchmark
@@ -18,9 +18,27 @@ def examples_of(resources: Resources) -> list[Suggestion]:
     config, dump = resources.config, resources.wikipedia
     if isinstance(dump, DocumentIndex):
         return suggested(dump, MOST_EXAMPLES)
-    embedded, is_embedded = Config(), config.benchmark_path.startswith(SNAPSHOT)
-    is_other = (config.kb_path, config.ers_wikipedia_dump) != (embedded.kb_path, embedded.ers_wikipedia_dump)
-    return [] if is_embedded and is_other else read_examples(config)
+    return [] if config.benchmark_path.startswith(SNAPSHOT) and not is_embedded(config) else read_examples(config)
+
+
+def is_embedded(config: Config) -> bool:
+    """Return True if the facts and pages of a configuration are those of the snapshot."""
+    snapshot = Config()
+    return (config.kb_path, config.ers_wikipedia_dump) == (snapshot.kb_path, snapshot.ers_wikipedia_dump)
+
+
+def data_counts(resources: Resources) -> dict[str, int]:
+    """Return how many `items` and `facts`, `pages`, and `files` in their place, are known; nothing is counted of a remote source."""
+    config, dump = resources.config, resources.wikipedia
+    counts = {}
+    if config.kb_path != LIVE and not config.clocq_use_api and resources.kb.has_facts:
+        manifest = resources.kb.manifest
+        counts = {"items": manifest.items, "facts": manifest.facts}
+    if isinstance(dump, DocumentIndex):
+        counts["files"] = sum(not fault for _, fault in dump.files())
+    elif dump is not None:
+        counts["pages"] = dump.counts["pages"]
+    return counts
 
 
 def read_examples(config: Config) -> list[Suggestion]:

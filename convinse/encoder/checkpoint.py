@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..records.ranked_rows import RowForm
 from ..support.checksums import sha256
-from ..support.errors import DependencyError, ModelError, one_line
+from ..support.errors import ModelError, missing_extra, one_line
 from ..support.files import recover
 from ..support.manifest import BY_HAND, check_folder
 
@@ -174,10 +174,8 @@ def _libraries() -> tuple[Any, Any]:
 
         from .joint import register
     except ImportError as error:
-        raise DependencyError(
-            f"this needs PyTorch and transformers ({error.name} is missing): run pip install 'convinse[neural]', or name a "
-            "model that convinse export has made for ONNX Runtime"
-        ) from error
+        fault = f"{error.name} is missing, which models need that convinse export has not made for ONNX Runtime"
+        raise missing_extra(fault, "neural") from error
     register()
     return torch, transformers
 

@@ -80,6 +80,18 @@ class OutputError(ConvinseError):
     """Results cannot be written."""
 
 
+def missing_extra(fault: str, extra: str) -> DependencyError:
+    """Return the error of a package that is missing, and how to install the extra that has it: the project is on no index."""
+    from pathlib import Path
+
+    clone = Path(__file__).resolve().parents[2]
+    if (clone / "setup.cfg").is_file():
+        remedy = f"set CONVINSE_EXTRAS={extra} before bash run.sh, or run pip install '{clone}[{extra}]'"
+    else:
+        remedy = f"run pip install 'FILE.whl[{extra}]' with the wheel, or the clone, that convinse was installed from"
+    return DependencyError(f"{fault}; {remedy}")
+
+
 def one_line(error: BaseException) -> str:
     """The text of an exception without line breaks, with its type where the text alone says too little."""
     text = " ".join(str(error).split())
