@@ -55,7 +55,10 @@ def _chat(options: argparse.Namespace) -> int:
         path = Path(options.conversation)
         conversation = read_records(path)
     with Pipeline(configured_over(options)) as pipeline:
-        chat = Chat(pipeline, sources, conversation, path)
+        try:
+            chat = Chat(pipeline, sources, conversation, path)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         if is_terminal and not options.quiet:
             say(f"{greeting(pipeline)} /help lists the commands; /exit or Ctrl-D ends.", "bright_black")
@@ -255,7 +258,7 @@ class Chat:
     def _help(self, _: str) -> None:
         for name, (argument, text, _command) in self.COMMANDS.items():
             say(f"{f'{name} {argument}':20} {text}")
-        say("All else is a question or talk, such as: are you sure? Ctrl-C stops an answer; exit, quit or Ctrl-D ends.")
+        say("All else is a question or talk, such as: are you sure? Ctrl-C stops an answer; /exit, /quit or Ctrl-D ends.")
 
     COMMANDS: dict[str, tuple[str, str, Callable[[Chat, str], None]]] = {
         "/why": (

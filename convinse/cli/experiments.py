@@ -159,7 +159,7 @@ def _example(config: Config, sources: tuple[str, ...]) -> int:
 
     first = next((c for c in read_part(config, "test") if c["questions"]), None)
     if first is None:
-        raise ConfigError(f"{config.input_path()}: has no question")
+        raise ConfigError(f"{config.input_path()}: has no question; name other conversations in test_input_path")
     with Pipeline(config) as pipeline:
         (done,) = pipeline.run([{**first, "questions": first["questions"][:1]}], sources)
     print_turn(done["questions"][0])

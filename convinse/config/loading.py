@@ -163,14 +163,28 @@ def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:
         text, _, place = str(error).partition(" - at ")
         key = place.strip("`").removeprefix("$.") or "configuration"
         shown = f" (given: {data.get(key.split('[')[0].split('.')[0])!r})" if place else ""
-        raise ConfigError(f"{where}: {key}: {text[0].lower() + text[1:]}{_choices(key, kind)}{shown}") from None
+        fault = _other_form(key, kind) if " matching regex " in text else f"{text[0].lower()}{text[1:]}"
+        raise ConfigError(f"{where}: {key}: {fault}{_choices(key, kind)}{shown}") from None
+
+
+def _hint(key: str, kind: type[msgspec.Struct]) -> Any:
+    """The type of a key, with what is annotated."""
+    hint: Any = kind
+    for name in key.split("."):
+        hint = get_type_hints(hint, include_extras=True).get(name) if isinstance(hint, type) else None
+    return hint
+
+
+def _other_form(key: str, kind: type[msgspec.Struct]) -> str:
+    """What is wrong with a text that is not of its key's form."""
+    hint = _hint(key, kind)
+    metas = (meta for own in (hint, *get_args(hint)) for meta in getattr(own, "__metadata__", ()))
+    return next((f"expected {meta.extra['form']}" for meta in metas if meta.extra), "of another form")
 
 
 def _choices(key: str, kind: type[msgspec.Struct]) -> str:
     """The valid values of a key that has a fixed set of them."""
-    hint: Any = kind
-    for name in key.split("."):
-        hint = get_type_hints(hint).get(name) if isinstance(hint, type) else None
+    hint = _hint(key, kind)
     return f"; valid: {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
 
 

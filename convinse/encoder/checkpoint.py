@@ -210,15 +210,19 @@ def add_tokens(checkpoint: Checkpoint, tokens: Sequence[str], seed: int) -> Chec
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No bars and no reports on new heads while a model is read or written; our own errors say what is missing."""
+    """No bars, no reports on new heads and none of attempts while a model is read or written; our own errors say what is missing."""
+    from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging as transformers_logging
 
+    hub_level = hub_logging.get_verbosity()
+    hub_logging.set_verbosity(logging.CRITICAL)
     level, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity(logging.CRITICAL)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
+        hub_logging.set_verbosity(hub_level)
         transformers_logging.set_verbosity(level)
         if bars:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
