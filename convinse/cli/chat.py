@@ -258,7 +258,9 @@ class Chat:
     def _help(self, _: str) -> None:
         for name, (argument, text, _command) in self.COMMANDS.items():
             say(f"{f'{name} {argument}':20} {text}")
-        say("All else is a question or talk, such as: are you sure? Ctrl-C stops an answer; /exit, /quit or Ctrl-D ends.")
+        say(
+            "All else is a question or talk, such as: are you sure? Ctrl-C stops an answer; /exit, /quit or Ctrl-D ends."
+        )
 
     COMMANDS: dict[str, tuple[str, str, Callable[[Chat, str], None]]] = {
         "/why": (
