@@ -29,7 +29,7 @@ from .experiment import Batch, BatchRunner, FinishedBatch
 from .pipeline import STAGE_NAMES, Pipeline, StageName
 from .records.conversation import Turn
 from .session import StageReport
-from .support.errors import ConfigError, ConvinseError, DataError, DependencyError, NetworkError
+from .support.errors import ConfigError, ConvinseError, DataError, NetworkError, missing_extra
 
 if TYPE_CHECKING:
     from .serving.service import ServiceOptions
@@ -96,7 +96,7 @@ def _import_ray(address: str) -> Any:
         importlib.import_module("ray.data")
         return importlib.import_module("ray")
     except ImportError:
-        raise DependencyError("--on ray needs the package ray; install it: pip install 'convinse[ray]'") from None
+        raise missing_extra("--on ray needs the package ray", "ray") from None
 
 
 def _worker_resources(ray: Any, most: int | None, device: str) -> tuple[int, dict[str, float]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
-from .config import Config, to_dict
+from .config import SNAPSHOT, Config, resolve, to_dict
 from .formats.conversations.benchmark import read_benchmark
 from .formats.run_folder import FinishedConversation, RunFolder
 from .formats.stage_files import read_stage_file
@@ -44,11 +44,12 @@ _GROUPS = ("abstained", "domains", "turns", "kinds", "sources", "unanswerable") 
 
 
 class Outcome(NamedTuple):
-    """What a run gave: its sources, its folder and the content of `metrics.json`."""
+    """What a run gave: its sources, its folder, the content of `metrics.json`, and in words which questions it answered."""
 
     sources: tuple[str, ...]
     path: Path
     metrics: dict[str, Any]
+    measured: str
 
 
 class Batch(NamedTuple):
@@ -151,7 +152,8 @@ def run_experiment(
     conversations, done_by = source.conversations[:limit], source.done_by
     stages = [] if until == "ha" and done_by is None else [done_by, until]
     history = fingerprint(source.subset, list(sources), use_gold_answers, *stages)
-    folder = Path(config.output_path) / config.name / "_".join(sources) / ("" if until == "ha" else until)
+    subfolder = "_".join(sources) + ("" if part == "test" else f"-{part}")  # each part has its own
+    folder = Path(config.output_path) / config.name / subfolder / ("" if until == "ha" else until)
     with ExitStack() as opened:
         runner = BatchRunner(config, resources)
         opened.callback(runner.close)
@@ -162,17 +164,20 @@ def run_experiment(
         step = _step(runner.pipeline.conversations_at_once, len(waiting), workers)
         parts = (waiting[place : place + step] for place in range(0, len(waiting), step))
         batches = [Batch(own, sources, use_gold_answers, done_by, until) for own in parts]
-        advance = opened.enter_context(progress("_".join(sources), len(waiting), "conversations", quiet))
+        questions = sum(len(own["questions"]) for own in waiting)
+        advance = opened.enter_context(progress("_".join(sources), questions, "questions", quiet))
         spent = _Spent(output.seconds())  # of the part of the run that was finished before
         for done in workers.run(config, made_from, batches) if workers and batches else map(runner, batches):
             for conversation in done.conversations:
                 output.add(conversation)
-                advance()
+            advance(sum(len(conversation.kept["questions"]) for conversation in done.conversations))
             spent.add(done.seconds, done.requests)
         spent.add({"total": time.perf_counter() - start})
         finished = [output.finished[str(own["conv_id"])] for own in conversations]
         output.write_metrics(metrics := _metrics(finished, spent, config, until))
-    return Outcome(tuple(sources), folder, metrics)
+    answers = "gold" if use_gold_answers else "predicted"
+    measured = f"{metrics['num_questions']} questions of {source.name}, with {answers} answers of earlier turns"
+    return Outcome(tuple(sources), folder, metrics, measured)
 
 
 def _check_history(use_gold_answers: bool, until: StageName, stage_file: Path | None) -> None:
@@ -181,8 +186,9 @@ def _check_history(use_gold_answers: bool, until: StageName, stage_file: Path | 
 
 
 class _RunInput(NamedTuple):
-    """The conversations to run: their file, which of them, and the stage that has worked on them last."""
+    """The conversations to run: their name for people, their file, which of them, and the stage that has worked on them last."""
 
+    name: str
     path: Path
     subset: str | None
     conversations: list[Conversation]
@@ -190,14 +196,17 @@ class _RunInput(NamedTuple):
 
 
 def _part_of(config: Config, part: str) -> _RunInput:
-    return _RunInput(*_file_of(config, part), read_part(config, part))
+    data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
+    path = config.input_path(data)
+    name = f"the embedded {part} part" if path.is_relative_to(resolve(SNAPSHOT)) else f"{path} ({part} part)"
+    return _RunInput(name, path, subset, read_part(config, part))
 
 
 def _staged(file: Path, sources: Sequence[str], config: Config, until: StageName) -> _RunInput:
     done_by, conversations = read_stage_file(file, sources, config.evs_max_evidences)
     if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
         raise ConfigError(f"{file}: has the results of {done_by} already; nothing is left to do until {until}")
-    return _RunInput(file, None, conversations, done_by)
+    return _RunInput(str(file), file, None, conversations, done_by)
 
 
 def _waiting(conversations: Sequence[Conversation], output: RunFolder) -> list[Conversation]:
@@ -243,9 +252,7 @@ def _step(at_once: int, waiting: int, workers: Workers | None) -> int:
 def read_part(config: Config, part: str) -> list[Conversation]:
     """The conversations of a part; see `run_experiment`. Raises `DataError`: there is no such file, or it is damaged."""
     data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
-    path = config.input_path(data)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; check {data}_input_path and benchmark_path")
+    path = config.existing_input_path(data)
     conversations = read_benchmark(path, config.benchmark, data)
     if not subset:
         return conversations
@@ -253,8 +260,3 @@ def read_part(config: Config, part: str) -> list[Conversation]:
     if not chosen:
         raise DataError(f'{path}: no conversation has "part": "{subset}"; give each the key, dev, measured or fresh')
     return chosen
-
-
-def _file_of(config: Config, part: str) -> tuple[Path, str | None]:
-    data, subset = _SUBSETS.get(part, (part, None))
-    return config.input_path(data), subset

@@ -239,8 +239,24 @@ def test_paths(workdir, written):
     assert config.input_path("test") == Path("data/test.json")
     assert config.input_path("dev") == workdir / "dev.json"
     assert Config().input_path("test").is_file()
+
+
+def test_data_lies_beside_the_configuration_that_names_it(workdir, written):
+    for name in ("mine/test.json", "mine/kb/entities", "test.json", "here/x", "dev.json"):
+        write(workdir / name, "[]")
+    written("test_input_path: test.json\nkb_path: kb\nha_training: {base: kb}\n", "mine/base.yml")
+    written("base: mine/base.yml\ndev_input_path: dev.json\nha_model: here\n")
+    config = load_config("my.yml")
+    assert [config.input_path(part) for part in ("test", "dev")] == [Path("mine/test.json"), Path("dev.json")]
+    assert (config.kb_path, config.ha_training.base, config.ha_model) == ("mine/kb", "mine/kb", "here")
+    assert load_config("mine/base.yml", ["dev_input_path=dev.json"]).input_path("dev") == Path("dev.json")
+    assert parse_config(to_dict(config)) == config
+
+
+def test_a_file_that_happens_to_lie_in_the_working_folder_is_not_meant(workdir, written):
     written("[]", "test.json")
-    assert config.input_path("test").resolve() == workdir / "test.json"
+    for config in (load_config(), load_config(written("name: x\n")), parse_config({"benchmark_path": "data"})):
+        assert config.input_path("test") == resolve(config.benchmark_path) / "test.json"
 
 
 # --- what is refused, in one line

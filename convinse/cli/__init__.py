@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
-from ..support.errors import ConvinseError, DependencyError, nearest, one_line
+from ..support.errors import ConvinseError, missing_extra, nearest, one_line
 from . import ask as asking
 from . import chat as chatting
 from . import datasets, develop, documents, evaluate, experiments, kb, models, passages, report, verify, wikipedia
@@ -173,6 +173,6 @@ def _completion(options: argparse.Namespace) -> int:
     try:
         import shtab
     except ModuleNotFoundError:
-        raise DependencyError("completion needs shtab; run pip install 'convinse[completion]'") from None
+        raise missing_extra("completion needs shtab", "completion") from None
     print(shtab.complete(build_parser(), options.shell))
     return 0

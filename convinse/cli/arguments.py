@@ -165,10 +165,9 @@ def port(text: str) -> int:
 
 def positive(text: str) -> int:
     """A whole number of 1 or more."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of 1 or more")
+    return int(text)
 
 
 def sources_and_config(words: Sequence[str], settings: Sequence[str] = ()) -> tuple[tuple[str, ...], Config]:

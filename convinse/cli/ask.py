@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import DataError
 from ..support.limits import LONGEST_LINE
-from .arguments import Commands, add_config
+from .arguments import Commands, add_config, positive
 from .documents import add_over, configured_over
+from .tables import say
 
 if TYPE_CHECKING:
+    from ..pipeline import Pipeline
     from ..records.conversation import HistoryPart, RankedAnswer, Turn
     from ..records.evidence import Evidence
 
-_BEST_EVIDENCES = 5  # shown of a turn
+_ANSWERS, _FURTHER = 5, 5  # answers, and evidences besides theirs, that are shown of a turn
+_LEAST_PROBABLE = 0.01  # of an answer that is shown behind the best one
+LEAVING = {"exit", "quit", "/exit", "/quit"}
 
 
 def add(commands: Commands) -> None:
@@ -27,6 +31,10 @@ def add(commands: Commands) -> None:
     )
     add_pipeline(sub)
     sub.add_argument("--json", action="store_true", help="print the conversation as one JSON object")
+    sub.add_argument(
+        "--top", type=positive, metavar="N",
+        help="the N best answers, however improbable (default: 5 at most, of 1 %% or more)",
+    )  # fmt: skip
 
 
 def add_pipeline(parser: argparse.ArgumentParser) -> None:
@@ -45,10 +53,10 @@ def _ask(options: argparse.Namespace) -> int:
     asked: Iterable[str] = [check_question(question) for question in options.questions]
     with Pipeline(configured_over(options)) as pipeline:
         session = pipeline.session(sources)
-        for question in asked or _asked_on_standard_input():
+        for question in asked or _asked_on_standard_input(pipeline):
             turn = session.ask(question)
             if not options.json:
-                print_turn(turn)
+                print_turn(turn, options.top)
                 sys.stdout.flush()  # read while the next turn is computed
         if options.json:
             import msgspec
@@ -57,12 +65,24 @@ def _ask(options: argparse.Namespace) -> int:
     return 0
 
 
-def _asked_on_standard_input() -> Iterator[str]:
-    if sys.stdin is not None and sys.stdin.isatty():
-        print("one question a line; Ctrl-D ends", file=sys.stderr)
-    for line in input_lines():
-        if line.strip():
-            yield line.strip()
+def _asked_on_standard_input(pipeline: Pipeline) -> Iterator[str]:
+    is_typed = sys.stdin is not None and sys.stdin.isatty()
+    if is_typed:
+        print(f"{greeting(pipeline)} One question a line; /exit or Ctrl-D ends.", file=sys.stderr)
+    for line in map(str.strip, input_lines()):
+        if is_typed and line.lower() in LEAVING:
+            return
+        if line:
+            yield line
+
+
+def greeting(pipeline: Pipeline) -> str:
+    """Return a sentence on how much is known."""
+    from ..dialogue.examples import data_counts
+
+    counts = data_counts(pipeline.resources)
+    known = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
+    return f"Ask about {known or 'what Wikidata and Wikipedia know now'}."
 
 
 def input_lines() -> Iterator[str]:
@@ -83,45 +103,62 @@ def input_lines() -> Iterator[str]:
         yield line.removesuffix("\n")
 
 
-def print_turn(turn: Turn) -> None:
-    """A turn of `ask`: question, representation, answers with what supports them, best evidences; those of its parts, too."""
-    print(f"\n> {turn['question']}")
+def print_turn(turn: Turn, top: int | None = None) -> None:
+    """Print a turn of `ask`, and its parts: question, representation, answers with what supports them, further evidences; none twice."""
+    print()
+    say(f"> {turn['question']}", "bold")
     for line in talk_lines(turn):
-        print(f"  {line}")
+        say(line, indent=2)
     if not turn["structured_representation"] and not turn["pred_answers"]:
         return
     if "actual_question" in turn:
-        print(f"  asked: {turn['actual_question']}")
-    print(f"  understood as: {turn['structured_representation'].strip()}")
+        say(f"asked: {turn['actual_question']}", "bright_black", indent=2)
+    say(f"understood as: {turn['structured_representation'].strip()}", "bright_black", indent=2)
     used = [shown_part(part) for part in turn.get("history_used", [])]
     if used:
-        print(f"  from the history: {'; '.join(used)}")
-    answers = turn["pred_answers"]
+        say(f"from the history: {'; '.join(used)}", "bright_black", indent=2)
+    answers = shown_answers(turn, top)
     if not answers:
-        print("  no answer found")
+        say("no answer found", "yellow", indent=2)
     if "abstained" in turn:
-        print(f"  not known: {turn['abstained']['reason']}{'; at best' if answers else ''}")
+        say(f"not known: {turn['abstained']['reason']}{'; at best' if answers else ''}", "yellow", indent=2)
     for failure in missed(turn):
-        print(f"  not looked up: {failure}")
+        say(f"not looked up: {failure}", "yellow", indent=2)
     if answers and "sentence" in turn and "abstained" not in turn:
-        print(f"  {turn['confidence']}: {turn['sentence']}")
+        say(f"{turn['confidence']}: {turn['sentence']}", "green", indent=2)
     for line in shown_contradictions(turn):
-        print(f"  {line}")
-    for answer in answers[:5]:
-        print(f"  {answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}")
+        say(line, "yellow", indent=2)
+    waiting = {evidence_line(evidence): evidence.get("score", 0.0) for evidence in turn["top_evidences"]}
+    for own in turn.get("contradiction", []):
+        waiting.pop(evidence_line(turn["top_evidences"][own["evidence"]]), None)
+    for answer in answers:
+        label = f"{answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}"
+        say(label, "" if answer["rank"] > 1 else "bold", indent=2, grey=f"({answer['answer']['id']})")
         cited = answer.get("evidences", [])[: None if answer is answers[0] else 1]
         for number, place in enumerate(cited, 1):
-            evidence = turn["top_evidences"][place]
-            mark = f"[{number}] " if answer is answers[0] else ""  # the sentence names it so
-            print(f"       {mark}[{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
-    if turn["top_evidences"]:
-        print("  best evidences:")
-    for evidence in turn["top_evidences"][:_BEST_EVIDENCES]:
-        print(
-            f"    {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}"
-        )
+            line = evidence_line(turn["top_evidences"][place])
+            if waiting.pop(line, None) is not None:
+                mark = f"[{number}] " if answer is answers[0] else ""  # the sentence names it so
+                say(f"{mark}{line}", indent=7)
+    if waiting:
+        say("further evidences:", indent=2)
+    for line, score in list(waiting.items())[:_FURTHER]:
+        say(f"{score:6.2f} {line}", "bright_black", indent=4)
     for part in turn.get("parts", []):
-        print_turn(part)
+        print_turn(part, top)
+
+
+def shown_answers(turn: Turn, top: int | None = None) -> list[RankedAnswer]:
+    """The best `top` answers of a turn; by default a few, of which all but the best are probable enough to be looked at."""
+    answers = turn["pred_answers"]
+    if top is not None:
+        return answers[:top]
+    return [own for place, own in enumerate(answers[:_ANSWERS]) if place == 0 or own["score"] >= _LEAST_PROBABLE]
+
+
+def evidence_line(evidence: Evidence) -> str:
+    """An evidence with its source, and the place of a document."""
+    return f"[{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}"
 
 
 def talk_lines(turn: Turn) -> list[str]:

@@ -11,9 +11,21 @@ from typing import TYPE_CHECKING
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
 from .arguments import Commands
-from .ask import add_pipeline, in_file, input_lines, missed, named, shown_contradictions, shown_part, talk_lines
+from .ask import (
+    LEAVING,
+    add_pipeline,
+    evidence_line,
+    greeting,
+    input_lines,
+    missed,
+    named,
+    shown_answers,
+    shown_contradictions,
+    shown_part,
+    talk_lines,
+)
 from .documents import configured_over
-from .tables import console
+from .tables import console, say
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
@@ -21,9 +33,7 @@ if TYPE_CHECKING:
     from ..records.evidence import Entity
 
 _SUPPORT = 3  # evidences shown of the answer
-_SHOWN = 5  # of answers and of evidences, of a turn that is explained
-_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")  # what a terminal would obey
-_LEAVING = {"exit", "quit", "/exit", "/quit"}
+_SHOWN = 5  # evidences of a turn that is explained
 _DONE = {"qu": "looking for evidences", "ers": "looking for the answer", "ha": "done"}
 
 
@@ -45,8 +55,13 @@ def _chat(options: argparse.Namespace) -> int:
         path = Path(options.conversation)
         conversation = read_records(path)
     with Pipeline(configured_over(options)) as pipeline:
-        chat = Chat(pipeline, sources, conversation, path)
+        try:
+            chat = Chat(pipeline, sources, conversation, path)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+        if is_terminal and not options.quiet:
+            say(f"{greeting(pipeline)} /help lists the commands; /exit or Ctrl-D ends.", "bright_black")
         lines = input_lines()
         chat.run(prompt(chat.questions) if is_terminal else lambda: next(lines))
     return 0
@@ -98,14 +113,14 @@ class Chat:
                 return
             except KeyboardInterrupt:
                 continue
-            if line.lower() in _LEAVING:
+            if line.lower() in LEAVING:
                 return
             try:
                 self.take(line)
             except KeyboardInterrupt:
-                self._say("stopped; the conversation is as it was before", "yellow")
+                say("stopped; the conversation is as it was before", "yellow")
             except ConvinseError as error:
-                self._say(one_line(error), "red")
+                say(one_line(error), "red")
 
     def take(self, line: str) -> None:
         """A question or a command."""
@@ -127,35 +142,35 @@ class Chat:
             turn = self._session.ask(question, lambda stage, _: status.update(_DONE[stage]))
         for part in (turn, *turn.get("parts", [])):
             if "parts" in turn:
-                self._say(part.get("actual_question", part["question"]))
+                say(part.get("actual_question", part["question"]))
             self._show(part)
 
     def _show(self, turn: Turn) -> None:
         answers = turn["pred_answers"]
         if lines := talk_lines(turn):
             for line in lines:
-                self._say(line, "bold green")
+                say(line, "bold green")
             if not answers:
                 return
         if "abstained" in turn:
-            self._say(f"not known: {turn['abstained']['reason']}", "yellow")
+            say(f"not known: {turn['abstained']['reason']}", "yellow")
         elif not answers:
-            self._say("no answer found", "yellow")
+            say("no answer found", "yellow")
         for failure in missed(turn):
-            self._say(f"not looked up: {failure}", "yellow")
+            say(f"not looked up: {failure}", "yellow")
         if answers:
             before = "at best: " if "abstained" in turn else ""
             sure = "" if before or "confidence" not in turn else f", {turn['confidence']}"
-            self._say(f"{before}{_shown_answer(answers[0], turn)}{sure}", "" if before else "bold green")
+            text = f"{before}{_shown_answer(answers[0], turn)}{sure}"
+            say(text, "" if before else "bold green", grey=f"({answers[0]['answer']['id']})")
             if not before:
-                self._say(turn.get("sentence", ""))
+                say(turn.get("sentence", ""))
             for number, place in enumerate(answers[0].get("evidences", [])[:_SUPPORT], 1):
-                evidence = turn["top_evidences"][place]
-                self._say(f"  [{number}] [{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}")
+                say(f"[{number}] {evidence_line(turn['top_evidences'][place])}", indent=2)
             for line in shown_contradictions(turn):
-                self._say(line, "yellow")
+                say(line, "yellow")
         if turn.get("follow_ups"):
-            self._say(f"next: {' '.join(turn['follow_ups'])}", "bright_black")
+            say(f"next: {' '.join(turn['follow_ups'])}", "bright_black")
 
     def _why(self, _: str) -> None:
         """What was understood, taken from the history, found and scored."""
@@ -163,30 +178,30 @@ class Chat:
         if not turns:
             raise DataError("nothing was asked yet")
         turn = turns[-1]
-        self._say(f"understood as: {turn['structured_representation'].strip()}")
+        say(f"understood as: {turn['structured_representation'].strip()}")
         if "representation" in turn:
             fields = turn["representation"]
-            self._pair("about", _shown_entities(fields["entities"]))
-            self._pair("in the context of", _shown_entities(fields["context"]))
-            self._pair("asked", fields["predicate"])
-            self._pair("expected", fields["answer_type"])
-        self._pair("in full", turn.get("resolved_question", ""))
-        self._pair("from the history", "; ".join(map(shown_part, turn.get("history_used", []))))
+            _pair("about", _shown_entities(fields["entities"]))
+            _pair("in the context of", _shown_entities(fields["context"]))
+            _pair("asked", fields["predicate"])
+            _pair("expected", fields["answer_type"])
+        _pair("in full", turn.get("resolved_question", ""))
+        _pair("from the history", "; ".join(map(shown_part, turn.get("history_used", []))))
         evidences = turn.get("top_evidences", [])
         counts = Counter(evidence["source"] for evidence in evidences)
-        self._pair("asked for", "; ".join(turn["live"]["requests"]) if "live" in turn else "")
-        self._say(f"found: {', '.join(f'{counts[source]} {source}' for source in counts) or 'nothing'}")
+        _pair("asked for", "; ".join(turn["live"]["requests"]) if "live" in turn else "")
+        say(f"found: {', '.join(f'{counts[source]} {source}' for source in counts) or 'nothing'}")
         for evidence in evidences[:_SHOWN]:
-            text = f"{evidence['evidence_text']}{in_file(evidence)}"
-            self._say(f"  {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {text}")
-        self._say("answers:" if turn["pred_answers"] else "answers: none")
-        for answer in turn["pred_answers"][:_SHOWN]:
+            say(f"{evidence.get('score', 0.0):6.2f} {evidence_line(evidence)}", indent=2)
+        say("answers:" if turn["pred_answers"] else "answers: none")
+        for answer in shown_answers(turn):
             reasons = ", ".join(answer.get("reasons", []))
-            self._say(f"  {answer['rank']}. {_shown_answer(answer, turn)}{f' by {reasons}' if reasons else ''}")
+            text = f"{answer['rank']}. {_shown_answer(answer, turn)}{f' by {reasons}' if reasons else ''}"
+            say(text, indent=2, grey=f"({answer['answer']['id']})")
         for line in _shown_reasons(turn):
-            self._say(line)
+            say(line)
         if "abstained" in turn:
-            self._say(f"not known: {turn['abstained']['reason']}", "yellow")
+            say(f"not known: {turn['abstained']['reason']}", "yellow")
 
     def _open(self, _: str) -> None:
         """The passage of the last answer among those around it in its file."""
@@ -203,27 +218,27 @@ class Chat:
         passages = surroundings(index, file, evidence["evidence_text"])
         if not passages:
             raise DataError(f"{file}: has changed; ask again")
-        self._say(file)
+        say(file)
         for passage in passages:
             if passage.heading != heading:
                 heading = passage.heading
-                self._say(f"  {heading}")
+                say(f"  {heading}")
             mark = ">" if passage.is_cited else " "
-            self._say(f"{mark} {passage.place:>10}  {passage.text}", "bold" if passage.is_cited else "")
+            say(f"{mark} {passage.place:>10}  {passage.text}", "bold" if passage.is_cited else "")
 
     # -- the conversation ----------------------------------------------------------------------------------------------
 
     def _sources(self, wanted: str) -> None:
         if wanted:
             self._session.sources = wanted
-        self._say(f"answers are from {'_'.join(self._session.sources)}")
+        say(f"answers are from {'_'.join(self._session.sources)}")
 
     def _new(self, _: str) -> None:
         self._session, self._path = self._pipeline.session(self._session.sources), None
-        self._say("a new conversation")
+        say("a new conversation")
 
     def _back(self, _: str) -> None:
-        self._say(f"taken back: {self._session.back()['question']}")
+        say(f"taken back: {self._session.back()['question']}")
 
     def _save(self, name: str) -> None:
         import msgspec
@@ -238,13 +253,13 @@ class Chat:
         with replacing(path) as temporary:
             temporary.write_bytes(msgspec.json.encode(self._session.conversation) + b"\n")
         self._path = path
-        self._say(f"{path}: {len(self._session)} turns; convinse chat {path} goes on with them")
+        say(f"{path}: {len(self._session)} turns; convinse chat {path} goes on with them")
 
     def _help(self, _: str) -> None:
         for name, (argument, text, _command) in self.COMMANDS.items():
-            self._say(f"{f'{name} {argument}':20} {text}")
-        self._say(
-            "All else is a question or talk, such as: are you sure? Ctrl-C stops an answer; exit, quit or Ctrl-D ends."
+            say(f"{f'{name} {argument}':20} {text}")
+        say(
+            "All else is a question or talk, such as: are you sure? Ctrl-C stops an answer; /exit, /quit or Ctrl-D ends."
         )
 
     COMMANDS: dict[str, tuple[str, str, Callable[[Chat, str], None]]] = {
@@ -260,15 +275,6 @@ class Chat:
         "/save": ("FILE", "write the conversation as JSON; alone: to the same file again", _save),
         "/help": ("", "this list", _help),
     }
-
-    # -- the terminal --------------------------------------------------------------------------------------------------
-
-    def _say(self, text: str, style: str = "") -> None:
-        self._console.print(text.translate(_CONTROLS), style=style or None, soft_wrap=not self._console.is_terminal)
-
-    def _pair(self, name: str, text: str) -> None:
-        if text:
-            self._say(f"  {name}: {text}")
 
 
 def _shown_answer(answer: RankedAnswer, turn: Turn) -> str:
@@ -289,3 +295,8 @@ def _shown_reasons(turn: Turn) -> list[str]:
         rest = f"{reason['probability']:.2f}" if is_same else reason["without"] or "no answer"
         lines.append(f"rests on [{evidence['source']}] {evidence['evidence_text']}; {left_out}: {rest}")
     return lines
+
+
+def _pair(name: str, text: str) -> None:
+    if text:
+        say(f"{name}: {text}", indent=2)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from ..support.errors import ConfigError, nearest
+from ..support.errors import ConfigError, missing_extra, nearest
 from .arguments import Commands, port
 
 # what a step frees is kept for the next: giving it back to the system took a tenth of a training's time
@@ -94,7 +94,7 @@ def _test(options: argparse.Namespace) -> int:
 
     folder = _checkout("test", _TESTS)
     if importlib.util.find_spec("pytest") is None:
-        raise ConfigError("pytest is not installed; run pip install 'convinse[test]'")
+        raise missing_extra("pytest is not installed", "test")
     words = options.arguments[1:]
     files = [str(Path(file).resolve()) for file in takewhile(lambda word: not word.startswith("-"), words)]
     # the whole suite in several processes; what is named is soon done in one. The user's options come last and win
@@ -109,13 +109,9 @@ def _docs(options: argparse.Namespace) -> int:
     import importlib.util
 
     checkout = _checkout("docs", f"{_PAGES}/conf.py")
-    if any(
-        importlib.util.find_spec(name) is None
-        for name in ("sphinx", "myst_parser", "furo", "sphinx_copybutton", "sphinx_external_toc")
-    ):
-        raise ConfigError(
-            "Sphinx, MyST-Parser, furo or sphinx-external-toc is not installed; run pip install 'convinse[docs]' with Python 3.11 or newer"
-        )
+    needed = ("sphinx", "myst_parser", "furo", "sphinx_copybutton", "sphinx_external_toc")
+    if any(importlib.util.find_spec(name) is None for name in needed):
+        raise missing_extra("what builds the site is not installed (it needs Python 3.11 or newer)", "docs")
     site = (options.output or checkout / _SITE).resolve()
     status = _run_module(checkout / "scripts", "website.write_pages", [] if options.write else ["--check"])
     status = status or build_site(checkout / _PAGES, site)

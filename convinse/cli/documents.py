@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 from .arguments import Commands, configured
+from .output import say_next
 from .tables import print_pairs
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def _index(options: argparse.Namespace) -> int:
     counts = {f"{source} evidences": done.counts[source] for source in ("text", "table", "info")}
     shown: dict[str, Any] = {**files, "not read": len(done.faults), **left_out, **counts}
     print_pairs(options.output, {name: f"{number:,}" for name, number in shown.items()})
+    say_next(f"ask --over {options.output} 'QUESTION'")
     return 0
 
 

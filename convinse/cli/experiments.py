@@ -12,6 +12,7 @@ from . import develop, passages
 from .arguments import KEPT, Commands, add_cluster, add_set, add_words, given, positive, ray_workers, sources_and_config
 from .ask import print_turn
 from .dry_run import dry_run
+from .output import say_next
 from .tables import print_rows
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _example(config: Config, sources: tuple[str, ...]) -> int:
 
     first = next((c for c in read_part(config, "test") if c["questions"]), None)
     if first is None:
-        raise ConfigError(f"{config.input_path()}: has no question")
+        raise ConfigError(f"{config.input_path()}: has no question; name other conversations in test_input_path")
     with Pipeline(config) as pipeline:
         (done,) = pipeline.run([{**first, "questions": first["questions"][:1]}], sources)
     print_turn(done["questions"][0])
@@ -169,13 +170,14 @@ def _print_stage(outcome: Outcome) -> None:
     """What a run that ended early has written."""
     metrics = outcome.metrics
     presence = f", answer presence {metrics['answer_presence']:.3f}" if "answer_presence" in metrics else ""
-    print(f"{metrics['num_questions']} questions{presence}")
+    print(f"{outcome.measured}{presence}")
     print(f"{outcome.path}/turns.jsonl, metrics.json ({metrics['seconds']['total']:.1f} s); go on with --from")
 
 
 def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
     rows = [row for outcome in outcomes for row in _outcome_rows(outcome, details)]
-    print_rows(f"{outcomes[0].metrics['num_questions']} questions", _COLUMNS, rows)
+    print(outcomes[0].measured)  # longer than the table is wide
+    print_rows(None, _COLUMNS, rows)
     for outcome in outcomes:
         unanswerable = outcome.metrics["unanswerable"]
         if unanswerable["num_questions"]:
@@ -187,6 +189,7 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
                 "those whose first answer is right"
             )
         print(f"{outcome.path}/turns.jsonl, metrics.json ({outcome.metrics['seconds']['total']:.1f} s)")
+    say_next(f"report {' '.join(str(outcome.path) for outcome in outcomes)} --output report.html", "a page of measures")
 
 
 def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]:
@@ -296,4 +299,5 @@ def _annotate(options: argparse.Namespace) -> int:
     print_rows(f"turns, by evidences of {'_'.join(sources)}", ["", *counts], rows)
     for path in done:
         print(path)
+    say_next(f"train qu {' '.join(options.words)}".rstrip(), "learns from these files")
     return 0

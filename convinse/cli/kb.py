@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import Commands, add_address, add_set, configured, languages, size
-from .output import printable
+from .output import printable, say_next
 from .tables import console, print_pairs
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def _kb_build(options: argparse.Namespace) -> int:
     output = Path(options.output)
     build(Path(options.dump), output, memory=options.memory, languages=options.language, quiet=options.quiet)
     _print_kb(output)
+    say_next(f"ask --set kb_path={output} --sources kb 'QUESTION'", "or name it in kb_path")
     return 0
 
 

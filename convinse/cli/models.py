@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .arguments import UNCHANGED, Commands, add_reader, reader_config
+from .output import say_next
 
 
 def add(commands: Commands) -> None:
@@ -55,6 +56,7 @@ def _export(options: argparse.Namespace) -> int:
         + ("" if "int8" in report.manifest.graphs else ": too coarse, left out"),
     }
     print_pairs(f"{output}: {', '.join(report.manifest.outputs)}", sizes | measured)
+    say_next(f"ask --set ha_model={output} 'QUESTION'", "or name it where the model was named")
     return 0
 
 
@@ -93,6 +95,7 @@ def _read(options: argparse.Namespace) -> int:
     if options.na_probs:
         _write(outputs[1], {qid: round(answer.no_answer, 6) for qid, answer in predictions.items()})
     print(f"{outputs[0]}: {len(texts):,} predictions")
+    say_next(f"evaluate mrqa {data} {outputs[0]}", "or squad, klue-mrc")
     return 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import Commands, add_config, configured, given, positive, size
+from .output import say_next
 from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def _index(options: argparse.Namespace) -> int:
         "seconds": f"{built.seconds:.1f}",
     }
     print_pairs(str(output), pairs)
+    say_next(f"retrieve search {output} QUESTIONS --output OUT.tsv")
     return 0
 
 

@@ -154,14 +154,14 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
 
 def _mcp(options: argparse.Namespace) -> int:
     from ..pipeline import Pipeline
-    from ..support.errors import DependencyError
+    from ..support.errors import missing_extra
 
     if options.http is None and (options.token or options.open or options.allow_host or options.host != LOOPBACK):
         options.usage_error("--host, --allow-host, --token and --open are of HTTP; give --http PORT, too")
     try:
         from ..serving.mcp import PATH, PipelineTools, create_app, serve_stdio
     except ModuleNotFoundError:
-        raise DependencyError("serve mcp needs the package mcp; run pip install 'convinse[mcp]'") from None
+        raise missing_extra("serve mcp needs the package mcp", "mcp") from None
     from ..serving.app import run
 
     service = _service_options(options, over_http=options.http is not None)

@@ -11,6 +11,8 @@ from .output import printable, terminal
 if TYPE_CHECKING:
     from rich.console import Console
 
+_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")  # what a terminal would obey
+
 
 def console() -> Console:
     """Standard output for tables; 100 columns wide unless it is a terminal. What is printed is shown as it is."""
@@ -18,6 +20,21 @@ def console() -> Console:
 
     width, file = (None, terminal()) if sys.stdout.isatty() else (100, None)
     return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+
+
+def say(text: str, style: str = "", indent: int = 0, grey: str = "") -> None:
+    """Print a line: on a terminal in a style, with `grey` in grey, its continuation indented; else as it is."""
+    text = text.translate(_CONTROLS)
+    if not sys.stdout.isatty():
+        print(f"{' ' * indent}{text}")
+        return
+    from rich.text import Text
+
+    screen, line = console(), Text(text, style)
+    if grey:
+        line.highlight_words([grey], "not bold bright_black")
+    for number, part in enumerate(line.wrap(screen, max(screen.width - indent - 2, 1))):
+        screen.print(Text(" " * (indent + (2 if number else 0))), part, sep="")
 
 
 def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:
@@ -32,7 +49,7 @@ def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:
     console().print(table)
 
 
-def print_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[str] | None]) -> None:
+def print_rows(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str] | None]) -> None:
     """A table of rows, whose first column stands to the left and the others to the right; None draws a line."""
     from rich.table import Table
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import Commands, positive
+from .output import say_next
 from .tables import print_pairs
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
         "second pages of an item": built.repeated,
     }
     _print_wikipedia(output, skipped, built.seconds)
+    say_next(f"ask --set ers_wikipedia_dump={output} 'QUESTION'", "or name it in ers_wikipedia_dump")
     return 0
 
 
@@ -121,6 +123,7 @@ def _wikipedia_import(options: argparse.Namespace) -> int:
     done = import_pickle(Path(options.file), output, largest=options.largest << 30, quiet=options.quiet)
     skipped = {"items without evidences": done.empty, "bad evidences": done.bad, "links without an item": done.links}
     _print_wikipedia(output, skipped, done.seconds, {"evidences with such links": done.unlinked})
+    say_next(f"ask --set ers_wikipedia_dump={output} 'QUESTION'", "or name it in ers_wikipedia_dump")
     return 0
 
 

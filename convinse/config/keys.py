@@ -9,6 +9,7 @@ import msgspec
 
 from ..records.evidence import parse_sources
 from ..support.checksums import users_cache
+from ..support.errors import DataError
 from .places import SNAPSHOT, resolve
 from .server_settings import EvsServer, HaLlm, QuLlm
 from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuSr
@@ -32,6 +33,12 @@ from .value_types import (
 )
 
 _CACHE = "cache/"
+# keys of files and folders that are read: what lies beside the configuration that names it is meant; `base` and `calibration` are of stages
+PATHS = frozenset(
+    "benchmark_path train_input_path dev_input_path test_input_path natural_input_path natural_third_input_path kb_path "
+    "ers_wikipedia_dump ers_passage_index path_to_stopwords qu_model qu_rewriter evs_model evs_bi_encoder ha_model "
+    "ha_heads ha_ranker base calibration".split()
+)
 ALIASES = {"evs_precision": "precision", "evs_token_budget": "token_budget"}
 
 
@@ -202,11 +209,26 @@ class Config(Settings, frozen=True, kw_only=True):
         return [parse_sources(text, "source_combinations") for text in self.source_combinations]
 
     def input_path(self, part: str = "test") -> Path:
-        """The conversations of `train`, `dev`, `test`, `natural` or `natural_third`: below `benchmark_path` unless the path is absolute or exists."""
-        given: str = getattr(self, f"{part}_input_path")
-        if given.startswith(SNAPSHOT) or Path(given).is_file():
+        """The conversations of `train`, `dev`, `test`, `natural` or `natural_third`: below `benchmark_path` unless the path is absolute or exists.
+
+        A default name is looked for below `benchmark_path` alone: a file that happens to lie here is not meant.
+        """
+        key = f"{part}_input_path"
+        given: str = getattr(self, key)
+        is_default = given == Config.__struct_defaults__[Config.__struct_fields__.index(key)]
+        if given.startswith(SNAPSHOT) or (not is_default and Path(given).is_file()):
             return resolve(given)
         return resolve(self.benchmark_path) / given
+
+    def existing_input_path(self, part: str = "test") -> Path:
+        """`input_path`. Raises `DataError` if there is no such file."""
+        path = self.input_path(part)
+        if not path.is_file():
+            raise DataError(
+                f"{path}: no such file; check {part}_input_path and benchmark_path (it is looked for beside the "
+                "configuration, in the working folder and below benchmark_path)"
+            )
+        return path
 
 
 def cache_path(config: Config) -> str | None:

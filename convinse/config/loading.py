@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 import msgspec
 
 from ..support.errors import ConfigError, nearest
-from .keys import ALIASES, Config
-from .places import find_config
+from .keys import ALIASES, PATHS, Config
+from .places import LIVE, NO_KB, find_config
 from .yaml_files import read_value, read_yaml
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -24,7 +24,8 @@ def load_config(
     """Read, check and freeze a configuration.
 
     Args:
-        name_or_path: the file. Its key `base` names another one, whose keys hold where it has none of its own.
+        name_or_path: the file. Its key `base` names another one, whose keys hold where it has none of its own. Files and
+            folders that it names are looked for beside it, then in the working directory.
         settings: `KEY=VALUE` each, as of `--set`: the value is YAML, a key may be a path such as `evs_cascade.dense`.
         overrides: further keys, checked like those of the file.
 
@@ -37,7 +38,7 @@ def load_config(
     data = _with_base(path)
     for setting in settings:
         _set(data, setting)
-    return parse_config({**data, **_without_aliases(overrides, where)}, where)
+    return parse_config(_placed({**data, **_without_aliases(overrides, where)}, Path()), where)
 
 
 def read_config(config: Config | str | os.PathLike[str]) -> Config:
@@ -56,7 +57,7 @@ def _with_base(path: Path, above: Sequence[Path] = ()) -> dict[str, Any]:
     data = _without_aliases(read_yaml(path), str(path))
     base = data.pop("base", None)
     if base is None:
-        return data
+        return _placed(data, path.parent)
     if not isinstance(base, str):
         raise ConfigError(f"{path}: base: {base!r} names no configuration")
     below = [*above, path.resolve()]
@@ -64,7 +65,21 @@ def _with_base(path: Path, above: Sequence[Path] = ()) -> dict[str, Any]:
     file = file if file.is_file() else find_config(base)
     if file.resolve() in below:
         raise ConfigError(f"{path}: base: {base} is based on this file itself")
-    return {**_with_base(file, below), **data}
+    return {**_with_base(file, below), **_placed(data, path.parent)}
+
+
+def _placed(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The keys of a configuration; those of files that exist in a folder name them there."""
+    placed = dict(data)
+    for key, value in data.items():
+        if isinstance(value, Mapping) and key != "custom":
+            placed[key] = _placed(value, folder)
+        elif key in PATHS and isinstance(value, str) and value.isprintable() and value not in ("", NO_KB, LIVE):
+            path = folder / value
+            if os.access(path, os.F_OK):
+                is_default_name = key.endswith("_input_path") and len(path.parts) == 1  # see `Config.input_path`
+                placed[key] = f"./{path}" if is_default_name else str(path)
+    return placed
 
 
 def _set(data: dict[str, Any], setting: str) -> None:
@@ -159,14 +174,28 @@ def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:
         text, _, place = str(error).partition(" - at ")
         key = place.strip("`").removeprefix("$.") or "configuration"
         shown = f" (given: {data.get(key.split('[')[0].split('.')[0])!r})" if place else ""
-        raise ConfigError(f"{where}: {key}: {text[0].lower() + text[1:]}{_choices(key, kind)}{shown}") from None
+        fault = _other_form(key, kind) if " matching regex " in text else f"{text[0].lower()}{text[1:]}"
+        raise ConfigError(f"{where}: {key}: {fault}{_choices(key, kind)}{shown}") from None
+
+
+def _hint(key: str, kind: type[msgspec.Struct]) -> Any:
+    """The type of a key, with what is annotated."""
+    hint: Any = kind
+    for name in key.split("."):
+        hint = get_type_hints(hint, include_extras=True).get(name) if isinstance(hint, type) else None
+    return hint
+
+
+def _other_form(key: str, kind: type[msgspec.Struct]) -> str:
+    """What is wrong with a text that is not of its key's form."""
+    hint = _hint(key, kind)
+    metas = (meta for own in (hint, *get_args(hint)) for meta in getattr(own, "__metadata__", ()))
+    return next((f"expected {meta.extra['form']}" for meta in metas if meta.extra), "of another form")
 
 
 def _choices(key: str, kind: type[msgspec.Struct]) -> str:
     """The valid values of a key that has a fixed set of them."""
-    hint: Any = kind
-    for name in key.split("."):
-        hint = get_type_hints(hint).get(name) if isinstance(hint, type) else None
+    hint = _hint(key, kind)
     return f"; valid: {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pathspec import GitIgnoreSpec
 
-from ..support.errors import DataError
+from ..support.errors import DataError, unreadable
 from ..support.limits import LARGEST_DOCUMENT, MOST_DOCUMENTS
 from .readers import READERS
 
@@ -46,7 +46,7 @@ def find_files(paths: Sequence[Path]) -> FoundFiles:
         try:
             whole.stat()
         except OSError as error:
-            raise DataError(f"{given}: cannot be read: {error.strerror}") from None
+            raise unreadable(given, error) from None
         for path in [whole] if whole.is_file() else _below(whole, left_out):
             name = path.relative_to(whole.parent).as_posix()
             if reason := _reason_against(path):

@@ -141,7 +141,9 @@ def update(
         if strict and done.faults:
             raise DataError("; ".join(f"{name}: {fault}" for name, fault in done.faults.items()))
         if not done.counts["pages"]:
-            raise DataError(f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, left_out)}")
+            raise DataError(
+                f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, left_out)}; name files of text, such as .txt, .md, .html or .csv"
+            )
     return done._replace(left_out=left_out)
 
 

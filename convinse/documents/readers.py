@@ -18,7 +18,7 @@ import msgspec
 from selectolax.lexbor import LexborHTMLParser
 
 from ..config.yaml_files import read_value
-from ..support.errors import ConfigError, DataError, DependencyError, one_line
+from ..support.errors import ConfigError, DataError, DependencyError, missing_extra, one_line
 from ..support.jsonlines import JSON_ERRORS
 from ..support.limits import LARGEST_CONFIG, LARGEST_UNPACKED, LONGEST_LINE
 from ..wikipedia.document import cut_deep
@@ -58,7 +58,7 @@ def read_document(name: str, data: bytes) -> ReadDocument:
     except (DataError, DependencyError):
         raise
     except ModuleNotFoundError as error:
-        raise DependencyError(f"needs the package {error.name}; run pip install 'convinse[files]'") from None
+        raise missing_extra(f"needs the package {error.name}", "files") from None
     except Exception as error:  # whatever a library makes of a damaged file: one file never stops the others
         raise DataError(f"cannot be read ({one_line(error)[:200]})") from None
 

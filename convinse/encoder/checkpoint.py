@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..config import SNAPSHOT, resolve
 from ..records.ranked_rows import RowForm
 from ..support.checksums import sha256
-from ..support.errors import DependencyError, ModelError, one_line
+from ..support.errors import ModelError, missing_extra, one_line
 from ..support.files import recover
 from ..support.manifest import BY_HAND, check_folder
 
@@ -183,10 +183,8 @@ def _libraries() -> tuple[Any, Any]:
 
         from .joint import register
     except ImportError as error:
-        raise DependencyError(
-            f"this needs PyTorch and transformers ({error.name} is missing): run pip install 'convinse[neural]', or name a "
-            "model that convinse export has made for ONNX Runtime"
-        ) from error
+        fault = f"{error.name} is missing, which models need that convinse export has not made for ONNX Runtime"
+        raise missing_extra(fault, "neural") from error
     register()
     return torch, transformers
 
@@ -221,15 +219,19 @@ def add_tokens(checkpoint: Checkpoint, tokens: Sequence[str], seed: int) -> Chec
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No bars and no reports on new heads while a model is read or written; our own errors say what is missing."""
+    """No bars, no reports on new heads and none of attempts while a model is read or written; our own errors say what is missing."""
+    from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging as transformers_logging
 
+    hub_level = hub_logging.get_verbosity()
+    hub_logging.set_verbosity(logging.CRITICAL)
     level, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity(logging.CRITICAL)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
+        hub_logging.set_verbosity(hub_level)
         transformers_logging.set_verbosity(level)
         if bars:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..support import manifest as manifests
 from ..support.checksums import sha256
-from ..support.errors import DependencyError, ModelError, one_line
+from ..support.errors import ModelError, missing_extra, one_line
 from ..support.files import replacing
 from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, save_checkpoint
 from .engine import PER_TOKEN, ModelBackend, Output
@@ -265,6 +265,6 @@ def _require() -> None:
         import torch  # noqa: F401
         import transformers  # noqa: F401
     except ImportError as error:
-        raise DependencyError(
-            f"export needs PyTorch, transformers and onnx ({error.name} is missing): run pip install 'convinse[neural]'"
+        raise missing_extra(
+            f"export needs PyTorch, transformers and onnx; {error.name} is missing", "neural"
         ) from error

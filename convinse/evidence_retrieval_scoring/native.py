@@ -25,7 +25,9 @@ from .search import EvidenceSearch
 _ELSEWHERE = 0.1  # of the score of an evidence that is of none of a question's items
 _OF_PAGES = frozenset({"text", "table", "info"})
 _PAGES = 3  # of what is found everywhere, whose items a question without items is about
-_CONVERSATIONS = 32  # scored together by a neural scorer
+_CONVERSATIONS = (
+    4  # scored together by a neural scorer; more would be hardly faster, and keep people waiting for progress
+)
 
 
 class NativeERS(EvidenceRetrievalScoring):

@@ -33,4 +33,4 @@ def read_records(path: Path) -> Any:
     try:
         return msgspec.json.Decoder().decode_lines(data) if ".jsonl" in path.suffixes else msgspec.json.decode(data)
     except JSON_ERRORS as error:
-        raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None
+        raise DataError(f"{path}: not valid JSON: {one_line(error)}; correct it, or name another file") from None

@@ -97,5 +97,5 @@ def index_files(folder: Path) -> Iterator[Path]:
 
 def read_manifest(folder: Path) -> KnowledgeBaseManifest:
     """The manifest of an index folder. Raises `IndexFileError`: there is none, it is damaged, or of another format."""
-    missing = "no knowledge base here ({}); check kb_path"
+    missing = "no knowledge base here ({}); build one with kb build, or check kb_path"
     return manifest.read_manifest(folder, KnowledgeBaseManifest, FORMAT, REMEDY, missing)

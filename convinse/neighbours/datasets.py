@@ -8,12 +8,12 @@ from typing import Any
 from ..records.conversation import Conversation, check_conversations
 from ..scoring.convqa import has_answer
 from ..scoring.trec import document_id
-from ..support.errors import DependencyError
+from ..support.errors import missing_extra
 
 try:
     from datasets import Dataset, Features, List, Value
 except ModuleNotFoundError as error:
-    raise DependencyError(f"{error.name} is missing; run pip install 'convinse[datasets]'") from error
+    raise missing_extra(f"{error.name} is missing", "datasets") from error
 
 _ENTITIES = List({"id": Value("string"), "label": Value("string")})
 _TURN = {name: Value("string") for name in ("conv_id", "domain", "question_id", "question", "representation")}

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from ..records.evidence import Evidence
-from ..support.errors import DependencyError
+from ..support.errors import missing_extra
 from .shared import Settings, SharedPipeline, shared_pipeline, to_document, to_evidence
 
 try:
     from haystack import Document, ExtractedAnswer, component, default_from_dict, default_to_dict
 except ModuleNotFoundError as error:
-    raise DependencyError(f"{error.name} is missing; run pip install 'convinse[haystack]'") from error
+    raise missing_extra(f"{error.name} is missing", "haystack") from error
 
 
 class _HaystackPart:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..records.evidence import parse_sources
-from ..support.errors import DependencyError
+from ..support.errors import missing_extra
 from .shared import Settings, SharedPipeline, shared_pipeline, to_document
 
 try:
@@ -14,7 +14,7 @@ try:
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.runnables import run_in_executor
 except ModuleNotFoundError as error:
-    raise DependencyError(f"{error.name} is missing; run pip install 'convinse[langchain]'") from error
+    raise missing_extra(f"{error.name} is missing", "langchain") from error
 
 
 class LangChainRetriever(BaseRetriever):

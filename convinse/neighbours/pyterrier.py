@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..records.conversation import Conversation
 from ..records.evidence import Entity, Evidence
 from ..scoring.convqa import has_answer
-from ..support.errors import DependencyError
+from ..support.errors import missing_extra
 from .shared import Settings, SharedPipeline, shared_pipeline, to_document, to_evidence
 
 try:
     import pandas as pd
     import pyterrier as pt
 except ModuleNotFoundError as error:
-    raise DependencyError(f"{error.name} is missing; run pip install 'convinse[pyterrier]'") from error
+    raise missing_extra(f"{error.name} is missing", "pyterrier") from error
 
 _RESULTS = ["qid", "query", "docno", "text", "score", "rank", "evidence", "evidence_score"]
 

@@ -51,7 +51,7 @@ class Slots(QuestionUnderstanding):
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         super().__init__(config, resources)
         if config.qu_rewriter is not None:
-            self.conversations_at_once = 32
+            self.conversations_at_once = 4
 
     @cached_property
     def rewriter(self) -> Rewriter:

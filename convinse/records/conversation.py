@@ -236,7 +236,7 @@ def check_question(question: object) -> str:
     if not isinstance(question, str):
         raise DataError(f"a question is {type(question).__name__}, not text")
     if not question.strip():
-        raise DataError("the question is empty")
+        raise DataError(f"the question is empty; ask in 1 to {LONGEST_QUESTION} characters")
     if len(question) > LONGEST_QUESTION:
         raise DataError(f"a question of {len(question)} characters; {LONGEST_QUESTION} are the most")
     try:

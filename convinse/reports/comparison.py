@@ -14,7 +14,7 @@ import numpy as np
 
 from ..scoring.convqa import MEASURES
 from ..scoring.significance import p_value
-from ..support.errors import DependencyError
+from ..support.errors import missing_extra
 from .reported_run import ReportedRun, ReportedTurn
 
 RESAMPLES = 9_999
@@ -58,9 +58,7 @@ def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
     try:
         from scipy.stats import bootstrap
     except ModuleNotFoundError as error:
-        raise DependencyError(
-            f"report needs scipy ({error.name} is missing); run pip install 'convinse[ir]'"
-        ) from error
+        raise missing_extra(f"report needs scipy ({error.name} is missing)", "ir") from error
     sums: dict[str, float] = defaultdict(float)
     counts: dict[str, int] = defaultdict(int)
     for value, group in zip(values, groups, strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..support.errors import DependencyError
+from ..support.errors import missing_extra
 from ..version import __version__
 from .comparison import differing
 from .content import letters, tables
@@ -36,9 +36,7 @@ def page(runs: Sequence[ReportedRun], title: str = "Runs of convinse") -> str:
     try:
         from jinja2 import Environment, PackageLoader
     except ModuleNotFoundError as error:
-        raise DependencyError(
-            f"report needs Jinja2 ({error.name} is missing); run pip install 'convinse[ir]'"
-        ) from error
+        raise missing_extra(f"report needs Jinja2 ({error.name} is missing)", "ir") from error
     template = Environment(loader=PackageLoader("convinse.reports", "."), autoescape=True).get_template(
         "report.html.j2"
     )

@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..support.errors import DataError, DependencyError, ScoringError
+from ..support.errors import DataError, ScoringError, missing_extra
 from ..support.jsonlines import read_bytes
 
 ALL, MACRO = "all", "macro"
@@ -178,9 +178,7 @@ def _measure(
     try:
         import ir_measures
     except ModuleNotFoundError as error:
-        raise DependencyError(
-            f"evaluate poleval needs ir_measures ({error.name} is missing); run pip install 'convinse[ir]'"
-        ) from error
+        raise missing_extra(f"evaluate poleval needs ir_measures ({error.name} is missing)", "ir") from error
 
     def judged() -> Iterator[Any]:
         for question, passages in gains.items():

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..support.errors import DependencyError
+from ..support.errors import missing_extra
 from .convqa import MEASURES
 from .pipeline_runs import check_same_questions, measured_turns
 
@@ -87,9 +87,7 @@ def p_value(differences: Iterable[float]) -> float:
     try:
         from scipy.stats import permutation_test
     except ModuleNotFoundError as error:
-        raise DependencyError(
-            f"evaluate compare needs scipy ({error.name} is missing); run pip install 'convinse[ir]'"
-        ) from error
+        raise missing_extra(f"evaluate compare needs scipy ({error.name} is missing)", "ir") from error
     import numpy as np
 
     # the sign of a 0 changes nothing; rounding makes a 0 of what sums up to one

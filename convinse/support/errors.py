@@ -20,6 +20,8 @@ The command line prints the message of a `ConvinseError` on one line and exits w
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class ConvinseError(Exception):
     """Base of all errors that a user can act on; its text is one line."""
@@ -80,6 +82,16 @@ class OutputError(ConvinseError):
     """Results cannot be written."""
 
 
+def missing_extra(fault: str, extra: str) -> DependencyError:
+    """Return the error of a package that is missing, and how to install the extra that has it: the project is on no index."""
+    clone = Path(__file__).resolve().parents[2]
+    if (clone / "setup.cfg").is_file():
+        remedy = f"set CONVINSE_EXTRAS={extra} before bash run.sh, or run pip install '{clone}[{extra}]'"
+    else:
+        remedy = f"run pip install 'FILE.whl[{extra}]' with the wheel, or the clone, that convinse was installed from"
+    return DependencyError(f"{fault}; {remedy}")
+
+
 def one_line(error: BaseException) -> str:
     """The text of an exception without line breaks, with its type where the text alone says too little."""
     text = " ".join(str(error).split())
@@ -92,6 +104,18 @@ def one_line(error: BaseException) -> str:
 def remedy_of(error: BaseException, remedy: str) -> str:
     """What to do about a file that cannot be opened: `remedy`, but where a right is missing that helps nobody."""
     return "ask its owner for the right to read it" if isinstance(error, PermissionError) else remedy
+
+
+def unreadable(path: Path, error: OSError) -> DataError:
+    """Return the error of an input that cannot be opened, and what to do about it."""
+    import difflib
+
+    remedy = "name a file in it" if isinstance(error, IsADirectoryError) else "check the name"
+    if isinstance(error, FileNotFoundError) and path.parent.is_dir():
+        names = [own.name for own in path.parent.iterdir()]
+        if close := difflib.get_close_matches(path.name, names, n=1, cutoff=0.75):
+            remedy = f"did you mean '{path.parent / close[0]}'?"
+    return DataError(f"{path}: cannot be read: {error.strerror or one_line(error)}; {remedy_of(error, remedy)}")
 
 
 def nearest(name: str, valid: list[str]) -> str:

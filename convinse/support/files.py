@@ -39,7 +39,9 @@ def writing_to(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
+        raise OutputError(
+            f"{path}: cannot be written: {one_line(error)}; choose another place, or free this one"
+        ) from error
 
 
 @contextmanager
@@ -75,7 +77,9 @@ def replacing(path: Path) -> Iterator[Path]:
         cause = system_error(error)
         if cause is None:
             raise
-        raise OutputError(f"{path}: cannot be written: {one_line(cause)}") from error
+        raise OutputError(
+            f"{path}: cannot be written: {one_line(cause)}; choose another place, or free this one"
+        ) from error
 
 
 def append_line(path: Path, line: bytes, most: int) -> None:

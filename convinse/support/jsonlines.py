@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, TypeVar, overload
 
 import msgspec
 
-from .errors import DataError, OutputError, one_line
+from .errors import DataError, OutputError, one_line, unreadable
 from .files import replacing
 from .limits import LARGEST_PACKED, LONGEST_LINE, MOST_UNPACKED
 
@@ -82,7 +82,7 @@ def unpacked(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     try:
         raw = path.open("rb")
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+        raise unreadable(path, error) from None
     with raw:
         with reading(path, lambda: 1):
             start = raw.read(4)
@@ -275,7 +275,7 @@ def not_json(path: Path, line: int, error: BaseException) -> DataError:
         return DataError(f"{path}:{line}: not valid JSON: nested too deep")
     if isinstance(error, msgspec.ValidationError):
         return DataError(f"{path}:{line}: {one_line(error)}")
-    return DataError(f"{path}:{line}: not valid JSON: {one_line(error)}")
+    return DataError(f"{path}:{line}: not valid JSON: {one_line(error)}; correct it, or name another file")
 
 
 def decode_whole(path: Path, data: bytes, kind: type[T]) -> T:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 LOGGER = logging.getLogger(__name__)
+T = TypeVar("T")
 LOG_EVERY = 10.0  # seconds between two lines in a log
 
 
@@ -22,8 +23,15 @@ class Advance(Protocol):
 
 @contextmanager
 def progress(title: str, total: int | None, unit: str, quiet: bool = False) -> Iterator[Advance]:
-    """Show how far work of `total` units (None: nobody knows how many) is while the block runs."""
-    if quiet:
+    """Show how far work of `total` units (None: nobody knows how many) is while the block runs.
+
+    Args:
+        title: of the work.
+        total: the number of units.
+        unit: its plural.
+        quiet: show nothing; so it is, too, if the log of the project is set to warnings only.
+    """
+    if quiet or logging.getLogger("convinse").level > logging.INFO:
         yield lambda units=1: None
     elif sys.stderr.isatty():
         from rich.console import Console
@@ -36,6 +44,14 @@ def progress(title: str, total: int | None, unit: str, quiet: bool = False) -> I
             yield lambda units=1: bar.advance(task, units)
     else:
         yield _LogProgress(title, total, unit)
+
+
+def tracked(items: Collection[T], title: str, unit: str) -> Iterator[T]:
+    """Yield items, and show how many of them are done."""
+    with progress(title, len(items), unit) as advance:
+        for item in items:
+            yield item
+            advance()
 
 
 class _LogProgress:

@@ -31,6 +31,7 @@ from ..records.literals import is_item
 from ..resources import Resources
 from ..scoring.convqa import calibration_error, is_answer
 from ..support.errors import DataError
+from ..support.progress import tracked
 from ..support.weights import FeatureWeight, model_bytes
 from .choices import Choice, Fitted, Scale, fit
 from .conversations import grouped_turns
@@ -85,7 +86,10 @@ def train_ranking(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     output = output_of(config, "ha")
     turns = [(group, turn.copy()) for group, turn in grouped_turns(config, "train", sources, ha.resources)]
     nameless = [(group, own) for group, turn in turns if (own := unlinked(turn)) is not None]
-    sets = [choices_of("train", ha, turns, is_answer), choices_of("train, names", ha, nameless, is_answer)]
+    sets = [
+        choices_of(name, ha, tracked(own, f"reading, {name}", "questions"), is_answer)
+        for name, own in (("train", turns), ("train, names", nameless))
+    ]
     if not any(choice.right.any() for choice in sets[0].choices):
         raise DataError(
             "train ha: no candidate of the train part is a gold answer; is it retrieved from these sources?"
@@ -122,6 +126,7 @@ for yes or no. For `ha_ranker`."""
     write_folder(output, lambda folder: (folder / FILE).write_bytes(model_bytes(weights)), card, rows)
     for name, row in rows.items():
         LOGGER.info("ranking of answers: %s: %s", name, shown(row))
+    LOGGER.info("%s: the ranking; name it in ha_ranker", output)
     return output
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 
 from ..config import Config
 from ..evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
@@ -12,6 +13,7 @@ from ..records.conversation import Conversation, Turn
 from ..resources import Resources
 from ..stage import build
 from ..support.errors import DataError
+from ..support.progress import progress
 from ..support.registry import find_module
 from ..turn_results import remove_results
 from .learning import batches
@@ -22,9 +24,7 @@ def understood_conversations(config: Config, part: str, resources: Resources | N
 
     `resources` are what the modules share, by default those of this call. Raises `DataError` where the part's file is missing, or a turn has no gold answers.
     """
-    path = config.input_path(part)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; training needs it, check {part}_input_path and benchmark_path")
+    path = config.existing_input_path(part)
     conversations = read_benchmark(path, config.benchmark, part)
     for conversation in conversations:
         for number, turn in enumerate(conversation["questions"]):
@@ -40,8 +40,10 @@ def understood_conversations(config: Config, part: str, resources: Resources | N
 def understand_all(conversations: Sequence[Conversation], config: Config, resources: Resources) -> None:
     """Understand conversations as the pipeline does, with the gold answers of earlier turns."""
     module = build(find_module("qu", config.qu, QuestionUnderstanding), config, resources)
-    for turns, histories in turns_in_step(conversations, use_gold_answers=True):
-        understand(module, turns, histories, use_gold_answers=True)
+    with progress("understanding", _size(conversations), "questions") as advance:
+        for turns, histories in turns_in_step(conversations, use_gold_answers=True):
+            understand(module, turns, histories, use_gold_answers=True)
+            advance(len(turns))
     module.store_cache()
 
 
@@ -66,7 +68,9 @@ def with_evidences(
 ) -> Iterator[tuple[str, Turn]]:
     """`grouped_turns` of conversations that are understood."""
     module = build(find_module("ers", config.ers, EvidenceRetrievalScoring), config, resources)
-    try:
+    with ExitStack() as opened:
+        opened.callback(module.store_cache)
+        advance = opened.enter_context(progress("retrieving evidences", _size(conversations), "questions"))
         for batch in batches(conversations, module.conversations_at_once):
             turns = [turn for conversation in batch for turn in conversation["questions"]]
             retrieve(module, turns, sources, config.evs_max_evidences)
@@ -74,8 +78,11 @@ def with_evidences(
                 yield from ((_group(conversation, turn), turn) for turn in conversation["questions"])
             for turn in turns:
                 turn.pop("top_evidences", None)  # whoever needs them has a copy; all of a large part are too many
-    finally:
-        module.store_cache()
+            advance(len(turns))
+
+
+def _size(conversations: Sequence[Conversation]) -> int:
+    return sum(len(conversation["questions"]) for conversation in conversations)
 
 
 def _group(conversation: Conversation, turn: Turn) -> str:

@@ -28,7 +28,6 @@ from ..records.evidence import Entity
 from ..records.facts import fact_text
 from ..records.literals import is_date, is_number
 from ..scoring.convqa import normalize_id
-from ..support.errors import DataError
 from ..support.files import replacing
 from ..support.progress import progress
 from .silver import (
@@ -237,22 +236,17 @@ def annotate(
         DataError: a part's file is missing (before any is annotated), or cannot be read as the benchmark.
         OutputError: a file cannot be written.
     """
-    for part in parts:
-        if not config.input_path(part).is_file():
-            raise DataError(
-                f"{config.input_path(part)}: no such file; check {part}_input_path and benchmark_path, or annotate "
-                "another part by --part"
-            )
+    paths = {part: config.existing_input_path(part) for part in parts}
     annotator = Annotator(config, sources)
     done = {}
     try:
-        for part in parts:
-            conversations = read_benchmark(config.input_path(part), config.benchmark, part)
-            counts = Counter[str]()
-            with progress(f"annotate {part}", len(conversations), "conversations", quiet) as advance:
+        for part, file in paths.items():
+            conversations = read_benchmark(file, config.benchmark, part)
+            counts, questions = Counter[str](), sum(len(own["questions"]) for own in conversations)
+            with progress(f"annotate {part}", questions, "questions", quiet) as advance:
                 for conversation in conversations:
                     counts.update(annotator.annotate(conversation))
-                    advance()
+                    advance(len(conversation["questions"]))
             with replacing(path := annotated_path(config, part)) as temporary:
                 temporary.write_bytes(msgspec.json.format(msgspec.json.encode(conversations), indent=1) + b"\n")
             done[path] = counts

@@ -29,6 +29,7 @@ from ..records.written_values import value_at
 from ..scoring.convqa import is_answer
 from ..stage import build
 from ..support.errors import ConfigError, DataError
+from ..support.progress import tracked
 from ..support.registry import find_module
 from ..support.weights import FeatureWeight, model_bytes
 from .answer_ranking import RISING, YES_NO_RISING, ChoiceSet, choices_of, cross_validated, judged, named
@@ -161,7 +162,7 @@ def feedback_choices(ha: ExtractiveAnswering, path: Path, sources: Sequence[str]
     understand_all([own.conversation for own in rated], ha.config, ha.resources)
     retrieval = build(find_module("ers", ha.config.ers, EvidenceRetrievalScoring), ha.config, ha.resources)
     learned = ChoiceSet(_SET, [], [])
-    for batch in batches(rated, retrieval.conversations_at_once):
+    for batch in tracked([*batches(rated, retrieval.conversations_at_once)], "learning from ratings", "batches"):
         turns = [own.conversation["questions"][-1] for own in batch]
         retrieve(retrieval, turns, sources, ha.config.evs_max_evidences)
         for knows_right in (True, False):

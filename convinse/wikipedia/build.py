@@ -88,8 +88,10 @@ def build(
 
 def none_usable(pages: Path, seen: int, skipped: int, bad: int) -> DataError:
     """What to raise when no page of a file can be used."""
-    return DataError(f"{pages}: none of its {seen} pages could be used ({skipped} without an item, {bad} bad); "
-                     "the items of titles can be given with --titles")  # fmt: skip
+    remedy = "the items of titles can be given with --titles" if skipped else "each line is JSON: title, url, qid, html"
+    return DataError(
+        f"{pages}: none of its {seen} pages could be used ({skipped} without an item, {bad} bad); {remedy}"
+    )
 
 
 def read_pages(

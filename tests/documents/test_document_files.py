@@ -56,5 +56,5 @@ def test_more_files_than_an_index_takes_are_refused(monkeypatch):
 
 
 def test_a_path_that_does_not_exist_is_named():
-    with pytest.raises(DataError, match="^nothing: cannot be read: No such file or directory$"):
+    with pytest.raises(DataError, match="^nothing: cannot be read: No such file or directory; check the name$"):
         found("nothing")

@@ -151,7 +151,7 @@ def test_a_folder_without_graphs_names_both_remedies(copied, tmp_path, monkeypat
     fault(copied, "has no ONNX files", "convinse export", "backend: torch", backend="onnx")
     fault(tmp_path / "none", "no such folder", backend="onnx")
     monkeypatch.setitem(sys.modules, "torch", None)
-    refused(DependencyError, lambda: BertReranker(copied, "cpu"), "pip install 'convinse[neural]'", "convinse export")
+    refused(DependencyError, lambda: BertReranker(copied, "cpu"), "[neural]'", "convinse export")
 
 
 def test_missing_precisions_and_devices_are_refused(model, copied):

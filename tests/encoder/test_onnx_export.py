@@ -248,7 +248,7 @@ def test_a_coarse_int8_is_not_kept(tmp_path, monkeypatch):
 
 def test_without_the_package_one_line_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    fault(calm(), tmp_path, "onnx is missing", "pip install 'convinse[neural]'", error=DependencyError)
+    fault(calm(), tmp_path, "onnx is missing", "[neural]'", error=DependencyError)
 
 
 @pytest.mark.parametrize(("name", "most_bytes"), [("model", 33_000_000), ("reader", 71_000_000)])

@@ -121,4 +121,4 @@ def test_the_pipeline_answers_with_it(command):
              "ha_seq2seq": SEARCH, "evs_max_evidences": 5}  # fmt: skip
     write("my.yml", given)
     command("pipeline", "kb_text", "my.yml", "--part", "dev", "--limit", "1", "--quiet")
-    assert read_json("results/mine/kb_text/metrics.json")["num_questions"] > 1
+    assert read_json("results/mine/kb_text-dev/metrics.json")["num_questions"] > 1

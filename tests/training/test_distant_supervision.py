@@ -141,7 +141,7 @@ def test_each_part_is_written_with_all_that_it_had(benchmark):
 def test_nothing_is_written_if_a_part_is_missing(benchmark):
     config, _ = benchmark
     Path("test.json").unlink()
-    message = "test.json: no such file; check test_input_path and benchmark_path, or annotate another"
+    message = "test.json: no such file; check test_input_path and benchmark_path"
     refused(DataError, lambda: annotate(config, ["kb"], quiet=True), message)
     assert not Path("results").exists()
     assert list(annotate(config, ["kb"], ["dev"], quiet=True)) == [annotated_path(config, "dev")]

@@ -148,7 +148,7 @@ def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
         assert words in card, words
     write_file("my.yml", kind.given(model="models/new"))
     assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
-    metrics = read_json("results/mine/kb_text/metrics.json")
+    metrics = read_json("results/mine/kb_text-dev/metrics.json")
     if "p_at_1" in epochs[best]:  # its validation is what the pipeline answers
         assert {measure: metrics[measure] for measure in epochs[best]} == {
             measure: round(value, 4) for measure, value in epochs[best].items()

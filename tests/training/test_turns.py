@@ -73,7 +73,7 @@ def test_a_turn_without_the_key_answers_is_refused_and_an_empty_list_is_not(conf
     conversation["questions"][1]["answers"] = []
     _, second = understood_conversations(config([conversation]), "train")[0]["questions"]
     assert second["answers"] == [] and json.loads(second["structured_representation"])[0] == "two?"
-    message = "dev.json: no such file; training needs it, check dev_input_path and benchmark_path"
+    message = "dev.json: no such file; check dev_input_path and benchmark_path"
     refused(DataError, lambda: understood_conversations(config(CONVERSATIONS), "dev"), message)
 
 

@@ -32,7 +32,7 @@ Tokenizer = Callable[[str], list[Token]]
 _IMPOSSIBLE = "is_impossible"  # SQuAD's key, beside those of MRQA, which does not know such questions
 _UNANSWERABLE = f"unanswerable questions (no answers and {_IMPOSSIBLE}; MRQA itself has none)"
 # 1,431 of the 1,474 tokens of the task's sample of NewsQA
-_OWN_TOKENS = "contexts with tokens of our own (97.1 % are those of spaCy; pip install 'convinse[spacy]' for all)"
+_OWN_TOKENS = "contexts with tokens of our own (97.1 % are those of spaCy; the extra spacy makes it all)"
 _NOT_FOUND = "questions without an answer in the context"
 _PARTS = f"contexts of more than {mrqa.MAX_TOKENS} tokens (cut into parts)"
 
