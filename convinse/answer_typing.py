@@ -41,8 +41,8 @@ class ClassesOfEntities:
 
     def _places(self, entity_id: str) -> tuple[int, ...]:
         if entity_id.startswith("Q"):
-            own = self._kb.objects(entity_id, _INSTANCE_OF)
-            names = {root for name in own for root in self._roots(name)}
+            kinds = self._kb.objects(entity_id, _INSTANCE_OF)
+            names = {root for name in kinds for root in self._roots(name)}
         elif kind := kind_of_value(entity_id):
             names = {DATE if kind == "date" else NUMBER}
         else:
@@ -53,10 +53,10 @@ class ClassesOfEntities:
         """What a class counts as; one that the model does not know as the nearest above it, or as another item."""
         level, seen = [name], {name}
         for _ in range(_ABOVE + 1):
-            known = {self.classes.joined[own] for own in level if own in self.classes.joined}
-            if known:
-                return known
-            above = (higher for own in level for higher in self._kb.objects(own, _SUBCLASS_OF))
+            roots = {self.classes.joined[name] for name in level if name in self.classes.joined}
+            if roots:
+                return roots
+            above = (higher for name in level for higher in self._kb.objects(name, _SUBCLASS_OF))
             level = [higher for higher in dict.fromkeys(above) if higher not in seen]
             seen.update(level)
         return {OTHER}
@@ -115,17 +115,21 @@ class AnswerTyping:
 
     def likely(self, questions: Sequence[Question]) -> list[LikelyClasses]:
         """What the model expects of the answers of questions."""
-        asked = [
-            (typed_text(own, in_full), self._types.is_existential(own), self._types.asks_what(own or in_full))
-            for own, in_full in questions
+        typed = [
+            (
+                typed_text(question, in_full),
+                self._types.is_existential(question),
+                self._types.asks_what(question or in_full),
+            )
+            for question, in_full in questions
         ]
-        return self._known.of(asked, self._new)
+        return self._known.of(typed, self._new)
 
-    def _new(self, asked: Sequence[_Typed]) -> Iterator[LikelyClasses]:
-        texts, verb_first, asks_what = zip(*asked, strict=True)
+    def _new(self, typed: Sequence[_Typed]) -> Iterator[LikelyClasses]:
+        texts, verb_first, asks_what = zip(*typed, strict=True)
         chances = self._reader.probabilities(texts, verb_first)
         chances = without_yes_no(chances, asks_what, self._entities.classes)
-        return (LikelyClasses(own.copy(), self._entities, self._types) for own in chances)
+        return (LikelyClasses(row.copy(), self._entities, self._types) for row in chances)
 
 
 def without_yes_no(chances: np.ndarray, asks_what: Sequence[bool], classes: AnswerClasses) -> np.ndarray:

@@ -163,8 +163,8 @@ def run_experiment(
         waiting = _waiting(conversations, output)
         step = _step(runner.pipeline.conversations_at_once, len(waiting), workers)
         parts = (waiting[place : place + step] for place in range(0, len(waiting), step))
-        batches = [Batch(own, sources, use_gold_answers, done_by, until) for own in parts]
-        questions = sum(len(own["questions"]) for own in waiting)
+        batches = [Batch(conversation, sources, use_gold_answers, done_by, until) for conversation in parts]
+        questions = sum(len(conversation["questions"]) for conversation in waiting)
         advance = opened.enter_context(progress("_".join(sources), questions, "questions", quiet))
         spent = _Spent(output.seconds())  # of the part of the run that was finished before
         for done in workers.run(config, made_from, batches) if workers and batches else map(runner, batches):
@@ -173,7 +173,7 @@ def run_experiment(
             advance(sum(len(conversation.kept["questions"]) for conversation in done.conversations))
             spent.add(done.seconds, done.requests)
         spent.add({"total": time.perf_counter() - start})
-        finished = [output.finished[str(own["conv_id"])] for own in conversations]
+        finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
         output.write_metrics(metrics := _metrics(finished, spent, config, until))
     answers = "gold" if use_gold_answers else "predicted"
     measured = f"{metrics['num_questions']} questions of {source.name}, with {answers} answers of earlier turns"
@@ -211,7 +211,7 @@ def _staged(file: Path, sources: Sequence[str], config: Config, until: StageName
 
 def _waiting(conversations: Sequence[Conversation], output: RunFolder) -> list[Conversation]:
     """The conversations that are not finished."""
-    waiting = [own for own in conversations if str(own["conv_id"]) not in output.finished]
+    waiting = [conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished]
     if len(waiting) < len(conversations):
         LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), output.path)
     return waiting

@@ -102,9 +102,9 @@ def _files(value: Any) -> Iterator[Path]:
 
 
 def _code(stages: Sequence[Stage]) -> set[Path]:
-    own = __name__.partition(".")[0]
+    package = __name__.partition(".")[0]
     names = {kind.__module__ for stage in stages for kind in inspect.getmro(type(stage))}
-    names = {name for name in names if name.partition(".")[0] not in {own, *sys.stdlib_module_names}}
+    names = {name for name in names if name.partition(".")[0] not in {package, *sys.stdlib_module_names}}
     files = {Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
     folders = {Path(file).parent for name in names if (file := getattr(sys.modules.get(name), "__file__", None))}
     return {path for path in files if path.parent in folders and path.is_file()}

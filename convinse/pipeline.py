@@ -102,7 +102,7 @@ class Pipeline:
             done_by: the stage whose results the turns have already, such as those of `formats.stage_files`; they stay.
             until: the last stage to run. If it is not `ha`, earlier turns without gold answers have no answers.
         """
-        wanted = parse_sources(sources)
+        requested = parse_sources(sources)
         gold = self.use_gold_answers if use_gold_answers is None else use_gold_answers
         done = list(map(_copied, check_conversations(list(conversations), "conversations")))
         turns = [turn for conversation in done for turn in conversation["questions"]]
@@ -111,15 +111,15 @@ class Pipeline:
         for turn in turns:
             remove_results(turn, STAGE_NAMES[first:])
             if done_by == "ers":
-                keep_evidences(self.ers, turn, None, wanted, self.config.evs_max_evidences)
+                keep_evidences(self.ers, turn, None, requested, self.config.evs_max_evidences)
         if "qu" in stages:
             # with gold answers no question waits until those before it are answered
             needs_answers = "ha" in stages and not (gold and all(turn.get("answers") for turn in turns))
             in_step: list[StageName] = stages if needs_answers else ["qu"]
             for reached, histories in turns_in_step(done, gold):
-                self._run_stages(in_step, reached, histories, wanted, gold)
+                self._run_stages(in_step, reached, histories, requested, gold)
             stages = [stage for stage in stages if stage not in in_step]
-        self._run_stages(stages, turns, (), wanted, gold)
+        self._run_stages(stages, turns, (), requested, gold)
         return done
 
     def run_with_gold_answers(
@@ -213,14 +213,14 @@ class Pipeline:
         is_held = until == "ha" and not use_gold_answers
 
         def compute(
-            turns: Sequence[Turn], histories: Sequence[Sequence[Turn]], told: StageReport | None = report
+            turns: Sequence[Turn], histories: Sequence[Sequence[Turn]], progress: StageReport | None = report
         ) -> None:
-            self._run_stages(stages, turns, histories, sources, use_gold_answers, told)
+            self._run_stages(stages, turns, histories, sources, use_gold_answers, progress)
             if is_held:
                 add_replies(self.ha, turns, histories, sources, self.resources)
 
         if is_held:
-            self.dialogue.answer(turns, histories, sources, compute, partial(compute, told=None))
+            self.dialogue.answer(turns, histories, sources, compute, partial(compute, progress=None))
         else:
             compute(turns, histories)
 

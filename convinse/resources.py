@@ -247,9 +247,9 @@ class Resources:
     def _vectors(
         self, model_id: str, dimension: int, precision: Literal["float16", "float32"] = "float16"
     ) -> VectorCache:
-        kept = ("vectors", model_id, dimension, precision)
+        key = ("vectors", model_id, dimension, precision)
         most = EVIDENCES_KEPT if precision == "float16" else _QUESTIONS_KEPT
-        return self._opened(kept, lambda: VectorCache(self.cache, model_id, dimension, most, precision))
+        return self._opened(key, lambda: VectorCache(self.cache, model_id, dimension, most, precision))
 
     def reader(self, model: str | Checkpoint, *, best: int = 20, key: str = "ha_model") -> ExtractiveReader:
         """A reader with the configured settings.

@@ -68,8 +68,8 @@ class Session:
         return self._sources
 
     @sources.setter
-    def sources(self, wanted: str | Sequence[str]) -> None:
-        self._sources = parse_sources(wanted)
+    def sources(self, sources: str | Sequence[str]) -> None:
+        self._sources = parse_sources(sources)
 
     @property
     def stored_bytes(self) -> int:
@@ -126,7 +126,7 @@ class NextQuestion(NamedTuple):
     progress: Progress | None = None
 
 
-def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
+def ask_together(batch: Iterable[NextQuestion]) -> list[Turn | Exception]:
     """Ask several sessions their next question; those of one pipeline with the same sources are computed together.
 
     Returns:
@@ -136,7 +136,7 @@ def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
     Raises:
         DataError: a session is asked twice.
     """
-    questions = list(asked)
+    questions = list(batch)
     if len({id(question.session) for question in questions}) < len(questions):
         raise DataError("a session is asked twice at once; ask for its second turn when the first is answered")
     results: dict[int, Turn | Exception] = {}
@@ -153,11 +153,11 @@ def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
     return [results[place] for place in range(len(questions))]
 
 
-def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
+def _answered(batch: Sequence[NextQuestion]) -> list[Turn | Exception]:
     """Ask sessions of one pipeline that have the same sources."""
     turns: list[Turn] = []
     histories: list[list[Turn]] = []
-    for session, question, _ in asked:
+    for session, question, _ in batch:
         history = [msgspec.json.decode(stored.known) for stored in session._turns]
         number = history[-1].get("turn", len(history) - 1) + 1 if history else 0
         turns.append({"turn": number, "question": question})
@@ -165,25 +165,25 @@ def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
     failed: dict[int, Exception] = {}
 
     def report(stage: str) -> None:
-        for place, (_, _, progress) in enumerate(asked):
+        for place, (_, _, progress) in enumerate(batch):
             if progress is not None and place not in failed:
                 try:
                     progress(stage, turns[place])
                 except Exception as error:  # its client may be gone in any way; the turns of others go on
                     failed[place] = error
-        if len(failed) == len(asked):
+        if len(failed) == len(batch):
             raise _GivenUpError
 
-    first = asked[0].session
+    first = batch[0].session
     try:
         first._answer_turns(turns, histories, first.sources, report)
     except _GivenUpError:
         pass
     except Exception as error:  # a module of one's own may raise anything on one turn; those of others are answered
-        if len(asked) == 1:
+        if len(batch) == 1:
             return [error]
-        return [failed[place] if place in failed else _answered([question])[0] for place, question in enumerate(asked)]
-    for place, (session, _, _) in enumerate(asked):
+        return [failed[place] if place in failed else _answered([question])[0] for place, question in enumerate(batch)]
+    for place, (session, _, _) in enumerate(batch):
         if place not in failed:
             try:
                 session._turns.append(_stored(turns[place]))

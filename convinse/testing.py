@@ -128,9 +128,9 @@ class QuestionUnderstandingContract(_Contract):
         module, conversations = self.make(self.config()), copy.deepcopy(self.conversations())
         for group in [conversations] if together else [[conversation] for conversation in conversations]:
             for turns, histories in turns_in_step(group, use_gold_answers=True):
-                given = turns if keep_answers else [without(turn, "answers") for turn in turns]
-                understand(module, given, histories, use_gold_answers=True)
-                for turn, understood in zip(turns, given, strict=True):
+                prepared = turns if keep_answers else [without(turn, "answers") for turn in turns]
+                understand(module, prepared, histories, use_gold_answers=True)
+                for turn, understood in zip(turns, prepared, strict=True):
                     turn.update(understood)
         return [
             [turn["structured_representation"] for turn in conversation["questions"]] for conversation in conversations

@@ -49,9 +49,9 @@ def results_of(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any
     if returned is None:
         return [None] * len(turns)
     if not isinstance(returned, list) or len(returned) != len(turns):
-        given = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
+        returned_form = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
         raise ModuleError(
-            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} results, not {given}"
+            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} results, not {returned_form}"
         )
     return returned
 

@@ -214,11 +214,11 @@ class Config(Settings, frozen=True, kw_only=True):
         A default name is looked for below `benchmark_path` alone: a file that happens to lie here is not meant.
         """
         key = f"{part}_input_path"
-        given: str = getattr(self, key)
-        is_default = given == Config.__struct_defaults__[Config.__struct_fields__.index(key)]
-        if given.startswith(SNAPSHOT) or (not is_default and Path(given).is_file()):
-            return resolve(given)
-        return resolve(self.benchmark_path) / given
+        file: str = getattr(self, key)
+        is_default = file == Config.__struct_defaults__[Config.__struct_fields__.index(key)]
+        if file.startswith(SNAPSHOT) or (not is_default and Path(file).is_file()):
+            return resolve(file)
+        return resolve(self.benchmark_path) / file
 
     def existing_input_path(self, part: str = "test") -> Path:
         """`input_path`. Raises `DataError` if there is no such file."""

@@ -189,7 +189,7 @@ def _hint(key: str, kind: type[msgspec.Struct]) -> Any:
 def _other_form(key: str, kind: type[msgspec.Struct]) -> str:
     """What is wrong with a text that is not of its key's form."""
     hint = _hint(key, kind)
-    metas = (meta for own in (hint, *get_args(hint)) for meta in getattr(own, "__metadata__", ()))
+    metas = (meta for part in (hint, *get_args(hint)) for meta in getattr(part, "__metadata__", ()))
     return next((f"expected {meta.extra['form']}" for meta in metas if meta.extra), "of another form")
 
 
@@ -205,10 +205,10 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
     if not wrong:
         return
     hints = [nearest(key, valid) for key in wrong]
-    own = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
+    remedy = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
     if len(wrong) == 1:
         near = struct is not Config or hints[0].startswith("did you mean")
-        raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hints[0] if near else own}")
+        raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hints[0] if near else remedy}")
     named = (
         f"'{key}' ({hint})" if hint.startswith("did you mean") else f"'{key}'"
         for key, hint in zip(wrong, hints, strict=True)
@@ -216,7 +216,7 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
     text = f"{where}: {len(wrong)} unknown keys: {', '.join(named)}"
     if struct is not Config:
         raise ConfigError(f"{text}; valid: {', '.join(sorted(valid))}")
-    raise ConfigError(f"{text}; {own}; for keys of CONVINSE, EXPLAIGNN or FAITH see docs/coming-from.md")
+    raise ConfigError(f"{text}; {remedy}; for keys of CONVINSE, EXPLAIGNN or FAITH see docs/coming-from.md")
 
 
 def to_dict(config: Config) -> dict[str, Any]:

@@ -26,14 +26,14 @@ def find_config(name: str | os.PathLike[str]) -> Path:
     Raises:
         ConfigError: there is none; the message names the nearest one.
     """
-    given = Path(name)
-    inner = given.relative_to("config") if given.parts[:1] == ("config",) else given
+    path = Path(name)
+    inner = path.relative_to("config") if path.parts[:1] == ("config",) else path
     folders = (Path("config"), own_configurations())
-    for candidate in (given, *(folder / inner for folder in folders)):
+    for candidate in (path, *(folder / inner for folder in folders)):
         if candidate.is_file():
             return candidate
-    known = [path.relative_to(folder).as_posix() for folder in folders for path in folder.rglob("*.yml")]
-    raise ConfigError(f"{given}: no such configuration, nor in config/; {nearest(str(given), known or ['config.yml'])}")
+    names = [path.relative_to(folder).as_posix() for folder in folders for path in folder.rglob("*.yml")]
+    raise ConfigError(f"{path}: no such configuration, nor in config/; {nearest(str(path), names or ['config.yml'])}")
 
 
 def own_configurations() -> Path:

@@ -36,16 +36,16 @@ def sha256(path: Path) -> str:
     status = path.stat()
     times = status.st_mtime_ns, status.st_ctime_ns
     state = ":".join(map(str, (status.st_dev, status.st_ino, *times, status.st_size)))
-    known = _remembered()
-    if state not in known:
+    digests = _remembered()
+    if state not in digests:
         if status.st_size > _LARGE:
             LOGGER.info("%s: reading %.1f GB to compare the checksum, once", path, status.st_size / 1e9)
         digest = read_sha256(path)
         if time.time() - status.st_ctime < _SETTLED:
             return digest
-        known[state] = digest
+        digests[state] = digest
         _remember(f"{state} {digest}\n".encode())
-    return known[state]
+    return digests[state]
 
 
 def read_sha256(path: Path) -> str:

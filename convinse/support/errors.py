@@ -112,7 +112,7 @@ def unreadable(path: Path, error: OSError) -> DataError:
 
     remedy = "name a file in it" if isinstance(error, IsADirectoryError) else "check the name"
     if isinstance(error, FileNotFoundError) and path.parent.is_dir():
-        names = [own.name for own in path.parent.iterdir()]
+        names = [sibling.name for sibling in path.parent.iterdir()]
         if close := difflib.get_close_matches(path.name, names, n=1, cutoff=0.75):
             remedy = f"did you mean '{path.parent / close[0]}'?"
     return DataError(f"{path}: cannot be read: {error.strerror or one_line(error)}; {remedy_of(error, remedy)}")

@@ -14,13 +14,13 @@ def also_named(**names: str) -> Callable[[F], F]:
 
     def decorated(function: F) -> F:
         @functools.wraps(function)
-        def called(*arguments: Any, **given: Any) -> Any:
-            for further, own in names.items():
-                if further in given:
-                    if own in given:
-                        raise TypeError(f"{function.__name__}() got '{further}' and '{own}', which are one argument")
-                    given[own] = given.pop(further)
-            return function(*arguments, **given)
+        def called(*arguments: Any, **arguments_by_name: Any) -> Any:
+            for further, name in names.items():
+                if further in arguments_by_name:
+                    if name in arguments_by_name:
+                        raise TypeError(f"{function.__name__}() got '{further}' and '{name}', which are one argument")
+                    arguments_by_name[name] = arguments_by_name.pop(further)
+            return function(*arguments, **arguments_by_name)
 
         return called  # type: ignore[return-value]
 

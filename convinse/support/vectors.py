@@ -49,8 +49,8 @@ class VectorCache:
 
         What is computed is returned as it is kept, so that the next run finds the same.
         """
-        vectors, known = self.get(texts)
-        unknown = np.flatnonzero(~known)
+        vectors, is_cached = self.get(texts)
+        unknown = np.flatnonzero(~is_cached)
         for start in range(0, len(unknown), _KEEP_EVERY):
             places = unknown[start : start + _KEEP_EVERY]
             new = [texts[place] for place in places]
@@ -60,24 +60,24 @@ class VectorCache:
 
     def get(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the kept vectors of texts, [n, d], zeros for an unknown one; and which are known, bool [n]."""
-        vectors, known = np.zeros((len(texts), self._dimension), self._numbers), np.zeros(len(texts), bool)
+        vectors, is_cached = np.zeros((len(texts), self._dimension), self._numbers), np.zeros(len(texts), bool)
         keys = [self._key(text) for text in texts]
         if not self._cache.enabled:
             with self._lock:
-                kept = {place: row for place, key in enumerate(keys) if (row := self._recent.get(key)) is not None}
+                rows = {place: row for place, key in enumerate(keys) if (row := self._recent.get(key)) is not None}
         else:
             entries = self._cache.get_vectors(_numbers(keys))
             size = _KEY + vectors.itemsize * self._dimension
-            kept = {
+            rows = {
                 place: entry
                 for place, (key, entry) in enumerate(zip(keys, map(entries.get, _numbers(keys)), strict=True))
                 if entry is not None and len(entry) == size and entry.startswith(key)
             }
-        if kept:
-            known[list(kept)] = True
-            table = np.frombuffer(b"".join(kept.values()), np.uint8).reshape(len(kept), -1)[:, _KEY:]
-            vectors[known] = np.ascontiguousarray(table).view(self._numbers)
-        return vectors, known
+        if rows:
+            is_cached[list(rows)] = True
+            table = np.frombuffer(b"".join(rows.values()), np.uint8).reshape(len(rows), -1)[:, _KEY:]
+            vectors[is_cached] = np.ascontiguousarray(table).view(self._numbers)
+        return vectors, is_cached
 
     def put(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         """Keep the vectors [n, d] of texts.

@@ -50,9 +50,9 @@ def read_model(path: Path, kind: type[T], version: int, key: str, remedy: str) -
     check_folder(path.parent, ModelError, f"{key}: ", f"{remedy}, {BY_HAND}")
     try:
         content = msgspec.json.decode(data)
-        own = content.get("format") if isinstance(content, dict) else None
-        if isinstance(own, int) and own != version:
-            raise ModelError(f"{where}: has format {own}, this version reads {version}; {remedy}")
+        format_version = content.get("format") if isinstance(content, dict) else None
+        if isinstance(format_version, int) and format_version != version:
+            raise ModelError(f"{where}: has format {format_version}, this version reads {version}; {remedy}")
         return msgspec.convert(content, kind)
     except JSON_ERRORS as error:
         raise ModelError(f"{where}: is damaged ({one_line(error)}); {remedy}") from None
@@ -60,9 +60,9 @@ def read_model(path: Path, kind: type[T], version: int, key: str, remedy: str) -
 
 def check_names(weights: Sequence[FeatureWeight], names: Sequence[str], where: str, remedy: str) -> None:
     """Raise `ModelError` unless the weights are of these features, in this order."""
-    own = [feature.name for feature in weights]
-    if own != list(names):
-        differing = [" ".join(name.split()) for name in sorted(set(own) ^ set(names))] or ["their order"]
+    trained = [feature.name for feature in weights]
+    if trained != list(names):
+        differing = [" ".join(name.split()) for name in sorted(set(trained) ^ set(names))] or ["their order"]
         raise ModelError(f"{where}: was trained with other features ({', '.join(differing[:3])}); {remedy}")
 
 
