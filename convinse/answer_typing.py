@@ -1,4 +1,4 @@
-"""What a model expects of the answer of a question: how likely each class is, of items by the knowledge base's classes."""
+"""The expected class of an answer: a probability for each class of the model, of items by the knowledge base's classes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Typed = tuple[str, bool, bool]  # text of a question, whether it begins with a 
 
 
 class ClassesOfEntities:
-    """Which of a model's classes an entity has.
+    """The classes of a model that an entity belongs to.
 
     Args:
         classes: that the model tells.
@@ -50,7 +50,7 @@ class ClassesOfEntities:
         return tuple(sorted(self.classes.place[name] for name in names))
 
     def _roots(self, name: str) -> set[str]:
-        """What a class counts as; one that the model does not know as the nearest above it, or as another item."""
+        # a class that the model lacks counts as the nearest one above it, else as another item
         level, seen = [name], {name}
         for _ in range(_ABOVE + 1):
             roots = {self.classes.joined[name] for name in level if name in self.classes.joined}
@@ -64,7 +64,7 @@ class ClassesOfEntities:
 
 @dataclass(frozen=True, eq=False)
 class LikelyClasses:
-    """What a model expects of the answer of one question."""
+    """The expected classes of the answer of one question."""
 
     chances: np.ndarray  # [classes] of each class; together 1
     entities: ClassesOfEntities  # which classes an entity has
@@ -114,7 +114,7 @@ class AnswerTyping:
         self._known = RecentlyUsed[_Typed, LikelyClasses](_KEPT)
 
     def likely(self, questions: Sequence[Question]) -> list[LikelyClasses]:
-        """What the model expects of the answers of questions."""
+        """Return the expected classes of the answers of questions."""
         typed = [
             (
                 typed_text(question, in_full),

@@ -44,7 +44,7 @@ _GROUPS = ("abstained", "domains", "turns", "kinds", "sources", "unanswerable") 
 
 
 class Outcome(NamedTuple):
-    """What a run gave: its sources, its folder, the content of `metrics.json`, and in words which questions it answered."""
+    """The outcome of a run: its sources, its folder, the content of `metrics.json`, and in words which questions it answered."""
 
     sources: tuple[str, ...]
     path: Path

@@ -1,4 +1,4 @@
-"""What the results of a run come from: an id of everything that is read, and of what computes."""
+"""The identity of a run's results: an id of all inputs, settings and code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What turns ask of live sources: the names of a question before it is understood, its facts before evidences are retrieved."""
+"""Look-ups of turns in live sources: the names of a question before it is understood, its facts before evidences are retrieved."""
 
 from __future__ import annotations
 

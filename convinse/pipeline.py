@@ -43,7 +43,7 @@ class Pipeline:
     """The three stages of a configuration.
 
     The stages share what is opened, see `Resources`, and with `ha_share_pass` the reader takes what a joint model has read
-    while it ranked the evidences of the same turns. One thread uses a pipeline at a time.
+    while it ranked the evidences of the same turns. A pipeline is used by a single thread at a time.
 
     Args:
         config: names the modules; each is built from it. A name or path is read as `load_config` does.

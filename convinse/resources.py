@@ -1,4 +1,4 @@
-"""What a configuration names and the stages of a pipeline share: knowledge base, linker, dumps, passages, caches, models.
+"""The resources that the stages of a pipeline share: knowledge base, linker, dumps, passages, caches, models.
 
 Each is opened when it is first asked for, and once. Opening is locked, so several threads get the same one. Of what is open,
 the knowledge base, the linker, the dump, the passages and the caches may be used by several threads at once; a model computes
@@ -58,9 +58,9 @@ _QUESTIONS_KEPT = 1_000  # in memory, what a model made of each; who asks one ag
 
 
 class Resources:
-    """What the stages of one configuration share; nothing is opened before it is asked for.
+    """The shared resources of one configuration; each is opened on first use.
 
-    What makes a model raises `ModelError` where it cannot be loaded.
+    Methods that load a model raise `ModelError` if it cannot be loaded.
 
     Args:
         config: names everything.
@@ -108,7 +108,7 @@ class Resources:
 
     @property
     def live(self) -> LiveSource | None:
-        """What looks questions up if the knowledge base is a live one; else None."""
+        """The live knowledge base that looks questions up; None if the knowledge base is another one."""
         is_live = self.config.kb_path == LIVE and self._kb is None
         return self._opened("live", self._open_live) if is_live else None
 
@@ -283,7 +283,7 @@ class Resources:
         return reader
 
     def rewriter(self) -> QuestionRewriter | None:
-        """What puts questions in full: the rewrite head of `qu_rewriter`; None where none is named."""
+        """The rewrite head of `qu_rewriter`, which puts questions in full; None if it is not configured."""
         name = self.config.qu_rewriter
         if name is None:
             return None
@@ -291,7 +291,7 @@ class Resources:
 
     @property
     def answer_typing(self) -> AnswerTyping | None:
-        """What the answers of questions are, by the answer type head of `ha_heads`; None where it has none."""
+        """The typing of answers by the answer type head of `ha_heads`; None if the model lacks the head."""
         key, folder = self._heads()
         if folder is None or not has_answer_type(folder):
             return None
@@ -330,13 +330,13 @@ class Resources:
         return cast("T", self._open[name])
 
     def close_caches(self) -> None:
-        """Close the caches; the next use of one opens it again. What was put into them is on disk already."""
+        """Close the caches; the next use of a cache opens it again. Their entries are on disk already."""
         for thing in (self._cache, *self._open.values()):
             if isinstance(thing, Cache):
                 thing.close()
 
     def close(self) -> None:
-        """Close what is open. What is asked for later is opened again; what the stages hold is not to be used any more."""
+        """Close all open resources. Later requests open them again; objects that the stages hold must not be used any more."""
         with self._lock:
             for thing in reversed(self._open.values()):
                 if hasattr(thing, "close"):

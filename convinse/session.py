@@ -1,4 +1,4 @@
-"""One conversation that goes on: a turn costs one turn, however many there were before it.
+"""A conversation that goes on: each turn costs one turn, whatever its history.
 
 A session keeps each turn as packed JSON, which takes a tenth of the record, and unpacked what later turns may know of it. Changes
 that a caller makes to a turn do not reach the session.
@@ -33,7 +33,7 @@ class _StoredTurn(NamedTuple):
 
 
 class Session:
-    """One conversation with a pipeline; `Pipeline.session` makes it.
+    """A conversation with a pipeline; `Pipeline.session` makes it.
 
     Earlier turns count with their predicted answers. Sessions know nothing of each other; those of one pipeline are asked by
     one thread at a time, or together by `ask_together`.
@@ -92,8 +92,8 @@ class Session:
 
         Args:
             question: 1 to 2,000 characters.
-            progress: called with `qu`, `ers`, `ha` and the turn as it is then, as soon as the stage has given its part. What it
-                raises ends the turn.
+            progress: called with `qu`, `ers`, `ha` and the turn as it is then, as soon as the stage has given its part. Its exceptions
+                end the turn.
 
         Raises:
             DataError: the question cannot be asked. Whatever is raised, the session is as it was before.

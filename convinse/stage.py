@@ -16,7 +16,7 @@ from .support.registry import find_trainer
 class Stage:
     """A module of a stage; see the three classes that modules of one's own inherit.
 
-    A module returns its results; the pipeline checks, stores and measures them (`convinse.turn_results`). It calls
+    A module returns its results; the pipeline checks, stores and measures them (`convinse.turn_results`). The pipeline calls
     `inference_on_turns`. A class defines this method or `inference_on_turn`; the other one is made of it, whatever the class
     inherits. So a class that defines `inference_on_turn` is called turn by turn, also below one that computes turns together.
 

@@ -33,7 +33,7 @@ _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
 
 
 class _Contract(ABC):
-    """What the contracts share: a configuration, conversations and prepared turns."""
+    """The base of the contracts: a configuration, conversations and prepared turns."""
 
     sources: ClassVar[Sequence[str]] = SOURCES
     _done: tuple[Config, list[Turn]] | None = None  # what `prepared` has given last: a test asks for it several times
@@ -55,7 +55,7 @@ class _Contract(ABC):
 
     @abstractmethod
     def _results(self, keep_answers: bool = True) -> Any:
-        """What the module makes of the conversations, with or without their gold answers."""
+        """Run the module over the conversations, with or without their gold answers."""
 
     def test_deterministic(self) -> None:
         assert self._results() == self._results()
@@ -65,7 +65,7 @@ class _Contract(ABC):
 
 
 class EvidenceRetrievalScoringContract(_Contract):
-    """What the pipeline relies on in an ERS module."""
+    """The contract between the pipeline and an ERS module."""
 
     @abstractmethod
     def make(self, config: Config) -> EvidenceRetrievalScoring:
@@ -118,7 +118,7 @@ class EvidenceRetrievalScoringContract(_Contract):
 
 
 class QuestionUnderstandingContract(_Contract):
-    """What the pipeline relies on in a QU module."""
+    """The contract between the pipeline and a QU module."""
 
     @abstractmethod
     def make(self, config: Config) -> QuestionUnderstanding:
@@ -144,7 +144,7 @@ class QuestionUnderstandingContract(_Contract):
 
 
 class HeterogeneousAnsweringContract(_Contract):
-    """What the pipeline relies on in an HA module."""
+    """The contract between the pipeline and an HA module."""
 
     @abstractmethod
     def make(self, config: Config) -> HeterogeneousAnswering:

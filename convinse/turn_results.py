@@ -1,7 +1,7 @@
 """The results of modules: checked, stored in the turns and measured.
 
-A module returns its result. CONVINSE's own modules may write it into the turn and return nothing, or the turn. What is returned
-beside that counts.
+A module returns its result. CONVINSE's own modules may write it into the turn and return nothing, or the turn. A returned
+result counts more.
 """
 
 from __future__ import annotations

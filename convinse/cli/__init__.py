@@ -95,7 +95,7 @@ def _user_module(error: OSError) -> str:
 
 
 def _tell(message: str) -> None:
-    """One line on standard error, if somebody still reads it."""
+    """Print a line on standard error, unless its reader is gone."""
     with contextlib.suppress(BrokenPipeError):
         print(f"convinse: {printable(message)}", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""What several commands share: types of arguments, sources and configuration, the console of the tables."""
+"""Parts of several commands: types of arguments, sources and configuration, the console of the tables."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
 
 def reader_config(options: argparse.Namespace) -> Config:
     """The configuration with the given device and precision."""
-    return configured(options, **given(device=options.device, precision=options.precision))
+    return configured(options, **options_set(device=options.device, precision=options.precision))
 
 
 def size(text: str) -> int:
@@ -181,10 +181,10 @@ def sources_and_config(words: Sequence[str], settings: Sequence[str] = ()) -> tu
         raise ConfigError(
             f"'{' '.join(words)}': give sources such as kb_text_info and a configuration, each once at most"
         )
-    wanted = parse_sources(sources[0] if sources else DEFAULT_SOURCES)
-    return wanted, load_config(configs[0] if configs else "config.yml", settings)
+    requested = parse_sources(sources[0] if sources else DEFAULT_SOURCES)
+    return requested, load_config(configs[0] if configs else "config.yml", settings)
 
 
-def given(**values: Any) -> dict[str, Any]:
+def options_set(**values: Any) -> dict[str, Any]:
     """The options that were given; the others, which are None, leave what is configured."""
     return {name: value for name, value in values.items() if value is not None}

@@ -50,10 +50,10 @@ def _ask(options: argparse.Namespace) -> int:
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
-    asked: Iterable[str] = [check_question(question) for question in options.questions]
+    questions: Iterable[str] = [check_question(question) for question in options.questions]
     with Pipeline(configured_over(options)) as pipeline:
         session = pipeline.session(sources)
-        for question in asked or _asked_on_standard_input(pipeline):
+        for question in questions or _asked_on_standard_input(pipeline):
             turn = session.ask(question)
             if not options.json:
                 print_turn(turn, options.top)
@@ -81,8 +81,8 @@ def greeting(pipeline: Pipeline) -> str:
     from ..dialogue.examples import data_counts
 
     counts = data_counts(pipeline.resources)
-    known = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
-    return f"Ask about {known or 'what Wikidata and Wikipedia know now'}."
+    counted = ", ".join(f"{number:,} {name}" for name, number in counts.items() if number)
+    return f"Ask about {counted or 'what Wikidata and Wikipedia know now'}."
 
 
 def input_lines() -> Iterator[str]:
@@ -129,8 +129,8 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
     for line in shown_contradictions(turn):
         say(line, "yellow", indent=2)
     waiting = {evidence_line(evidence): evidence.get("score", 0.0) for evidence in turn["top_evidences"]}
-    for own in turn.get("contradiction", []):
-        waiting.pop(evidence_line(turn["top_evidences"][own["evidence"]]), None)
+    for contradiction in turn.get("contradiction", []):
+        waiting.pop(evidence_line(turn["top_evidences"][contradiction["evidence"]]), None)
     for answer in answers:
         label = f"{answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}"
         say(label, "" if answer["rank"] > 1 else "bold", indent=2, grey=f"({answer['answer']['id']})")
@@ -153,7 +153,9 @@ def shown_answers(turn: Turn, top: int | None = None) -> list[RankedAnswer]:
     answers = turn["pred_answers"]
     if top is not None:
         return answers[:top]
-    return [own for place, own in enumerate(answers[:_ANSWERS]) if place == 0 or own["score"] >= _LEAST_PROBABLE]
+    return [
+        answer for place, answer in enumerate(answers[:_ANSWERS]) if place == 0 or answer["score"] >= _LEAST_PROBABLE
+    ]
 
 
 def evidence_line(evidence: Evidence) -> str:
@@ -167,7 +169,10 @@ def talk_lines(turn: Turn) -> list[str]:
     lines = [turn["sentence"]] if "sentence" in turn and not turn["pred_answers"] and back is None else []
     if back is not None:
         lines.append(back["question"])
-        lines += [f"  {number}. {own['label']}: {own['description']}" for number, own in enumerate(back["choices"], 1)]
+        lines += [
+            f"  {number}. {choice['label']}: {choice['description']}"
+            for number, choice in enumerate(back["choices"], 1)
+        ]
     return lines
 
 
@@ -180,11 +185,11 @@ def named(answer: RankedAnswer, turn: Turn) -> str:
 
 
 def shown_contradictions(turn: Turn) -> list[str]:
-    """What other sources say in the place of the best answer of a turn."""
+    """Return the contradictions of a turn's best answer, a line each."""
     return [
-        f"but {own['answer']['label']}: [{evidence['source']}] {evidence['evidence_text']}"
-        for own in turn.get("contradiction", [])
-        for evidence in [turn["top_evidences"][own["evidence"]]]
+        f"but {contradiction['answer']['label']}: [{evidence['source']}] {evidence['evidence_text']}"
+        for contradiction in turn.get("contradiction", [])
+        for evidence in [turn["top_evidences"][contradiction["evidence"]]]
     ]
 
 

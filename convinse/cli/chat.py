@@ -173,7 +173,6 @@ class Chat:
             say(f"next: {' '.join(turn['follow_ups'])}", "bright_black")
 
     def _why(self, _: str) -> None:
-        """What was understood, taken from the history, found and scored."""
         turns = self._answered
         if not turns:
             raise DataError("nothing was asked yet")
@@ -228,9 +227,9 @@ class Chat:
 
     # -- the conversation ----------------------------------------------------------------------------------------------
 
-    def _sources(self, wanted: str) -> None:
-        if wanted:
-            self._session.sources = wanted
+    def _sources(self, words: str) -> None:
+        if words:
+            self._session.sources = words
         say(f"answers are from {'_'.join(self._session.sources)}")
 
     def _new(self, _: str) -> None:

@@ -39,8 +39,8 @@ def add(commands: Commands) -> None:
     sub.add_argument("--qid", metavar="ID", help="only this question")
     sub.add_argument("--limit", type=positive, metavar="N", help="only the first N questions")
 
-    kept = "files that are whole are kept, run the command again to go on"
-    sub = commands.add("download", _download, "public data from its official address, checked", kept)
+    interrupted = "files that are whole are kept, run the command again to go on"
+    sub = commands.add("download", _download, "public data from its official address, checked", interrupted)
     sub.add_argument(
         "name",
         metavar="NAME",

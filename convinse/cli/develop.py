@@ -59,9 +59,9 @@ def root() -> Path:
 
 def _bench(options: argparse.Namespace) -> int:
     scripts = _checkout("bench", _BENCHES) / "scripts"
-    known = benches(scripts / "bench")
-    if options.name not in known:
-        raise ConfigError(f"bench: unknown name '{options.name}'; {nearest(options.name, known)}")
+    names = benches(scripts / "bench")
+    if options.name not in names:
+        raise ConfigError(f"bench: unknown name '{options.name}'; {nearest(options.name, names)}")
     return _run_module(scripts, f"bench.{options.name}", options.rest)
 
 
@@ -79,9 +79,9 @@ def train_embedded(options: argparse.Namespace) -> int:
         raise ConfigError("train embedded needs --data DIR (the shared data) and --output FOLDER")
     if options.words:
         raise ConfigError(f"train embedded takes its settings by --config FILE, not '{options.words[0]}'")
-    given = ("data", "output", "config", "base", "work", "trunk", "examples")
+    paths = ("data", "output", "config", "base", "work", "trunk", "examples")
     arguments = [
-        word for name in given if getattr(options, name) is not None for word in (f"--{name}", getattr(options, name))
+        word for name in paths if getattr(options, name) is not None for word in (f"--{name}", getattr(options, name))
     ]
     arguments += ["--quick"] if options.quick else []
     return _run_module(scripts, "recipes.embedded", arguments, _KEEP_MEMORY)

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 from . import develop, passages
-from .arguments import KEPT, Commands, add_cluster, add_set, add_words, given, positive, ray_workers, sources_and_config
+from .arguments import (
+    KEPT,
+    Commands,
+    add_cluster,
+    add_set,
+    add_words,
+    options_set,
+    positive,
+    ray_workers,
+    sources_and_config,
+)
 from .ask import print_turn
 from .dry_run import dry_run
 from .output import say_next
@@ -82,12 +92,12 @@ def _add_pipeline(commands: Commands) -> None:
 
 
 def _add_train(commands: Commands) -> None:
-    kept = "finished epochs are kept, run the command again to go on"
+    interrupted = "finished epochs are kept, run the command again to go on"
     sub = commands.add(
         "train",
         _train,
         "train one stage, all three in order, a reader on MRQA data, a retriever, or the embedded model",
-        kept,
+        interrupted,
     )
     sub.add_argument("stage", choices=("qu", "ers", "ha", "all", *_NO_STAGE))
     sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG|PAIRS", help="of a stage; pairs.tsv of a retriever")
@@ -167,7 +177,6 @@ def _example(config: Config, sources: tuple[str, ...]) -> int:
 
 
 def _print_stage(outcome: Outcome) -> None:
-    """What a run that ended early has written."""
     metrics = outcome.metrics
     presence = f", answer presence {metrics['answer_presence']:.3f}" if "answer_presence" in metrics else ""
     print(f"{outcome.measured}{presence}")
@@ -277,7 +286,7 @@ def _train_reader(options: argparse.Namespace) -> int:
         if not folders:
             raise ConfigError(f"--data: {data}: has no folder dev, dev-in or dev-out; docs/reader.md shows the layout")
         changes |= {"train_folder": str(data / "train"), "dev_folders": [str(folder) for folder in folders]}
-    trained = train_on_mrqa(load_settings(ReaderTraining, options.config, **given(**changes)), options.quiet)
+    trained = train_on_mrqa(load_settings(ReaderTraining, options.config, **options_set(**changes)), options.quiet)
     rows: list[list[str] | None] = []
     for row in trained.table:
         if row.title.startswith("mean"):

@@ -38,7 +38,7 @@ class _PrintableStream:
 
 
 def printable_output(stream: TextIO | None) -> TextIO:
-    """Standard output that takes any text. What its encoding lacks is written as in JSON; a closed one fails when it is written."""
+    """Return a standard output that takes any text. Characters that its encoding lacks are written as in JSON; a closed one fails on the first write."""
     if stream is None:
         stream = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     codecs.register_error("convinse.json", _json_escapes)

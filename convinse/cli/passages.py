@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, add_config, configured, given, positive, size
+from .arguments import Commands, add_config, configured, options_set, positive, size
 from .output import say_next
 from .tables import print_pairs, print_rows
 
@@ -57,7 +57,7 @@ def _index(options: argparse.Namespace) -> int:
     from ..passages.layout import Parameters
 
     parameters = Parameters(
-        **given(language=options.language, title_weight=options.title_weight, k1=options.k1, b=options.b)
+        **options_set(language=options.language, title_weight=options.title_weight, k1=options.k1, b=options.b)
     )
     output = Path(options.output)
     built = build_index(
@@ -107,7 +107,7 @@ def _reranker(options: argparse.Namespace) -> Reranker | None:
     from ..resources import Resources
     from ..support.errors import ConfigError
 
-    models = given(evs_model=options.reranker, evs_bi_encoder=options.bi_encoder)
+    models = options_set(evs_model=options.reranker, evs_bi_encoder=options.bi_encoder)
     if not options.rerank:
         if models:
             raise ConfigError("--reranker and --bi-encoder belong to --rerank; add it")
@@ -186,7 +186,9 @@ def train_retriever(options: argparse.Namespace) -> int:
             "train retriever PAIRS --index DIR --questions FILE --base MODEL --output FOLDER"
         )
     changes = {name: getattr(options, name) for name in TRAINING if name not in ("index", "questions")}
-    settings = RetrieverTraining(base=options.base, output=str(Path(options.output).expanduser()), **given(**changes))
+    settings = RetrieverTraining(
+        base=options.base, output=str(Path(options.output).expanduser()), **options_set(**changes)
+    )
     pairs, questions, index = (Path(name) for name in (options.words[0], options.questions, options.index))
     trained = train_retriever(pairs, questions, index, settings, options.quiet)
     rows = [

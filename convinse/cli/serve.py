@@ -43,8 +43,8 @@ def add(commands: Commands) -> None:
     add_reader(sub)
     sub.add_argument("--max-body", type=size, default="10MB", metavar="SIZE", help="of a request (default 10MB)")
 
-    told = "the pipeline as a service: web page, conversations and chat completions, until Ctrl-C"
-    for name, work, text in (("api", _api, told), ("demo", _demo, "serve api, and the web page opened in a browser")):
+    about = "the pipeline as a service: web page, conversations and chat completions, until Ctrl-C"
+    for name, work, text in (("api", _api, about), ("demo", _demo, "serve api, and the web page opened in a browser")):
         sub = commands.add(name, work, text)
         add_address(sub, 8080)
         _add_service(sub)
@@ -222,7 +222,7 @@ def _feedback_file(name: str | None) -> Path | None:
 def _read_token(file: str | None) -> str | None:
     """Return the token of a file, or of the environment; None if there is neither.
 
-    It is no argument: all users of a machine can read those of its processes.
+    The token is not an argument: all users of a machine can read the arguments of its processes.
 
     Raises:
         ConfigError: the file cannot be read, or holds no token.

@@ -15,7 +15,7 @@ _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")  # what a termina
 
 
 def console() -> Console:
-    """Standard output for tables; 100 columns wide unless it is a terminal. What is printed is shown as it is."""
+    """Return the console of tables; 100 columns wide unless it is a terminal. Text is printed without markup."""
     from rich.console import Console
 
     width, file = (None, terminal()) if sys.stdout.isatty() else (100, None)

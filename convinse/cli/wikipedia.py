@@ -96,7 +96,7 @@ def _wikipedia_remove(options: argparse.Namespace) -> int:
 
 
 def _print_changed(path: Path, changed: Changed) -> None:
-    """What a change of a dump did, and what it holds now."""
+    """Print the changes of a dump, and its new content."""
     names = {"added": changed.added, "replaced": changed.replaced, "removed": changed.removed}
     skipped = {
         "pages without an item": changed.skipped,
@@ -108,7 +108,7 @@ def _print_changed(path: Path, changed: Changed) -> None:
 
 
 def embedding_of(model: str) -> Embedding:
-    """What makes vectors of evidences by a bi-encoder."""
+    """Return the embedding of evidences by a bi-encoder."""
     from ..encoder.bi_encoder import BiEncoder
     from ..wikipedia.stored_pages import Embedding
 
@@ -138,7 +138,7 @@ def _print_wikipedia(
     path: Path,
     skipped: dict[str, int] | None = None,
     seconds: float | None = None,
-    kept: dict[str, int] | None = None,
+    totals: dict[str, int] | None = None,
     done: dict[str, int] | None = None,
 ) -> None:
     from contextlib import closing
@@ -154,7 +154,7 @@ def _print_wikipedia(
         **{f"{source} evidences": f"{counts.get(source, 0):,}" for source in sources},
         **{name: f"{number:,}" for name, number in (done or {}).items()},
         **{f"skipped {name}": f"{number:,}" for name, number in (skipped or {}).items()},
-        **{f"kept {name}": f"{number:,}" for name, number in (kept or {}).items()},
+        **{f"kept {name}": f"{number:,}" for name, number in (totals or {}).items()},
         "size": f"{path.stat().st_size / 10**6:,.1f} MB",
         "build id": build_id,
     }

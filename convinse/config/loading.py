@@ -124,7 +124,7 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
 
 
 def _check_places(config: Config, where: str) -> None:
-    """That `name` can be a folder below `output_path`, and no other place; and that paths that are written to can be paths."""
+    """Raise unless `name` can be a folder below `output_path` and output paths are valid."""
     name = config.name
     reasons = {
         "is empty": not name.strip(),
@@ -187,7 +187,6 @@ def _hint(key: str, kind: type[msgspec.Struct]) -> Any:
 
 
 def _other_form(key: str, kind: type[msgspec.Struct]) -> str:
-    """What is wrong with a text that is not of its key's form."""
     hint = _hint(key, kind)
     metas = (meta for part in (hint, *get_args(hint)) for meta in getattr(part, "__metadata__", ()))
     return next((f"expected {meta.extra['form']}" for meta in metas if meta.extra), "of another form")

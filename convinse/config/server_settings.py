@@ -10,7 +10,7 @@ from .value_types import BaseUrl, Positive, Seconds, Settings, Tokens, Weight
 
 
 class Prices(Settings, frozen=True):
-    """What a million tokens cost, in whatever money.
+    """The prices of a million tokens, in any currency.
 
     input: those of prompts; output: those that are written.
     """

@@ -21,7 +21,7 @@ from .value_types import (
 
 
 class FitSettings(Settings, frozen=True, kw_only=True):
-    """How a model is fitted: what all trainings share.
+    """How a model is fitted: the settings that all trainings share.
 
     epochs: passes over the steps; minutes: of training steps, validation not counted, after which the epoch is cut short
     and is the last; patience: epochs without a better validation after which training stops (the best one is kept);
@@ -79,7 +79,7 @@ class EvsTraining(StageTraining, frozen=True, kw_only=True):
 class HaTraining(StageTraining, frozen=True, kw_only=True):
     """How `train ha` trains the extractive reader, or the ranking of its answers, or the model of `ha: seq2seq`.
 
-    That of `seq2seq` takes what all trainings take, and `batch_size`: turns of one step.
+    `ha: seq2seq` takes the settings of all trainings, and `batch_size`: turns of one step.
 
     trains (0.2): `reader`, or `ranking` (takes minutes, needs `output` only);
     batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch;

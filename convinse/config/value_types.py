@@ -1,4 +1,4 @@
-"""What values of the configuration may be: bounds, units, forms; and the base class of all settings."""
+"""The types of configuration values (bounds, units, forms), and the base class of all settings."""
 
 from __future__ import annotations
 

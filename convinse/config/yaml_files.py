@@ -10,7 +10,7 @@ from ..support.limits import LARGEST_CONFIG
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping that a YAML file holds, nothing of it checked. Raises `ConfigError`: it cannot be read, or holds something else."""
+    """Return the mapping of a YAML file, unchecked. Raises `ConfigError`: it cannot be read, or holds something else."""
     try:
         with path.open("rb") as file:
             text = file.read(LARGEST_CONFIG + 1)

@@ -96,7 +96,7 @@ class ExampleConversations(BaseModel):
     """Conversations to begin with, and the settings of the server.
 
     `sources`: of requests that name none. `uploads`: the files that conversations take, if any. `feedback`: whether it is kept.
-    `known`: how many items, facts, pages and files there are. `is_embedded`: whether they are those of the snapshot.
+    `counts`: how many items, facts, pages and files there are. `is_embedded`: whether they are those of the snapshot.
     `configuration`: its name. `abstain_below`: the probability below which an answer is a suggestion.
     """
 
@@ -104,7 +104,7 @@ class ExampleConversations(BaseModel):
     examples: list[ExampleConversation]
     uploads: UploadRules | None
     feedback: bool
-    known: dict[str, int]
+    counts: dict[str, int]
     is_embedded: bool
     configuration: str
     abstain_below: float
@@ -151,9 +151,9 @@ async def ask(service: Service, name: ConversationId, body: NextTurn, request: R
 
         async def answer(listener: StageListener | None = None) -> Turn:
             async with service.files.pipeline_of(name) as pipeline:
-                asked = session.copy(pipeline.answer_turns)
-                turn = await service.queue.ask(asked, question, listener)
-            service.store.replace(name, asked)
+                copied = session.copy(pipeline.answer_turns)
+                turn = await service.queue.ask(copied, question, listener)
+            service.store.replace(name, copied)
             return turn
 
         if _EVENTS not in request.headers.get("accept", ""):
@@ -176,13 +176,13 @@ async def take_back(service: Service, name: ConversationId) -> ConversationState
 async def list_examples(service: Service) -> ExampleConversations:
     """List conversations to begin with."""
     config = service.pipeline.config
-    examples, known = await asyncio.to_thread(lambda: (service.examples, data_counts(service.pipeline.resources)))
+    examples, counts = await asyncio.to_thread(lambda: (service.examples, data_counts(service.pipeline.resources)))
     return ExampleConversations(
         sources="_".join(service.sources),
         examples=examples,
         uploads=service.files.rules,
         feedback=service.options.feedback is not None,
-        known=known,
+        counts=counts,
         is_embedded=is_embedded(config),
         configuration=config.name,
         abstain_below=config.ha_abstain_below,

@@ -184,7 +184,7 @@ def _named(resources: Resources, question: str, line: str) -> Entity:
     line = _MARKUP.sub(r"\1", line).strip(' \t.:"“”')
     question, text = repair(question), repair(line)
     mentions = resources.linker.link(f"{question}\n{text}")
-    known = {mention.candidates[0].id for mention in mentions if mention.end <= len(question)}
+    linked = {mention.candidates[0].id for mention in mentions if mention.end <= len(question)}
     named = [mention for mention in mentions if mention.start > len(question)]
     for mention in named:
         if mention.end - mention.start == len(text):
@@ -201,7 +201,7 @@ def _named(resources: Resources, question: str, line: str) -> Entity:
             expected, entity["id"], [kind["label"].lower() for kind in resources.kb.types_of(entity["id"])]
         )
 
-    new = [entity for _, entity in sorted(places, key=itemgetter(0)) if entity["id"] not in known]
+    new = [entity for _, entity in sorted(places, key=itemgetter(0)) if entity["id"] not in linked]
     return max(new, key=fit, default=Entity(id=line, label=line))
 
 
@@ -210,7 +210,9 @@ def answer_lines(turn: Turn) -> list[str]:
     lines = _answer_lines(turn)
     if (back := turn.get("clarification")) is not None:
         lines += ["", back["question"]] if turn["pred_answers"] else []
-        lines += [f"{number}. {own['label']}: {own['description']}" for number, own in enumerate(back["choices"], 1)]
+        lines += [
+            f"{number}. {choice['label']}: {choice['description']}" for number, choice in enumerate(back["choices"], 1)
+        ]
     for part in turn.get("parts", []):
         lines += ["", part["question"], *_answer_lines(part)]
     return lines

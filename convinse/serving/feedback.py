@@ -77,5 +77,7 @@ def _rated(name: str, conversation: Conversation, body: FeedbackRequest) -> Feed
 
 def _answered(turn: Turn) -> AnsweredQuestion:
     ranked = turn["pred_answers"]
-    answers = [own["answer"] for own in ranked if own.get("list")] or [own["answer"] for own in ranked[:1]]
+    answers = [answer["answer"] for answer in ranked if answer.get("list")] or [
+        answer["answer"] for answer in ranked[:1]
+    ]
     return AnsweredQuestion(turn["question"], answers)

@@ -56,7 +56,7 @@ class EvidenceReason:
 
 @dataclass
 class OtherValue:
-    """What an evidence of another source says in the place of the best answer."""
+    """The answer of another source in the place of the best answer."""
 
     label: str
     evidence: int
@@ -203,7 +203,7 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
     reasons, rivals = turn.get("attribution", []), turn.get("contradiction", [])
     best, *rest = [answer.get("evidences", []) for answer in answers] or [[]]
     supporting = dict.fromkeys(
-        chain(best, (own["evidence"] for own in reasons), (own["evidence"] for own in rivals), *rest)
+        chain(best, (reason["evidence"] for reason in reasons), (rival["evidence"] for rival in rivals), *rest)
     )
     places = list(supporting or range(len(evidences)))[:most]
     numbers = {place: number for number, place in enumerate(places, 1)}
@@ -234,11 +234,17 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
         turn.get("sentence", ""),
         turn.get("confidence", ""),
         [
-            EvidenceReason(numbers[own["evidence"]], own["without"], own["probability"], own.get("together", False))
-            for own in reasons
-            if own["evidence"] in numbers
+            EvidenceReason(
+                numbers[reason["evidence"]], reason["without"], reason["probability"], reason.get("together", False)
+            )
+            for reason in reasons
+            if reason["evidence"] in numbers
         ],
-        [OtherValue(own["answer"]["label"], numbers[own["evidence"]]) for own in rivals if own["evidence"] in numbers],
+        [
+            OtherValue(rival["answer"]["label"], numbers[rival["evidence"]])
+            for rival in rivals
+            if rival["evidence"] in numbers
+        ],
         turn.get("follow_ups", []),
         turn.get("act", ""),
         back and QuestionBack(back["question"], [MeaningChoice(**choice) for choice in back["choices"]]),

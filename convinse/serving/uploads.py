@@ -151,7 +151,7 @@ class UploadedFiles:
             files.require()
             path = files.folder / str(next(self._numbers)) / name
             paths = {**files.paths, name: path}
-            size = len(data) + sum(own.stat().st_size for known, own in files.paths.items() if known != name)
+            size = len(data) + sum(file.stat().st_size for stored, file in files.paths.items() if stored != name)
             if len(paths) > MOST_FILES:
                 raise HTTPException(413, f"{name}: the conversation has {MOST_FILES} files; remove some")
             if size > MOST_BYTES:
@@ -167,7 +167,7 @@ class UploadedFiles:
         if files is None:
             raise HTTPException(404, "the conversation has no such file")
         async with files.lock:
-            paths = {known: path for known, path in files.paths.items() if known != name}
+            paths = {stored: path for stored, path in files.paths.items() if stored != name}
             if len(paths) == len(files.paths):
                 raise HTTPException(404, "the conversation has no such file")
             if paths:
@@ -209,7 +209,11 @@ class UploadedFiles:
         if self._folder is None:
             raise HTTPException(403, self._reason)
         files = self._files.pop(conversation, None) or _Files(self._folder / conversation)
-        having = [name for name, own in self._files.items() if own.paths or own.lock.locked()]
+        having = [
+            name
+            for name, conversation_files in self._files.items()
+            if conversation_files.paths or conversation_files.lock.locked()
+        ]
         if not files.paths and len(having) >= MOST_WITH_FILES:
             idle = next((name for name in having if not self._files[name].lock.locked()), None)
             if idle is None:
@@ -233,16 +237,16 @@ class UploadedFiles:
             with closing(DocumentIndex(files.folder)) as index:
                 return shown_examples(suggested(index, MOST_EXAMPLES))
 
-        kept = files.paths.values()
+        remaining = files.paths.values()
         try:
             files.examples = await loop.run_in_executor(self._reader, work)
             if files.pipeline is None:
                 files.pipeline = await self._queue.run(lambda: self._pipeline_over(files.folder))
-            kept, files.paths = paths.values(), paths
+            remaining, files.paths = paths.values(), paths
         except DataError as error:
             raise HTTPException(422, one_line(error)) from None
         finally:
-            for path in {*files.folder.glob("*/*")} - {*kept}:
+            for path in {*files.folder.glob("*/*")} - {*remaining}:
                 shutil.rmtree(path.parent, ignore_errors=True)
 
     def _pipeline_over(self, folder: Path) -> Pipeline:
@@ -261,8 +265,8 @@ class UploadedFiles:
             parts = []
             for start in range(0, len(texts), _TOGETHER):
                 files.require()
-                own = texts[start : start + _TOGETHER]
-                running = self._queue.run(lambda own=own: encoder.embed(own))  # type: ignore[misc]
+                batch = texts[start : start + _TOGETHER]
+                running = self._queue.run(lambda batch=batch: encoder.embed(batch))  # type: ignore[misc]
                 parts.append(asyncio.run_coroutine_threadsafe(running, loop).result())
             return np.concatenate(parts)
 
@@ -305,10 +309,10 @@ def _own_folder() -> Iterator[Path]:
             for left in above.iterdir():
                 with suppress(BlockingIOError), _locked(left, LOCK_EX | LOCK_NB):
                     shutil.rmtree(left, ignore_errors=True)
-            own = Path(tempfile.mkdtemp(dir=above))
-            stack.enter_context(_locked(own, LOCK_EX))
-        yield own
-        shutil.rmtree(own, ignore_errors=True)
+            folder = Path(tempfile.mkdtemp(dir=above))
+            stack.enter_context(_locked(folder, LOCK_EX))
+        yield folder
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

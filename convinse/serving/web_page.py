@@ -82,7 +82,7 @@ class WholeTable(msgspec.Struct):
 
 def shown_examples(suggestions: Iterable[Suggestion]) -> list[ExampleConversation]:
     """Return examples as the page gets them."""
-    return [ExampleConversation(domain=own.title, questions=own.questions) for own in suggestions]
+    return [ExampleConversation(domain=suggestion.title, questions=suggestion.questions) for suggestion in suggestions]
 
 
 def find_table(pipeline: Pipeline, page: str, table: int) -> WholeTable:

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, files, JSON lines, caches on disk, the web, progress, the registry of modules."""
+"""The foundation of every room: errors, files, JSON lines, caches on disk, the web, progress, the registry of modules."""

@@ -1,4 +1,4 @@
-"""Addresses of servers: what messages call them, and which are of this machine."""
+"""Addresses of servers: their names in messages, and the check for this machine."""
 
 from __future__ import annotations
 

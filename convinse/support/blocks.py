@@ -1,4 +1,4 @@
-"""Large files of lines in blocks that several processes work on: what the builders share."""
+"""Large files of lines in blocks that several processes work on: shared by the builders."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def in_order(
     processes: int,
     remedy: str,
 ) -> Generator[T, None, None]:
-    """What a function makes of each block, in the order of the blocks; see `workers.in_order`.
+    """Yield the results of a function over blocks, in their order; see `workers.in_order`.
 
     Args:
         path: of the file, for messages.

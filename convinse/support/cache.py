@@ -61,7 +61,7 @@ class _RawDisk(Disk):  # type: ignore[misc]
 
 
 class Cache:
-    """What several processes and threads keep for one another.
+    """A store that processes and threads share.
 
     The key of an entry is its kind, the build id of the data it comes from, its parameters and what it answers; a changed parameter
     is another key. Each `put` is one transaction. Nothing is evicted. With `path=None` nothing is kept and no disk is touched.

@@ -102,7 +102,7 @@ def one_line(error: BaseException) -> str:
 
 
 def remedy_of(error: BaseException, remedy: str) -> str:
-    """What to do about a file that cannot be opened: `remedy`, but where a right is missing that helps nobody."""
+    """Return the remedy for a file that cannot be opened: `remedy`, unless a permission is missing."""
     return "ask its owner for the right to read it" if isinstance(error, PermissionError) else remedy
 
 

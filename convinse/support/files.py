@@ -1,7 +1,7 @@
-"""Writing files and folders so that a reader, a kill or a full disk never meets half of one.
+"""Atomic writing of files and folders: a reader, a kill or a full disk never meets half of a file.
 
-Beside NAME a writer uses `.NAME.new` for what it writes, `.NAME.old` for a folder that it puts aside, and locks `.NAME.lock`. One rule mends
-what a killed writer left: where NAME is missing, `.NAME.old` becomes NAME again; whatever else is left is removed by the next writer.
+Beside NAME a writer uses `.NAME.new` for what it writes, `.NAME.old` for a folder that it puts aside, and locks `.NAME.lock`. After
+a killed writer: if NAME is missing, `.NAME.old` becomes NAME again; whatever else is left is removed by the next writer.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def _state(status: os.stat_result) -> tuple[int, ...]:
 
 
 class PieceReader:
-    """Reads pieces of a file by their place; several threads may. What is open stays so when another file takes its name."""
+    """A reader of pieces of a file by their offset, for several threads. The open file stays readable when another file takes its name."""
 
     def __init__(self, path: Path) -> None:
         import weakref

@@ -177,7 +177,7 @@ def decoded(decoder: msgspec.json.Decoder[T], path: Path, line: int, document: b
 
 
 def with_text_ids(path: Path, decode: Callable[[bytes], T], document: bytes) -> T:
-    """What `decode` makes of a document, whose ids become text if they are numbers and its type asks for text.
+    """Decode a document; ids that are numbers become text if the type asks for text.
 
     Raises `msgspec.DecodeError` as `decode` does.
     """
@@ -270,7 +270,7 @@ def _end_of_document(path: Path, line: int, text: str, at: int) -> int:
 
 
 def not_json(path: Path, line: int, error: BaseException) -> DataError:
-    """The error of a document that `msgspec` refuses: what is no JSON, or JSON of another shape."""
+    """Return the error of a document that `msgspec` refuses: invalid JSON, or JSON of another shape."""
     if isinstance(error, RecursionError):
         return DataError(f"{path}:{line}: not valid JSON: nested too deep")
     if isinstance(error, msgspec.ValidationError):

@@ -1,4 +1,4 @@
-"""How large a part of an input may be: what is larger is refused, or left out where the rest is of use (docs/limits.md).
+"""The largest size of each part of an input. Larger parts are refused, or left out if the rest is of use (docs/limits.md).
 
 A small file can stand for much: a packed one for its unpacked bytes, a table for the cells that its spans cover.
 """

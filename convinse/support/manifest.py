@@ -1,4 +1,4 @@
-"""The manifest of a built folder: what it is, its build id, and the size and SHA-256 of each of its files.
+"""The manifest of a built folder: its kind, its build id, and the size and SHA-256 of each of its files.
 
 The files are compared when a folder is opened. Each is read for that once for a state of it, see `checksums`; `verify` reads all of them.
 """
@@ -33,7 +33,7 @@ class FileRecord(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, kw_only=True):
-    """What a folder says of itself.
+    """The manifest of a folder.
 
     kind: of folder; build_id: depends on its content and the format only; files: by their paths in the folder; checksum: of the manifest.
     """

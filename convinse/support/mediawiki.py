@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class MediaWikiClient:
-    """Asks the `api.php` of one or several wikis, and whatever else is asked for in the same way.
+    """A client of the `api.php` of one or several wikis, and of services with the same manners.
 
     Args:
         contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.

@@ -1,4 +1,4 @@
-"""What computes: an id of the project's own code."""
+"""An id of the project's own code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was computed of texts, in bounded memory: what was used longest ago makes place for the new."""
+"""Results of texts in bounded memory: the least recently used make room for new ones."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def find_module(stage: str, name: str, base: type) -> type:
 
 
 def find_trainer(stage: str, target: str) -> Callable[..., Any]:
-    """The function that `package.module:function` names: it trains a module of a stage on some sources.
+    """Return the function that `package.module:function` names, which trains a module of a stage on some sources.
 
     Raises:
         ModuleError: the module does not import, or has no such function.

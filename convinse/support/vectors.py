@@ -47,7 +47,7 @@ class VectorCache:
     def found_or_computed(self, texts: Sequence[str], compute: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
         """Return [n, d] vectors of distinct texts: those that are kept, and all others computed, and kept from now on.
 
-        What is computed is returned as it is kept, so that the next run finds the same.
+        Computed vectors are returned in the stored precision, so that the next run gets the same.
         """
         vectors, is_cached = self.get(texts)
         unknown = np.flatnonzero(~is_cached)

@@ -278,7 +278,7 @@ def offline() -> bool:
 
 
 def user_agent(contact: str | None = None) -> str:
-    """Who we are, for the logs of the servers; the contact is that of `CONVINSE_CONTACT` if none is given."""
+    """Return the User-Agent; its contact is `CONVINSE_CONTACT` unless another is given."""
     contact = (contact or os.environ.get("CONVINSE_CONTACT", "")).strip()
     printable = "".join(letter for letter in contact if " " <= letter <= "~")
     return f"convinse/{__version__} (question answering research{f'; {printable}' if printable else ''})"

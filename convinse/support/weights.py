@@ -19,7 +19,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class FeatureWeight(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One feature: its mean and standard deviation in training, and the weight of its standardised value."""
+    """A feature: its mean and standard deviation in training, and the weight of its standardised value."""
 
     name: str
     mean: float

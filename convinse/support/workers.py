@@ -104,7 +104,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _begin(parent: int, make: Callable[..., Callable[[Any], Any]], arguments: tuple[Any, ...]) -> None:
-    """Prepare a worker: what `make` raises is an error of the first piece."""
+    """Prepare a worker; an error of `make` is raised with the first piece."""
     global _function
     die_with_parent(parent)
     _function = lru_cache(maxsize=1)(lambda: make(*arguments))

@@ -26,7 +26,7 @@ def test_the_examples_are_conversations_of_the_dev_part(server):
     assert given["sources"] == "kb_text" and len(given["examples"]) > 3
     assert len({example["domain"] for example in given["examples"]}) == len(given["examples"])
     assert all(len(example["questions"]) > 1 for example in given["examples"])
-    assert given["known"] == {"items": 5536, "facts": 21405, "pages": 104} and given["is_embedded"]
+    assert given["counts"] == {"items": 5536, "facts": 21405, "pages": 104} and given["is_embedded"]
 
 
 def test_files_are_counted_where_they_are_asked_about(tmp_path):
@@ -35,7 +35,7 @@ def test_files_are_counted_where_they_are_asked_about(tmp_path):
     config = load_config("lexical.yml", **settings_over(tmp_path), ers_use_cache=False)
     with Pipeline(config) as pipeline, served(create_app(pipeline, ServiceOptions())) as port:
         given = asked(port, "GET", "/v1/examples")
-    assert given["known"] == {"files": 1} and not given["is_embedded"]
+    assert given["counts"] == {"files": 1} and not given["is_embedded"]
 
 
 def test_a_row_leads_to_its_whole_table(server):

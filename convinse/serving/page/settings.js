@@ -34,8 +34,8 @@ function stored(name, value) {
 }
 
 /** Show what the server tells of itself. */
-export function showServer({ known, is_embedded: isEmbedded, configuration, abstain_below: least }) {
-  const counts = Object.entries(known).map(([name, count]) => `${count.toLocaleString("en")} ${count === 1 ? name.slice(0, -1) : name}`);
+export function showServer({ counts: sizes, is_embedded: isEmbedded, configuration, abstain_below: least }) {
+  const counts = Object.entries(sizes).map(([name, count]) => `${count.toLocaleString("en")} ${count === 1 ? name.slice(0, -1) : name}`);
   const own = isEmbedded ? " The facts are from Wikidata; the articles and the example questions were written for this project." : "";
   const text = counts.length ? `Known here: ${counts.join(", ")}.${own}` : "";
   for (const node of document.querySelectorAll(".known")) node.textContent = text;
