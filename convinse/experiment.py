@@ -147,7 +147,8 @@ def run_experiment(
         ConfigError: predicted answers are asked for where there are none: without the last stage, or after the first.
     """
     start = time.perf_counter()
-    _check_history(use_gold_answers, until, stage_file)
+    if not use_gold_answers and (until != "ha" or stage_file is not None):
+        raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
     source = _part_of(config, part) if stage_file is None else _staged(stage_file, sources, config, until)
     conversations, done_by = source.conversations[:limit], source.done_by
     stages = [] if until == "ha" and done_by is None else [done_by, until]
@@ -160,10 +161,16 @@ def run_experiment(
         made_from = runner.origins()
         content = {"conversations": sha256(source.path), "part and history": history} | made_from
         output = opened.enter_context(RunFolder(folder, content, restart, to_dict(config)))
-        waiting = _waiting(conversations, output)
-        step = _step(runner.pipeline.conversations_at_once, len(waiting), workers)
-        parts = (waiting[place : place + step] for place in range(0, len(waiting), step))
-        batches = [Batch(conversation, sources, use_gold_answers, done_by, until) for conversation in parts]
+        waiting = [
+            conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
+        ]
+        if len(waiting) < len(conversations):
+            LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), output.path)
+        size = runner.pipeline.conversations_at_once
+        if workers is not None:  # smaller batches give each worker several; the answers are the same
+            size = max(1, min(size, len(waiting) // (_BATCHES_PER_WORKER * workers.size)))
+        groups = (waiting[start : start + size] for start in range(0, len(waiting), size))
+        batches = [Batch(group, sources, use_gold_answers, done_by, until) for group in groups]
         questions = sum(len(conversation["questions"]) for conversation in waiting)
         advance = opened.enter_context(progress("_".join(sources), questions, "questions", quiet))
         spent = _Spent(output.seconds())  # of the part of the run that was finished before
@@ -178,11 +185,6 @@ def run_experiment(
     answers = "gold" if use_gold_answers else "predicted"
     measured = f"{metrics['num_questions']} questions of {source.name}, with {answers} answers of earlier turns"
     return Outcome(tuple(sources), folder, metrics, measured)
-
-
-def _check_history(use_gold_answers: bool, until: StageName, stage_file: Path | None) -> None:
-    if not use_gold_answers and (until != "ha" or stage_file is not None):
-        raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
 
 
 class _RunInput(NamedTuple):
@@ -209,14 +211,6 @@ def _staged(file: Path, sources: Sequence[str], config: Config, until: StageName
     return _RunInput(str(file), file, None, conversations, done_by)
 
 
-def _waiting(conversations: Sequence[Conversation], output: RunFolder) -> list[Conversation]:
-    """The conversations that are not finished."""
-    waiting = [conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished]
-    if len(waiting) < len(conversations):
-        LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), output.path)
-    return waiting
-
-
 class _Spent:
     """The seconds of the stages and the requests to language models of a run."""
 
@@ -239,14 +233,6 @@ def _metrics(finished: Sequence[Conversation], spent: _Spent, config: Config, un
     if requests := spending(finished, config, spent.requests):
         metrics["language_models"] = requests
     return {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
-
-
-def _step(at_once: int, waiting: int, workers: Workers | None) -> int:
-    """The number of conversations in a batch: the pipeline's best, or fewer if there are more workers than batches.
-
-    Turns that are computed together give what each gives alone, so only the speed depends on it.
-    """
-    return at_once if workers is None else max(1, min(at_once, waiting // (_BATCHES_PER_WORKER * workers.size)))
 
 
 def read_part(config: Config, part: str) -> list[Conversation]:
