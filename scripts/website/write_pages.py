@@ -36,7 +36,7 @@ _ROWS = {
     "130 typed the way people type (`natural`)": ("natural", "config.yml", "predicted"),
     "157 more of that kind, written later (`natural-fresh`)": ("fresh", "config.yml", "predicted"),
     "270 of the test part, all sources": ("histories", "test", "config.yml", "gold"),
-    "the same from `kb_text_info`: the command above": ("sources", "kb_text_info"),
+    "the same from `kb_text_info`: the main job": ("sources", "kb_text_info"),
     "all sources, the small model alone (`small.yml`)": ("histories", "test", "small.yml", "gold"),
     "all sources, BM25 and no reader (`lexical.yml`)": ("histories", "test", "lexical.yml", "gold"),
 }
