@@ -109,7 +109,10 @@ def _docs(options: argparse.Namespace) -> int:
     import importlib.util
 
     checkout = _checkout("docs", f"{_PAGES}/conf.py")
-    if any(importlib.util.find_spec(name) is None for name in ("sphinx", "myst_parser", "furo", "sphinx_copybutton", "sphinx_external_toc")):
+    if any(
+        importlib.util.find_spec(name) is None
+        for name in ("sphinx", "myst_parser", "furo", "sphinx_copybutton", "sphinx_external_toc")
+    ):
         raise ConfigError(
             "Sphinx, MyST-Parser, furo or sphinx-external-toc is not installed; run pip install 'convinse[docs]' with Python 3.11 or newer"
         )

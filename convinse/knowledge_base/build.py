@@ -1,8 +1,7 @@
-"""A Wikidata JSON dump into an index folder (see `layout`), streamed, in bounded memory.
+"""Builds an index folder (see `layout`) from a Wikidata JSON dump, streamed, in bounded memory.
 
-The dump is read once: processes parse blocks of lines into arrays, which are appended to files as they come. What must
-be sorted (the facts that an item occurs in as object, the names) is spread over buckets on disk, and each bucket is
-sorted in memory.
+The dump is read once: processes parse blocks of lines into arrays, which are appended to files as they come. The facts that
+an item occurs in as object and the names are spread over buckets on disk, and each bucket is sorted in memory.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from ..support.errors import DataError, OutputError
 from ..support.files import append_array, replacing, write_array
 from ..support.manifest import has_kind, measure, write_manifest
 from ..support.progress import Advance, progress
-from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, Statement, is_entity_line, line_faults, parse_line
+from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
     FORMAT,
@@ -111,12 +110,10 @@ def _parse_block(languages: tuple[str, ...], block: Block) -> ParsedBlock:
             continue
         part.lines += 1
         try:
-            document = parse_line(line, languages, part.left_out)
+            if (document := parse_line(line, languages, part.left_out)) is not None:
+                part.add(document)
         except BadLineError as error:
             part.bad.append((number, str(error)))
-            continue
-        if document is not None:
-            part.add(document)
     return part
 
 
@@ -150,7 +147,15 @@ class ParsedBlock:
         item = int(document.id[1:])
         start = len(self.tokens)
         for statement in sorted(document.statements, key=lambda s: s.rank != RANKS.index("preferred")):
-            self._add_fact(item, statement)
+            place = len(self.tokens)
+            (prop, value), *qualifiers = statement.parts[: MOST_PAIRS + 1]
+            header = statement.rank << RANK_SHIFT | len(qualifiers) << PAIRS_SHIFT | int(prop[1:])
+            self.tokens.extend((item, header, self._token(value)))
+            seen = {item}
+            self._occurs(value, place, 0, seen)
+            for qualifier, qualifier_value in qualifiers:
+                self.tokens.extend((int(qualifier[1:]), self._token(qualifier_value)))
+                self._occurs(qualifier_value, place, 1, seen)
         fields = (document.label, document.description, document.title, *dict.fromkeys(document.aliases))
         text = SEPARATOR.join(part.replace(SEPARATOR, " ") for part in fields).encode()
         self.items.append(item)
@@ -164,17 +169,6 @@ class ParsedBlock:
             if form:
                 self.form_hash.append(form_hash(form))
                 self.form_item.append(owner)
-
-    def _add_fact(self, item: int, statement: Statement) -> None:
-        place = len(self.tokens)
-        (prop, value), *qualifiers = statement.parts[: MOST_PAIRS + 1]
-        header = statement.rank << RANK_SHIFT | len(qualifiers) << PAIRS_SHIFT | int(prop[1:])
-        self.tokens.extend((item, header, self._token(value)))
-        seen = {item}
-        self._occurs(value, place, 0, seen)
-        for qualifier, qualifier_value in qualifiers:
-            self.tokens.extend((int(qualifier[1:]), self._token(qualifier_value)))
-            self._occurs(qualifier_value, place, 1, seen)
 
     def _occurs(self, value: SnakValue, place: int, kind: int, seen: set[int]) -> None:
         if value.label is None:
@@ -205,12 +199,11 @@ class KnowledgeBaseWriter:
 
     def __init__(self, folder: Path, dump: Path, memory: int) -> None:
         self._folder, self._dump, self._memory = folder, dump, memory
-        self._raw = folder / ".raw"  # what is sorted at the end
+        self._raw = folder / ".raw"  # to be sorted at the end
         self._raw.mkdir()
         self._files: dict[Path, BinaryIO] = {}
         self._literals: dict[str, int] = {}
         self._literal_count = 0
-        self._literal_texts, self._literal_sizes = bytearray(), _uint32()  # of a block, those that are new
         self._token_count = 0
         self._properties: dict[str, dict[str, object]] = {}
         self._left_out = LeftOut()
@@ -230,29 +223,10 @@ class KnowledgeBaseWriter:
         self._append(self._folder / "text", part.texts)
         tokens = np.frombuffer(part.tokens, "<u4").copy()
         if part.literals:
-            self._literal_texts, self._literal_sizes = bytearray(), _uint32()
-            numbers = np.fromiter(map(self._literal, part.literals), "<u4", len(part.literals))
-            self._append(self._folder / "literals", self._literal_texts)
-            self._append(self._raw / "literal_size", self._literal_sizes)
+            numbers = self._number_literals(part.literals)
             literal = np.flatnonzero(tokens >= LITERAL)  # headers and subjects never reach it
             tokens[literal] = numbers[tokens[literal] - LITERAL] | LITERAL
         self._append(self._folder / "tokens", tokens.tobytes())
-        self._spread(part)
-        self._token_count += len(tokens)
-
-    def _literal(self, text: str) -> int:
-        number = self._literals.get(text)
-        if number is None:
-            if len(self._literals) * _LITERAL_BYTES > self._memory // 8:
-                self._literals.clear()
-            number = self._literals[text] = self._literal_count
-            data = text.encode()
-            self._literal_texts += data
-            self._literal_sizes.append(len(data))
-            self._literal_count += 1
-        return number
-
-    def _spread(self, part: ParsedBlock) -> None:
         inverse = np.frombuffer(part.inverse, "<u4").reshape(-1, 3)
         rows = np.empty(len(inverse), [("item", "<u4"), ("key", "<u8")])
         rows["item"] = inverse[:, 0]
@@ -263,6 +237,24 @@ class KnowledgeBaseWriter:
         forms["hash"] = np.frombuffer(part.form_hash, "<u8")
         forms["item"] = np.frombuffer(part.form_item, "<u4")
         self._bucket("forms", forms, forms["hash"] >> np.uint64(_FORM_BUCKET_SHIFT))
+        self._token_count += len(tokens)
+
+    def _number_literals(self, literals: Iterable[str]) -> np.ndarray:
+        texts, sizes, numbers = bytearray(), _uint32(), _uint32()
+        for text in literals:
+            number = self._literals.get(text)
+            if number is None:
+                if len(self._literals) * _LITERAL_BYTES > self._memory // 8:
+                    self._literals.clear()
+                number = self._literals[text] = self._literal_count
+                data = text.encode()
+                texts += data
+                sizes.append(len(data))
+                self._literal_count += 1
+            numbers.append(number)
+        self._append(self._folder / "literals", texts)
+        self._append(self._raw / "literal_size", sizes)
+        return np.frombuffer(numbers, "<u4")
 
     def _bucket(self, name: str, rows: np.ndarray, numbers: np.ndarray) -> None:
         order = np.argsort(numbers, kind="stable")
@@ -320,8 +312,7 @@ class KnowledgeBaseWriter:
         )  # fmt: skip
 
     def _sort_items(self) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]]]:
-        """Write what is kept for every item, sorted; returns the items, their numbers of facts, and the places in
-        `tokens` that belong to documents which appear twice."""
+        """Write the arrays by item; return the items, their numbers of facts, and the pieces of `tokens` of repeated documents."""
         items = self._read_raw("items", "<u4")
         order = np.argsort(items, kind="stable")
         repeated = np.zeros(len(items), bool)
@@ -359,18 +350,18 @@ class KnowledgeBaseWriter:
             path.unlink()
 
     def _sort_postings(self, items: np.ndarray, skipped: Iterable[tuple[int, int]]) -> tuple[np.ndarray, bool]:
-        """Write `postings` and `inverse_start`; returns how many each item has, and whether places need 64 bits."""
+        """Write `postings` and `inverse_start`; return how many each item has, and whether places need 64 bits."""
         wide = self._token_count > 0xFFFFFFFF
         counts = np.zeros(len(items), "<u4")
         offset = np.uint64((1 << 63) - 1)
         with (self._folder / "postings").open("wb") as file:
             for rows in self._buckets("postings", [("item", "<u4"), ("key", "<u8")]):
                 place = np.searchsorted(items, rows["item"])
-                known = (place < len(items)) & (items[np.minimum(place, len(items) - 1)] == rows["item"])
+                is_item = (place < len(items)) & (items[np.minimum(place, len(items) - 1)] == rows["item"])
+                at = rows["key"] & offset
                 for start, end in skipped:
-                    where = rows["key"] & offset
-                    known &= ~((where >= start) & (where < end))
-                rows, place = rows[known], place[known]
+                    is_item &= ~((at >= start) & (at < end))
+                rows, place = rows[is_item], place[is_item]
                 order = np.lexsort((rows["key"], rows["item"]))
                 append_array(file, (rows["key"][order] & offset).astype("<u8" if wide else "<u4"))
                 counted, times = np.unique(place, return_counts=True)

@@ -66,7 +66,10 @@ def measured(
 
 def sources_part(bench: Bench) -> Figures:
     rows = {}
-    for sources in (("kb", "text", "info"), *load_config(MODEL).combinations):  # the first are those of README's main job
+    for sources in (
+        ("kb", "text", "info"),
+        *load_config(MODEL).combinations,
+    ):  # the first are those of README's main job
         without = measured(bench, NO_MODEL, sources)
         rows["_".join(sources)] = {**measured(bench, MODEL, sources), "without": without["p_at_1"]}
     return _shown(bench, "embedded test part, gold answers of earlier turns", ("sources",), rows)
