@@ -20,6 +20,7 @@ from ..support.manifest import check_folder, map_array, write_manifest
 from .build import KnowledgeBaseWriter, ParsedBlock
 from .dump import BadLineError, EntityDocument, LeftOut, is_entity_line, line_faults, parse_line
 from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, KnowledgeBaseManifest, pairs_in, read_manifest, read_properties
+from .property_facts import fact_places
 
 _ID = re.compile(r"[QP][1-9][0-9]{0,9}")
 _TOGETHER = 1 << 16  # items that are copied at once
@@ -147,13 +148,7 @@ def _pieces(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def _inverse(tokens: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """`ParsedBlock.inverse` of facts: the items that occur in the facts of others; `sizes` of all facts of an item."""
     ends = np.cumsum(sizes, dtype=np.int64)
-    at, ends = (ends - sizes)[sizes > 0], ends[sizes > 0]
-    parts = [np.zeros(0, np.int64)]
-    while len(at):  # the first fact of all items, then the second facts, and so on
-        parts.append(at)
-        at = at + 3 + 2 * pairs_in(tokens[at + 1]).astype(np.int64)
-        at, ends = at[at < ends], ends[at < ends]
-    facts = np.concatenate(parts)
+    facts = fact_places(tokens, (ends - sizes)[sizes > 0], ends[sizes > 0])
     values = 1 + pairs_in(tokens[facts + 1]).astype(np.int64)
     fact = np.repeat(np.arange(len(facts)), values)
     number = np.arange(len(fact)) - np.repeat(np.cumsum(values) - values, values)  # 0: the object, then qualifiers
