@@ -23,7 +23,7 @@ _REMEDY = "check ers_wikipedia_api, ers_wikidata_api and the network; the item i
 
 
 class RawPage(NamedTuple):
-    """A rendered page: `title` after redirects, `item` as the page itself names it (or empty), `redirected`."""
+    """A rendered page: `title` after redirects, `item` from the page properties (or empty), `redirected`."""
 
     title: str
     html: str
@@ -72,38 +72,33 @@ class _Sitelinks(msgspec.Struct):
 
 
 class _NamedPages(NamedTuple):
-    """Where titles lead, and the items of the pages there."""
-
-    forward: dict[str, str]
+    forward: dict[str, str]  # normalised and redirected titles
     pages: dict[str, str]  # title -> item, or an empty string
 
-    def has(self, title: str) -> bool:
-        return self._last(title) in self.pages
-
-    def item(self, title: str) -> LinkedItem | None:
-        last = self._last(title)
-        return LinkedItem(item, last) if (item := self.pages.get(last)) else None
-
-    def _last(self, title: str) -> str:
-        seen: set[str] = set()
+    def last(self, title: str) -> str:
+        seen: set[str] = set()  # redirects may be circular
         while title in self.forward and title not in seen:
             seen.add(title)
             title = self.forward[title]
         return title
 
+    def item(self, title: str) -> LinkedItem | None:
+        last = self.last(title)
+        return LinkedItem(item, last) if (item := self.pages.get(last)) else None
+
 
 class MediaWikiApi:
-    """The three questions that evidences of live pages need. No request is sent before the first of them is asked.
+    """A client with the requests that evidences of live pages need. No request is sent before the first call.
 
-    Every method takes `until`, the moment of `time.monotonic()` by which it must be done.
+    Every method takes `until`, its deadline as a moment of `time.monotonic()`.
 
     Args:
         wikipedia: address of the Wikipedia's `api.php`.
         wikidata: address of Wikidata's `api.php`.
-        contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
+        contact: sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
 
     Raises:
-        ConfigError: one of the addresses is none.
+        ConfigError: an address is invalid.
     """
 
     def __init__(self, wikipedia: str, wikidata: str, contact: str | None = None) -> None:
@@ -114,16 +109,16 @@ class MediaWikiApi:
                 raise ConfigError(f"{key}: {error}") from None
         self.wikipedia = wikipedia
         self.wikidata = wikidata
-        # Wikidata's name of the Wikipedia: `enwiki`, also where the address does not tell
+        # Wikidata's name of the Wikipedia; `enwiki` for other addresses
         match = re.fullmatch(r"([a-z-]+)\.(?:m\.)?wikipedia\.org", urlsplit(wikipedia).hostname or "")
         self.site = f"{match[1].replace('-', '_')}wiki" if match and match[1] != "www" else "enwiki"
         self._client = MediaWikiClient(contact, _REMEDY)
 
     def title_of(self, item_id: str, until: float) -> str | None:
-        """The title of an item's article, by its sitelink on Wikidata; None when it has none.
+        """Return the title of an item's article, by its sitelink on Wikidata; None without a sitelink.
 
         Raises:
-            NetworkError: the server cannot be asked, or its answer cannot be used.
+            NetworkError: the server cannot be reached, or its answer cannot be used.
         """
         answer = self._client.ask(
             self.wikidata,
@@ -134,16 +129,16 @@ class MediaWikiApi:
         if answer is None:
             return None
         entities = self._client.shape(self.wikidata, answer.get("entities"), dict[str, _Sitelinks])
-        for entity in entities.values():  # one; under another id where the item was merged into it
+        for entity in entities.values():  # a single one, with another id if the item was merged into it
             link = entity.sitelinks.get(self.site)
             return link.title if link is not None else None
         raise self._client.strange(self.wikidata, "no entity in it")
 
     def page(self, title: str, until: float) -> RawPage | None:
-        """An article as MediaWiki renders it, redirects followed; None when there is no such page.
+        """Return an article as MediaWiki renders it, redirects followed; None if it does not exist.
 
         Raises:
-            NetworkError: the server cannot be asked, or its answer cannot be used.
+            NetworkError: the server cannot be reached, or its answer cannot be used.
         """
         answer = self._client.ask(
             self.wikipedia,
@@ -169,32 +164,33 @@ class MediaWikiApi:
     def items_of(
         self, titles: Iterable[str], until: float, page: str | None = None
     ) -> Iterator[dict[str, LinkedItem | None]]:
-        """Title -> item, batch by batch, for titles as they are linked; None for a page without an item or no page.
+        """Yield title -> item, batch by batch, for linked titles; None for a missing page or a page without an item.
 
         Args:
-            titles: at most 50 are asked for at once.
+            titles: at most 50 make a request.
             until: see the class.
-            page: an article that links to them; those of more than 50 are asked for as its links, 500 at once.
+            page: an article that links to them; more than 50 titles are requested as its links, 500 at once.
 
         Raises:
-            NetworkError: the server cannot be asked, or its answer cannot be used; what was yielded before is good.
+            NetworkError: the server cannot be reached, or its answer cannot be used; earlier batches are good.
         """
         batches = list(_batches(titles))
         if page is not None and len(batches) > 1:
             links = {"titles": page, "generator": "links", "gplnamespace": "0", "gpllimit": "max"}
-            linked = self._pages(links, until)
-            known = {title: linked.item(title) for batch in batches for title in batch if linked.has(title)}
-            yield known
-            batches = list(_batches(title for batch in batches for title in batch if title not in known))
+            pages = self._pages(links, until)
+            linked = {
+                title: pages.item(title) for batch in batches for title in batch if pages.last(title) in pages.pages
+            }
+            yield linked
+            batches = list(_batches(title for batch in batches for title in batch if title not in linked))
         for batch in batches:
-            named = self._pages({"titles": "|".join(batch)}, until)
-            yield {title: named.item(title) for title in batch}
+            pages = self._pages({"titles": "|".join(batch)}, until)
+            yield {title: pages.item(title) for title in batch}
 
-    def _pages(self, chosen: dict[str, str], until: float) -> _NamedPages:
-        """The pages that a query chooses."""
+    def _pages(self, query_params: dict[str, str], until: float) -> _NamedPages:
         pages: dict[str, str] = {}
         forward: dict[str, str] = {}
-        params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1", **chosen}
+        params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1", **query_params}
         more: dict[str, str] = {}
         for _ in range(_MAX_PARTS):
             answer = self._client.ask(self.wikipedia, {**params, **more}, until) or {}
@@ -212,7 +208,7 @@ class MediaWikiApi:
 
     @property
     def sent(self) -> int:
-        """Requests so far."""
+        """The number of requests so far."""
         return self._client.sent
 
     def close(self) -> None:
@@ -221,7 +217,7 @@ class MediaWikiApi:
 
 
 def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
-    """At most 50 titles each, and no more than fit into an address; what is no title at all is left out."""
+    """Batches of at most 50 titles that fit into an address; invalid titles are left out."""
     batch: list[str] = []
     size = 0
     for title in dict.fromkeys(titles):

@@ -1,4 +1,4 @@
-"""Infoboxes into attribute-value pairs."""
+"""Turns infoboxes into snippets of attributes and values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLAIN = "\n"  # stands for a parent that takes no bulleted attributes
 
 
 def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
-    """One snippet an attribute: `Title, sub-header, attribute, value, value`; images and captions are skipped.
+    """Yield a snippet for each attribute: `Title, sub-header, attribute, value, value`; images and captions are skipped.
 
     A row of header cells names the columns of the rows below it: `Title, Career, Years is 1990, Team is Arsenal`.
     """
