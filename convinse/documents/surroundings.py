@@ -1,10 +1,10 @@
-"""A cited passage among those around it, as an index has them."""
+"""Shows a cited passage with the passages around it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..records.evidence import Evidence, place_in
+from ..records.evidence import place_in
 from .evidences import item_id
 from .index import DocumentIndex
 
@@ -13,7 +13,7 @@ _AROUND = 5  # passages before and behind
 
 @dataclass(frozen=True)
 class ShownPassage:
-    """A passage as people read it: its headings, its place (`line 7`, `page 3`, or empty), its text without them."""
+    """A passage for display: its headings, its place (`line 7`, `page 3`, or empty), and its text without the headings."""
 
     heading: str
     place: str
@@ -22,7 +22,7 @@ class ShownPassage:
 
 
 def surroundings(index: DocumentIndex, file: str, text: str) -> list[ShownPassage]:
-    """A passage with those before and behind it, in reading order; empty if the index does not have it.
+    """Return a passage and the passages around it, in reading order; empty if the index does not have it.
 
     Args:
         index: of the documents.
@@ -31,22 +31,18 @@ def surroundings(index: DocumentIndex, file: str, text: str) -> list[ShownPassag
     """
     item = item_id(file)
     evidences = index.get(item) or []
-    cited = next((place for place, own in enumerate(evidences) if own["evidence_text"] == text), None)
+    cited = next((place for place, evidence in enumerate(evidences) if evidence["evidence_text"] == text), None)
     if cited is None:
         return []
     title, start = index.names.label(item), max(0, cited - _AROUND)
-    around = evidences[start : cited + _AROUND + 1]
-    return [_passage(own, title, place == cited) for place, own in enumerate(around, start)]
-
-
-def _passage(evidence: Evidence, title: str, is_cited: bool) -> ShownPassage:
-    citation, text = evidence["citation"], evidence["evidence_text"]
-    row = evidence.get("row")
-    if row is not None:
-        text = " · ".join(
-            f"{cell['header']}: {cell['text']}" if cell["header"] else cell["text"] for cell in row["cells"]
-        )
-    else:
-        lead = dict.fromkeys(part for part in (title, *citation["headings"][-1:]) if part)
-        text = text.removeprefix(", ".join(lead) + ", ")
-    return ShownPassage(" › ".join(citation["headings"]), place_in(citation), text, is_cited)
+    passages = []
+    for place, evidence in enumerate(evidences[start : cited + _AROUND + 1], start):
+        citation, row = evidence["citation"], evidence.get("row")
+        if row is not None:
+            cells = (f"{cell['header']}: {cell['text']}" if cell["header"] else cell["text"] for cell in row["cells"])
+            shown = " · ".join(cells)
+        else:
+            lead = dict.fromkeys(part for part in (title, *citation["headings"][-1:]) if part)
+            shown = evidence["evidence_text"].removeprefix(", ".join(lead) + ", ")
+        passages.append(ShownPassage(" › ".join(citation["headings"]), place_in(citation), shown, place == cited))
+    return passages
