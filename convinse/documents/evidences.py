@@ -16,7 +16,7 @@ from ..support.limits import MOST_PAGE_TEXT
 from ..wikipedia.document import PageElement, cut_deep, is_infobox, parse_html
 from ..wikipedia.flatten import BLOCKS, flatten
 from ..wikipedia.infobox import attributes
-from ..wikipedia.page import Page, page_evidences, sentence_places
+from ..wikipedia.page import Page, name_in, page_evidences, sentence_places
 from ..wikipedia.snippets import Link, Part, Snippet
 from ..wikipedia.tables import rows
 from .readers import ReadDocument
@@ -62,12 +62,7 @@ def title_of(name: str, document: ReadDocument) -> str:
 
 
 def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
-    """Return the evidences of a document.
-
-    Args:
-        name: of the file, for citations.
-        document: its content.
-    """
+    """Return the evidences of a document; citations have the `name` of its file."""
     document = document._replace(html=cut_deep(document.html))
     cutting = _Cutting(title_of(name, document))
     size = 0
@@ -124,7 +119,7 @@ class _Cutting:
     """Cuts a document into snippets that begin with the title and the heading above."""
 
     def __init__(self, title: str) -> None:
-        self.title = title.split(" (")[0] if title.endswith(")") and " (" in title.strip("(") else title
+        self.title = name_in(title)
         self.pieces: list[_Placed] = []
         self._headings: list[tuple[int, str]] = []  # level and text
         self._line = self._page = 0

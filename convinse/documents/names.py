@@ -13,12 +13,7 @@ from .evidences import NamedThing
 
 
 class DocumentNames(KnowledgeBase):
-    """The documents, sections and subjects of rows as items, without facts, classes or properties.
-
-    Args:
-        named: the items and their names, in any order.
-        build_id: of the index.
-    """
+    """The documents, sections and subjects of rows as items, without facts, classes or properties."""
 
     has_facts = False
 

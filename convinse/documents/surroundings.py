@@ -22,13 +22,7 @@ class ShownPassage:
 
 
 def surroundings(index: DocumentIndex, file: str, text: str) -> list[ShownPassage]:
-    """Return a passage and the passages around it, in reading order; empty if the index does not have it.
-
-    Args:
-        index: of the documents.
-        file: the file of the citation.
-        text: of the evidence.
-    """
+    """Return the passage of a file with a text and the passages around it; empty if the index does not have it."""
     item = item_id(file)
     evidences = index.get(item) or []
     cited = next((place for place, evidence in enumerate(evidences) if evidence["evidence_text"] == text), None)

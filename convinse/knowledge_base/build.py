@@ -23,6 +23,7 @@ from ..language.text import fold
 from ..support.blocks import Block, cores, in_order, read_blocks
 from ..support.errors import DataError, OutputError
 from ..support.files import append_array, replacing, write_array
+from ..support.full_text import LOCKS
 from ..support.manifest import has_kind, measure, write_manifest
 from ..support.progress import Advance, progress
 from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, is_entity_line, line_faults, parse_line
@@ -39,7 +40,6 @@ from .layout import (
     RANKS,
     SEPARATOR,
     KnowledgeBaseManifest,
-    index_files,
 )
 from .names import form_hash, other_forms, write_names
 
@@ -300,8 +300,8 @@ class KnowledgeBaseWriter:
         for path in sorted(self._raw.iterdir()):
             path.unlink()
         self._raw.rmdir()
-        names = [path.relative_to(self._folder).as_posix() for path in index_files(self._folder)]
-        files = measure(self._folder, names)
+        paths = [path for path in sorted(self._folder.rglob("*")) if path.is_file() and path.name not in LOCKS]
+        files = measure(self._folder, [path.relative_to(self._folder).as_posix() for path in paths])
         digest = hashlib.sha256(f"format {FORMAT} {languages}".encode())
         for name, entry in files.items():
             if not name.startswith(NAMES):  # the full-text engine names its files at random

@@ -106,12 +106,7 @@ def _number_of_facts(p: Any) -> int:
 
 
 class ClocqService:
-    """The functions of the API, from checked requests to plain values; safe to call from several threads.
-
-    Args:
-        kb: the knowledge base.
-        embed: the model of relation linking; see `RelationLinker`.
-    """
+    """The functions of the API, from checked requests to plain values; safe to call from several threads."""
 
     def __init__(self, kb: KnowledgeBase, embed: Embedding | None = None) -> None:
         self._kb, self._embed = kb, embed

@@ -20,14 +20,7 @@ Sort = Literal["name", "common", "part", "misspelt"]
 
 
 class CloseNames:
-    """Finds the items with a name that a question misspells or has a part of.
-
-    Args:
-        kb: the knowledge base.
-        language: of its labels and of questions.
-        rules: of words.
-        most: items of a name.
-    """
+    """Finds the items with a name that a question misspells or has a part of; at most `most` items for a name."""
 
     def __init__(self, kb: KnowledgeBase, language: Language, rules: WordRules, most: int) -> None:
         self._kb, self._language, self._rules, self._most = kb, language, rules, most

@@ -23,7 +23,6 @@ item is its place in the sorted `items`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,9 +31,8 @@ import numpy as np
 
 from ..support import manifest
 from ..support.errors import IndexFileError, one_line
-from ..support.full_text import LOCKS
 from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import MANIFEST, Manifest
+from ..support.manifest import Manifest
 
 _Header = TypeVar("_Header", int, "np.ndarray")
 
@@ -86,13 +84,6 @@ def read_properties(folder: Path, data: bytes) -> list[Property]:
 def pairs_in(header: _Header) -> _Header:
     """Return the number of qualifiers that a fact with this header, or each of these headers, has."""
     return header >> PAIRS_SHIFT & MOST_PAIRS
-
-
-def index_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of an index without its manifest."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name not in (MANIFEST, *LOCKS):
-            yield path
 
 
 def read_manifest(folder: Path) -> KnowledgeBaseManifest:

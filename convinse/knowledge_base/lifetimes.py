@@ -14,11 +14,7 @@ _STARTS, _ENDS, _POINTS = (569, 571, 580), (570, 576, 582), (577, 585)
 
 
 class Lifetimes:
-    """The lifetimes of items.
-
-    Args:
-        kb: the knowledge base.
-    """
+    """The lifetimes of the items of a knowledge base."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb

@@ -64,18 +64,10 @@ class LinkedMention(NamedTuple):
 
 
 class EntityLinker:
-    """Finds the items of a knowledge base in a text.
-
-    Args:
-        kb: the knowledge base.
-        params: see `ClocqParams`.
-        language: of the texts and the knowledge base; English by default.
-    """
+    """Finds the items of a knowledge base in texts of its language, by default English."""
 
     def __init__(self, kb: KnowledgeBase, params: ClocqParams, language: Language | None = None) -> None:
-        self._kb = kb
-        self._params = params
-        self._language = language or english()
+        self._kb, self._params, self._language = kb, params, language or english()
         self._spotter = NameSpotter(kb, self._language, params.d)
         self._linked = lru_cache(maxsize=_KEPT_TEXTS)(self._link)
 

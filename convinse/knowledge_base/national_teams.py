@@ -22,16 +22,10 @@ class TeamMention(NamedTuple):
 
 
 class NationalTeams:
-    """The national teams of a knowledge base; looked up when a text first mentions a team.
-
-    Args:
-        kb: the knowledge base.
-        words: of the language of its labels and of the texts.
-    """
+    """The national teams of a knowledge base; looked up when a text first mentions a team."""
 
     def __init__(self, kb: KnowledgeBase, words: TeamWords) -> None:
-        self._kb = kb
-        self._words = words
+        self._kb, self._words = kb, words
 
     def mentions(self, text: str) -> Iterator[TeamMention]:
         """Yield the mentions of teams that the knowledge base has, from left to right."""

@@ -15,12 +15,9 @@ BLOCK = 1 << 22  # tokens that are read at once
 
 
 class PropertyFacts:
-    """Counts and places of the facts of properties.
+    """Counts and places of the facts of properties, in the arrays of an index (see `layout`).
 
     The first call reads all facts; `places` reads them again for a property that is not too frequent.
-
-    Args:
-        fact_start, fact_size, tokens: arrays of an index, see `layout`.
     """
 
     def __init__(self, fact_start: Any, fact_size: Any, tokens: Any) -> None:

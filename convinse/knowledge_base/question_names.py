@@ -6,11 +6,10 @@ import re
 
 from ..language.language import Language
 from ..language.text import fold
-from .question_words import Word, words_of
+from .question_words import Word, segments
 
 _LONGEST = 7  # words of a name
 _MOST = 50  # spans, as many titles as an interface takes at once
-_SEGMENT = re.compile(r"[^|?!;\n]+")
 _SENTENCE = re.compile(r"(?<=[a-z]{4}[.?!]) ")  # "Mr. Robot" goes on
 _FINAL = re.compile(r"['’]s$|['’]$")
 
@@ -41,8 +40,7 @@ def written_names(question: str, language: Language) -> list[str]:
 def is_doubtful(question: str, language: Language) -> bool:
     """Return True if a name may continue after its capitals, as in "Flowers for Algernon", or the question has no capitals."""
     not_names, bridges = language.words.not_names, _bridges(language)
-    for segment in _SEGMENT.finditer(question):
-        words = words_of(question, *segment.span())
+    for words in segments(question):
         for word, small, after in zip(words, words[1:], words[2:], strict=False):
             is_name = word.capital and word.form not in not_names
             if is_name and small.joined and after.joined and not small.capital and small.form in bridges:
@@ -54,8 +52,7 @@ def spans(question: str, language: Language) -> list[str]:
     """Return the pieces of a question that may be the title of an article, the longest first."""
     not_names = language.words.not_names
     pieces: list[str] = []
-    for segment in _SEGMENT.finditer(question):
-        words = words_of(question, *segment.span())
+    for words in segments(question):
         is_cased = any(word.capital and not word.first and word.form not in not_names for word in words)
         for start in range(len(words)):
             for end in range(min(len(words), start + _LONGEST), start, -1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from ..language.language import Language
 from ..language.text import fold
 from .index import Candidate, KnowledgeBase
 
+_SEGMENT = re.compile(r"[^|?!;\n]+")
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 
 
@@ -27,12 +28,7 @@ class Word(NamedTuple):
 
 
 class WordRules:
-    """Judges words by how they are written and by what the knowledge base has.
-
-    Args:
-        kb: the knowledge base.
-        language: of its labels and of questions.
-    """
+    """Rules about words by their writing and by the labels and classes of a knowledge base."""
 
     def __init__(self, kb: KnowledgeBase, language: Language) -> None:
         self._kb, self._language = kb, language
@@ -110,14 +106,15 @@ class WordRules:
         )
 
 
-def words_of(text: str, start: int, end: int) -> list[Word]:
-    """Return the words of `text[start:end]`."""
-    tokens: list[Word] = []
-    last = start
-    for match in _TOKEN.finditer(text, start, end):
-        word = match[0]
-        capital, possessive = word[0].isupper() or word[0].isdigit(), word[-2:] in ("'s", "’s")
-        joined = not text[last : match.start()].strip()
-        tokens.append(Word(*match.span(), fold(word), capital, not tokens, possessive, joined))
-        last = match.end()
-    return tokens
+def segments(text: str) -> Iterator[list[Word]]:
+    """Yield the words of each segment of a text; separators, question marks and exclamation marks end a segment."""
+    for segment in _SEGMENT.finditer(text):
+        words: list[Word] = []
+        last = segment.start()
+        for match in _TOKEN.finditer(text, *segment.span()):
+            word = match[0]
+            capital, possessive = word[0].isupper() or word[0].isdigit(), word[-2:] in ("'s", "’s")
+            joined = not text[last : match.start()].strip()
+            words.append(Word(*match.span(), fold(word), capital, not words, possessive, joined))
+            last = match.end()
+        yield words

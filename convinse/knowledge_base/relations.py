@@ -34,8 +34,6 @@ class RelationLinker:
     several properties; for words that name no property it finds the properties with the most similar labels.
 
     Args:
-        kb: the knowledge base.
-        linker: finds the items of the question.
         embed: texts -> [n, d] vectors of length 1; None for names alone.
     """
 
@@ -48,12 +46,7 @@ class RelationLinker:
         self._lock = Lock()  # a model computes for one thread at a time
 
     def link(self, question: str, best_only: bool = True) -> list[LinkedRelation]:
-        """Return the properties by the order of their words in the question, for the same words the best first.
-
-        Args:
-            question: the question.
-            best_only: return the best property of a mention alone.
-        """
+        """Return the properties by the order of their words in the question, for the same words the best first or it alone."""
         text = question  # without the names of items
         for item_mention in reversed(self._linker.link(question)):
             text = f"{text[: item_mention.start]} {text[item_mention.end :]}"

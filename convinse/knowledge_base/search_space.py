@@ -26,14 +26,10 @@ class SpaceFact(NamedTuple):
 
 
 class SearchSpace:
-    """CLOCQ's search space retrieval over the embedded knowledge base.
+    """CLOCQ's search space retrieval over a knowledge base.
 
     Args:
-        kb: the knowledge base.
-        params: see `ClocqParams`.
         p: an item with more facts besides those with it as subject keeps only the latter.
-        language: of the texts and the knowledge base; English by default.
-        linker: finds the items of texts; by default a new one.
     """
 
     def __init__(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -13,9 +12,8 @@ from .close_names import CloseNames, Sort
 from .index import Candidate, KnowledgeBase
 from .names import other_forms
 from .national_teams import NationalTeams
-from .question_words import Word, WordRules, words_of
+from .question_words import Word, WordRules, segments
 
-_SEGMENT = re.compile(r"[^|?!;\n]+")
 _MAX_TOKENS = 9  # of a name
 _MAX_PARTIAL = 5  # words of a part of a name
 _ACRONYM = 3  # letters: up to so many, an alias is an abbreviation
@@ -44,13 +42,7 @@ class SpottedName(NamedTuple):
 
 
 class NameSpotter:
-    """Finds the names of a text.
-
-    Args:
-        kb: the knowledge base.
-        language: of its labels and of texts.
-        most: items of a name that is not written in full.
-    """
+    """Finds the names of a text; at most `most` items for a name that is not written in full."""
 
     def __init__(self, kb: KnowledgeBase, language: Language, most: int) -> None:
         self._kb, self._language = kb, language
@@ -68,8 +60,7 @@ class NameSpotter:
         keywords = self._language.properties.keywords
         words = keywords(text)
         spotted: list[SpottedName] = []
-        for segment in _SEGMENT.finditer(text):
-            tokens = words_of(text, segment.start(), segment.end())
+        for tokens in segments(text):
             for span in self._spans(text, tokens):
                 first, stop = tokens[span.start].start, tokens[span.end - 1].end
                 name = SpottedName(first, stop, text[first:stop].rstrip("."), *span[2:])
@@ -166,8 +157,7 @@ class NameSpotter:
 
     def classes(self, text: str) -> Iterator[SpottedName]:
         """Yield the common nouns of a text that name classes, the longest first."""
-        for segment in _SEGMENT.finditer(text):
-            tokens = words_of(text, segment.start(), segment.end())
+        for tokens in segments(text):
             start = 0
             while start < len(tokens):
                 for end in range(min(len(tokens), start + _MAX_PARTIAL), start, -1):

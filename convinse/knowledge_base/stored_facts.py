@@ -12,11 +12,7 @@ Tokens = list[int]
 
 
 class StoredFacts:
-    """The facts of items; an item is identified by its place in the index.
-
-    Args:
-        fact_start, fact_size, tokens, inverse_start, postings: arrays of an index, see `layout`.
-    """
+    """The facts of items, in the arrays of an index (see `layout`); an item is identified by its place."""
 
     def __init__(self, fact_start: Any, fact_size: Any, tokens: Any, inverse_start: Any, postings: Any) -> None:
         self._fact_start, self._fact_size, self._tokens = fact_start, fact_size, tokens

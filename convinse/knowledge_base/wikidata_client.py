@@ -176,12 +176,7 @@ class WikidataClient:
         return {title: items[end] for title in titles if (end := last(title)) in items}
 
     def subjects(self, item: str, until: float) -> list[str]:
-        """Return the items with a fact about an item, the best known first; `MANY` in place of more than 500.
-
-        Args:
-            item: the object of the facts, or the value of a qualifier.
-            until: see the class.
-        """
+        """Return the items with an item as object or in a qualifier, the best known first; `MANY` in place of more than 500."""
         if (sparql := self.addresses.sparql) is not None:
             query = _QUERY.format(item=item, limit=_SUBJECTS)
             answer = self._client.get(sparql, {"query": query, "format": "json"}, until)
@@ -199,8 +194,6 @@ class WikidataClient:
         """Return the items with a fact of some properties about an item, the best known first.
 
         Args:
-            item: the object of the facts.
-            until: see the class.
             properties: the most important first; as many count as fit into a search.
         """
         search = "haswbstatement:"

@@ -62,13 +62,7 @@ def title_repeats(title_weight: float) -> int:
 
 
 class BlockReader:
-    """Reads blocks, with a cache of words.
-
-    Args:
-        path: of the file, for messages.
-        parameters: language and weight of titles.
-        most_words: different words in the cache.
-    """
+    """Reads blocks, with a cache of at most `most_words` words; messages name the `path` of the file."""
 
     def __init__(self, path: Path, parameters: Parameters, most_words: int) -> None:
         self._path = path

@@ -36,12 +36,7 @@ _MARGIN = 1e-4  # relative: more than the error of the engine's single precision
 
 
 class IndexWriter:
-    """Writes the passages of blocks; 40 bytes of a passage stay in memory.
-
-    Args:
-        folder: of the index.
-        heap: bytes of the engine.
-    """
+    """Writes the passages of blocks; 40 bytes of a passage stay in memory. The engine has a `heap` in bytes."""
 
     def __init__(self, folder: Path, heap: int) -> None:
         import tantivy

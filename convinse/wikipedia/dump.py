@@ -121,12 +121,7 @@ class WikipediaDump:
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
-        """Return the evidences with some words, best first by BM25; empty if the dump has no words.
-
-        Args:
-            words: as `search_words` makes them of texts.
-            limit: of evidences.
-        """
+        """Return the evidences with some words (see `search_words`), best first by BM25; empty if the dump has no words."""
         phrases = [f'"{word}"' for word in dict.fromkeys(words)]
         if not self.has_words or not phrases:
             return []
@@ -139,7 +134,7 @@ class WikipediaDump:
         """Return the evidences with the vectors nearest to that of a question, nearest first; empty without vectors.
 
         Args:
-            question: [dimension] float32, of the model that `vectors_of` names.
+            question: [dimension] float32, by the model `vectors_of`.
             limit: of evidences.
         """
         rows = self.stored_vectors.nearest(question, limit) if self.vectors_of else ()

@@ -42,7 +42,7 @@ def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Pa
         html: its content; snippets beyond `MOST_PAGE_TEXT` characters are left out.
         max_length: longer table rows are cut at cell borders; None: no limit.
     """
-    name = _name(title)
+    name = name_in(title)
     tables = itertools.count()
 
     def page_snippets() -> Iterator[Snippet]:
@@ -90,7 +90,8 @@ def sentence_places(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _name(title: str) -> str:
+def name_in(title: str) -> str:
+    """Return a title without its bracket, for the beginning of snippets."""
     return title.split(" (")[0] if title.endswith(")") and " (" in title.strip("(") else title
 
 
@@ -102,7 +103,7 @@ def page_evidences(page: Page, item: Entity, items: Mapping[str, Entity]) -> lis
         item: of the page.
         items: title -> item, for titles of `page.targets`.
     """
-    lead = len(_name(page.title))
+    lead = len(name_in(page.title))
     names = PageNames(item, page.title, page.snippets, items)
     evidences = []
     for snippet in page.snippets:

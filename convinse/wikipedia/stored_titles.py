@@ -16,6 +16,7 @@ import msgspec
 from .page import Page, snippet_of
 from .snippets import Link
 from .stored_pages import PackedPage, evidences_in
+from .stored_vectors import text_key
 from .titles import Titles, label_of, normal
 
 # a label of NULL is the label of the name
@@ -99,7 +100,7 @@ def names_of(connection: sqlite3.Connection, item_id: str) -> list[str]:
 def linking_pages(connection: sqlite3.Connection, names: Iterable[str]) -> set[str]:
     """Return the items of the pages that link to titles."""
     statement = "SELECT page FROM link WHERE target = ?"
-    return {f"Q{item}" for name in names for (item,) in connection.execute(statement, (_key(name),))}
+    return {f"Q{item}" for name in names for (item,) in connection.execute(statement, (text_key(name),))}
 
 
 def page_in(packed: PackedPage) -> Page:
@@ -117,7 +118,7 @@ def page_titles(connection: sqlite3.Connection) -> Iterator[tuple[str, int]]:
 def targets_of(links: bytes) -> list[int]:
     """Return the hashed titles that a page links to, by its `PackedPage.links`; empty without links."""
     snippets = _LINKS.decode(zlib.decompress(links)) if links else ()
-    return sorted({_key(normal(link.target)) for of_snippet in snippets for link in of_snippet})
+    return sorted({text_key(normal(link.target)) for of_snippet in snippets for link in of_snippet})
 
 
 def file_digest(connection: sqlite3.Connection) -> str:
@@ -131,8 +132,3 @@ def file_digest(connection: sqlite3.Connection) -> str:
 def number_of(item_id: str) -> int:
     """Return the number of an item."""
     return int(item_id[1:])
-
-
-def _key(name: str) -> int:
-    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)

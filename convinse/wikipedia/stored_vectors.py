@@ -51,7 +51,7 @@ class StoredVectors(NamedTuple):
 
     def of_texts(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors of texts, [n, dimension] float32 (zeros for an unknown text), and which are known, bool [n]."""
-        keys = np.array([_text_key(text) for text in texts], np.int64)
+        keys = np.array([text_key(text) for text in texts], np.int64)
         is_stored = np.isin(keys, self.keys)
         vectors = np.zeros((len(texts), self.levels.shape[1]), np.float32)
         places = self.by_key[np.searchsorted(self.keys, keys[is_stored], sorter=self.by_key)]
@@ -61,13 +61,13 @@ class StoredVectors(NamedTuple):
 
 def packed(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
     """Return [n, bytes] stored vectors: the key of the text, the scale and numbers of 8 bits."""
-    keys = np.array([_text_key(text) for text in texts], np.int64)[:, None]
+    keys = np.array([text_key(text) for text in texts], np.int64)[:, None]
     scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)
     levels = np.round(vectors / scales).astype(np.int8)
     return np.hstack([keys.view(np.int8), scales.view(np.int8), levels])
 
 
-def _text_key(text: str) -> int:
-    return int.from_bytes(
-        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
-    )
+def text_key(text: str) -> int:
+    """Return 64 bits of a text, as a number of SQLite."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
