@@ -187,7 +187,13 @@ class _Cutting:
             headers = len(lines) - number  # before the rows of data
             for snippet in snippets:
                 line = lines[headers + snippet.row.number] if snippet.row is not None and headers >= 0 else 0
-                yield self._placed(_named(snippet))._replace(line=line or self._line)
+                links: tuple[Link, ...] = ()  # on the subject of the row: its first cell of words
+                for part in snippet.parts:
+                    text = snippet.text[part.start : part.end]
+                    if any(map(str.isalpha, text)) and len(text) <= _LONGEST_NAME:
+                        links = (Link(part.start, part.end, text),)
+                        break
+                yield self._placed(snippet._replace(links=links))._replace(line=line or self._line)
 
     def _definitions(self, node: LexborNode) -> Iterator[_Placed]:
         term = ""
@@ -211,12 +217,3 @@ def _pieces(text: str, most: int) -> Iterator[str]:
         text = text[cut:].strip()
     if text:
         yield text
-
-
-def _named(snippet: Snippet) -> Snippet:
-    """A row with a link on its subject: the first cell of words."""
-    for part in snippet.parts:
-        text = snippet.text[part.start : part.end]
-        if any(map(str.isalpha, text)) and len(text) <= _LONGEST_NAME:
-            return snippet._replace(links=(Link(part.start, part.end, text),))
-    return snippet._replace(links=())

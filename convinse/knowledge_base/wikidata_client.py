@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..language.text import fold
-from ..support.addresses import host_of
-from ..support.errors import ConfigError, NetworkError, one_line
+from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS
-from ..support.mediawiki import MediaWikiClient
+from ..support.mediawiki import MediaWikiClient, TitleStep, check_addresses, last_title
 from .dump import DumpedEntity
 from .names import other_forms
 
@@ -92,15 +91,10 @@ class _Page(msgspec.Struct):
         return int(number) if number.isascii() and number.isdigit() and len(number) < _DIGITS else 0
 
 
-class _Step(msgspec.Struct):
-    to: str
-    source: str = msgspec.field(name="from", default="")
-
-
 class _Pages(msgspec.Struct):
     pages: list[_Page] = []
-    normalized: list[_Step] = []
-    redirects: list[_Step] = []
+    normalized: list[TitleStep] = []
+    redirects: list[TitleStep] = []
 
 
 class _SparqlValue(msgspec.Struct):
@@ -127,11 +121,7 @@ class WikidataClient:
 
     def __init__(self, addresses: LiveAddresses, contact: str | None) -> None:
         keys = ("ers_wikidata_api", "ers_wikipedia_api", "live_sparql")
-        for key, address in zip(keys, addresses, strict=True):
-            try:
-                _ = address and host_of(address)
-            except NetworkError as error:
-                raise ConfigError(f"{key}: {error}") from None
+        check_addresses(dict(zip(keys, addresses, strict=True)))
         self.addresses = addresses
         parts = urlsplit(addresses.wikidata)
         self.site = f"{parts.scheme}://{parts.netloc}"
@@ -165,15 +155,7 @@ class WikidataClient:
         query = self._client.shape(wikipedia, answer.get("query", {}), _Pages)
         leads = {step.source: step.to for step in (*query.normalized, *query.redirects)}
         items = {page.title: page.item for page in query.pages if page.missing in (None, False)}
-
-        def last(title: str) -> str:
-            seen: set[str] = set()  # redirects may be circular
-            while title in leads and title not in seen:
-                seen.add(title)
-                title = leads[title]
-            return title
-
-        return {title: items[end] for title in titles if (end := last(title)) in items}
+        return {title: items[end] for title in titles if (end := last_title(title, leads)) in items}
 
     def subjects(self, item: str, until: float) -> list[str]:
         """Return the items with an item as object or in a qualifier, the best known first; `MANY` in place of more than 500."""

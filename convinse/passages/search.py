@@ -15,7 +15,6 @@ from ..support.progress import progress
 from .index import PassageIndex
 from .layout import is_index
 
-_AT_ONCE = 128  # questions that are searched together
 _RERANKED = 32  # questions that a model ranks together
 
 
@@ -102,44 +101,30 @@ def search(
         quiet: show no progress.
         texts: whether to read titles and texts of the passages, which a reranker needs in any case.
     """
-    for question in questions:  # a missing index is an error before the first search
-        collection.index(question)
+    indexes = [
+        collection.index(question) for question in questions
+    ]  # a missing index is an error before the first search
     with progress("searching", len(questions), "questions", quiet) as advance:
-        size = _AT_ONCE if reranker is None else _RERANKED
-        for start in range(0, len(questions), size):
-            part = questions[start : start + size]
-            yield from _search(collection, part, top, reranker, max(top, candidates), texts)
+        if reranker is None:
+            for question, index in zip(questions, indexes, strict=True):
+                hits, passages = index.find(question.text, top, texts)
+                contents = [(passage.title, passage.text) for passage in passages] or [(None, "")] * len(hits)
+                pairs = zip(hits, contents, strict=True)
+                best = [FoundPassage(hit.id, hit.score, title, text) for hit, (title, text) in pairs]
+                yield _padded(question, index, best, top)
+                advance(1)
+            return
+        for start in range(0, len(questions), _RERANKED):
+            part = list(zip(questions, indexes, strict=True))[start : start + _RERANKED]
+            evidences = [candidate_evidences(index, question.text, max(top, candidates)) for question, index in part]
+            rankings = reranker.rank_all([question.text for question, _ in part], evidences, top)
+            for (question, index), ranking in zip(part, rankings, strict=True):
+                best = []
+                for evidence in ranking:
+                    name, title, text = evidence["passage"]  # type: ignore[typeddict-item]
+                    best.append(FoundPassage(name, evidence["score"], title, text))
+                yield _padded(question, index, best, top)
             advance(len(part))
-
-
-def _search(
-    collection: Collection,
-    questions: Sequence[SearchQuestion],
-    top: int,
-    reranker: Reranker | None,
-    candidates: int,
-    texts: bool,
-) -> Iterator[PassageRanking]:
-    if reranker is None:
-        for question in questions:
-            hits, passages = collection.index(question).find(question.text, top, texts)
-            if texts:
-                best = [
-                    FoundPassage(hit.id, hit.score, passage.title, passage.text)
-                    for hit, passage in zip(hits, passages, strict=True)
-                ]
-            else:
-                best = [FoundPassage(hit.id, hit.score, None, "") for hit in hits]
-            yield _padded(question, collection.index(question), best, top)
-        return
-    evidences = [candidate_evidences(collection.index(question), question.text, candidates) for question in questions]
-    rankings = reranker.rank_all([question.text for question in questions], evidences, top)
-    for question, ranking in zip(questions, rankings, strict=True):
-        best = []
-        for evidence in ranking:
-            name, title, text = evidence["passage"]  # type: ignore[typeddict-item]
-            best.append(FoundPassage(name, evidence["score"], title, text))
-        yield _padded(question, collection.index(question), best, top)
 
 
 def candidate_evidences(index: PassageIndex, question: str, number: int) -> list[Evidence]:

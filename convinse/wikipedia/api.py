@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -9,9 +10,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from ..support.addresses import host_of
-from ..support.errors import ConfigError, NetworkError
-from ..support.mediawiki import MediaWikiClient
+from ..support.mediawiki import MediaWikiClient, TitleStep, check_addresses, last_title
 
 MAX_TITLES = 50  # of one request, as the API allows
 _MAX_QUERY = 6000  # bytes of the titles in one address; Wikimedia's servers take 8 KB in all
@@ -39,16 +38,11 @@ class LinkedItem(NamedTuple):
     title: str
 
 
-class _Redirect(msgspec.Struct):
-    to: str
-    source: str = msgspec.field(name="from", default="")
-
-
 class _Parsed(msgspec.Struct):
     title: str
     text: str
     revid: int = 0
-    redirects: list[_Redirect] = []
+    redirects: list[TitleStep] = []
     properties: dict[str, Any] = {}
 
 
@@ -59,8 +53,8 @@ class _Linked(msgspec.Struct):
 
 class _Query(msgspec.Struct):
     pages: list[_Linked] = []
-    normalized: list[_Redirect] = []
-    redirects: list[_Redirect] = []
+    normalized: list[TitleStep] = []
+    redirects: list[TitleStep] = []
 
 
 class _Sitelink(msgspec.Struct):
@@ -75,15 +69,8 @@ class _NamedPages(NamedTuple):
     forward: dict[str, str]  # normalised and redirected titles
     pages: dict[str, str]  # title -> item, or an empty string
 
-    def last(self, title: str) -> str:
-        seen: set[str] = set()  # redirects may be circular
-        while title in self.forward and title not in seen:
-            seen.add(title)
-            title = self.forward[title]
-        return title
-
     def item(self, title: str) -> LinkedItem | None:
-        last = self.last(title)
+        last = last_title(title, self.forward)
         return LinkedItem(item, last) if (item := self.pages.get(last)) else None
 
 
@@ -102,13 +89,8 @@ class MediaWikiApi:
     """
 
     def __init__(self, wikipedia: str, wikidata: str, contact: str | None = None) -> None:
-        for key, address in (("ers_wikipedia_api", wikipedia), ("ers_wikidata_api", wikidata)):
-            try:
-                host_of(address)
-            except NetworkError as error:
-                raise ConfigError(f"{key}: {error}") from None
-        self.wikipedia = wikipedia
-        self.wikidata = wikidata
+        check_addresses({"ers_wikipedia_api": wikipedia, "ers_wikidata_api": wikidata})
+        self.wikipedia, self.wikidata = wikipedia, wikidata
         # Wikidata's name of the Wikipedia; `enwiki` for other addresses
         match = re.fullmatch(r"([a-z-]+)\.(?:m\.)?wikipedia\.org", urlsplit(wikipedia).hostname or "")
         self.site = f"{match[1].replace('-', '_')}wiki" if match and match[1] != "www" else "enwiki"
@@ -178,11 +160,12 @@ class MediaWikiApi:
         if page is not None and len(batches) > 1:
             links = {"titles": page, "generator": "links", "gplnamespace": "0", "gpllimit": "max"}
             pages = self._pages(links, until)
+            all_titles = list(itertools.chain.from_iterable(batches))
             linked = {
-                title: pages.item(title) for batch in batches for title in batch if pages.last(title) in pages.pages
+                title: pages.item(title) for title in all_titles if last_title(title, pages.forward) in pages.pages
             }
             yield linked
-            batches = list(_batches(title for batch in batches for title in batch if title not in linked))
+            batches = list(_batches(title for title in all_titles if title not in linked))
         for batch in batches:
             pages = self._pages({"titles": "|".join(batch)}, until)
             yield {title: pages.item(title) for title in batch}
