@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from array import array
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +25,7 @@ from ..support.errors import DataError, OutputError
 from ..support.files import append_array, replacing, write_array
 from ..support.full_text import LOCKS
 from ..support.manifest import has_kind, measure, write_manifest
-from ..support.progress import Advance, progress
+from ..support.progress import progress
 from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
@@ -68,39 +68,31 @@ def build(
     """
     if output.exists() and not has_kind(output, KIND):
         raise OutputError(f"{output}: exists and is no knowledge base; choose another folder, or remove it")
+    size = max(1, dump.stat().st_size >> 20) if dump.exists() else 1  # MB
+    faults = line_faults(dump)
     with replacing(output) as folder:
         folder.mkdir()
-        writer = KnowledgeBaseWriter(folder, dump, memory)
         with (
-            closing(writer),
-            progress(
-                f"reading {dump.name}", max(1, dump.stat().st_size >> 20) if dump.exists() else 1, "MB", quiet
-            ) as advance,
-            closing(_parts(dump, tuple(languages), advance)) as parts,
+            closing(KnowledgeBaseWriter(folder, dump, memory)) as writer,
+            progress(f"reading {dump.name}", size, "MB", quiet) as advance,
         ):
-            for part in parts:
-                writer.add(part)
+
+            def blocks() -> Iterator[Block]:
+                shown = 0
+                for block in read_blocks(dump, BLOCK):
+                    advance((block.position >> 20) - shown)
+                    shown = block.position >> 20
+                    yield block
+
+            arguments = (_parse_block, tuple(languages))
+            with closing(in_order(dump, blocks(), partial, arguments, cores(), "try again")) as parts:
+                for part in parts:
+                    faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
+                    writer.add(part)
+            faults.count(0, final=True)
         manifest = writer.finish(list(languages), quiet)
         write_manifest(folder, manifest)
     return manifest
-
-
-def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Generator[ParsedBlock, None, None]:
-    faults = line_faults(dump)
-    shown = 0
-
-    def blocks() -> Iterator[Block]:
-        nonlocal shown
-        for block in read_blocks(dump, BLOCK):
-            advance((block.position >> 20) - shown)
-            shown = block.position >> 20
-            yield block
-
-    with closing(in_order(dump, blocks(), partial, (_parse_block, languages), cores(), "try again")) as parts:
-        for part in parts:
-            faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
-            yield part
-    faults.count(0, final=True)
 
 
 def _parse_block(languages: tuple[str, ...], block: Block) -> ParsedBlock:

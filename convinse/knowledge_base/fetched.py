@@ -75,7 +75,14 @@ class FetchedKnowledgeBase(KnowledgeBase):
         tokens = np.array(block.tokens, "<u4")
         fact_size = np.array(block.fact_size, "<u8")
         fact_start = (np.cumsum(fact_size) - fact_size)[order]
-        postings = self._set_postings(block)
+        inverse = np.array(block.inverse, "<u4").reshape(-1, 3)
+        place = self._items.searchsorted(inverse[:, 0])
+        is_fetched = place < len(self._items)
+        is_fetched[is_fetched] = self._items[place[is_fetched]] == inverse[is_fetched, 0]
+        place, inverse = place[is_fetched], inverse[is_fetched]
+        counts = np.bincount(place, minlength=len(self._items))
+        self._inverse_start = np.concatenate([[0], np.cumsum(counts)]).astype("<u8")
+        postings = inverse[np.lexsort((inverse[:, 1], inverse[:, 2], place)), 1]
         self._stored_facts = StoredFacts(fact_start, fact_size[order], tokens, self._inverse_start, postings)
         self._property_facts = PropertyFacts(fact_start, fact_size[order], tokens)
         forms = np.empty(len(block.form_hash), [("hash", "<u8"), ("item", "<u4")])
@@ -91,17 +98,6 @@ class FetchedKnowledgeBase(KnowledgeBase):
     def has_changed(self) -> bool:
         """False: later documents are in another snapshot."""
         return False
-
-    def _set_postings(self, block: ParsedBlock) -> np.ndarray:
-        inverse = np.array(block.inverse, "<u4").reshape(-1, 3)
-        place = self._items.searchsorted(inverse[:, 0])
-        is_fetched = place < len(self._items)
-        is_fetched[is_fetched] = self._items[place[is_fetched]] == inverse[is_fetched, 0]
-        place, inverse = place[is_fetched], inverse[is_fetched]
-        counts = np.bincount(place, minlength=len(self._items))
-        self._inverse_start = np.concatenate([[0], np.cumsum(counts)]).astype("<u8")
-        postings: np.ndarray = inverse[np.lexsort((inverse[:, 1], inverse[:, 2], place)), 1]
-        return postings
 
     def _place_of(self, number: int | None) -> int | None:
         return super()._place_of(number if number is None else self._merged.get(number, number))

@@ -44,8 +44,14 @@ class BM25:
         places, terms = vocabulary.read(texts)
         lengths = np.bincount(places, minlength=len(texts))
         norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1e-9))
+        query_numbers = np.array([vocabulary.number[word] for word in query_terms])
+        ascending = np.argsort(query_numbers)
+        numbers = query_numbers[ascending]
+        row = np.minimum(np.searchsorted(numbers, terms), len(numbers) - 1)
+        in_query = numbers[row] == terms
+        cells = ascending[row[in_query]] * len(texts) + places[in_query]
+        frequencies = np.bincount(cells, minlength=len(numbers) * len(texts)).reshape(len(numbers), len(texts))
         total = np.zeros(len(texts))
-        frequencies = _frequencies(places, terms, [vocabulary.number[word] for word in query_terms], len(texts))
         for word, frequency in zip(query_terms, frequencies, strict=True):
             having = int(np.count_nonzero(frequency))
             if having:  # always the same order of additions, so that equal texts score equally
@@ -58,15 +64,6 @@ class BM25:
         """Return (place, score) of the texts, best first; equal scores in the order of the texts' characters."""
         scores = self.scores(query, texts)
         return sorted(enumerate(scores), key=lambda pair: (-pair[1], texts[pair[0]], pair[0]))
-
-
-def _frequencies(places: np.ndarray, terms: np.ndarray, query: Sequence[int], texts: int) -> np.ndarray:
-    ascending = np.argsort(query)
-    numbers = np.asarray(query)[ascending]
-    row = np.minimum(np.searchsorted(numbers, terms), len(numbers) - 1)
-    in_query = numbers[row] == terms
-    counts = np.bincount(ascending[row[in_query]] * texts + places[in_query], minlength=len(query) * texts)
-    return counts.reshape(len(query), texts)
 
 
 class _Vocabulary:

@@ -63,15 +63,13 @@ class LiteralWords:
                 return None
         return whole + part if words and words[-1] not in self.joining | self.properties.words.articles else None
 
-    def keyword(self, word: str) -> str:
-        """See `PropertyWords.keyword`."""
-        return self.properties.keyword(word)
-
     def names_of(self, head: str) -> WordSet:
         """Return the keyword of a noun or adjective, and the keywords of the measures that it asks for."""
         return frozenset((head, *self._measure_names.get(head, ())))
 
     @cached_property
     def _measure_names(self) -> Table:
-        keyword_set = self.properties.keyword_set
-        return MappingProxyType({self.keyword(word): keyword_set(names) for word, names in self.measures.items()})
+        words = self.properties
+        return MappingProxyType(
+            {words.keyword(word): words.keyword_set(names) for word, names in self.measures.items()}
+        )

@@ -62,7 +62,7 @@ class OperationWords:
             if end is None and nth == 1:
                 continue
             by, highest, behind = end or (frozenset(), False, at)
-            noun = tuple(map(self.literals.keyword, self._noun(words[behind:])))
+            noun = tuple(map(self.literals.properties.keyword, self._noun(words[behind:])))
             if noun or by:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
@@ -91,7 +91,7 @@ class OperationWords:
             return frozenset(), upward, place + 2
         if degree := self._adjectives.get(following):
             return degree[0], degree[1] == upward, place + 2
-        noun = list(map(self.literals.keyword, self._noun(words[place + 1 :])))
+        noun = list(map(self.literals.properties.keyword, self._noun(words[place + 1 :])))
         is_limit = " ".join(words[max(0, place - 1) : place + 1]) in self.literals.inclusive  # "at most"
         return None if is_limit or not noun else (frozenset(noun[:1]), upward, place + 1)
 

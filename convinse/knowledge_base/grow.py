@@ -60,23 +60,20 @@ def _labelled(
     mentioned = {name for name in _mentioned(documents) if at_hand.label(name) != name} - stored
     named = {name for name, document in documents.items() if document.get("labels")} | mentioned | stored
     for document in documents.values():
-        claims = {}
+        claims: dict[str, list[dict[str, Any]]] = {}
         for prop, statements in (document.get("claims") or {}).items():
-            labelled = [claim for claim in statements if prop in named and _ids(claim["mainsnak"]) <= named]
-            if labelled:
-                claims[prop] = [_with_labelled_qualifiers(claim, named) for claim in labelled]
+            for claim in statements if prop in named else ():
+                if _ids(claim["mainsnak"]) <= named:
+                    qualifiers = {
+                        name: [snak for snak in snaks if _ids(snak) <= named]
+                        for name, snaks in (claim.get("qualifiers") or {}).items()
+                        if name in named
+                    }
+                    labelled = {**claim, "qualifiers": qualifiers, "qualifiers-order": list(qualifiers)}
+                    claims.setdefault(prop, []).append(labelled)
         yield {**document, "claims": claims}
     for name in sorted(mentioned - documents.keys()):
         yield _stub(name, at_hand, named)
-
-
-def _with_labelled_qualifiers(claim: dict[str, Any], named: set[str]) -> dict[str, Any]:
-    qualifiers = {
-        prop: [snak for snak in snaks if _ids(snak) <= named]
-        for prop, snaks in (claim.get("qualifiers") or {}).items()
-        if prop in named
-    }
-    return {**claim, "qualifiers": qualifiers, "qualifiers-order": list(qualifiers)}
 
 
 def _mentioned(documents: Mapping[str, dict[str, Any]]) -> Iterator[str]:
