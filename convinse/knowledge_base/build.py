@@ -47,13 +47,13 @@ LOGGER = logging.getLogger(__name__)
 BLOCK = 8 << 20  # bytes of lines that a process parses at once
 _BUCKET_SHIFT = 20  # items of a bucket of postings: 2 ** 20
 _FORM_BUCKET_SHIFT = 58  # the upper bits of a hash: 64 buckets of names
-_LITERAL_BYTES = 250  # of memory for one literal that is remembered
+_LITERAL_BYTES = 250  # of memory for a cached literal
 
 
 def build(
     dump: Path, output: Path, *, memory: int = 4 << 30, languages: Sequence[str] = ("en", "mul"), quiet: bool = True
 ) -> KnowledgeBaseManifest:
-    """Build the index of a dump; an older one at `output` is replaced when the new one is whole.
+    """Build the index of a dump; an older index at `output` is replaced when the new index is complete.
 
     Args:
         dump: a Wikidata JSON dump, plain or packed as `.gz`, `.bz2` or `.zst`.
@@ -64,7 +64,7 @@ def build(
 
     Raises:
         DataError: the dump cannot be read, holds no facts, or has too many bad lines.
-        OutputError: `output` cannot be written, or is something else than an index.
+        OutputError: `output` cannot be written, or is not an index.
     """
     if output.exists() and not has_kind(output, KIND):
         raise OutputError(f"{output}: exists and is no knowledge base; choose another folder, or remove it")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .index import FactEntities, KnowledgeBase
 
 LOGGER = logging.getLogger(__name__)
-_ENGINES = 16  # search spaces that stay ready, one for each set of parameters
+_ENGINES = 16  # search spaces in memory, one for each set of parameters
 _ID = re.compile(r"[QP][1-9][0-9]{0,17}")
 _INSTANCE_OF, _OCCUPATION = 31, 106  # the types of CLOCQ
 _MONTHS = 12

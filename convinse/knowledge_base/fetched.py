@@ -32,7 +32,7 @@ class FetchedDocuments:
         self.names = NamesInMemory()
         self.properties: dict[str, tuple[str, list[str]]] = {}
         self.origins: dict[str, Origin] = {}  # of items
-        self.articles: dict[str, int] = {}  # item -> the number of Wikipedias that have one
+        self.articles: dict[str, int] = {}  # item -> the number of Wikipedias with an article
 
     def add(self, document: EntityDocument, origin: Origin, articles: int) -> None:
         """Append a new document."""
@@ -151,7 +151,7 @@ class FetchedKnowledgeBase(KnowledgeBase):
         return [f"Q{number}" for number in self._objects(int(entity_id[1:]), _CLASSES)]
 
     def origin(self, fact: Sequence[Entity]) -> Origin | None:
-        """Return the address, revision and date of the statement that a fact is from; None if it is not a fetched one."""
+        """Return the address, revision and date of a fact's statement; None if its item was not fetched."""
         origin = self._documents.origins.get(fact[0]["id"])
         return None if origin is None else {**origin, "url": f"{origin['url']}#{fact[1]['id']}"}
 

@@ -124,7 +124,7 @@ class KnowledgeBase:
     def _place_of(self, number: int | None) -> int | None:
         if number is None:
             return None
-        # of the array's own type: for another one, numpy would convert the whole array
+        # of the array's type: numpy would convert the whole array for another type
         place = int(self._items.searchsorted(self._items.dtype.type(number)))
         return place if place < len(self._items) and self._items[place] == number else None
 
@@ -377,7 +377,7 @@ class KnowledgeBase:
         return sorted(candidates, key=lambda candidate: (-candidate.frequency, int(candidate.id[1:])))
 
     def close(self) -> None:
-        """Close the files, and let go of the mapped ones when nothing else holds them."""
+        """Close the files, and release the mapped arrays."""
         self._text.close()
         self._literals.close()
         for name, value in list(vars(self).items()):

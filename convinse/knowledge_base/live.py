@@ -174,7 +174,7 @@ class LiveSource:
             self.pages[about[0]] = lookup
 
     def _subjects(self, errand: _Errand, item: str, words: frozenset[str]) -> list[str]:
-        """The items with facts about an item; of very many, those whose property the question names or that is frequent."""
+        """The items with facts about an item; of very many, the items with a property that is in the question or frequent."""
         subjects = self._search(errand, "about", item, self._client.subjects)
         if MANY not in subjects:
             return subjects

@@ -16,7 +16,7 @@ _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 
 
 class Word(NamedTuple):
-    """A word, `text[start:end]`; `form` is folded, `first` of its segment, `joined`: only blanks stand between it and the word before."""
+    """A word, `text[start:end]`; `form` is folded, `first` of its segment, `joined` to the word before by blanks alone."""
 
     start: int
     end: int

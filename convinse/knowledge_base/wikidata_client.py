@@ -47,7 +47,7 @@ class _Redirection(msgspec.Struct):
 class FetchedEntity(DumpedEntity):
     """An entity document as `wbgetentities` answers it."""
 
-    type: str = "item"  # a missing one has none
+    type: str = "item"  # absent in missing entities
     lastrevid: int = 0
     modified: str = ""
     missing: Any = None

@@ -112,7 +112,7 @@ class TimeWords:
         return Boundary.START if words & (self.starting | self.since) else Boundary.ANY
 
     def asks_about_present(self, question: str) -> bool:
-        """Return True if a question begins as one about the present does ("is", "does")."""
+        """Return True if a question begins like a question about the present ("is", "does")."""
         return not self.present.isdisjoint(fold(question).split()[:1])
 
     def asks_about_past(self, question: str) -> bool:

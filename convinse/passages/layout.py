@@ -46,7 +46,7 @@ ARRAYS = {
     "segment_start": "<i8", "document": "<u4", "id_start": "<u8", "ids": "u1", "group_first": "<u8", "group_start": "<u8",
     "lines": "u1",
 }  # fmt: skip
-ENGINE_K1, ENGINE_B = 1.2, 0.75  # of the search for candidates, whatever the parameters are
+ENGINE_K1, ENGINE_B = 1.2, 0.75  # of the search for candidates, with any parameters
 TEXT_BITS, MOST_IN_TEXT, MOST_IN_TITLE = 5, 31, 7
 
 

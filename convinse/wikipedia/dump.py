@@ -38,7 +38,7 @@ from .stored_vectors import PLACES, StoredVectors
 LOGGER = logging.getLogger(__name__)
 _SQLITE = b"SQLite format 3\x00"
 _TOGETHER = 1 << 12  # evidences that are written and embedded together
-_TABLES = 64  # that stay in memory: several turns ask for those of one page
+_TABLES = 64  # in memory: several turns ask about the tables of a page
 
 
 class WikipediaDump:

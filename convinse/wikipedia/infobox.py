@@ -21,7 +21,7 @@ def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
 
     A row of header cells names the columns of the rows below it: `Title, Career, Years is 1990, Team is Arsenal`.
     """
-    group = parent = ""  # the sub-header, and the attribute that bulleted ones belong to
+    group = parent = ""  # the sub-header, and the attribute above bulleted attributes
     columns: list[str] = []
     below_header = any_attribute = False
     named = element.node.css_first("caption") is not None

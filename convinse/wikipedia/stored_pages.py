@@ -186,7 +186,7 @@ def make_words(connection: sqlite3.Connection) -> bool:
     try:
         connection.execute(_WORDS)
     except sqlite3.OperationalError as error:
-        if "no such module" not in str(error):  # such as a full disk
+        if "no such module" not in str(error):  # but a full disk, for example
             raise
         LOGGER.warning(
             "this SQLite has no full-text search (FTS5): the evidences of this dump are not found by their words"

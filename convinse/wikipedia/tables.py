@@ -1,4 +1,4 @@
-"""Turns tables into one snippet a data row: spans are expanded, header rows name the cells."""
+"""Turns tables into snippets, one for each data row: spans are expanded, header rows name the cells."""
 
 from __future__ import annotations
 
