@@ -204,8 +204,8 @@ class Chat:
 
     def _open(self, _: str) -> None:
         """The passage of the last answer among those around it in its file."""
+        from ..documents.cited_passages import surroundings
         from ..documents.index import DocumentIndex
-        from ..documents.surroundings import surroundings
 
         turns = self._answered
         answers, index = turns[-1]["pred_answers"] if turns else [], self._pipeline.resources.wikipedia

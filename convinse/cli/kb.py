@@ -78,7 +78,7 @@ def _kb_update(options: argparse.Namespace) -> int:
 
 def _kb_grow(options: argparse.Namespace) -> int:
     from ..config import SNAPSHOT, resolve
-    from ..knowledge_base.growing import grow
+    from ..knowledge_base.grow import grow
     from ..knowledge_base.index import KnowledgeBase
     from ..resources import Resources
 

@@ -1,4 +1,4 @@
-"""A document's HTML into evidences: passages by headings, rows of tables, pairs of names and values."""
+"""Turns a document's HTML into evidences: passages below headings, rows of tables, pairs of names and values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ..records.evidence import Citation, Entity, Evidence
+from ..records.evidence import Citation, Entity, Evidence, Mention
 from ..support.limits import MOST_PAGE_TEXT
 from ..wikipedia.document import PageElement, cut_deep, is_infobox, parse_html
 from ..wikipedia.flatten import BLOCKS, flatten
 from ..wikipedia.infobox import attributes
-from ..wikipedia.page import Page, page_evidences, sentence_places
+from ..wikipedia.page import Page, name_in, page_evidences, sentence_places
 from ..wikipedia.snippets import Link, Part, Snippet
 from ..wikipedia.tables import rows
 from .readers import ReadDocument
@@ -25,49 +25,44 @@ LOGGER = logging.getLogger(__name__)
 FORMAT = 1  # raised when the same file gives other evidences
 _FIRST_ID = 1 << 40  # beyond the ids of Wikidata
 _LONGEST = 400  # characters of an evidence
-_PASSAGE = 300  # characters from which a paragraph goes on in another passage
+_PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _LONGEST_LEAD = 120  # characters of a title and a heading before an evidence
-_LONGEST_NAME = 60  # characters of what a row of a table is about
+_LONGEST_NAME = 60  # characters of the subject of a row
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = ", ".join(sorted(BLOCKS))
 _LEFT_OUT = frozenset("nav head form select".split())
 
 
 class NamedThing(NamedTuple):
-    """What a document has a name for: itself, a section, what a row of a table is about."""
+    """An item with names in a document: the document, a section, or the subject of a row."""
 
     entity: Entity
     names: tuple[str, ...]
 
 
 class DocumentEvidences(NamedTuple):
-    """The evidences of a document, and the names in it; the first is its own."""
+    """The evidences of a document, and the things that it names, itself first."""
 
     evidences: list[Evidence]
     named: list[NamedThing]
 
 
 def item_id(*path: str) -> str:
-    """The id of what is at a path: a document, a section of it, a name in it."""
+    """Return the id of a document, a section of it or a name in it, by its path."""
     digest = hashlib.blake2b("\0".join(path).encode("utf-8", "surrogatepass"), digest_size=5).digest()
     return f"Q{int.from_bytes(digest, 'big') + _FIRST_ID}"
 
 
 def title_of(name: str, document: ReadDocument) -> str:
-    """The title of a document: its own, else the heading that it begins with, or the name of its file."""
+    """Return the title of a document: from its metadata, its first heading or the name of its file."""
     stem = PurePosixPath(name).stem
     first = None if document.title else LexborHTMLParser(document.html).css_first("h1, h2, h3, p, li, td")
-    own = first.text() if first is not None and first.tag == "h1" else document.title
-    return " ".join(own.split())[:_LONGEST_LEAD] or stem.replace("_", " ").replace("-", " ").strip() or name
+    title = first.text() if first is not None and first.tag == "h1" else document.title
+    return " ".join(title.split())[:_LONGEST_LEAD] or stem.replace("_", " ").replace("-", " ").strip() or name
 
 
 def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
-    """The evidences of a document.
-
-    Args:
-        name: the file's, which citations give.
-        document: what was read of it.
-    """
+    """Return the evidences of a document; citations have the `name` of its file."""
     document = document._replace(html=cut_deep(document.html))
     cutting = _Cutting(title_of(name, document))
     size = 0
@@ -80,7 +75,8 @@ def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
     item: Entity = {"id": item_id(name), "label": cutting.title}
     path = PurePosixPath(name)
     things = {item["id"]: NamedThing(item, (cutting.title, path.stem, path.name))}
-    subjects = {link.target: _subject(name, link) for placed in cutting.pieces for link in placed.snippet.links}
+    targets = (link.target for placed in cutting.pieces for link in placed.snippet.links)
+    subjects = {target: Entity(id=item_id(name, "row", target), label=target) for target in targets}
     snippets = tuple(placed.snippet for placed in cutting.pieces)
     evidences = page_evidences(Page(cutting.title, snippets), item, subjects)
     for evidence, placed in zip(evidences, cutting.pieces, strict=True):
@@ -90,13 +86,7 @@ def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
     return DocumentEvidences(evidences, list(things.values()))
 
 
-def _subject(name: str, link: Link) -> Entity:
-    return {"id": item_id(name, "row", link.target), "label": link.target}
-
-
 class _Placed(NamedTuple):
-    """A snippet, the headings above it, and where it stands."""
-
     snippet: Snippet
     headings: tuple[str, ...]
     line: int
@@ -104,7 +94,7 @@ class _Placed(NamedTuple):
 
 
 def _place(evidence: Evidence, name: str, placed: _Placed, things: dict[str, NamedThing]) -> None:
-    """Say where an evidence stands, and that its section is named at its beginning."""
+    """Add the citation to an evidence, and the mention of its section at its beginning."""
     place: Citation = {"file": name, "headings": list(placed.headings)}
     if placed.line:
         place["line"] = placed.line
@@ -118,18 +108,18 @@ def _place(evidence: Evidence, name: str, placed: _Placed, things: dict[str, Nam
     things.setdefault(section["id"], NamedThing(section, (heading,)))
     start = evidence["mentions"][0]["end"] + 2 if evidence["mentions"] else 0
     if evidence["evidence_text"].startswith(heading, start):
-        inside = [own for own in evidence["mentions"][1:] if own["start"] >= start + len(heading)]
-        named = {"start": start, "end": start + len(heading), "id": section["id"]}
-        evidence["mentions"] = [evidence["mentions"][0], named, *inside]  # type: ignore[list-item]
+        behind = [mention for mention in evidence["mentions"][1:] if mention["start"] >= start + len(heading)]
+        named = Mention(start=start, end=start + len(heading), id=section["id"])
+        evidence["mentions"] = [evidence["mentions"][0], named, *behind]
         evidence["wikidata_entities"].insert(1, section)
         evidence["disambiguations"].insert(1, [heading, section["id"]])
 
 
 class _Cutting:
-    """Cuts a document into snippets, each behind the title and the heading above it."""
+    """Cuts a document into snippets that begin with the title and the heading above."""
 
     def __init__(self, title: str) -> None:
-        self.title = title.split(" (")[0] if title.endswith(")") and " (" in title.strip("(") else title
+        self.title = name_in(title)
         self.pieces: list[_Placed] = []
         self._headings: list[tuple[int, str]] = []  # level and text
         self._line = self._page = 0
@@ -141,7 +131,7 @@ class _Cutting:
         return ", ".join(dict.fromkeys(part for part in (self.title, heading) if part)) + ", "
 
     def walk(self, node: LexborNode) -> Iterator[_Placed]:
-        """What stands below a node, in reading order; words beside blocks are paragraphs of their own."""
+        """The snippets below a node, in reading order; words beside blocks are paragraphs."""
         beside: list[str] = []
         for child in node.iter(include_text=True):
             tag = str(child.tag)
@@ -154,7 +144,10 @@ class _Cutting:
             self._line = int((placed is not None and placed.attributes.get("data-line")) or self._line)
             self._page = int(child.attributes.get("data-page") or self._page)
             if tag in _HEADINGS:
-                self._enter(int(tag[1]), flatten(child, "text").text[:_LONGEST_LEAD])
+                level, heading = int(tag[1]), flatten(child, "text").text[:_LONGEST_LEAD]
+                self._headings = [above for above in self._headings if above[0] < level]
+                if heading and heading != self.title:
+                    self._headings.append((level, heading))
             elif tag == "table":
                 yield from self._table(child)
             elif tag == "dl":
@@ -165,16 +158,11 @@ class _Cutting:
                 yield from self.walk(child)
         yield from self._paragraph(" ".join("".join(beside).split()))
 
-    def _enter(self, level: int, heading: str) -> None:
-        self._headings = [own for own in self._headings if own[0] < level]
-        if heading and heading != self.title:
-            self._headings.append((level, heading))
-
     def _placed(self, snippet: Snippet) -> _Placed:
         return _Placed(snippet, tuple(heading for _, heading in self._headings), self._line, self._page)
 
     def _paragraph(self, text: str) -> Iterator[_Placed]:
-        """The sentences of a paragraph, as many together as a passage has room for."""
+        """The sentences of a paragraph, joined into passages."""
         lead, passage = self._lead, ""
         most = _LONGEST - len(lead)
         for start, end in sentence_places(text):
@@ -195,14 +183,17 @@ class _Cutting:
         else:
             snippets = list(rows(PageElement("table", node, section), self.title, _LONGEST, next(self._tables)))
             lines = [int(row.attributes.get("data-line") or 0) for row in node.css("tr") if row.css_first("td")]
-            number = max((own.row.number for own in snippets if own.row is not None), default=-1) + 1
-            for snippet in snippets:  # headers stand before the rows of data
-                line = (
-                    lines[len(lines) - number + snippet.row.number]
-                    if snippet.row is not None and len(lines) >= number
-                    else 0
-                )
-                yield self._placed(_named(snippet))._replace(line=line or self._line)
+            number = max((snippet.row.number for snippet in snippets if snippet.row is not None), default=-1) + 1
+            headers = len(lines) - number  # before the rows of data
+            for snippet in snippets:
+                line = lines[headers + snippet.row.number] if snippet.row is not None and headers >= 0 else 0
+                links: tuple[Link, ...] = ()  # on the subject of the row: its first cell of words
+                for part in snippet.parts:
+                    text = snippet.text[part.start : part.end]
+                    if any(map(str.isalpha, text)) and len(text) <= _LONGEST_NAME:
+                        links = (Link(part.start, part.end, text),)
+                        break
+                yield self._placed(snippet._replace(links=links))._replace(line=line or self._line)
 
     def _definitions(self, node: LexborNode) -> Iterator[_Placed]:
         term = ""
@@ -218,7 +209,7 @@ class _Cutting:
 
 
 def _pieces(text: str, most: int) -> Iterator[str]:
-    """A text in pieces of at most so many characters, cut at blanks where there are any."""
+    """A text in pieces of at most `most` characters, cut at blanks if possible."""
     while len(text) > most:
         cut = text.rfind(" ", most // 2, most)
         cut = cut if cut > 0 else most
@@ -226,12 +217,3 @@ def _pieces(text: str, most: int) -> Iterator[str]:
         text = text[cut:].strip()
     if text:
         yield text
-
-
-def _named(snippet: Snippet) -> Snippet:
-    """A row with the name of what it is about: its first cell of words."""
-    for part in snippet.parts:
-        text = snippet.text[part.start : part.end]
-        if any(map(str.isalpha, text)) and len(text) <= _LONGEST_NAME:
-            return snippet._replace(links=(Link(part.start, part.end, text),))
-    return snippet._replace(links=())

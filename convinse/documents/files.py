@@ -1,4 +1,4 @@
-"""The files below some paths: those that can be read, and why the others are left out."""
+"""Finds the files below paths that can be read, and counts the others by the reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IGNORE_FILES = (".gitignore", ".ignore")
 
 
 class FoundFile(NamedTuple):
-    """A file to read; `name` is its path from the folder that was given, with that folder's name in front."""
+    """A file to read; `name` is its path from the requested folder, with the name of that folder."""
 
     path: Path
     name: str
@@ -27,26 +27,26 @@ class FoundFile(NamedTuple):
 
 
 class FoundFiles(NamedTuple):
-    """The files to read, sorted by name, and how many others there are for each reason."""
+    """The files to read, sorted by name, and the numbers of other files by the reason to leave them out."""
 
     files: list[FoundFile]
     left_out: Counter[str]
 
 
 def find_files(paths: Sequence[Path]) -> FoundFiles:
-    """The files at and below paths. Links to folders are not followed; what `.gitignore` and `.ignore` name is left out.
+    """Return the files at and below paths, without links to folders and the files in `.gitignore` and `.ignore`.
 
     Raises:
-        DataError: a path does not exist, or there are too many files.
+        DataError: a path does not exist, or has too many files.
     """
     files: dict[str, FoundFile] = {}
     left_out: Counter[str] = Counter()
-    for given in paths:
-        whole = given.expanduser().resolve()
+    for requested in paths:
+        whole = requested.expanduser().resolve()
         try:
             whole.stat()
         except OSError as error:
-            raise unreadable(given, error) from None
+            raise unreadable(requested, error) from None
         for path in [whole] if whole.is_file() else _below(whole, left_out):
             name = path.relative_to(whole.parent).as_posix()
             if reason := _reason_against(path):
@@ -57,7 +57,7 @@ def find_files(paths: Sequence[Path]) -> FoundFiles:
                 state = path.stat()
                 files[name] = FoundFile(path, name, state.st_size, state.st_mtime_ns)
             if len(files) > MOST_DOCUMENTS:
-                raise DataError(f"{given}: more than {MOST_DOCUMENTS:,} files; name a folder below it")
+                raise DataError(f"{requested}: more than {MOST_DOCUMENTS:,} files; name a folder below it")
     return FoundFiles([files[name] for name in sorted(files)], left_out)
 
 
@@ -80,7 +80,11 @@ def _below(folder: Path, left_out: Counter[str]) -> Iterator[Path]:
 
     for place, folders, names in os.walk(folder, onerror=note):
         here = Path(place)
-        specs = [*ignoring.get(here.parent, []), *_ignored_here(here, names)]
+        specs = list(ignoring.get(here.parent, ()))
+        for name in _IGNORE_FILES:
+            if name in names:
+                lines = (here / name).read_text("utf-8", "replace").splitlines()
+                specs.append((here, GitIgnoreSpec.from_lines(lines)))
         ignoring[here] = specs
         for name in list(folders):
             if name.startswith(".") or (here / name).is_symlink() or _is_ignored(here / name, specs, "/"):
@@ -92,13 +96,6 @@ def _below(folder: Path, left_out: Counter[str]) -> Iterator[Path]:
                 left_out["that are hidden or ignored"] += 1
             else:
                 yield here / name
-
-
-def _ignored_here(folder: Path, names: Iterable[str]) -> Iterator[tuple[Path, GitIgnoreSpec]]:
-    for name in _IGNORE_FILES:
-        if name in names:
-            lines = (folder / name).read_text("utf-8", "replace").splitlines()
-            yield folder, GitIgnoreSpec.from_lines(lines)
 
 
 def _is_ignored(path: Path, specs: Iterable[tuple[Path, GitIgnoreSpec]], end: str = "") -> bool:

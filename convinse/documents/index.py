@@ -1,4 +1,4 @@
-"""The index of documents: one SQLite file, a Wikipedia dump with names, which is changed in place in one transaction."""
+"""The index of documents: an SQLite file like a Wikipedia dump, with names, which is updated in place in one transaction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from ..wikipedia.stored_pages import (
     LAYOUT,
     SCHEMA,
     Embedding,
-    PackedPage,
     changing,
     make_words,
     pack,
@@ -52,10 +51,10 @@ RANKER = "snapshot:documents"  # of answers
 
 
 class DocumentIndex(WikipediaDump):
-    """The evidences of documents by item, as those of a dump, and their names.
+    """The evidences of documents by item, and the names in the documents.
 
     Args:
-        folder: of `update`.
+        folder: of the index, see `update`.
 
     Raises:
         IndexFileError: it is missing, damaged or of another format.
@@ -72,17 +71,14 @@ class DocumentIndex(WikipediaDump):
         """The names of the documents."""
         with _reading(self.path.parent):
             rows = self._connection.execute("SELECT item, names FROM named ORDER BY page, rowid").fetchall()
-        return DocumentNames((_read_thing(*row) for row in rows), self.build_id)
+        named = ((item, msgspec.json.decode(names, type=list[str])) for item, names in rows)
+        things = (NamedThing({"id": item, "label": names[0]}, tuple(names)) for item, names in named)
+        return DocumentNames(things, self.build_id)
 
     def files(self) -> list[tuple[str, str]]:
-        """The names of all files, each with why it could not be read, or an empty string."""
+        """Return the names of all files, each with its fault; an empty string for a file that was read."""
         with _reading(self.path.parent):
             return list(self._connection.execute("SELECT name, fault FROM file ORDER BY name"))
-
-
-def _read_thing(item: str, names: str) -> NamedThing:
-    label, *aliases = msgspec.json.decode(names, type=list[str])
-    return NamedThing({"id": item, "label": label}, (label, *aliases))
 
 
 @contextmanager
@@ -94,7 +90,7 @@ def _reading(folder: Path) -> Iterator[None]:
 
 
 class Updated(NamedTuple):
-    """What a change of an index did: files by what became of them, and why others were left out."""
+    """The counts of an update: files by their change, faults, and reasons to leave files out."""
 
     added: int
     changed: int
@@ -106,28 +102,34 @@ class Updated(NamedTuple):
 
 
 def settings_over(folder: Path) -> dict[str, Any]:
-    """The settings of a configuration that asks about an index alone."""
-    no_others = {"kb_path": NO_KB, "clocq_use_api": False, "ers_on_the_fly": False, "ers_passage_index": None}
-    return {**no_others, "ers_wikipedia_dump": str(folder), "ha_ranker": RANKER}
+    """Return the settings of a configuration that answers from an index alone."""
+    return {
+        "kb_path": NO_KB,
+        "clocq_use_api": False,
+        "ers_on_the_fly": False,
+        "ers_passage_index": None,
+        "ers_wikipedia_dump": str(folder),
+        "ha_ranker": RANKER,
+    }
 
 
 def update(
     folder: Path, paths: Sequence[Path], embedding: Embedding | None, quiet: bool = True, strict: bool = False
 ) -> Updated:
-    """Let an index hold the files at and below paths: what is new or changed is read, what is gone is removed.
+    """Update an index to the files at and below paths: new and changed files are read, missing files are removed.
 
-    The change is one transaction: a reader sees the old state or the new one, whatever happens meanwhile. The same files give the
-    same answers, however often and in whatever order they came.
+    The update is one transaction: a reader sees the old state or the new one. The same files give the same answers after any
+    sequence of updates.
 
     Args:
-        folder: of the index; it is made where there is none.
+        folder: of the index; it is made if it does not exist.
         paths: files and folders.
-        embedding: makes the vectors by which evidences are found; another one than before reads all files again.
+        embedding: makes vectors of evidences; all files are read again if it is another model than before.
         quiet: show no progress.
         strict: a file that cannot be read is an error, and nothing changes.
 
     Raises:
-        DataError: a path does not exist, or nothing in it can be read.
+        DataError: a path does not exist, or none of its files can be read.
         OutputError: the index cannot be written, or another process is changing it.
     """
     files, left_out = find_files(paths)
@@ -141,18 +143,13 @@ def update(
         if strict and done.faults:
             raise DataError("; ".join(f"{name}: {fault}" for name, fault in done.faults.items()))
         if not done.counts["pages"]:
+            reasons = [f"{name} {fault}" for name, fault in list(done.faults.items())[:3]]
+            reasons += [f"{number} {reason}" for reason, number in left_out.items()]
+            shown = f" ({'; '.join(reasons)})" if reasons else ""
             raise DataError(
-                f"{', '.join(map(str, paths))}: no file can be read{_told(done.faults, left_out)}; name files of text, such as .txt, .md, .html or .csv"
+                f"{', '.join(map(str, paths))}: no file can be read{shown}; name files of text, such as .txt, .md, .html or .csv"
             )
     return done._replace(left_out=left_out)
-
-
-def _told(faults: dict[str, str], left_out: Counter[str]) -> str:
-    reasons = [
-        *(f"{name} {fault}" for name, fault in list(faults.items())[:3]),
-        *(f"{n} {why}" for why, n in left_out.items()),
-    ]
-    return f" ({'; '.join(reasons)})" if reasons else ""
 
 
 class _File(NamedTuple):
@@ -160,7 +157,6 @@ class _File(NamedTuple):
     size: int
     modified: int
     sha256: str
-    fault: str
 
 
 class _New(NamedTuple):
@@ -170,41 +166,32 @@ class _New(NamedTuple):
     named: list[NamedThing]
 
 
-def _packed(item: str, evidences: list[Evidence]) -> PackedPage:
-    return pack(item, evidences)._replace(row=int(item[1:]))  # whatever came before it
-
-
 class _Change:
-    """One change of an index, in the transaction of a connection."""
-
     def __init__(self, connection: sqlite3.Connection, embedding: Embedding | None, advance: Advance) -> None:
         self._connection, self._embedding, self._advance = connection, embedding, advance
         self._new: list[_New] = []
         self._faults: dict[str, str] = {}
-        self._begin()
-        rows = connection.execute("SELECT name, page, size, modified, sha256, fault FROM file")
-        self._known = {name: _File(*rest) for name, *rest in rows}
+        self._make_tables()
+        rows = connection.execute("SELECT name, page, size, modified, sha256 FROM file")
+        self._stored = {name: _File(*rest) for name, *rest in rows}
 
-    def _begin(self) -> None:
-        """Make the tables; what another version or another model wrote is left out."""
-        written = f"{FORMAT} {LAYOUT} {'' if self._embedding is None else self._embedding.name}"
-        tables = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if "meta" in tables and (written,) in self._connection.execute(
-            "SELECT value FROM meta WHERE key = 'documents'"
-        ):
+    def _make_tables(self) -> None:
+        execute = self._connection.execute
+        version = f"{FORMAT} {LAYOUT} {'' if self._embedding is None else self._embedding.name}"
+        tables = {row[0] for row in execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "meta" in tables and (version,) in execute("SELECT value FROM meta WHERE key = 'documents'"):
             return
-        for table in ("words", "meta", "page", "vectors", "file", "named"):
+        for table in ("words", "meta", "page", "vectors", "file", "named"):  # of another version or another model
             if table in tables:
-                self._connection.execute(f"DROP TABLE {table}")
+                execute(f"DROP TABLE {table}")
         for statement in (SCHEMA + _TABLES).split(";"):  # a script would end the transaction
-            self._connection.execute(statement)
+            execute(statement)
         make_words(self._connection)
-        self._connection.execute("INSERT INTO meta VALUES ('documents', ?)", (written,))
+        execute("INSERT INTO meta VALUES ('documents', ?)", (version,))
 
     def make(self, files: Sequence[FoundFile]) -> Updated:
-        """Read what is new or changed, and remove what is gone."""
         counted: Counter[str] = Counter()
-        for name in self._known.keys() - {file.name for file in files}:
+        for name in self._stored.keys() - {file.name for file in files}:
             self._remove(name)
             counted["removed"] += 1
         for file in files:
@@ -212,56 +199,54 @@ class _Change:
             self._advance()
         self._write()
         total, counts = 0, Counter({"pages": 0})
-        for digest, own in self._connection.execute("SELECT digest, counts FROM file WHERE digest != ''"):
+        for digest, of_file in self._connection.execute("SELECT digest, counts FROM file WHERE digest != ''"):
             total += int(digest, 16)
-            counts.update(msgspec.json.decode(own))
-        if self._connection.total_changes:  # else a running server need not read the same again
+            counts.update(msgspec.json.decode(of_file))
+        self._faults.update(self._connection.execute("SELECT name, fault FROM file WHERE fault != ''"))
+        if self._connection.total_changes:  # without changes a running server need not open it again
             write_meta(self._connection, total, "" if self._embedding is None else self._embedding.name, counts)
         return Updated(
             added=counted["added"],
             changed=counted["changed"],
             removed=counted["removed"],
             unchanged=counted["unchanged"],
-            faults=self._faults,
+            faults=dict(sorted(self._faults.items())),
             left_out=Counter(),
             counts=counts,
         )
 
     def _take(self, file: FoundFile) -> str:
-        known = self._known.get(file.name)
-        if known is not None and (known.size, known.modified) == (file.size, file.modified):
-            self._note_fault(file.name, known.fault)
+        stored = self._stored.get(file.name)
+        if stored is not None and (stored.size, stored.modified) == (file.size, file.modified):
             return "unchanged"
         try:
             data = file.path.read_bytes()
             digest = hashlib.sha256(data).hexdigest()
-            if known is not None and known.sha256 == digest:
+            if stored is not None and stored.sha256 == digest:
                 self._connection.execute("UPDATE file SET modified = ? WHERE name = ?", (file.modified, file.name))
-                self._note_fault(file.name, known.fault)
                 return "unchanged"
             evidences, named = document_evidences(file.name, read_document(file.name, data))
         except (DataError, DependencyError, OSError) as error:
             self._remove(file.name)
-            self._note_fault(file.name, one_line(error))
-            if isinstance(error, DataError):  # else it may be read the next time
+            if isinstance(error, DataError):
                 self._insert(file, 0, digest, "", "{}", one_line(error))
+            else:  # not stored: the next update reads the file again
+                self._faults[file.name] = one_line(error)
             return "faulty"
         self._new.append(_New(file, digest, evidences, named))
-        if sum(len(own.evidences) for own in self._new) >= _TOGETHER:
+        if sum(len(new.evidences) for new in self._new) >= _TOGETHER:
             self._write()
-        return "added" if known is None else "changed"
-
-    def _note_fault(self, name: str, fault: str) -> None:
-        if fault:
-            self._faults[name] = fault
+        return "added" if stored is None else "changed"
 
     def _write(self) -> None:
-        """Write the documents that were read, their evidences embedded together."""
-        if not self._new:
-            return
-        pages = [_packed(item_id(file.name), evidences) for file, _, evidences, _ in self._new]
-        for own in self._new:
-            self._remove(own.file.name)
+        """Write the new documents, their evidences embedded together."""
+        pages = []
+        for file, _, evidences, _ in self._new:
+            self._remove(file.name)
+            item = item_id(file.name)
+            pages.append(
+                pack(item, evidences)._replace(row=int(item[1:]))
+            )  # the same row after any sequence of updates
         put_pages(self._connection, pages, self._embedding)
         for (file, digest, _, named), page in zip(self._new, pages, strict=True):
             things = (
@@ -277,10 +262,10 @@ class _Change:
         self._connection.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
 
     def _remove(self, name: str) -> None:
-        known = self._known.pop(name, None)
-        if known is None:
+        stored = self._stored.pop(name, None)
+        if stored is None:
             return
-        if known.page:
+        if stored.page:
             remove_page(self._connection, item_id(name))
-            self._connection.execute("DELETE FROM named WHERE page = ?", (known.page,))
+            self._connection.execute("DELETE FROM named WHERE page = ?", (stored.page,))
         self._connection.execute("DELETE FROM file WHERE name = ?", (name,))

@@ -1,4 +1,4 @@
-"""The names of documents as a knowledge base without facts: what questions name is looked up in them."""
+"""The names in documents as a knowledge base without facts, in which questions are linked."""
 
 from __future__ import annotations
 
@@ -13,12 +13,7 @@ from .evidences import NamedThing
 
 
 class DocumentNames(KnowledgeBase):
-    """Titles, headings and what rows of tables are about, each an item; there are no facts, classes or properties.
-
-    Args:
-        named: things, in any order.
-        build_id: of the index that they are from.
-    """
+    """The documents, sections and subjects of rows as items, without facts, classes or properties."""
 
     has_facts = False
 
@@ -32,12 +27,12 @@ class DocumentNames(KnowledgeBase):
             self._texts[entity["id"]] = Text(label, "", "", aliases)
             for name in (*aliases, *other_forms(label), label):
                 self._forms[fold(name)][entity["id"]] = name == label
-        self.label = self._read_label  # type: ignore[assignment]
-        self.types = self._read_types  # type: ignore[assignment]
+        self.label = lambda entity_id: self.text(entity_id).label  # type: ignore[assignment]
+        self.types = lambda _: ()  # type: ignore[assignment]
 
     @property
     def has_changed(self) -> bool:
-        """See the base class; the names go with the index that they are from."""
+        """False: a changed index has new names."""
         return False
 
     @cached_property
@@ -53,38 +48,29 @@ class DocumentNames(KnowledgeBase):
         return self._texts.get(entity_id) or Text(entity_id, "", "", ())
 
     def has(self, entity_id: str) -> bool:
-        """Whether something has that id."""
+        """Return True if an item has this id."""
         return entity_id in self._texts
 
     def properties(self) -> Iterable[tuple[str, str, list[str]]]:
-        """None."""
-        return ()
-
-    def _read_label(self, entity_id: str) -> str:
-        return self.text(entity_id).label
-
-    def _read_types(self, entity_id: str) -> tuple[str, ...]:
+        """Return an empty tuple."""
         return ()
 
     def _place_of(self, number: int | None) -> int | None:
-        return None  # in the arrays of facts, which there are not
+        return None  # no facts
 
     def frequencies(self, entity_id: str) -> tuple[int, int]:
-        """One of what is known, as if it were the subject of one fact."""
+        """Return the frequencies of the subject of a single fact, or 0 for an unknown item."""
         return int(entity_id in self._texts), 0
 
     def candidates(self, form: str, limit: int = 50) -> list[Candidate]:
-        """The items whose folded name is `form`, those of labels before those of other names."""
-        owners = sorted(self._forms.get(form, {}).items(), key=lambda own: (not own[1], int(own[0][1:])))
+        """Return the items whose folded name is `form`, labels before other names."""
+        owners = sorted(self._forms.get(form, {}).items(), key=lambda owner: (not owner[1], int(owner[0][1:])))
         return [Candidate(item, self.label(item), is_label, 1) for item, is_label in owners[:limit]]
 
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
         """See the base class."""
-        items = self._words.search(words, edits)
-        return [
-            Candidate(item, self.label(item), False, 1)
-            for item in sorted(items, key=lambda item: int(item[1:]))[:limit]
-        ]
+        items = sorted(self._words.search(words, edits), key=lambda item: int(item[1:]))
+        return [Candidate(item, self.label(item), False, 1) for item in items[:limit]]
 
     def close(self) -> None:
         """Nothing is open."""

@@ -1,4 +1,4 @@
-"""Files of all kinds as HTML, which says where everything stands: `data-line`, `data-page`, headings and tables."""
+"""Reads files of all kinds into HTML with `data-line`, `data-page`, headings and tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import re
 import unicodedata
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from ..support.jsonlines import JSON_ERRORS
 from ..support.limits import LARGEST_CONFIG, LARGEST_UNPACKED, LONGEST_LINE
 from ..wikipedia.document import cut_deep
 
-_LONG_VALUE = 200  # characters of a value of a record that is prose
+_LONG_VALUE = 200  # characters; a longer value of a record is prose
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*\n", re.DOTALL)
 _LONGEST_TITLE = 80
 _DELIMITERS = ",;\t|"
@@ -32,7 +33,7 @@ _UNDERLINE = re.compile(r"(=+|-+|~+|\*+)\s*")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a]")
 _ROLE = re.compile(r":[a-z][\w:+.-]*:`([^`]*)`")
 _NUMBER = re.compile(r"[-+]?[$€£]?\d[\d.,:/ -]*%?")
-# letters that PDF files have as one sign, which models do not know
+# ligatures of PDF files, which models do not know
 _LIGATURES = {
     ord(letters): unicodedata.normalize("NFKC", letters) for letters in "\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06"
 }
@@ -46,10 +47,10 @@ class ReadDocument(NamedTuple):
 
 
 def read_document(name: str, data: bytes) -> ReadDocument:
-    """A document of a kind that `READERS` has, by the end of its name.
+    """Return a document of a kind in `READERS`, which the end of its name tells.
 
     Raises:
-        DataError: it cannot be read; one line that says why, without the name.
+        DataError: it cannot be read; the message gives the reason without the name.
         DependencyError: its kind needs a package that is not installed.
     """
     reader = READERS[PurePosixPath(name).suffix.lower()]
@@ -59,7 +60,7 @@ def read_document(name: str, data: bytes) -> ReadDocument:
         raise
     except ModuleNotFoundError as error:
         raise missing_extra(f"needs the package {error.name}", "files") from None
-    except Exception as error:  # whatever a library makes of a damaged file: one file never stops the others
+    except Exception as error:  # of a library: a damaged file never stops the others
         raise DataError(f"cannot be read ({one_line(error)[:200]})") from None
 
 
@@ -67,7 +68,7 @@ def read_document(name: str, data: bytes) -> ReadDocument:
 
 
 def decoded(data: bytes) -> str:
-    """The text of bytes: UTF-8, UTF-16 with its mark, else Windows-1252. Raises `DataError`: they are none, or a line is too long."""
+    """Return the text of bytes: UTF-8, UTF-16 with its mark, else Windows-1252. Raises `DataError` for no text or too long lines."""
     is_wide = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     try:
         text = data.decode("utf-16" if is_wide else "utf-8-sig")
@@ -85,13 +86,8 @@ def _text(data: bytes) -> ReadDocument:
     title = ""
     paragraphs = list(_paragraphs(decoded(data).splitlines()))
     for start, block in paragraphs:
-        if (
-            not parts
-            and len(paragraphs) > 1
-            and len(block) == 1
-            and len(block[0]) <= _LONGEST_TITLE
-            and block[0][-1] not in ".:,"
-        ):
+        is_first = not parts and len(paragraphs) > 1
+        if is_first and len(block) == 1 and len(block[0]) <= _LONGEST_TITLE and block[0][-1] not in ".:,":
             title = block[0]
             parts.append(f"<h1 data-line={start}>{html.escape(title)}</h1>")
         elif len(block) == 2 and _UNDERLINE.fullmatch(block[1]):
@@ -116,10 +112,14 @@ def _markdown(data: bytes) -> ReadDocument:
 
     text, before, title = decoded(data), "", ""
     front = _FRONT_MATTER.match(text)
-    if front and (fields := _front_matter(front[1])):
-        title = str(fields.pop("title", None) or "")
-        before = _pairs(fields)
-        text = "\n" * front[0].count("\n") + text[front.end() :]
+    if front and len(front[1]) <= LARGEST_CONFIG:
+        fields: Any = None
+        with suppress(ConfigError):  # text between two rules that is not YAML
+            fields = read_value(front[1], "front matter")
+        if fields and isinstance(fields, dict):
+            title = str(fields.pop("title", None) or "")
+            before = _pairs(fields)
+            text = "\n" * front[0].count("\n") + text[front.end() :]
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     tokens = parser.parse(text)
     for token in tokens:
@@ -128,22 +128,11 @@ def _markdown(data: bytes) -> ReadDocument:
     return ReadDocument(title, before + parser.renderer.render(tokens, parser.options, {}))
 
 
-def _front_matter(text: str) -> dict[str, Any] | None:
-    """The fields of what stands between two rules at the beginning; None: it is no YAML, and text like all else."""
-    if len(text) > LARGEST_CONFIG:
-        return None
-    try:
-        fields = read_value(text, "front matter")
-    except ConfigError:
-        return None
-    return fields if isinstance(fields, dict) else None
-
-
 def _restructured(data: bytes) -> ReadDocument:
     from docutils.core import publish_parts
 
     settings = {"raw_enabled": False, "file_insertion_enabled": False, "report_level": 5, "halt_level": 5}
-    text = _ROLE.sub(r"``\1``", decoded(data))  # those of Sphinx are not known here
+    text = _ROLE.sub(r"``\1``", decoded(data))  # docutils does not know the roles of Sphinx
     parts = publish_parts(text, writer="html5", settings_overrides={**settings, "initial_header_level": "2"})
     return ReadDocument(str(parts["title"]) and LexborHTMLParser(parts["title"]).text().strip(), parts["html_body"])
 
@@ -159,7 +148,7 @@ def _html(data: bytes) -> ReadDocument:
 
 
 def table(rows: Iterable[tuple[int, Sequence[str]]]) -> str:
-    """The rows of a table, each with its line (0: it has none); a first row of names alone is its header."""
+    """Return the HTML of rows with their lines (0: unknown); a first row of different words without numbers is the header."""
     lines: list[str] = []
     for line, row in rows:
         if not any(row):
@@ -181,10 +170,6 @@ def _separated(data: bytes) -> ReadDocument:
     return ReadDocument("", table((rows.line_num, [cell.strip() for cell in row]) for row in rows))
 
 
-def _json(data: bytes) -> ReadDocument:
-    return _records(msgspec.json.decode(decoded(data)))
-
-
 def _json_lines(data: bytes) -> ReadDocument:
     lines = {number: line for number, line in enumerate(decoded(data).splitlines(), 1) if line.strip()}
     try:
@@ -194,32 +179,31 @@ def _json_lines(data: bytes) -> ReadDocument:
 
 
 def _records(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
-    """Records of short values, on some lines, are rows of a table; a record with prose is a section."""
-    if isinstance(value, list) and value and all(isinstance(own, dict) for own in value):
-        flat = [dict(_flat(own)) for own in value]
-        if all(len(text) <= _LONG_VALUE for own in flat for text in own.values()):
-            names = list(dict.fromkeys(name for own in flat for name in own))
-            rows = ([own.get(name, "") for name in names] for own in flat)
-            return ReadDocument("", table([(0, names), *zip(lines or [0] * len(flat), rows, strict=True)]))
-        return ReadDocument("", "".join(map(_section, flat)))
-    return ReadDocument("", _pairs(value if isinstance(value, dict) else {"": value}))
-
-
-def _section(record: Mapping[str, str]) -> str:
-    heading = next((text for text in record.values() if 0 < len(text) <= _LONGEST_TITLE), "")
-    short = {name: text for name, text in record.items() if len(text) <= _LONG_VALUE}
-    prose = "".join(f"<p>{html.escape(text)}</p>" for text in record.values() if len(text) > _LONG_VALUE)
-    return f"<h2>{html.escape(heading)}</h2>{_pairs(short)}{prose}"
+    """Records of short values are rows of a table, at some lines; a record with prose is a section."""
+    if not (isinstance(value, list) and value and all(isinstance(record, dict) for record in value)):
+        return ReadDocument("", _pairs(value if isinstance(value, dict) else {"": value}))
+    records = [dict(_flat(record)) for record in value]
+    if all(len(text) <= _LONG_VALUE for record in records for text in record.values()):
+        names = list(dict.fromkeys(name for record in records for name in record))
+        rows = ([record.get(name, "") for name in names] for record in records)
+        return ReadDocument("", table([(0, names), *zip(lines or [0] * len(records), rows, strict=True)]))
+    sections = []
+    for record in records:
+        heading = next((text for text in record.values() if 0 < len(text) <= _LONGEST_TITLE), "")
+        short = {name: text for name, text in record.items() if len(text) <= _LONG_VALUE}
+        prose = "".join(f"<p>{html.escape(text)}</p>" for text in record.values() if len(text) > _LONG_VALUE)
+        sections.append(f"<h2>{html.escape(heading)}</h2>{_pairs(short)}{prose}")
+    return ReadDocument("", "".join(sections))
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """The names and texts of a value's parts; a list of texts is one text."""
     if isinstance(value, dict):
-        for key, own in value.items():
-            yield from _flat(own, f"{name} {key}".strip())
-    elif isinstance(value, list) and any(isinstance(own, dict | list) for own in value):
-        for number, own in enumerate(value, 1):
-            yield from _flat(own, f"{name} {number}".strip())
+        for key, part in value.items():
+            yield from _flat(part, f"{name} {key}".strip())
+    elif isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
+        for number, part in enumerate(value, 1):
+            yield from _flat(part, f"{name} {number}".strip())
     else:
         yield name, ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
@@ -233,7 +217,7 @@ def _pairs(fields: Mapping[str, Any]) -> str:
 
 
 def unpacked(data: bytes) -> zipfile.ZipFile:
-    """A zip file. Raises `DataError`: what it unpacks to is too large."""
+    """Open a zip file. Raises `DataError` if its unpacked content is too large."""
     packed = zipfile.ZipFile(io.BytesIO(data))
     if sum(part.file_size for part in packed.infolist()) > LARGEST_UNPACKED:
         raise DataError(f"unpacks to more than {LARGEST_UNPACKED // 10**6} MB")
@@ -243,7 +227,7 @@ def unpacked(data: bytes) -> zipfile.ZipFile:
 def _pdf(data: bytes) -> ReadDocument:
     from pypdf import PdfReader
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it says of damaged files it raises, too
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it raises what it logs of damaged files
     reader = PdfReader(io.BytesIO(data))
     if reader.is_encrypted and not reader.decrypt(""):
         raise DataError("needs a password")
@@ -284,14 +268,14 @@ def _sheets(data: bytes) -> ReadDocument:
     workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
     parts = []
     for sheet in workbook.worksheets:
-        rows = (list(map(_cell, row)) for row in sheet.iter_rows(values_only=True))
+        rows = (
+            [
+                "" if value is None else str(value).strip().removesuffix(" 00:00:00") for value in row
+            ]  # the time of a day
+            for row in sheet.iter_rows(values_only=True)
+        )
         parts.append(f"<h2>{html.escape(sheet.title)}</h2>{table(enumerate(rows, 1))}")
     return ReadDocument(workbook.properties.title or "", "".join(parts))
-
-
-def _cell(value: Any) -> str:
-    text = "" if value is None else str(value).strip()
-    return text.removesuffix(" 00:00:00")  # of a day
 
 
 def _slides(data: bytes) -> ReadDocument:
@@ -305,8 +289,8 @@ def _slides(data: bytes) -> ReadDocument:
                 parts.append(table((0, [cell.text.strip() for cell in row.cells]) for row in shape.table.rows))
             elif shape.has_text_frame:
                 tag = "h2" if shape == slide.shapes.title else "p"
-                texts = (html.escape(own.text) for own in shape.text_frame.paragraphs if own.text.strip())
-                parts += [f"<{tag} data-page={number}>{text}</{tag}>" for text in texts]
+                texts = (paragraph.text for paragraph in shape.text_frame.paragraphs)
+                parts += [f"<{tag} data-page={number}>{html.escape(text)}</{tag}>" for text in texts if text.strip()]
     return ReadDocument(presentation.core_properties.title or "", "".join(parts))
 
 
@@ -324,6 +308,6 @@ def _book(data: bytes) -> ReadDocument:
 
 READERS: dict[str, Callable[[bytes], ReadDocument]] = {
     ".txt": _text, ".md": _markdown, ".markdown": _markdown, ".rst": _restructured, ".html": _html, ".htm": _html, ".csv": _separated,
-    ".tsv": _separated, ".json": _json, ".jsonl": _json_lines, ".pdf": _pdf, ".docx": _word, ".xlsx": _sheets, ".pptx": _slides,
-    ".epub": _book,
+    ".tsv": _separated, ".json": lambda data: _records(msgspec.json.decode(decoded(data))), ".jsonl": _json_lines, ".pdf": _pdf,
+    ".docx": _word, ".xlsx": _sheets, ".pptx": _slides, ".epub": _book,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Questions that documents suggest: of what their tables and their pairs of names and values say."""
+"""Suggests questions about documents, from their tables and their pairs of names and values."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _QUESTIONS = 3  # of a document
 
 
 class Suggestion(NamedTuple):
-    """A document's title, and questions that can be asked of it."""
+    """The title of a document, and questions that it answers."""
 
     title: str
     questions: list[str]
 
 
 def suggested(index: DocumentIndex, most: int) -> list[Suggestion]:
-    """Questions about the first documents whose tables or values suggest some."""
+    """Return questions about the first `most` documents with tables or values."""
     suggestions: list[Suggestion] = []
     for item in index.items():
         if len(suggestions) == most:
@@ -33,19 +33,20 @@ def suggested(index: DocumentIndex, most: int) -> list[Suggestion]:
 
 
 def questions_about(evidences: Sequence[Evidence]) -> Iterator[str]:
-    """Questions that the rows and the values among some evidences answer."""
+    """Yield questions that the rows and the values among some evidences answer."""
     for evidence in evidences:
         row, attribute = evidence.get("row"), evidence.get("attribute")
         if row is not None and len(row["cells"]) > 1:
             subject, *cells = row["cells"]
-            thing, asked = subject["text"], cells[row.get("number", 0) % len(cells)]["header"]
+            thing, attribute_name = subject["text"], cells[row.get("number", 0) % len(cells)]["header"]
         elif attribute is not None and attribute["path"]:
-            thing, asked = evidence["evidence_text"].split(", ")[0], attribute["path"][-1]
+            thing, attribute_name = evidence["evidence_text"].split(", ")[0], attribute["path"][-1]
         else:
             continue
-        is_clause = {*asked.lower().split()[:1]} & english().words.common  # "what it does"
-        if _is_name(asked) and not is_clause and _is_name(thing) and any(map(str.isalpha, thing)):
-            yield f"What is the {asked[:1].lower() if asked[1:2].islower() else asked[:1]}{asked[1:]} of {thing}?"
+        is_clause = {*attribute_name.lower().split()[:1]} & english().words.common  # "what it does"
+        if _is_name(attribute_name) and not is_clause and _is_name(thing) and any(map(str.isalpha, thing)):
+            first = attribute_name[:1].lower() if attribute_name[1:2].islower() else attribute_name[:1]
+            yield f"What is the {first}{attribute_name[1:]} of {thing}?"
 
 
 def _is_name(text: str) -> bool:

@@ -133,7 +133,7 @@ class _Measuring:
         """How much of a name the question has, and the words that ask for it."""
         if label not in self._named:
             names = self._question.knowledge.properties
-            self._named[label] = names.asked(label, self._asking), names.asking(label, self._asking)
+            self._named[label] = names.coverage(label, self._asking), names.asking(label, self._asking)
         return self._named[label]
 
     @cached_property

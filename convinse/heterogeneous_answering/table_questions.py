@@ -65,7 +65,7 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
     measures = _measures(table, order, question)
     named = frozenset().union(*map(question.language.literals.names_of, order.noun)) if order.by else frozenset()
     is_measure = any(column.keywords & named for column in measures)
-    wanted = noun_keywords(map(question.language.literals.keyword, question.expected.words), question)
+    wanted = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
     thing = _thing_column(table, wanted if is_measure else nouns)
     if not measures or (thing is None and not is_measure):
         return None

@@ -1,4 +1,4 @@
-"""A knowledge base behind the CLOCQ HTTP API: the public server, or `convinse kb serve` anywhere."""
+"""A client of the CLOCQ HTTP API: of the public server, or of `convinse kb serve`."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class _SpaceAnswer(msgspec.Struct):
 
 
 class ClocqApi:
-    """The functions of the CLOCQ HTTP API that retrieval needs. No request is sent before the first of them is called.
+    """The functions of the CLOCQ HTTP API that retrieval needs. No request is sent before the first call.
 
     Args:
         host: address of the server, such as `https://clocq.mpi-inf.mpg.de/api` or `http://localhost`.
-        port: as in CLOCQ's own client, 443 stands for the bare `host`; any other is appended to it.
+        port: appended to `host`, except 443, as in CLOCQ's client.
 
     Raises:
-        ConfigError: `host` or `port` is none.
+        ConfigError: `host` or `port` is invalid.
     """
 
     def __init__(self, host: str, port: int | str) -> None:
@@ -56,10 +56,10 @@ class ClocqApi:
         self._web = WebSession(remedy=_REMEDY)
 
     def search_space(self, question: str, params: ClocqParams, p: int) -> tuple[list[SpaceFact], list[QuestionEntity]]:
-        """The facts of a question's search space, pruned at `p`, and its items; the server's padding is passed over.
+        """Return the facts of a question's search space, pruned at `p`, and its items, without the server's padding.
 
         Raises:
-            NetworkError: the server cannot be asked, refuses, or answers in another shape.
+            NetworkError: the server cannot be reached, refuses, or answers in another shape.
         """
         parameters = msgspec.to_builtins(params)
         parameters["p_setting"] = min(p, params.p_setting)
@@ -76,10 +76,10 @@ class ClocqApi:
                 entity = QuestionEntity(item=item, question_word=word, score=score, rank=rank)
                 entities.setdefault(item["id"], entity)
         question_entities = list(entities.values())
-        return of_items(facts.values(), question_entities), question_entities  # an answer does not tell for which item
+        return of_items(facts.values(), question_entities), question_entities
 
     def neighborhood(self, item_id: str, p: int) -> list[FactEntities]:
-        """The facts that an item occurs in, pruned at `p`. Raises `NetworkError` as `search_space` does."""
+        """Return the facts that an item occurs in, pruned at `p`. Raises `NetworkError` as `search_space` does."""
         facts = self._post("/neighborhood", list[_Fact | None], item=item_id, p=p,
                            include_labels=True, include_type=False)  # fmt: skip
         return list(_facts(facts))
@@ -110,7 +110,7 @@ def _address(host: str, port: int | str) -> str:
         parts = urlsplit(address)
         plain = not (parts.query or parts.fragment or parts.username)
         valid = plain and parts.hostname and parts.scheme in ("http", "https")
-        _ = parts.port  # raises where it is none
+        _ = parts.port  # raises ValueError if it is invalid
     except ValueError:
         valid = False
     if not valid:
@@ -119,7 +119,7 @@ def _address(host: str, port: int | str) -> str:
 
 
 def _facts(facts: Iterable[_Fact | None]) -> Iterator[FactEntities]:
-    """Facts without what stands for nothing: padding has no ids, and a qualifier needs both of its parts."""
+    # padding has no ids, and a qualifier needs both of its parts
     for fact in facts:
         entities = [None if item is None else _entity(item) for item in fact or ()]
         whole = [entity for entity in entities[:3] if entity is not None]
@@ -131,10 +131,9 @@ def _facts(facts: Iterable[_Fact | None]) -> Iterator[FactEntities]:
 
 
 def _entity(item: _LabelledItem | None) -> Entity | None:
-    """Id and label, None of padding; the public API puts the ids of dates and numbers in quotes."""
     if item is None or not item.id:
         return None
-    bare = item.id.strip('"')
+    bare = item.id.strip('"')  # the public API puts the ids of dates and numbers in quotes
     if bare != item.id and (is_date(bare) or is_number(bare)):
         return {"id": bare, "label": (item.label or bare).strip('"')}
     return {"id": item.id, "label": item.label or item.id}

@@ -1,8 +1,7 @@
-"""A Wikidata JSON dump into an index folder (see `layout`), streamed, in bounded memory.
+"""Builds an index folder (see `layout`) from a Wikidata JSON dump, streamed, in bounded memory.
 
-The dump is read once: processes parse blocks of lines into arrays, which are appended to files as they come. What must
-be sorted (the facts that an item occurs in as object, the names) is spread over buckets on disk, and each bucket is
-sorted in memory.
+The dump is read once: processes parse blocks of lines into arrays, which are appended to files as they come. The facts that
+an item occurs in as object and the names are spread over buckets on disk, and each bucket is sorted in memory.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from array import array
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,9 +23,10 @@ from ..language.text import fold
 from ..support.blocks import Block, cores, in_order, read_blocks
 from ..support.errors import DataError, OutputError
 from ..support.files import append_array, replacing, write_array
+from ..support.full_text import LOCKS
 from ..support.manifest import has_kind, measure, write_manifest
-from ..support.progress import Advance, progress
-from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, Statement, is_entity_line, line_faults, parse_line
+from ..support.progress import progress
+from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
     FORMAT,
@@ -40,7 +40,6 @@ from .layout import (
     RANKS,
     SEPARATOR,
     KnowledgeBaseManifest,
-    index_files,
 )
 from .names import form_hash, other_forms, write_names
 
@@ -48,13 +47,13 @@ LOGGER = logging.getLogger(__name__)
 BLOCK = 8 << 20  # bytes of lines that a process parses at once
 _BUCKET_SHIFT = 20  # items of a bucket of postings: 2 ** 20
 _FORM_BUCKET_SHIFT = 58  # the upper bits of a hash: 64 buckets of names
-_LITERAL_BYTES = 250  # of memory for one literal that is remembered
+_LITERAL_BYTES = 250  # of memory for a cached literal
 
 
 def build(
     dump: Path, output: Path, *, memory: int = 4 << 30, languages: Sequence[str] = ("en", "mul"), quiet: bool = True
 ) -> KnowledgeBaseManifest:
-    """Build the index of a dump; an older one at `output` is replaced when the new one is whole.
+    """Build the index of a dump; an older index at `output` is replaced when the new index is complete.
 
     Args:
         dump: a Wikidata JSON dump, plain or packed as `.gz`, `.bz2` or `.zst`.
@@ -65,43 +64,35 @@ def build(
 
     Raises:
         DataError: the dump cannot be read, holds no facts, or has too many bad lines.
-        OutputError: `output` cannot be written, or is something else than an index.
+        OutputError: `output` cannot be written, or is not an index.
     """
     if output.exists() and not has_kind(output, KIND):
         raise OutputError(f"{output}: exists and is no knowledge base; choose another folder, or remove it")
+    size = max(1, dump.stat().st_size >> 20) if dump.exists() else 1  # MB
+    faults = line_faults(dump)
     with replacing(output) as folder:
         folder.mkdir()
-        writer = KnowledgeBaseWriter(folder, dump, memory)
         with (
-            closing(writer),
-            progress(
-                f"reading {dump.name}", max(1, dump.stat().st_size >> 20) if dump.exists() else 1, "MB", quiet
-            ) as advance,
-            closing(_parts(dump, tuple(languages), advance)) as parts,
+            closing(KnowledgeBaseWriter(folder, dump, memory)) as writer,
+            progress(f"reading {dump.name}", size, "MB", quiet) as advance,
         ):
-            for part in parts:
-                writer.add(part)
+
+            def blocks() -> Iterator[Block]:
+                shown = 0
+                for block in read_blocks(dump, BLOCK):
+                    advance((block.position >> 20) - shown)
+                    shown = block.position >> 20
+                    yield block
+
+            arguments = (_parse_block, tuple(languages))
+            with closing(in_order(dump, blocks(), partial, arguments, cores(), "try again")) as parts:
+                for part in parts:
+                    faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
+                    writer.add(part)
+            faults.count(0, final=True)
         manifest = writer.finish(list(languages), quiet)
         write_manifest(folder, manifest)
     return manifest
-
-
-def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Generator[ParsedBlock, None, None]:
-    faults = line_faults(dump)
-    shown = 0
-
-    def blocks() -> Iterator[Block]:
-        nonlocal shown
-        for block in read_blocks(dump, BLOCK):
-            advance((block.position >> 20) - shown)
-            shown = block.position >> 20
-            yield block
-
-    with closing(in_order(dump, blocks(), partial, (_parse_block, languages), cores(), "try again")) as parts:
-        for part in parts:
-            faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
-            yield part
-    faults.count(0, final=True)
 
 
 def _parse_block(languages: tuple[str, ...], block: Block) -> ParsedBlock:
@@ -111,12 +102,10 @@ def _parse_block(languages: tuple[str, ...], block: Block) -> ParsedBlock:
             continue
         part.lines += 1
         try:
-            document = parse_line(line, languages, part.left_out)
+            if (document := parse_line(line, languages, part.left_out)) is not None:
+                part.add(document)
         except BadLineError as error:
             part.bad.append((number, str(error)))
-            continue
-        if document is not None:
-            part.add(document)
     return part
 
 
@@ -150,7 +139,15 @@ class ParsedBlock:
         item = int(document.id[1:])
         start = len(self.tokens)
         for statement in sorted(document.statements, key=lambda s: s.rank != RANKS.index("preferred")):
-            self._add_fact(item, statement)
+            place = len(self.tokens)
+            (prop, value), *qualifiers = statement.parts[: MOST_PAIRS + 1]
+            header = statement.rank << RANK_SHIFT | len(qualifiers) << PAIRS_SHIFT | int(prop[1:])
+            self.tokens.extend((item, header, self._token(value)))
+            seen = {item}
+            self._occurs(value, place, 0, seen)
+            for qualifier, qualifier_value in qualifiers:
+                self.tokens.extend((int(qualifier[1:]), self._token(qualifier_value)))
+                self._occurs(qualifier_value, place, 1, seen)
         fields = (document.label, document.description, document.title, *dict.fromkeys(document.aliases))
         text = SEPARATOR.join(part.replace(SEPARATOR, " ") for part in fields).encode()
         self.items.append(item)
@@ -164,17 +161,6 @@ class ParsedBlock:
             if form:
                 self.form_hash.append(form_hash(form))
                 self.form_item.append(owner)
-
-    def _add_fact(self, item: int, statement: Statement) -> None:
-        place = len(self.tokens)
-        (prop, value), *qualifiers = statement.parts[: MOST_PAIRS + 1]
-        header = statement.rank << RANK_SHIFT | len(qualifiers) << PAIRS_SHIFT | int(prop[1:])
-        self.tokens.extend((item, header, self._token(value)))
-        seen = {item}
-        self._occurs(value, place, 0, seen)
-        for qualifier, qualifier_value in qualifiers:
-            self.tokens.extend((int(qualifier[1:]), self._token(qualifier_value)))
-            self._occurs(qualifier_value, place, 1, seen)
 
     def _occurs(self, value: SnakValue, place: int, kind: int, seen: set[int]) -> None:
         if value.label is None:
@@ -205,12 +191,11 @@ class KnowledgeBaseWriter:
 
     def __init__(self, folder: Path, dump: Path, memory: int) -> None:
         self._folder, self._dump, self._memory = folder, dump, memory
-        self._raw = folder / ".raw"  # what is sorted at the end
+        self._raw = folder / ".raw"  # to be sorted at the end
         self._raw.mkdir()
         self._files: dict[Path, BinaryIO] = {}
         self._literals: dict[str, int] = {}
         self._literal_count = 0
-        self._literal_texts, self._literal_sizes = bytearray(), _uint32()  # of a block, those that are new
         self._token_count = 0
         self._properties: dict[str, dict[str, object]] = {}
         self._left_out = LeftOut()
@@ -230,29 +215,10 @@ class KnowledgeBaseWriter:
         self._append(self._folder / "text", part.texts)
         tokens = np.frombuffer(part.tokens, "<u4").copy()
         if part.literals:
-            self._literal_texts, self._literal_sizes = bytearray(), _uint32()
-            numbers = np.fromiter(map(self._literal, part.literals), "<u4", len(part.literals))
-            self._append(self._folder / "literals", self._literal_texts)
-            self._append(self._raw / "literal_size", self._literal_sizes)
+            numbers = self._number_literals(part.literals)
             literal = np.flatnonzero(tokens >= LITERAL)  # headers and subjects never reach it
             tokens[literal] = numbers[tokens[literal] - LITERAL] | LITERAL
         self._append(self._folder / "tokens", tokens.tobytes())
-        self._spread(part)
-        self._token_count += len(tokens)
-
-    def _literal(self, text: str) -> int:
-        number = self._literals.get(text)
-        if number is None:
-            if len(self._literals) * _LITERAL_BYTES > self._memory // 8:
-                self._literals.clear()
-            number = self._literals[text] = self._literal_count
-            data = text.encode()
-            self._literal_texts += data
-            self._literal_sizes.append(len(data))
-            self._literal_count += 1
-        return number
-
-    def _spread(self, part: ParsedBlock) -> None:
         inverse = np.frombuffer(part.inverse, "<u4").reshape(-1, 3)
         rows = np.empty(len(inverse), [("item", "<u4"), ("key", "<u8")])
         rows["item"] = inverse[:, 0]
@@ -263,6 +229,24 @@ class KnowledgeBaseWriter:
         forms["hash"] = np.frombuffer(part.form_hash, "<u8")
         forms["item"] = np.frombuffer(part.form_item, "<u4")
         self._bucket("forms", forms, forms["hash"] >> np.uint64(_FORM_BUCKET_SHIFT))
+        self._token_count += len(tokens)
+
+    def _number_literals(self, literals: Iterable[str]) -> np.ndarray:
+        texts, sizes, numbers = bytearray(), _uint32(), _uint32()
+        for text in literals:
+            number = self._literals.get(text)
+            if number is None:
+                if len(self._literals) * _LITERAL_BYTES > self._memory // 8:
+                    self._literals.clear()
+                number = self._literals[text] = self._literal_count
+                data = text.encode()
+                texts += data
+                sizes.append(len(data))
+                self._literal_count += 1
+            numbers.append(number)
+        self._append(self._folder / "literals", texts)
+        self._append(self._raw / "literal_size", sizes)
+        return np.frombuffer(numbers, "<u4")
 
     def _bucket(self, name: str, rows: np.ndarray, numbers: np.ndarray) -> None:
         order = np.argsort(numbers, kind="stable")
@@ -308,8 +292,8 @@ class KnowledgeBaseWriter:
         for path in sorted(self._raw.iterdir()):
             path.unlink()
         self._raw.rmdir()
-        names = [path.relative_to(self._folder).as_posix() for path in index_files(self._folder)]
-        files = measure(self._folder, names)
+        paths = [path for path in sorted(self._folder.rglob("*")) if path.is_file() and path.name not in LOCKS]
+        files = measure(self._folder, [path.relative_to(self._folder).as_posix() for path in paths])
         digest = hashlib.sha256(f"format {FORMAT} {languages}".encode())
         for name, entry in files.items():
             if not name.startswith(NAMES):  # the full-text engine names its files at random
@@ -320,8 +304,7 @@ class KnowledgeBaseWriter:
         )  # fmt: skip
 
     def _sort_items(self) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]]]:
-        """Write what is kept for every item, sorted; returns the items, their numbers of facts, and the places in
-        `tokens` that belong to documents which appear twice."""
+        """Write the arrays by item; return the items, their numbers of facts, and the pieces of `tokens` of repeated documents."""
         items = self._read_raw("items", "<u4")
         order = np.argsort(items, kind="stable")
         repeated = np.zeros(len(items), bool)
@@ -359,18 +342,18 @@ class KnowledgeBaseWriter:
             path.unlink()
 
     def _sort_postings(self, items: np.ndarray, skipped: Iterable[tuple[int, int]]) -> tuple[np.ndarray, bool]:
-        """Write `postings` and `inverse_start`; returns how many each item has, and whether places need 64 bits."""
+        """Write `postings` and `inverse_start`; return how many each item has, and whether places need 64 bits."""
         wide = self._token_count > 0xFFFFFFFF
         counts = np.zeros(len(items), "<u4")
         offset = np.uint64((1 << 63) - 1)
         with (self._folder / "postings").open("wb") as file:
             for rows in self._buckets("postings", [("item", "<u4"), ("key", "<u8")]):
                 place = np.searchsorted(items, rows["item"])
-                known = (place < len(items)) & (items[np.minimum(place, len(items) - 1)] == rows["item"])
+                is_item = (place < len(items)) & (items[np.minimum(place, len(items) - 1)] == rows["item"])
+                at = rows["key"] & offset
                 for start, end in skipped:
-                    where = rows["key"] & offset
-                    known &= ~((where >= start) & (where < end))
-                rows, place = rows[known], place[known]
+                    is_item &= ~((at >= start) & (at < end))
+                rows, place = rows[is_item], place[is_item]
                 order = np.lexsort((rows["key"], rows["item"]))
                 append_array(file, (rows["key"][order] & offset).astype("<u8" if wide else "<u4"))
                 counted, times = np.unique(place, return_counts=True)

@@ -1,7 +1,7 @@
 """The CLOCQ API over an embedded knowledge base: requests and their answers.
 
-Each path takes one JSON object and answers JSON. Unknown items get what CLOCQ gives: their id as label and alias, `"None"` as
-description, no facts, no types, frequencies of 0. A request that cannot be understood raises `DataError`.
+Each path takes one JSON object and answers JSON. As in CLOCQ, an unknown item has its id as label and alias, `"None"` as
+description, no facts, no types and frequencies of 0. An invalid request raises `DataError`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .index import FactEntities, KnowledgeBase
 
 LOGGER = logging.getLogger(__name__)
-_ENGINES = 16  # search spaces that stay ready, one for each set of parameters
+_ENGINES = 16  # search spaces in memory, one for each set of parameters
 _ID = re.compile(r"[QP][1-9][0-9]{0,17}")
 _INSTANCE_OF, _OCCUPATION = 31, 106  # the types of CLOCQ
 _MONTHS = 12
@@ -44,7 +44,7 @@ class ItemRequest(msgspec.Struct):
 
 
 class PairRequest(msgspec.Struct):
-    """A request about two of them."""
+    """A request about two items, properties or literals."""
 
     item1: str | None = None
     item2: str | None = None
@@ -59,7 +59,7 @@ class NeighborhoodRequest(ItemRequest):
 
 
 class QuestionRequest(msgspec.Struct):
-    """A request about a question. `parameters` come before the keys beside it."""
+    """A request about a question; a key of `parameters` overrides the same key beside it."""
 
     question: Annotated[str, msgspec.Meta(max_length=_LONGEST_QUESTION)]
     parameters: dict[str, Any] | None = None
@@ -72,7 +72,7 @@ class QuestionRequest(msgspec.Struct):
 
     @property
     def params(self) -> ClocqParams:
-        """The parameters with their defaults; `p` is another name of `p_setting`. Raises `DataError`."""
+        """The parameters with their defaults; `p` is an alias of `p_setting`. Raises `DataError`."""
         values = {key: value for key, value in (self.parameters or {}).items() if value is not None}
         k = values.pop("k", self.k)
         p = values.pop("p_setting", values.get("p"))
@@ -106,12 +106,7 @@ def _number_of_facts(p: Any) -> int:
 
 
 class ClocqService:
-    """The functions of the API, from checked requests to plain values; safe to call from several threads.
-
-    Args:
-        kb: the knowledge base.
-        embed: the model of relation linking; see `RelationLinker`.
-    """
+    """The functions of the API, from checked requests to plain values; safe to call from several threads."""
 
     def __init__(self, kb: KnowledgeBase, embed: Embedding | None = None) -> None:
         self._kb, self._embed = kb, embed
@@ -122,14 +117,31 @@ class ClocqService:
     def functions(self) -> dict[str, tuple[type[msgspec.Struct], Callable[[Any], Any]]]:
         """The shape of each path's request, and the function that answers it."""
         kb = self._kb
+
+        def search_space(request: QuestionRequest) -> dict[str, Any]:
+            facts, entities = self._engine(request.params).search(request.question)
+            return search_space_answer(self._facts([fact.fact for fact in facts], request), entities)
+
+        def entity_linking(request: QuestionRequest) -> dict[str, Any]:
+            entities = filter(is_named, self._engine(request.params).question_entities(request.question))
+            return linking_answer([(entity["item"], entity["question_word"]) for entity in entities])
+
+        def relation_linking(request: QuestionRequest) -> dict[str, Any]:
+            _ = request.params  # only checked; the relation linker has its own parameters
+            return linking_answer(self._relations.link(request.question, request.top_ranked is not False))
+
+        def connectivity(first: str, second: str) -> float:
+            distance = kb.connectivity(first, second)
+            return 0.5 if distance == 0.5 else int(distance)  # 1, not 1.0, as CLOCQ writes it
+
         return {
-            "/search_space": (QuestionRequest, self._search_space),
-            "/entity_linking": (QuestionRequest, self._entity_linking),
-            "/relation_linking": (QuestionRequest, self._relation_linking),
+            "/search_space": (QuestionRequest, search_space),
+            "/entity_linking": (QuestionRequest, entity_linking),
+            "/relation_linking": (QuestionRequest, relation_linking),
             "/neighborhood": (NeighborhoodRequest, lambda r: self._neighborhood(r, kb.neighborhood)),
             "/two_hop_neighborhood": (NeighborhoodRequest, lambda r: self._neighborhood(r, kb.two_hop_neighborhood)),
             "/connect": (PairRequest, lambda r: self._pair(r, lambda first, second: kb.connect(first, second) or None)),
-            "/connectivity_check": (PairRequest, lambda r: self._pair(r, self._connectivity)),
+            "/connectivity_check": (PairRequest, lambda r: self._pair(r, connectivity)),
             "/item_to_label": (ItemRequest, lambda r: self._label(_item(r))),
             "/item_to_labels": (ItemRequest, lambda r: [self._label(_item(r))]),
             "/item_to_aliases": (ItemRequest, lambda r: kb.aliases(_item(r)) or [_item(r)]),
@@ -138,18 +150,6 @@ class ClocqService:
             "/item_to_type": (ItemRequest, lambda r: None if r.item is None else self._type(r.item)),
             "/frequency": (ItemRequest, lambda r: list(kb.frequencies(_item(r)))),
         }
-
-    def _search_space(self, request: QuestionRequest) -> dict[str, Any]:
-        facts, entities = self._engine(request.params).search(request.question)
-        return search_space_answer(self._facts([fact.fact for fact in facts], request), entities)
-
-    def _entity_linking(self, request: QuestionRequest) -> dict[str, Any]:
-        entities = filter(is_named, self._engine(request.params).question_entities(request.question))
-        return linking_answer([(entity["item"], entity["question_word"]) for entity in entities])
-
-    def _relation_linking(self, request: QuestionRequest) -> dict[str, Any]:
-        _ = request.params  # checked, too; CLOCQ links relations with parameters of its own
-        return linking_answer(self._relations.link(request.question, request.top_ranked is not False))
 
     @functools.cached_property
     def _relations(self) -> RelationLinker:
@@ -164,10 +164,6 @@ class ClocqService:
 
     def _pair(self, request: PairRequest, relate: Callable[[str, str], Any]) -> Any:
         return None if request.item1 is None or request.item2 is None else relate(request.item1, request.item2)
-
-    def _connectivity(self, first: str, second: str) -> float:
-        distance = self._kb.connectivity(first, second)
-        return 0.5 if distance == 0.5 else int(distance)  # 1, not 1.0, as CLOCQ writes it
 
     def _label(self, item: str) -> str:
         if is_date(bare := item.strip('"')):

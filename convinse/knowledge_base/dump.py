@@ -1,4 +1,4 @@
-"""The official Wikidata JSON dump, one entity document a line, into plain records."""
+"""Reads the official Wikidata JSON dump, one entity document a line, into plain records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from ..records.evidence import Entity
 from ..records.facts import END_TIME
 from ..records.literals import number_entity, wikidata_time
 from ..support.blocks import Faults
@@ -59,7 +58,7 @@ class EntityDocument(NamedTuple):
 
 @dataclass
 class LeftOut:
-    """Counts what a dump has and an index does not: values by datatype, unlabelled entities and the languages they have."""
+    """Counts of values by datatype and of unlabelled entities, with their languages, that a dump has and an index does not."""
 
     values: Counter[str] = field(default_factory=Counter)
     entities: int = 0
@@ -72,7 +71,7 @@ class LeftOut:
         self.languages += part.languages
 
     def summary(self, languages: Sequence[str]) -> str:
-        """The counts as one sentence; empty if nothing was left out."""
+        """Return the counts as one sentence; empty if nothing was left out."""
         parts = []
         if self.values:
             parts.append(f"{self.values.total():,} values of other datatypes ({_most(self.values)})")
@@ -93,27 +92,23 @@ class BadLineError(ValueError):
 
 
 def line_faults(path: Path) -> Faults:
-    """Counts the lines of a dump that are no entity documents."""
-    return Faults(path, "lines", _remedy(path))
-
-
-def _remedy(path: Path) -> str:
-    """What to do if the lines of a file are no entity documents, judged by the first of them."""
+    """Return a counter of the lines of a dump that are no entity documents; its remedy depends on the first line."""
+    remedy = "is this a Wikidata JSON dump?"
     first = next((line.strip() for _, line in raw_lines(path) if is_entity_line(line)), b"")
     if first.startswith(b"<"):
-        return "this is HTML or XML; give a Wikidata JSON dump"
-    try:
-        parse_line(first, (), LeftOut())
-    except BadLineError:
-        if first.startswith((b"{", b"[")):
-            return f"a dump has one entity a line; write it so with: jq -c '.. | select(.claims?)' {path}"
-    return "is this a Wikidata JSON dump?"
+        remedy = "this is HTML or XML; give a Wikidata JSON dump"
+    elif first.startswith((b"{", b"[")):
+        try:
+            parse_line(first, (), LeftOut())
+        except BadLineError:
+            remedy = f"a dump has one entity a line; write it so with: jq -c '.. | select(.claims?)' {path}"
+    return Faults(path, "lines", remedy)
 
 
 def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[EntityDocument]:
-    """The labelled entity documents of a dump (`.json`, or packed as `.gz`, `.bz2`, `.zst`), streamed.
+    """Yield the labelled entity documents of a dump (`.json`, or packed as `.gz`, `.bz2`, `.zst`).
 
-    Kept are item, time, quantity, string and monolingual text values of statements that are not deprecated.
+    Their statements, without deprecated ones, have item, time, quantity, string and monolingual text values.
 
     Raises:
         DataError: the file cannot be read, or more than 1 % of its lines are no entity documents (each is reported
@@ -135,15 +130,15 @@ def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterato
 
 
 def is_entity_line(line: bytes) -> bool:
-    """Whether a line is more than a blank or the array's brackets."""
+    """Return True if a line is more than a blank or the array's brackets."""
     return line.strip() not in (b"", b"[", b"]", b"],")
 
 
 def parse_line(line: bytes, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
-    """The document of a line; None for one without a label in `languages` and for lexemes. Adds to `left_out`.
+    """Return the document of a line, None for lexemes or without a label in `languages`; add to `left_out`.
 
     Raises:
-        BadLineError: the line is no entity document, or holds what an index cannot; the text says why.
+        BadLineError: the line is no entity document, or has a value that an index cannot hold.
     """
     try:
         entity = _ENTITY.decode(line.strip().rstrip(b","))
@@ -165,7 +160,7 @@ class _Link(msgspec.Struct):
 
 
 class _DataValue(msgspec.Struct):
-    value: msgspec.Raw  # what it is depends on the datatype
+    value: msgspec.Raw  # its shape depends on the datatype
     type: str | None = None
 
 
@@ -184,7 +179,7 @@ class _DumpedClaim(msgspec.Struct):
 
 
 class DumpedEntity(msgspec.Struct):
-    """An entity document as Wikidata writes it, without what an index has no use for."""
+    """An entity document as Wikidata writes it, with the members that an index uses."""
 
     id: str
     type: str
@@ -221,14 +216,14 @@ _QUANTITY, _TEXT = msgspec.json.Decoder(_QuantityValue), msgspec.json.Decoder(_T
 _STRING = msgspec.json.Decoder(str)
 
 
-def _members(given: _Map[T]) -> dict[str, T]:
-    return given if isinstance(given, dict) else {}
+def _members(members: _Map[T]) -> dict[str, T]:
+    return members if isinstance(members, dict) else {}
 
 
 def _document(entity: DumpedEntity, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
     def term(terms: _Map[_Term]) -> str:
-        known = _members(terms)
-        return next((known[language].value for language in languages if language in known), "")
+        by_language = _members(terms)
+        return next((by_language[language].value for language in languages if language in by_language), "")
 
     _checked(entity.id, "Q" if entity.type == "item" else "P")
     label = term(entity.labels)
@@ -237,7 +232,7 @@ def _document(entity: DumpedEntity, languages: tuple[str, ...], left_out: LeftOu
         left_out.languages.update(_members(entity.labels).keys())
         return None
     aliases, sitelink = _members(entity.aliases), _members(entity.sitelinks).get(f"{languages[0]}wiki")
-    claims = (claim for own in _members(entity.claims).values() for claim in own)
+    claims = (claim for of_property in _members(entity.claims).values() for claim in of_property)
     statements = (_statement(claim, left_out) for claim in claims if claim.rank != "deprecated")
     return EntityDocument(
         id=entity.id,
@@ -266,7 +261,6 @@ def _statement(claim: _DumpedClaim, left_out: LeftOut) -> Statement | None:
 
 @lru_cache(maxsize=1 << 15)  # properties, classes, countries: most statements name what others did
 def _checked(name: str, letter: Literal["Q", "P"]) -> str:
-    """The id of an item (Q) or a property (P). Raises `ValueError` for anything else, and where an index cannot hold it."""
     match = _ID.fullmatch(name)
     if match is None or match[1] != letter or int(match[2]) > _LARGEST[letter]:
         kind = "an item" if letter == "Q" else "a property"
@@ -299,7 +293,8 @@ def _item(data: msgspec.Raw) -> SnakValue | None:
 
 def _time(data: msgspec.Raw) -> SnakValue | None:
     value = _TIME.decode(data)
-    return _literal(wikidata_time(value.time, value.precision))
+    entity = wikidata_time(value.time, value.precision)
+    return None if entity is None else SnakValue(entity["id"], entity["label"], None)
 
 
 def _quantity(data: msgspec.Raw) -> SnakValue | None:
@@ -307,23 +302,15 @@ def _quantity(data: msgspec.Raw) -> SnakValue | None:
     if not _AMOUNT.fullmatch(value.amount) or len(value.amount) > _LONGEST_NUMBER:
         raise ValueError(f"{value.amount[:40]!r} is no amount, or has more than {_LONGEST_NUMBER} characters")
     unit = None if value.unit == _ONE else _checked(value.unit.rsplit("/", 1)[-1], "Q")
-    return _literal(number_entity(value.amount), unit)
+    entity = number_entity(value.amount)
+    return SnakValue(entity["id"], entity["label"], unit)
 
 
-def _string(data: msgspec.Raw) -> SnakValue:
-    text = _STRING.decode(data)
+def _text(text: str) -> SnakValue:
     return SnakValue(text, text, None)
-
-
-def _text(data: msgspec.Raw) -> SnakValue:
-    text = _TEXT.decode(data).text
-    return SnakValue(text, text, None)
-
-
-def _literal(entity: Entity | None, unit: str | None = None) -> SnakValue | None:
-    return None if entity is None else SnakValue(entity["id"], entity["label"], unit)
 
 
 _READERS: dict[str | None, Callable[[msgspec.Raw], SnakValue | None]] = {
-    "wikibase-item": _item, "wikibase-entityid": _item, "time": _time, "quantity": _quantity, "string": _string, "monolingualtext": _text,
+    "wikibase-item": _item, "wikibase-entityid": _item, "time": _time, "quantity": _quantity,
+    "string": lambda data: _text(_STRING.decode(data)), "monolingualtext": lambda data: _text(_TEXT.decode(data).text),
 }  # fmt: skip

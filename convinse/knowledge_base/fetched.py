@@ -1,4 +1,4 @@
-"""A knowledge base in memory, over the entity documents that were fetched so far."""
+"""A knowledge base in memory, over fetched entity documents."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _ID = re.compile(r"[QP][1-9][0-9]*")
 
 
 class FetchedDocuments:
-    """Entity documents as the arrays of an index, which grow."""
+    """Entity documents as growing arrays of an index."""
 
     def __init__(self) -> None:
         self.block = ParsedBlock()
         self.names = NamesInMemory()
         self.properties: dict[str, tuple[str, list[str]]] = {}
         self.origins: dict[str, Origin] = {}  # of items
-        self.articles: dict[str, int] = {}  # item -> the number of Wikipedias that have one
+        self.articles: dict[str, int] = {}  # item -> the number of Wikipedias with an article
 
     def add(self, document: EntityDocument, origin: Origin, articles: int) -> None:
-        """Append a document that is not there yet."""
+        """Append a new document."""
         if document.kind == "property":
             self.properties[document.id] = document.label, document.aliases
             return
@@ -45,10 +45,10 @@ class FetchedDocuments:
 
 
 class FetchedKnowledgeBase(KnowledgeBase):
-    """What the documents say at the time at which it is made; those that come later are in the next one.
+    """A snapshot of fetched documents; later documents are in the next snapshot.
 
-    Labels and classes of what was not fetched are those of a knowledge base that is at hand. A fact is left out as long as a part of
-    it has no label.
+    Items that were not fetched have the labels and classes of a knowledge base at hand. A fact is left out as long as a part of it
+    has no label.
 
     Args:
         documents: the fetched ones.
@@ -64,48 +64,40 @@ class FetchedKnowledgeBase(KnowledgeBase):
         self._documents, self._at_hand = documents, at_hand
         self._merged = {int(source[1:]): int(target[1:]) for source, target in redirects.items()}
         block = documents.block
-        order = self._set_items(block)
+        items, text_size = np.array(block.items, "<u4"), np.array(block.text_size, "<u4")
+        order = np.argsort(items, kind="stable")
+        self._items, self._text_size = items[order], text_size[order]
+        self._text_start = (np.cumsum(text_size, dtype="<u8") - text_size)[order]
+        self._fact_count = np.array(block.fact_count, "<u4")[order]
         literals = list(block.literals)
         self._text, self._literals = _Pieces(block.texts), _Literals(literals)  # type: ignore[assignment]
         self._literal_start = np.arange(len(literals) + 1)
         tokens = np.array(block.tokens, "<u4")
         fact_size = np.array(block.fact_size, "<u8")
         fact_start = (np.cumsum(fact_size) - fact_size)[order]
-        postings = self._set_postings(block)
+        inverse = np.array(block.inverse, "<u4").reshape(-1, 3)
+        place = self._items.searchsorted(inverse[:, 0])
+        is_fetched = place < len(self._items)
+        is_fetched[is_fetched] = self._items[place[is_fetched]] == inverse[is_fetched, 0]
+        place, inverse = place[is_fetched], inverse[is_fetched]
+        counts = np.bincount(place, minlength=len(self._items))
+        self._inverse_start = np.concatenate([[0], np.cumsum(counts)]).astype("<u8")
+        postings = inverse[np.lexsort((inverse[:, 1], inverse[:, 2], place)), 1]
         self._stored_facts = StoredFacts(fact_start, fact_size[order], tokens, self._inverse_start, postings)
         self._property_facts = PropertyFacts(fact_start, fact_size[order], tokens)
         forms = np.empty(len(block.form_hash), [("hash", "<u8"), ("item", "<u4")])
         forms["hash"], forms["item"] = np.array(block.form_hash, "<u8"), np.array(block.form_item, "<u4")
         forms.sort()
         self._form_hash, self._form_item = forms["hash"].copy(), forms["item"].copy()
-        at_hand_properties = {name: (label, own) for name, label, own in at_hand.properties()}
+        at_hand_properties = {prop: (label, aliases) for prop, label, aliases in at_hand.properties()}
         self._properties = at_hand_properties | documents.properties
         self.label = lru_cache(maxsize=500_000)(self._read_label)
         self.types = lru_cache(maxsize=100_000)(self._read_types)
 
     @property
     def has_changed(self) -> bool:
-        """See the base class; what is fetched later makes another one."""
+        """False: later documents are in another snapshot."""
         return False
-
-    def _set_items(self, block: ParsedBlock) -> np.ndarray:
-        items, text_size = np.array(block.items, "<u4"), np.array(block.text_size, "<u4")
-        order = np.argsort(items, kind="stable")
-        self._items, self._text_size = items[order], text_size[order]
-        self._text_start = (np.cumsum(text_size, dtype="<u8") - text_size)[order]
-        self._fact_count = np.array(block.fact_count, "<u4")[order]
-        return order
-
-    def _set_postings(self, block: ParsedBlock) -> np.ndarray:
-        inverse = np.array(block.inverse, "<u4").reshape(-1, 3)
-        place = self._items.searchsorted(inverse[:, 0])
-        is_known = place < len(self._items)
-        is_known[is_known] = self._items[place[is_known]] == inverse[is_known, 0]
-        place, inverse = place[is_known], inverse[is_known]
-        counts = np.bincount(place, minlength=len(self._items))
-        self._inverse_start = np.concatenate([[0], np.cumsum(counts)]).astype("<u8")
-        postings: np.ndarray = inverse[np.lexsort((inverse[:, 1], inverse[:, 2], place)), 1]
-        return postings
 
     def _place_of(self, number: int | None) -> int | None:
         return super()._place_of(number if number is None else self._merged.get(number, number))
@@ -115,7 +107,7 @@ class FetchedKnowledgeBase(KnowledgeBase):
         return self._at_hand.label(entity_id) if label == entity_id else label
 
     def frequency(self, entity_id: str) -> int:
-        """How well an item is known: in how many facts it occurs, as far as they are at hand, or how many Wikipedias have an article of it."""
+        """Return the number of available facts that an item occurs in, or of Wikipedias with an article about it if that is larger."""
         articles = self._documents.articles.get(entity_id, 0)
         return max(super().frequency(entity_id), self._at_hand.frequency(entity_id), articles)
 
@@ -123,7 +115,7 @@ class FetchedKnowledgeBase(KnowledgeBase):
         """See the base class."""
         named = super().candidates(form, _MOST_NAMESAKES)
         named = [candidate._replace(frequency=self.frequency(candidate.id)) for candidate in named]
-        return sorted(named, key=lambda own: (not own.is_label, -own.frequency, int(own.id[1:])))[:limit]
+        return sorted(named, key=lambda item: (not item.is_label, -item.frequency, int(item.id[1:])))[:limit]
 
     def _objects(self, number: int | None, properties: Sequence[int]) -> list[int]:
         is_fetched = self._place_of(number) is not None
@@ -133,34 +125,33 @@ class FetchedKnowledgeBase(KnowledgeBase):
         """See the base class."""
         items = filter(self.has, self._documents.names.search(words, edits))
         candidates = [Candidate(item, self.label(item), False, self.frequency(item)) for item in items]
-        return sorted(candidates, key=lambda own: (-own.frequency, int(own.id[1:])))[:limit]
+        return sorted(candidates, key=lambda item: (-item.frequency, int(item.id[1:])))[:limit]
 
     def neighborhood(self, entity_id: str, p: int = 1000) -> list[FactEntities]:
-        """See the base class; without what has no label."""
+        """See the base class; facts and qualifiers without a label are left out."""
         return list(_labelled(super().neighborhood(entity_id, p)))
 
     def first_facts(self, entity_id: str, limit: int) -> list[FactEntities]:
-        """See the base class; without what has no label."""
+        """See the base class; facts and qualifiers without a label are left out."""
         return list(_labelled(super().first_facts(entity_id, limit)))
 
     def not_fetched(self, entity_id: str) -> Iterator[tuple[str, list[str], list[str]]]:
-        """Of each of the first facts of an item: the property, what has no label in it, and what has one but no document."""
+        """Yield the property of each of an item's first facts, with its parts that have no label, and a label but no document.
+
+        Countries, classes and other well-known items need no document.
+        """
         for fact in super().first_facts(entity_id, _MOST_FACTS):
             missing = [part["id"] for part in fact if not _has_label(part)]
-            at_hand = [part["id"] for part in fact[::2] if _has_label(part) and self._is_at_hand(part["id"])]
-            yield fact[1]["id"], missing, at_hand
-
-    def _is_at_hand(self, entity_id: str) -> bool:
-        """Whether an item is known by its label alone; countries and classes are known well enough."""
-        is_item = _ID.fullmatch(entity_id) is not None and not self.has(entity_id)
-        return is_item and self._at_hand.frequency(entity_id) < _WELL_KNOWN and not self._at_hand.is_class(entity_id)
+            ids = [part["id"] for part in fact[::2] if _has_label(part) and _ID.fullmatch(part["id"])]
+            rare = (item for item in ids if not self.has(item) and self._at_hand.frequency(item) < _WELL_KNOWN)
+            yield fact[1]["id"], missing, [item for item in rare if not self._at_hand.is_class(item)]
 
     def classes(self, entity_id: str) -> list[str]:
-        """The ids of what an item is an instance of, and of its occupations."""
+        """Return the ids of an item's classes and occupations."""
         return [f"Q{number}" for number in self._objects(int(entity_id[1:]), _CLASSES)]
 
     def origin(self, fact: Sequence[Entity]) -> Origin | None:
-        """The statement of a fact, its revision and date."""
+        """Return the address, revision and date of a fact's statement; None if its item was not fetched."""
         origin = self._documents.origins.get(fact[0]["id"])
         return None if origin is None else {**origin, "url": f"{origin['url']}#{fact[1]['id']}"}
 
@@ -176,9 +167,7 @@ class _Pieces:
         return bytes(self._data[start : start + size])
 
 
-class _Literals:
-    """Literals by their numbers, in the place of bytes by their places."""
-
+class _Literals:  # read by number, as the `literal_start` above counts them
     def __init__(self, literals: Sequence[str]) -> None:
         self._literals = literals
 
@@ -191,7 +180,7 @@ def _has_label(entity: Entity) -> bool:
 
 
 def _labelled(facts: Iterable[FactEntities]) -> Iterator[FactEntities]:
-    """Facts whose parts have labels, without qualifiers that have none."""
+    """The facts whose parts have labels, without qualifiers that have no label."""
     for fact in facts:
         if all(map(_has_label, fact)):
             yield fact

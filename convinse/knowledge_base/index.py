@@ -52,7 +52,7 @@ class Candidate(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What is said of an item in words."""
+    """Label, description, Wikipedia title and aliases of an item."""
 
     label: str
     description: str
@@ -63,7 +63,7 @@ class Text(NamedTuple):
 class KnowledgeBase:
     """The embedded knowledge base.
 
-    Opening compares the files with their checksums if they are not known to be sound; their pages are mapped into memory
+    Opening compares the files with their checksums unless that was done before; their pages are mapped into memory
     when they are needed, and shared between processes. Reading is safe from several threads.
 
     Args:
@@ -73,7 +73,7 @@ class KnowledgeBase:
         IndexFileError: the folder is missing, truncated, altered or of another format.
     """
 
-    has_facts = True  # which tell what its items have to do with one another
+    has_facts = True  # about relations between its items
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -83,7 +83,7 @@ class KnowledgeBase:
 
     def _open(self) -> None:
         self.manifest = read_manifest(path := self.path)
-        self.build_id = self.manifest.build_id  # what results depend on: the same for the same dump and format
+        self.build_id = self.manifest.build_id  # results depend on it: the same for the same dump and format
         self._state = state_of(path / MANIFEST)
         check_folder(path, IndexFileError, remedy=REMEDY)
         self._items = self._map("items")
@@ -104,7 +104,7 @@ class KnowledgeBase:
 
     @property
     def has_changed(self) -> bool:
-        """Whether another index has taken its place since it was opened."""
+        """True if another index has replaced this one since it was opened."""
         return state_of(self.path / MANIFEST) not in (None, self._state)
 
     @cached_property
@@ -124,7 +124,7 @@ class KnowledgeBase:
     def _place_of(self, number: int | None) -> int | None:
         if number is None:
             return None
-        # of the array's own type: for another one, numpy would convert the whole array
+        # of the array's type: numpy would convert the whole array for another type
         place = int(self._items.searchsorted(self._items.dtype.type(number)))
         return place if place < len(self._items) and self._items[place] == number else None
 
@@ -134,16 +134,15 @@ class KnowledgeBase:
         return Text(label, description, title, tuple(aliases))
 
     def text(self, entity_id: str) -> Text:
-        """Label, description, title and aliases of an item; empty ones for what is unknown."""
+        """Return the texts of an item; the id as label and empty texts for an unknown item."""
         place = self._place(entity_id)
         return Text(entity_id, "", "", ()) if place is None else self._text_at(place)
 
     def has(self, entity_id: str) -> bool:
-        """Whether there is a document of that id."""
+        """Return True if the index has an item or a property with this id."""
         return entity_id in self._properties if entity_id[:1] == "P" else self._place(entity_id) is not None
 
     def _read_label(self, entity_id: str) -> str:
-        """The label of an item or a property; the id itself where there is none."""
         if entity_id[:1] == "P":
             return self._properties.get(entity_id, (entity_id, []))[0]
         return self.text(entity_id).label
@@ -173,7 +172,7 @@ class KnowledgeBase:
             yield entity_id, label, aliases
 
     def frequencies(self, entity_id: str) -> tuple[int, int]:
-        """In how many facts an item is the subject, and in how many it occurs otherwise; a property is never the subject."""
+        """Return the number of facts with an item as subject, and of its other facts; a property is never the subject."""
         if _PROPERTY.fullmatch(entity_id):
             return 0, self._property_facts.count(int(entity_id[1:]))
         place = self._place(entity_id)
@@ -182,11 +181,10 @@ class KnowledgeBase:
         return int(self._fact_count[place]), int(self._inverse_start[place + 1] - self._inverse_start[place])
 
     def frequency(self, entity_id: str) -> int:
-        """In how many facts an item occurs."""
+        """Return the number of facts that an item occurs in."""
         return sum(self.frequencies(entity_id))
 
     def _values(self, number: int | None, properties: Sequence[int]) -> dict[int, list[int]]:
-        """The tokens of the values that an item has of properties."""
         place = self._place_of(number)
         values: dict[int, list[int]] = {prop: [] for prop in properties}
         for _, header, value, *_ in () if place is None else self._stored_facts.as_subject(place):
@@ -200,21 +198,21 @@ class KnowledgeBase:
         return [value for prop in properties for value in values[prop] if value < LITERAL]
 
     def literals(self, entity_id: str, properties: Sequence[int]) -> dict[int, list[Entity]]:
-        """The literals that an item has as values of properties (numbers, 569 for P569), by property."""
+        """Return the literals that an item has as values of properties (numbers, 569 for P569), by property."""
         values = self._values(_number(entity_id), properties)
-        return {prop: [self._literal(token) for token in own if token >= LITERAL] for prop, own in values.items()}
+        return {prop: [self._literal(token) for token in tokens if token >= LITERAL] for prop, tokens in values.items()}
 
     def objects(self, entity_id: str, prop: int) -> list[str]:
         """The items that are values of a property (its number, 21 for P21) of an item."""
         return [f"Q{number}" for number in self._objects(_number(entity_id), (prop,))]
 
     def properties_of(self, entity_id: str) -> list[str]:
-        """The properties that an item has values of, in the order of its facts."""
-        facts = self._facts(entity_id, self.frequencies(entity_id)[0])  # those that it is the subject of come first
+        """Return the properties that an item has values of, in the order of its facts."""
+        facts = self._facts(entity_id, self.frequencies(entity_id)[0])  # facts with the item as subject come first
         return list(dict.fromkeys(f"P{tokens[1] & PROPERTY_MASK}" for tokens in facts))
 
     def _read_types(self, entity_id: str) -> tuple[str, ...]:
-        """Labels of what an item is: instance of, occupation, and the classes above; lower case, nearest first."""
+        """Labels of an item's classes and occupations and of the classes above; lower case, nearest first."""
         level = self._objects(_number(entity_id), (_INSTANCE_OF, _OCCUPATION))
         classes = dict.fromkeys(level)
         for _ in range(_SUBCLASS_DEPTH):
@@ -228,22 +226,22 @@ class KnowledgeBase:
         return [self.entity(item) for item in sorted(classes, key=lambda item: (-self.frequency(item), int(item[1:])))]
 
     def is_class(self, entity_id: str) -> bool:
-        """Whether an item is a class of things: it has a superclass, or something is an instance of it."""
+        """Return True if an item is a class: it has a superclass or an instance."""
         place = self._place(entity_id)
         if place is None:
             return False
-        if self._objects(int(entity_id[1:]), (_SUBCLASS_OF,)):
-            return True
         number = int(entity_id[1:])
+        if self._objects(number, (_SUBCLASS_OF,)):
+            return True
         facts = self._stored_facts.as_other(place, _FACTS_OF_CLASS)
         return any(tokens[1] & PROPERTY_MASK == _INSTANCE_OF and tokens[2] == number for tokens in facts)
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 
     def neighborhood(self, entity_id: str, p: int = 1000) -> list[FactEntities]:
-        """The facts that an item or a property occurs in: as subject first, then as object, then in qualifiers.
+        """Return the facts that an item or a property occurs in: as subject first, then as object, then in qualifiers.
 
-        As in CLOCQ, what occurs in more than `p` facts besides those that it is the subject of keeps only the latter.
+        As in CLOCQ, an item with more than `p` facts besides those with it as subject keeps only the latter.
         """
         return [self._fact(tokens) for tokens in self._pruned(entity_id, p)]
 
@@ -289,14 +287,15 @@ class KnowledgeBase:
         return {f"Q{number}" for number in items} - {entity_id}
 
     def two_hop_neighborhood(self, entity_id: str, p: int = 1000) -> list[FactEntities]:
-        """The facts of an item or a property, then the other facts of the items in them, each once; `p` as in `neighborhood`.
+        """Return the facts of an item or a property, then the other facts of the items in them, each once.
 
-        Of countries, classes and the like, which occur in more than 5,000 facts of others, only those as subject count.
+        Countries, classes and the like, which occur in more than 5,000 facts of others, contribute only the facts with them as
+        subject; `p` as in `neighborhood`.
         """
-        own = self._pruned(entity_id, p)
-        facts = dict.fromkeys(map(tuple, own))
-        number, is_property = int(entity_id[1:]) if own else 0, entity_id[:1] == "P"
-        for neighbor in dict.fromkeys(token for tokens in own for token in tokens[::2] if token < LITERAL):
+        first_hop = self._pruned(entity_id, p)
+        facts = dict.fromkeys(map(tuple, first_hop))
+        number, is_property = int(entity_id[1:]) if first_hop else 0, entity_id[:1] == "P"
+        for neighbor in dict.fromkeys(token for tokens in first_hop for token in tokens[::2] if token < LITERAL):
             if is_property or neighbor != number:
                 around = self._pruned(f"Q{neighbor}", min(p, _HUB))
                 facts |= dict.fromkeys(
@@ -309,20 +308,19 @@ class KnowledgeBase:
     def _shared(self, first: str, second: str) -> list[list[int]]:
         if not 0 < self.frequency(first) <= self.frequency(second) and self.frequency(second):  # 0: it has no document
             first, second = second, first
-        wanted = int(second[1:])
-        return [tokens for tokens in self._facts(first, self.frequency(first)) if wanted in tokens[::2]]
+        number = int(second[1:])
+        return [tokens for tokens in self._facts(first, self.frequency(first)) if number in tokens[::2]]
 
     def connect(self, first: str, second: str) -> list[list[FactEntities]]:
-        """Paths between two items: every fact that holds both; where there is none, pairs of facts through an item between.
+        """Return the paths between two items: the facts with both; without any, pairs of facts through an item between.
 
-        Those of an item with itself are its facts; of those where it is not the subject at most 5,000, or none.
+        The paths of an item to itself are its facts; more than 5,000 with it in another place than the subject are left out.
         """
         if self._place(first) is None or self._place(second) is None:
             return []
         if first == second:
             return [[fact] for fact in self.neighborhood(first, _HUB)]
-        direct = self._shared(first, second)
-        if direct:
+        if direct := self._shared(first, second):
             return [[self._fact(tokens)] for tokens in direct]
         paths = []
         for middle in sorted(self._between(first, second), key=lambda item: int(item[1:])):
@@ -331,16 +329,16 @@ class KnowledgeBase:
         return paths
 
     def _between(self, first: str, second: str) -> set[str]:
-        """The items that share a fact with both; an item of very many facts is not read but looked for."""
         if self.frequency(first) > self.frequency(second):
             first, second = second, first
         near = self.neighbors(first, self.frequency(first) or 1) - {second}
         if self.frequency(second) <= _HUB:
             return near & self.neighbors(second, self.frequency(second))
+        # the facts of a hub are too many to be read; those of its possible neighbours are searched for it
         return {middle for middle in near if self._shared(middle, second)}
 
     def connectivity(self, first: str, second: str) -> float:
-        """CLOCQ's distance: 1 in one fact, 0.5 through one item between, else 0. An item with facts is in one with itself."""
+        """Return CLOCQ's distance: 1 in one fact, 0.5 through one item between, else 0; an item with facts shares them with itself."""
         if self._place(first) is None or self._place(second) is None:
             return 0.0
         if first == second:
@@ -352,16 +350,13 @@ class KnowledgeBase:
     # -- names ---------------------------------------------------------------------------------------------------------
 
     def candidates(self, form: str, limit: int = 50) -> list[Candidate]:
-        """The items whose folded label or alias is `form`; of many, the `limit` most frequent, labels before aliases."""
-        wanted = np.uint64(form_hash(form))
-        start, end = int(self._form_hash.searchsorted(wanted)), int(self._form_hash.searchsorted(wanted, "right"))
-        if start == end:
-            return []
+        """Return the items whose folded label or alias is `form`, at most `limit`: labels first, then by frequency."""
+        hashed = np.uint64(form_hash(form))
+        start, end = int(self._form_hash.searchsorted(hashed)), int(self._form_hash.searchsorted(hashed, "right"))
         owners = self._form_item[start:end]
         places = self._items.searchsorted(owners & _MAX_ITEM)
-        frequency = (self._inverse_start[places + 1] - self._inverse_start[places]).astype("<i8") + self._fact_count[
-            places
-        ]
+        otherwise = (self._inverse_start[places + 1] - self._inverse_start[places]).astype("<i8")
+        frequency = otherwise + self._fact_count[places]
         candidates: dict[int, Candidate] = {}
         for at in np.lexsort((owners, -frequency, owners < LITERAL)).tolist():
             number = int(owners[at]) & _MAX_ITEM
@@ -376,13 +371,13 @@ class KnowledgeBase:
         return list(candidates.values())
 
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
-        """Items one of whose names holds all folded `words`, up to `edits` edits a word; the most frequent first."""
+        """Return the items with a name that has all folded `words`, up to `edits` edits a word; the most frequent first."""
         items = [f"Q{number}" for number in search_names(self._names, words, limit, edits)]
         candidates = [Candidate(item, self.label(item), False, self.frequency(item)) for item in items]
         return sorted(candidates, key=lambda candidate: (-candidate.frequency, int(candidate.id[1:])))
 
     def close(self) -> None:
-        """Close the files, and let go of the mapped ones when nothing else holds them."""
+        """Close the files, and release the mapped arrays."""
         self._text.close()
         self._literals.close()
         for name, value in list(vars(self).items()):

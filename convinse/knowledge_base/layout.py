@@ -8,14 +8,14 @@ item is its place in the sorted `items`.
 `text_start`, `_size`   uint64/32 place of an item's text in `text` (bytes)
 `fact_start`, `_size`   uint64/32 place of an item's facts in `tokens` (tokens); its facts stand one after the other
 `fact_count`            uint32    number of facts that the item is the subject of
-`inverse_start`         uint64    (n + 1) places in `postings`: facts that the item occurs in otherwise
-`postings`              uint32/64 place in `tokens` of such facts: as object first, then in qualifiers
+`inverse_start`         uint64    (n + 1) places in `postings`: facts with the item in another place than the subject
+`postings`              uint32/64 place in `tokens` of these facts: as object first, then in qualifiers
 `tokens`                uint32    a fact: subject, header (rank << 29 | pairs of qualifiers << 20 | property), object, then property and
                                   value of every qualifier; a value is an item, or `LITERAL` | number of a literal
 `literal_start`         uint64    (m + 1) places in `literals`
 `literals`, `text`      bytes     UTF-8, fields separated by `SEPARATOR`
 `form_hash`             uint64    hashes of folded labels and aliases, ascending
-`form_item`             uint32    the item that a form names; `LITERAL` is set where it is the label
+`form_item`             uint32    the item that a form names; `LITERAL` is set if it is the label
 ======================  ========  ====================================================================================
 
 `properties.json` holds the properties, `names/` the full-text index of names, `manifest.json` their checksums.
@@ -23,7 +23,6 @@ item is its place in the sorted `items`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,9 +31,8 @@ import numpy as np
 
 from ..support import manifest
 from ..support.errors import IndexFileError, one_line
-from ..support.full_text import LOCKS
 from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import MANIFEST, Manifest
+from ..support.manifest import Manifest
 
 _Header = TypeVar("_Header", int, "np.ndarray")
 
@@ -45,7 +43,7 @@ PROPERTIES = "properties.json"
 NAMES = "names"
 SEPARATOR = "\x1f"
 LITERAL = 1 << 31
-RANKS = ("", "preferred", "former")  # of a statement; former: it has ended, and when is not known
+RANKS = ("", "preferred", "former")  # of a statement; former: it has ended at an unknown time
 RANK_SHIFT, PAIRS_SHIFT = 29, 20
 MOST_PAIRS = (1 << RANK_SHIFT - PAIRS_SHIFT) - 1  # qualifiers of a fact
 PROPERTY_MASK = (1 << PAIRS_SHIFT) - 1
@@ -58,7 +56,7 @@ ARRAYS = {
 
 
 class KnowledgeBaseManifest(Manifest, kw_only=True):
-    """What an index folder says of itself."""
+    """The manifest of an index folder."""
 
     items: int
     properties: int
@@ -76,7 +74,7 @@ class Property(msgspec.Struct):
 
 
 def read_properties(folder: Path, data: bytes) -> list[Property]:
-    """The properties of an index folder, of which `data` is the file. Raises `IndexFileError`: it is damaged."""
+    """Return the properties in the `data` of an index folder's file. Raises `IndexFileError` if it is damaged."""
     try:
         return msgspec.json.decode(data, type=list[Property])
     except JSON_ERRORS as error:
@@ -88,14 +86,7 @@ def pairs_in(header: _Header) -> _Header:
     return header >> PAIRS_SHIFT & MOST_PAIRS
 
 
-def index_files(folder: Path) -> Iterator[Path]:
-    """The files of an index besides its manifest."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name not in (MANIFEST, *LOCKS):
-            yield path
-
-
 def read_manifest(folder: Path) -> KnowledgeBaseManifest:
-    """The manifest of an index folder. Raises `IndexFileError`: there is none, it is damaged, or of another format."""
+    """Return the manifest of an index folder. Raises `IndexFileError` if it is missing, damaged or of another format."""
     missing = "no knowledge base here ({}); build one with kb build, or check kb_path"
     return manifest.read_manifest(folder, KnowledgeBaseManifest, FORMAT, REMEDY, missing)

@@ -1,4 +1,4 @@
-"""How long the things of the knowledge base exist, by their own dates: who may have been the king of a country in 1900."""
+"""The lifetimes of items by their dates, which tell who may have been the king of a country in 1900."""
 
 from __future__ import annotations
 
@@ -14,18 +14,13 @@ _STARTS, _ENDS, _POINTS = (569, 571, 580), (570, 576, 582), (577, 585)
 
 
 class Lifetimes:
-    """The lifetimes of items.
-
-    Args:
-        kb: the knowledge base.
-    """
+    """The lifetimes of the items of a knowledge base."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
         self.of = lru_cache(maxsize=100_000)(self._read)
 
     def _read(self, entity_id: str) -> Period | None:
-        """Return when a person lived, an organisation or event lasted, or a work appeared; None if its dates are not known."""
         if not is_item(entity_id):
             return None
         literals = self._kb.literals(entity_id, (*_STARTS, *_ENDS, *_POINTS))
@@ -41,7 +36,7 @@ class Lifetimes:
         return min(points, default=None)
 
     def common(self, items: Iterable[str]) -> Period | None:
-        """Return when all the items with known dates exist, or the shortest of their lifetimes if there is no such time."""
+        """Return the time in which all the items with dates exist, or the shortest lifetime if they never do."""
         periods = [period for item in items if (period := self.of(item)) is not None]
         if not periods:
             return None

@@ -1,8 +1,8 @@
-"""A knowledge base that grows by what questions ask: items are looked up at Wikidata and Wikipedia, and kept.
+"""A knowledge base that grows with the questions: their items are looked up at Wikidata and Wikipedia, and cached.
 
-Before a question is linked, its names are searched and the documents of what they may mean are fetched; before its evidences are
-retrieved, what the facts of its items speak of. Answers are kept with their dates in the cache: they count for `max_age` days, and longer
-where the servers cannot be asked.
+Before a question is linked, its names are searched and the documents of their candidates are fetched; before its evidences are
+retrieved, the documents that the facts of its items mention. Answers are cached with their dates: they count for `max_age` days,
+and longer if the servers cannot be reached.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LANGUAGES = ("en", "mul")
-FIRST, LATER = 6, 2  # requests of a turn at most: of a topic that is new, and of one that is known
+FIRST, LATER = 6, 2  # requests of a turn at most: for a new topic, and for a known topic
 _PAGE = 2  # requests of an article and its links
 _DAY = 86_400  # seconds
-_VERSION = 1  # of what is kept
-_BATCHES = 1  # of documents, before which facts about a second item are not asked for
+_VERSION = 1  # of cached entries
+_BATCHES = 1  # of documents; the facts about a second item are fetched after them
 _NAMES = 2  # of a question that are searched
-_MOST = 10_000  # documents in memory; then those of the next question are read anew from the cache
+_MOST = 10_000  # documents in memory; beyond, memory is cleared and the next question reads from the cache
 _ASKED = 8  # properties that a question names
-_ABOUT = 25  # items with facts about another that come before what its other facts speak of
-# how other items have to do with people, works and organisations: asked for where very many do
+_ABOUT = 25  # items with facts about another that come before the values of its other facts
+# the relations of other items to people, works and organisations: requested if an item has very many
 _INVERSE = (
     "P50", "P57", "P161", "P175", "P86", "P58", "P54", "P170", "P112", "P179", "P361", "P26", "P22", "P25", "P40", "P162",
     "P1441", "P674", "P144", "P286", "P264", "P69", "P108", "P166", "P1346", "P710",
@@ -50,20 +50,20 @@ _INVERSE = (
 
 
 class LiveSource:
-    """Looks up what questions are about.
+    """Looks up the items of questions.
 
     Args:
-        client: asks.
-        cache: keeps what was answered.
-        at_hand: a knowledge base whose labels of classes, countries and properties need not be asked for.
+        client: sends the requests.
+        cache: keeps the answers.
+        at_hand: a knowledge base with labels of classes, countries and properties, which are not requested.
         language: of questions.
         max_age: days for which an answer counts.
         seconds: for the names of a turn, and as many for its facts.
-        pages: whether articles are asked for, too, by whoever reads them; they count among the requests.
+        pages: whether the caller fetches articles, too; they count among the requests.
 
     Attributes:
-        kb: what was fetched so far; another one after each call that fetched something.
-        pages: the items whose article may be asked for, and what was asked for the turn that may.
+        kb: the documents fetched so far; replaced by each call that fetches something.
+        pages: the items whose article may be fetched, and the record of requests of their turn.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ class LiveSource:
 
     def _forget(self) -> None:
         self._documents = FetchedDocuments()
-        self._dates: dict[str, str] = {}  # of what is in memory, or known to be missing
+        self._dates: dict[str, str] = {}  # of documents in memory, or missing at Wikidata
         self._redirects: dict[str, str] = {}
         self._digest = hashlib.sha256(self._client.site.encode())
 
     def renew(self) -> KnowledgeBase:
-        """Forget what is too old, or too much, before turns are looked up; return the knowledge base so far."""
+        """Forget all documents if they are too old or too many; return the knowledge base so far."""
         if len(self._dates) > _MOST or not self._is_fresh(min(self._dates.values(), default=_now().isoformat())):
             self._forget()
         return self.kb
@@ -103,52 +103,54 @@ class LiveSource:
     # -- of a turn -----------------------------------------------------------------------------------------------------
 
     def look_up_names(self, question: str, spoken: Iterable[str] | None) -> LiveLookup:
-        """Search the names of a question, and fetch what they may mean.
+        """Search the names of a question, and fetch the documents of their candidates.
 
         Args:
-            question: as it was asked.
-            spoken: names of what the conversation spoke of, which are not searched; None: there was no question before.
+            question: as the user wrote it.
+            spoken: names that the conversation mentioned, which are not searched; None for a first question.
 
         Returns:
-            What was asked; `look_up_facts` goes on with it.
+            The record of requests, which `look_up_facts` continues.
         """
-        known = f" {' | '.join(map(fold, spoken or ()))} "
+        mentioned = f" {' | '.join(map(fold, spoken or ()))} "
         errand = _Errand(FIRST, until(self._seconds))
         items: list[str] = []
         names = written_names(question, self._language)
         pieces = spans(question, self._language) if is_doubtful(question, self._language) else []
-        pieces = [piece for piece in pieces if f" {fold(piece)} " not in known]
+        pieces = [piece for piece in pieces if f" {fold(piece)} " not in mentioned]
         titled: dict[str, str] = {}
         if pieces and (names or spoken is None):
-            titled = dict(self._search(errand, "titled", "|".join(pieces), partial(self._titled, pieces)))
+            titles = "|".join(pieces)
+            titled = dict(
+                self._search(errand, "titled", titles, lambda _, end: list(self._client.titled(pieces, end).items()))
+            )
             items += filter(None, titled.values())
             names = longest(question, [*titled, *names])
-        names = [name for name in names if f" {fold(name)} " not in known][:_NAMES]
+        names = [name for name in names if f" {fold(name)} " not in mentioned][:_NAMES]
         for name in names:
             if titled.get(name) and len(names) > 1 and " " in name:
                 continue  # few other things have a name of several words
             named = self._search(errand, "named", name, self._client.named)
-            items += named or ([] if titled.get(name) else self._search(errand, "told", name, self._client.told))
+            items += named or (
+                [] if titled.get(name) else self._search(errand, "told", name, self._client.search_pages)
+            )
         if not names and spoken is None:
             words = " ".join(word for word in fold(question).split() if word not in self._language.words.stop_words)
-            items += self._search(errand, "told", words, self._client.told) if words else []
+            items += self._search(errand, "told", words, self._client.search_pages) if words else []
         self._fetch(errand, items[:MOST_IDS])
         return errand.record
-
-    def _titled(self, pieces: Sequence[str], _: str, end: float) -> list[tuple[str, str]]:
-        return list(self._client.titled(pieces, end).items())
 
     def look_up_facts(
         self, lookup: LiveLookup, question: str, about: Sequence[str], candidates: Sequence[str], is_first: bool
     ) -> None:
-        """Fetch what the facts of the items of a question speak of, and the items that have facts about them.
+        """Fetch the documents that the facts of a question's items mention, and the items with facts about them.
 
         Args:
-            lookup: of the question's names; what is asked is added.
+            lookup: the record of `look_up_names`, to which requests are added.
             question: in full.
-            about: the items that it is about, the most important first.
+            about: the items of the question, the most important first.
             candidates: other items that its names may mean.
-            is_first: whether nothing was asked before it.
+            is_first: whether it is the first question of the conversation.
         """
         most = FIRST if is_first or lookup["requests"] else LATER
         errand = _Errand(most - len(lookup["requests"]), until(self._seconds), lookup)
@@ -157,12 +159,12 @@ class LiveSource:
         subjects: list[str] = []
         items = list(dict.fromkeys([*about, *candidates])) if about else []
         for item in items[: max(1, errand.left - _BATCHES)]:
-            subjects += self._about(errand, item, words)
+            subjects += self._subjects(errand, item, words)
         wants_page = bool(self._has_pages and about and about[0] not in self.pages and self.kb.text(about[0]).title)
         for_page = _PAGE if wants_page and errand.left > _PAGE else 0  # facts come first
         errand.left -= for_page
-        while wanted := self._wanted(about, candidates, words, subjects):  # what came may speak of more
-            self._fetch(errand, wanted[:MOST_IDS])
+        while missing := self._missing(about, candidates, words, subjects):  # fetched documents may mention others
+            self._fetch(errand, missing[:MOST_IDS])
             if errand.left <= 0:
                 break
         errand.left += for_page
@@ -171,19 +173,18 @@ class LiveSource:
         if wants_page and errand.left >= _PAGE:
             self.pages[about[0]] = lookup
 
-    def _about(self, errand: _Errand, item: str, words: frozenset[str]) -> list[str]:
-        """The items that have facts about an item; of very many those with a fact that is asked for, or a frequent one."""
+    def _subjects(self, errand: _Errand, item: str, words: frozenset[str]) -> list[str]:
+        """The items with facts about an item; of very many, the items with a property that is in the question or frequent."""
         subjects = self._search(errand, "about", item, self._client.subjects)
         if MANY not in subjects:
             return subjects
-        keywords = self._language.properties.keywords
         named = []
-        for name, label, aliases in self.kb.properties():
-            share = max(len(own & words) / len(own) if (own := keywords(text)) else 0.0 for text in (label, *aliases))
+        for prop, label, aliases in self.kb.properties():
+            keywords = filter(None, map(self._language.properties.keywords, (label, *aliases)))
+            share = max((len(name & words) / len(name) for name in keywords), default=0.0)
             if share:
-                named.append((-share, int(name[1:]), name))
-        properties = [name for _, _, name in sorted(named)[:_ASKED]]
-        properties = list(dict.fromkeys([*properties, *_INVERSE]))
+                named.append((-share, int(prop[1:]), prop))
+        properties = list(dict.fromkeys([*(prop for _, _, prop in sorted(named)[:_ASKED]), *_INVERSE]))
         return self._search(
             errand,
             "asked about",
@@ -191,7 +192,7 @@ class LiveSource:
             lambda _, end: self._client.subjects_of(item, end, properties),
         )
 
-    def _wanted(
+    def _missing(
         self, about: Sequence[str], candidates: Sequence[str], words: frozenset[str], subjects: Sequence[str]
     ) -> list[str]:
         """The items and properties to fetch, the most important first."""
@@ -212,55 +213,46 @@ class LiveSource:
     # -- answers -------------------------------------------------------------------------------------------------------
 
     def _search(self, errand: _Errand, kind: str, text: str, ask: Callable[[str, float], list[T]]) -> list[T]:
-        """The items that a search finds, as kept or asked for."""
+        """The items that a search finds, from the cache or the server."""
         place = (kind, text)
         key = ("live search", kind, *self._client.addresses, _VERSION, text)
-        kept = self._answers.get(place) or self._cache.get(*key)
-        if kept is None or not self._is_fresh(kept["date"]):
+        answer = self._answers.get(place) or self._cache.get(*key)
+        if answer is None or not self._is_fresh(answer["date"]):
             items = errand.ask(f"{kind} {text}", partial(ask, text))
             if items is not None:
-                kept = {"date": _now().isoformat(), "items": items}
-                self._cache.put(*key, value=kept)
-        if kept is None:
+                answer = {"date": _now().isoformat(), "items": items}
+                self._cache.put(*key, value=answer)
+        if answer is None:
             return []
         if len(self._answers) > _MOST:
             self._answers.clear()
-        self._answers[place] = kept
-        return list(kept["items"])
+        self._answers[place] = answer
+        return list(answer["items"])
 
     def _fetch(self, errand: _Errand, names: Iterable[str]) -> None:
-        """Have the documents of items and properties in memory, as kept or asked for."""
-        wanted = [name for name in dict.fromkeys(names) if name not in self._dates]
-        kept = {name: own for name in wanted if (own := self._cache.get(*self._key(name))) is not None}
-        missing = [name for name in wanted if name not in kept or not self._is_fresh(kept[name]["date"])]
+        """Bring the documents of items and properties into memory, from the cache or the server."""
+        new = [name for name in dict.fromkeys(names) if name not in self._dates]
+        entries = {name: entry for name in new if (entry := self._cache.get(*self._key(name))) is not None}
+        missing = [name for name in new if name not in entries or not self._is_fresh(entries[name]["date"])]
         for start in range(0, len(missing), MOST_IDS):
             batch = missing[start : start + MOST_IDS]
             entities = errand.ask(f"entities {len(batch)}", partial(self._client.entities, batch))
             if entities is None:
                 break
-            kept |= self._keep(batch, entities)
-        if self._take(kept):
+            date = _now().isoformat()
+            for entity in entities:
+                source = entity.id if entity.redirects is None else entity.redirects.source
+                if source in batch:
+                    line = None if entity.is_missing else msgspec.json.encode(entity).decode()
+                    entries[source] = {"date": date, "entity": line}
+                    self._cache.put(*self._key(source), value=entries[source])
+        for name, entry in entries.items():
+            self._dates[name] = entry["date"]
+            self._digest.update(f"{name} {entry['date']}".encode())
+            if entry["entity"] is not None:
+                self._read(name, entry["entity"])
+        if entries:
             self.kb = self._snapshot()
-
-    def _keep(self, names: Sequence[str], entities: Sequence[FetchedEntity]) -> dict[str, dict[str, Any]]:
-        date = _now().isoformat()
-        kept = {}
-        for entity in entities:
-            source = entity.id if entity.redirects is None else entity.redirects.source
-            if source in names:
-                line = None if entity.is_missing else msgspec.json.encode(entity).decode()
-                kept[source] = {"date": date, "entity": line}
-                self._cache.put(*self._key(source), value=kept[source])
-        return kept
-
-    def _take(self, kept: dict[str, dict[str, Any]]) -> bool:
-        """Read kept documents into memory; False if there are none."""
-        for name, own in kept.items():
-            self._dates[name], line = own["date"], own["entity"]
-            self._digest.update(f"{name} {own['date']}".encode())
-            if line is not None:
-                self._read(name, line)
-        return bool(kept)
 
     def _read(self, name: str, line: str) -> None:
         entity = msgspec.json.decode(line, type=FetchedEntity)
@@ -290,14 +282,14 @@ class LiveSource:
 
 
 class _Errand:
-    """The requests of a turn: so many are left, until a moment; after a failure none is."""
+    """The requests of a turn: a number of them until a moment; none after a failure."""
 
     def __init__(self, left: int, end: float, record: LiveLookup | None = None) -> None:
         self.left, self._end = left, end
         self.record: LiveLookup = {"requests": [], "failures": []} if record is None else record
 
     def ask(self, shown: str, send: Callable[[float], T]) -> T | None:
-        """What a request answers; None if there is no answer, or it may not be sent."""
+        """Return the answer of a request; None if it fails or may not be sent."""
         if self.left <= 0:
             return None
         self.left -= 1
@@ -312,13 +304,13 @@ class _Errand:
 
 
 def kept_entities(cache: Cache, wikidata: str) -> Iterator[str]:
-    """The documents that the cache keeps of a Wikidata, as lines of a dump."""
+    """Yield the cached documents of a Wikidata, as lines of a dump."""
     for text in cache.keys():  # noqa: SIM118 - a method of the cache
         key = msgspec.json.decode(text)
-        if isinstance(key, list) and key[:2] == ["live entity", wikidata] and key[2:3] == [_VERSION]:
-            kept = cache.get(*key)
-            if kept is not None and kept["entity"] is not None:
-                yield kept["entity"]
+        if isinstance(key, list) and key[:3] == ["live entity", wikidata, _VERSION]:
+            entry = cache.get(*key)
+            if entry is not None and entry["entity"] is not None:
+                yield entry["entity"]
 
 
 def _now() -> datetime:

@@ -1,4 +1,4 @@
-"""Names of items: the hash of a folded name, and the full-text index (tantivy) for parts of names and misspelt ones."""
+"""Names of items: the hash of a folded name, and the full-text index (tantivy) for parts of names and misspelt names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +21,17 @@ from .layout import NAMES, REMEDY, SEPARATOR
 _INITIALS = 3  # words of a name that is called by its initials
 _MAX_FORMS = 40  # names of an item that are indexed
 _TOGETHER = 1 << 13  # items whose names are folded together
-_SHORTEST_MISSPELT = 4  # letters of a word that one edit is looked for in; two from two more
+_SHORTEST_MISSPELT = 4  # letters of a word with one edit; a word with two edits has two letters more
 _MIN_HEAP, _MAX_HEAP = 64 << 20, 512 << 20  # bytes of the index writer
 
 
 def form_hash(form: str) -> int:
-    """64 bits of a folded name."""
+    """Return 64 bits of a folded name."""
     return int.from_bytes(hashlib.blake2b(form.encode(), digest_size=8).digest(), "little")
 
 
 def other_forms(label: str) -> list[str]:
-    """Names that follow from a label: without its bracket, and its initials ("MLS" for Major League Soccer)."""
+    """Return the names that follow from a label: without its bracket, and its initials ("MLS" for Major League Soccer)."""
     forms = []
     plain = re.sub(r"\s*\([^()]*\)$", "", label)
     if plain and plain != label:
@@ -43,7 +43,7 @@ def other_forms(label: str) -> list[str]:
 
 
 def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: int, quiet: bool) -> None:
-    """Index the words of all labels and aliases; the index is one segment."""
+    """Index the words of all labels and aliases in one segment."""
     import tantivy
 
     schema = tantivy.SchemaBuilder()
@@ -65,29 +65,23 @@ def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: 
             for start, end in zip(starts[part].tolist(), ends[part].tolist(), strict=True):
                 label, _, _, *aliases = str(text[start:end], "utf-8").split(SEPARATOR)
                 names.append([label, *aliases[:_MAX_FORMS]])
+            words = iter(folded_words([name for of_item in names for name in of_item]))  # all together: faster
             numbers, times = items[part].tolist(), frequency[part].tolist()
-            for item, often, forms in zip(numbers, times, _folded(names), strict=True):
+            for item, often, of_item in zip(numbers, times, names, strict=True):
                 document = tantivy.Document()
-                for form in forms:
-                    document.add_text("name", form)
+                for form in dict.fromkeys([" ".join(iter(words.__next__, END)) for _ in of_item]):
+                    if form:
+                        document.add_text("name", form)
                 document.add_unsigned("item", item)
                 document.add_float("weight", math.log2(2 + often))
                 writer.add(document)
             advance(len(names))
 
 
-def _folded(names: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """The folded names of items, each once; all are folded together."""
-    words = iter(folded_words([name for own in names for name in own]))
-    for own in names:
-        forms = (" ".join(iter(words.__next__, END)) for _ in own)
-        yield [form for form in dict.fromkeys(forms) if form]
-
-
 def search_names(names: FullText, words: Sequence[str], limit: int, edits: int) -> list[int]:
-    """Items one of whose names holds all folded `words`, the most frequent first.
+    """Return the items with a name that has all folded `words`, the most frequent first.
 
-    A word may be so many edits (Levenshtein, transpositions count one) away from the name's.
+    A word may differ by up to `edits` edits (Levenshtein, a transposition counts as one edit).
     """
     import tantivy
 
@@ -108,7 +102,7 @@ def search_names(names: FullText, words: Sequence[str], limit: int, edits: int) 
 
 
 class NamesInMemory:
-    """The words of names, for few items; searched as `search_names` searches those of an index."""
+    """The words of the names of few items, with the search of `search_names`."""
 
     def __init__(self) -> None:
         self._items: defaultdict[str, set[str]] = defaultdict(set)
@@ -120,21 +114,20 @@ class NamesInMemory:
                 self._items[word].add(item)
 
     def search(self, words: Sequence[str], edits: int) -> set[str]:
-        """The items whose names have all folded `words`, up to `edits` edits a word."""
-        holding = [set().union(*(self._items[own] for own in self._like(word, edits))) for word in words]
-        return set.intersection(*holding) if holding else set()
-
-    def _like(self, word: str, edits: int) -> list[str]:
-        most = min(edits, _edits_of(word))
-        if not most:
-            return [word] if word in self._items else []
+        """Return the items with a name that has all folded `words`, up to `edits` edits a word."""
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        close = process.extract(word, list(self._items), scorer=OSA.distance, score_cutoff=most, limit=None)
-        return [own for own, _, _ in close]
+        items = []
+        for word in words:
+            most = min(edits, _edits_of(word))
+            similar = [word]
+            if most:
+                close = process.extract(word, list(self._items), scorer=OSA.distance, score_cutoff=most, limit=None)
+                similar = [name for name, _, _ in close]
+            items.append(set().union(*(self._items.get(name, ()) for name in similar)))
+        return set.intersection(*items) if items else set()
 
 
 def _edits_of(word: str) -> int:
-    """How many edits a misspelt word may be away from the one that is meant."""
     return 0 if len(word) < _SHORTEST_MISSPELT else 1 if len(word) < _SHORTEST_MISSPELT + 2 else 2

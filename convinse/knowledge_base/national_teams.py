@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from ..language.national_teams import TeamName, TeamPhrase, TeamWords
+from ..language.national_teams import TeamName, TeamWords
 from ..language.text import fold
 from .index import Candidate, KnowledgeBase
 
-_MOST = 1000  # national teams that are looked through
+_MOST = 1000  # national teams of a knowledge base
 
 
 class TeamMention(NamedTuple):
@@ -22,24 +22,22 @@ class TeamMention(NamedTuple):
 
 
 class NationalTeams:
-    """The national teams of a knowledge base; looked up when a text first speaks of a team.
-
-    Args:
-        kb: the knowledge base.
-        words: of the language of its labels and of the texts.
-    """
+    """The national teams of a knowledge base; looked up when a text first mentions a team."""
 
     def __init__(self, kb: KnowledgeBase, words: TeamWords) -> None:
-        self._kb = kb
-        self._words = words
+        self._kb, self._words = kb, words
 
     def mentions(self, text: str) -> Iterator[TeamMention]:
-        """The mentions of teams that the knowledge base has, from left to right."""
+        """Yield the mentions of teams that the knowledge base has, from left to right."""
         for phrase in self._words.phrases(text):
             words = phrase.name.split()
-            for first in range(len(words)):  # "Did England" begins with no name
+            for first in range(len(words)):  # "Did England" does not begin with the name
                 surface = " ".join(words[first:])
-                if candidates := self._of_country(fold(surface), phrase):
+                shared = [self._words.shared(fold(surface), phrase, name) for name, _ in self._teams]
+                best = max(shared, default=0)
+                named = [team for team, number in zip(self._teams, shared, strict=True) if number == best > 0]
+                candidates = [candidate for name, candidate in named if self._words.fits(phrase, name)]
+                if candidates:
                     yield TeamMention(phrase.name_end - len(surface), phrase.end, candidates)
                     break
 
@@ -48,9 +46,3 @@ class NationalTeams:
         candidates = self._kb.search_names(sorted(self._words.label_words), _MOST)
         named = ((self._words.read_label(candidate.label), candidate) for candidate in candidates)
         return [(name, candidate) for name, candidate in named if name is not None]
-
-    def _of_country(self, country: str, phrase: TeamPhrase) -> list[Candidate]:
-        shared = [self._words.shared(country, phrase, name) for name, _ in self._teams]
-        best = max(shared, default=0)
-        named = [team for team, number in zip(self._teams, shared, strict=True) if number == best > 0]
-        return [candidate for name, candidate in named if self._words.fits(phrase, name)]

@@ -1,4 +1,4 @@
-"""The facts that a property occurs in, as predicate or in qualifiers. An index has no list of them: its facts are read."""
+"""Finds the facts with a property, as predicate or in qualifiers, by reading all facts: an index has no list of them."""
 
 from __future__ import annotations
 
@@ -15,26 +15,23 @@ BLOCK = 1 << 22  # tokens that are read at once
 
 
 class PropertyFacts:
-    """Counts and places of the facts of properties.
+    """Counts and places of the facts of properties, in the arrays of an index (see `layout`).
 
-    The first question reads all facts; a later one does so again only for a property that is not too frequent.
-
-    Args:
-        fact_start, fact_size, tokens: arrays of an index, see `layout`.
+    The first call reads all facts; `places` reads them again for a property that is not too frequent.
     """
 
     def __init__(self, fact_start: Any, fact_size: Any, tokens: Any) -> None:
         self._fact_start, self._fact_size, self._tokens = fact_start, fact_size, tokens
-        self._lock = Lock()  # who asks while the facts are read waits, and reads them not again
+        self._lock = Lock()  # other threads wait while the facts are counted
 
     def count(self, number: int) -> int:
-        """In how many facts a property occurs."""
+        """Return the number of facts that a property occurs in."""
         with self._lock:
             counts = self._counts
         return int(counts[number]) if number < len(counts) else 0
 
     def places(self, number: int, most: int) -> list[int]:
-        """Where the facts of a property stand in `tokens`, ascending; none where there are more than `most`."""
+        """Return the places in `tokens` of the facts of a property, ascending; empty if there are more than `most`."""
         if not 0 < self.count(number) <= most:
             return []
         blocks = [start + np.unique(places[of == number]) for start, places, of in self._occurrences()]
@@ -50,7 +47,7 @@ class PropertyFacts:
         return counts
 
     def _occurrences(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Of each block of facts: its start, the places of facts in it, and a property of each."""
+        """Blocks of facts: the start of a block, places of facts in it, and a property of the fact at each place."""
         starts, sizes = np.asarray(self._fact_start[:], np.int64), np.asarray(self._fact_size[:], np.int64)
         order = np.argsort(starts[sizes > 0])
         starts, ends = starts[sizes > 0][order], (starts + sizes)[sizes > 0][order]
@@ -59,28 +56,31 @@ class PropertyFacts:
             start = int(starts[first])
             last = max(first + 1, int(ends.searchsorted(start + BLOCK, "right")))
             tokens = np.asarray(self._tokens[start : int(ends[last - 1])], np.int64)
-            places = _fact_places(tokens, starts[first:last] - start, ends[first:last] - start)
-            occurrences = list(_properties(tokens, places))
-            yield start, np.concatenate([at for at, _ in occurrences]), np.concatenate([of for _, of in occurrences])
+            places = fact_places(tokens, starts[first:last] - start, ends[first:last] - start)
+            headers = tokens[places + 1]
+            at, of = [places], [headers & PROPERTY_MASK]
+            pairs, number = pairs_in(headers), 0
+            while len(
+                places := places[pairs > number]
+            ):  # the facts with a first qualifier, then with a second, and so on
+                pairs = pairs[pairs > number]
+                at.append(places)
+                of.append(tokens[places + 3 + 2 * number])
+                number += 1
+            yield start, np.concatenate(at), np.concatenate(of)
             first = last
 
 
-def _fact_places(tokens: np.ndarray, at: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """The places of all facts of items, whose facts stand from `at` to `end`: the first of each, then the second ..."""
-    places = []
+def fact_places(tokens: np.ndarray, at: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return the places of the facts of items in `tokens`: the first facts of all items, then the second facts, and so on.
+
+    Args:
+        tokens: facts, see `layout`.
+        at, end: the pieces of `tokens` that hold the facts of the items.
+    """
+    places = [np.zeros(0, np.int64)]
     while len(at):
         places.append(at)
-        at = at + 3 + 2 * pairs_in(tokens[at + 1])
+        at = at + 3 + 2 * pairs_in(tokens[at + 1]).astype(np.int64)
         at, end = at[at < end], end[at < end]
     return np.concatenate(places)
-
-
-def _properties(tokens: np.ndarray, places: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Places of facts and their predicates, then places of those with a first qualifier and its property, and so on."""
-    headers = tokens[places + 1]
-    yield places, headers & PROPERTY_MASK
-    pairs, number = pairs_in(headers), 0
-    while len(places := places[pairs > number]):
-        pairs = pairs[pairs > number]
-        yield places, tokens[places + 3 + 2 * number]
-        number += 1

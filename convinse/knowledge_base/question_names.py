@@ -1,51 +1,46 @@
-"""What a question may name, by its writing alone: nothing is known yet of what there is."""
+"""The names that a question may have, judged by its writing alone, before its items are fetched."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from ..language.language import Language
 from ..language.text import fold
-from .question_words import Word, words_of
+from .question_words import Word, segments
 
 _LONGEST = 7  # words of a name
 _MOST = 50  # spans, as many titles as an interface takes at once
-_SEGMENT = re.compile(r"[^|?!;\n]+")
 _SENTENCE = re.compile(r"(?<=[a-z]{4}[.?!]) ")  # "Mr. Robot" goes on
 _FINAL = re.compile(r"['’]s$|['’]$")
 
 
 def written_names(question: str, language: Language) -> list[str]:
-    """The names that capitals show, the longest first; two names that "and" joins are two."""
-    names = [name for sentence in _SENTENCE.split(question) for name in _names_in(sentence, language)]
-    return sorted(dict.fromkeys(names), key=lambda name: -len(name))
-
-
-def _names_in(sentence: str, language: Language) -> Iterator[str]:
+    """Return the names that capitals show, the longest first; "and" separates the names of two people."""
     not_names = language.words.not_names | language.words.fillers
-    for match in language.names.written.finditer(sentence):
-        words = match[0].split()
-        is_first = not sentence[: match.start()].strip()
-        if is_first and fold(words[0]) in not_names and (len(words) == 1 or fold(words[0]) != "the"):
-            words = words[1:]  # "Which", "Did", "Name the"
-        while words and words[0].islower():
-            words = words[1:]
-        name = _without_end(" ".join(words))
-        parts = [_without_end(part) for part in language.names.listed(name)]
-        are_people = len(parts) > 1 and all(len(part.split()) > 1 and part[0].isupper() for part in parts)
-        for part in parts if are_people else [name]:
-            is_word = fold(part) in not_names and not (len(part) > 1 and part.isupper())  # "US" is none
-            is_small = (is_first or part.isupper()) and language.common.has(fold(part))  # "Since", "TV"
-            if part and not (part.isdigit() or is_word or is_small):
-                yield part
+    names: dict[str, None] = {}
+    for sentence in _SENTENCE.split(question):
+        for match in language.names.written.finditer(sentence):
+            words = match[0].split()
+            is_first = not sentence[: match.start()].strip()
+            if is_first and fold(words[0]) in not_names and (len(words) == 1 or fold(words[0]) != "the"):
+                words = words[1:]  # "Which", "Did", "Name the"
+            while words and words[0].islower():
+                words = words[1:]
+            name = _without_end(" ".join(words))
+            parts = [_without_end(part) for part in language.names.listed(name)]
+            are_people = len(parts) > 1 and all(len(part.split()) > 1 and part[0].isupper() for part in parts)
+            for part in parts if are_people else [name]:
+                is_word = fold(part) in not_names and not (len(part) > 1 and part.isupper())  # but "US"
+                is_small = (is_first or part.isupper()) and language.common.has(fold(part))  # "Since", "TV"
+                if part and not (part.isdigit() or is_word or is_small):
+                    names[part] = None
+    return sorted(names, key=lambda name: -len(name))
 
 
 def is_doubtful(question: str, language: Language) -> bool:
-    """Whether a name may go on behind its capitals, as in "Flowers for Algernon", or has none."""
+    """Return True if a name may continue after its capitals, as in "Flowers for Algernon", or the question has no capitals."""
     not_names, bridges = language.words.not_names, _bridges(language)
-    for segment in _SEGMENT.finditer(question):
-        words = words_of(question, *segment.span())
+    for words in segments(question):
         for word, small, after in zip(words, words[1:], words[2:], strict=False):
             is_name = word.capital and word.form not in not_names
             if is_name and small.joined and after.joined and not small.capital and small.form in bridges:
@@ -54,34 +49,38 @@ def is_doubtful(question: str, language: Language) -> bool:
 
 
 def spans(question: str, language: Language) -> list[str]:
-    """The pieces of a question that may be the title of an article, the longest first."""
+    """Return the pieces of a question that may be the title of an article, the longest first."""
+    not_names = language.words.not_names
     pieces: list[str] = []
-    for segment in _SEGMENT.finditer(question):
-        words = words_of(question, *segment.span())
-        is_cased = any(word.capital and not word.first and word.form not in language.words.not_names for word in words)
+    for words in segments(question):
+        is_cased = any(word.capital and not word.first and word.form not in not_names for word in words)
         for start in range(len(words)):
             for end in range(min(len(words), start + _LONGEST), start, -1):
                 piece = words[start:end]
                 if _may_be_title(piece, is_cased, language) and all(word.joined for word in piece[1:]):
                     text = _without_end(question[piece[0].start : piece[-1].end])
-                    pieces.append(text if is_cased else _titled(text, language))
+                    if not is_cased:
+                        capitals = (
+                            word if fold(word) in not_names else word[:1].upper() + word[1:] for word in text.split()
+                        )
+                        text = " ".join(capitals)
+                    pieces.append(text)
     return sorted(dict.fromkeys(pieces), key=lambda text: -len(text))[:_MOST]
 
 
 def longest(question: str, names: list[str]) -> list[str]:
-    """Names without those that a longer one overlaps."""
-    taken: list[range] = []
-    kept = []
+    """Return the names that no longer name overlaps in the question."""
+    taken: dict[str, range] = {}
     for name in sorted(names, key=lambda name: -len(name)):
         start = question.lower().find(name.lower())
-        if start >= 0 and not any(start < own.stop and own.start < start + len(name) for own in taken):
-            taken.append(range(start, start + len(name)))
-            kept.append(name)
-    return kept
+        stop = start + len(name)
+        if start >= 0 and not any(start < place.stop and place.start < stop for place in taken.values()):
+            taken[name] = range(start, stop)
+    return list(taken)
 
 
 def _bridges(language: Language) -> frozenset[str]:
-    """Small words inside of names."""
+    # small words inside of names
     names = language.names
     return names.joining | names.particles | names.before_years
 
@@ -99,12 +98,7 @@ def _may_be_title(piece: list[Word], is_cased: bool, language: Language) -> bool
     return len(piece) > 1 or not language.common.has(first.form)
 
 
-def _titled(text: str, language: Language) -> str:
-    words = [word if fold(word) in language.words.not_names else word[:1].upper() + word[1:] for word in text.split()]
-    return " ".join(words)
-
-
 def _without_end(name: str) -> str:
-    """A name without what marks the owner, and without the full stop unless it is of an abbreviation."""
+    """A name without the possessive ending, and without the full stop unless it is an abbreviation."""
     name = _FINAL.sub("", name.strip("'’"))
     return name if name.count(".") > 1 else name.rstrip(".")

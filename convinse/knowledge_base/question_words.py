@@ -1,9 +1,9 @@
-"""The words of a question, and what their writing says: whether they are a name, a part of one, or common words."""
+"""The words of a question, and rules that tell names, parts of names and common words by their writing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,11 +11,12 @@ from ..language.language import Language
 from ..language.text import fold
 from .index import Candidate, KnowledgeBase
 
+_SEGMENT = re.compile(r"[^|?!;\n]+")
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 
 
 class Word(NamedTuple):
-    """A word, `text[start:end]`; `form` is folded, `first` of its segment, `joined`: only blanks stand between it and the word before."""
+    """A word, `text[start:end]`; `form` is folded, `first` of its segment, `joined` to the word before by blanks alone."""
 
     start: int
     end: int
@@ -27,12 +28,7 @@ class Word(NamedTuple):
 
 
 class WordRules:
-    """Judges words by how they are written and by what the knowledge base has.
-
-    Args:
-        kb: the knowledge base.
-        language: of its labels and of questions.
-    """
+    """Rules about words by their writing and by the labels and classes of a knowledge base."""
 
     def __init__(self, kb: KnowledgeBase, language: Language) -> None:
         self._kb, self._language = kb, language
@@ -40,27 +36,27 @@ class WordRules:
         self.is_written_small = language.common.has
 
     def is_cased(self, tokens: list[Word]) -> bool:
-        """Whether the writer uses capitals, so that a word without one is no name."""
+        """Return True if the writer uses capitals, so that names have them."""
         return any(
             token.capital and not token.first and not token.form.isdigit() and token.form not in self._not_names
             for token in tokens
         )
 
     def asks(self, token: Word) -> bool:
-        """Return True if a word asks for something: it is one of the name of a property."""
+        """Return True if a word is in the name of a property: "director", "cast" and "episode" ask, they name nothing."""
         return self._language.words.stem(token.form) in self._property_words
 
     def is_common(self, window: Sequence[Word], is_label: bool, cased: bool) -> bool:
-        """Whether words that are a name as a whole are written as common words are: in a text without capitals."""
+        """Return True if a name may as well be common words: in a text without capitals."""
         content = [token for token in window if token.form not in self._not_names]
         if cased or any(token.capital and not token.first for token in window) or (is_label and len(content) > 1):
             return False
         return all(self.is_written_small(token.form) or self.asks(token) for token in content)
 
     def is_name(self, candidate: Candidate) -> bool:
-        """Wikidata writes names with a capital; a lower-case one shows by its spelling ("a-ha", "deadmau5", "iPod").
+        """Return True if the label of an item is a name: with a capital, or spelt as no common noun ("a-ha", "deadmau5").
 
-        What documents are called are names, however they are written.
+        All labels of documents are names.
         """
         if not self._kb.has_facts:
             return True
@@ -77,19 +73,21 @@ class WordRules:
         return self._language.answer_types.entity_kind(candidate.id, self._kb.types(candidate.id))
 
     def is_part_of_name(self, tokens: list[Word], start: int, end: int) -> bool:
-        """Whether capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
-        before = tokens[start - 1] if start and tokens[start].joined else None
-        after = tokens[end] if end < len(tokens) and tokens[end].joined else None
-        if before is not None and before.capital and not (before.possessive or before.first) and self._may_name(before):
-            return True
-        return after is not None and after.capital and not tokens[end - 1].possessive and self._may_name(after)
+        """Return True if capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
 
-    def _may_name(self, token: Word) -> bool:
-        """Whether a capitalised word may belong to a name: "Date" and "Director" of a terse question do not."""
-        return not (token.form in self._not_names or token.form.isdigit() or self.asks(token))
+        def may_name(token: Word) -> bool:  # "Date" and "Director" of a terse question do not
+            is_word = token.form in self._not_names or token.form.isdigit() or self.asks(token)
+            return token.capital and not is_word
+
+        if start and tokens[start].joined:
+            before = tokens[start - 1]
+            if not (before.possessive or before.first) and may_name(before):
+                return True
+        is_followed = end < len(tokens) and tokens[end].joined and not tokens[end - 1].possessive
+        return is_followed and may_name(tokens[end])
 
     def is_adjective(self, tokens: list[Word], place: int) -> bool:
-        """Whether a word says what something is like ("British actor") and names no item by itself."""
+        """Return True if a word describes the next one ("British actor") and names no item by itself."""
         after = tokens[place + 1] if place + 1 < len(tokens) else None
         if after is None or not after.joined or after.capital or after.form in self._not_names:
             return False
@@ -102,21 +100,21 @@ class WordRules:
 
     @cached_property
     def _property_words(self) -> frozenset[str]:
-        """Stems of the names of properties: "director", "cast", "episode" ask for something, they name nothing."""
         stems = self._language.words.stems
         return frozenset(
             word for _, label, aliases in self._kb.properties() for name in (label, *aliases) for word in stems(name)
         )
 
 
-def words_of(text: str, start: int, end: int) -> list[Word]:
-    """Return the words of `text[start:end]`."""
-    tokens: list[Word] = []
-    last = start
-    for match in _TOKEN.finditer(text, start, end):
-        word = match[0]
-        capital, possessive = word[0].isupper() or word[0].isdigit(), word[-2:] in ("'s", "’s")
-        joined = not text[last : match.start()].strip()
-        tokens.append(Word(*match.span(), fold(word), capital, not tokens, possessive, joined))
-        last = match.end()
-    return tokens
+def segments(text: str) -> Iterator[list[Word]]:
+    """Yield the words of each segment of a text; separators, question marks and exclamation marks end a segment."""
+    for segment in _SEGMENT.finditer(text):
+        words: list[Word] = []
+        last = segment.start()
+        for match in _TOKEN.finditer(text, *segment.span()):
+            word = match[0]
+            capital, possessive = word[0].isupper() or word[0].isdigit(), word[-2:] in ("'s", "’s")
+            joined = not text[last : match.start()].strip()
+            words.append(Word(*match.span(), fold(word), capital, not words, possessive, joined))
+            last = match.end()
+        yield words

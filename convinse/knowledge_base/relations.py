@@ -1,4 +1,4 @@
-"""Relation linking: the properties that a question asks for."""
+"""Links a question to the properties that it asks for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .index import KnowledgeBase
 from .linking import EntityLinker
 
 _WORD = re.compile(r"[\w’'-]+")
-_MEANT = 10  # properties that the model names for words that no property is called by
+_SIMILAR = 10  # properties that the model finds for words outside of the names of properties
 Embedding = Callable[[Sequence[str]], np.ndarray]
 
 
@@ -30,12 +30,10 @@ class LinkedRelation(NamedTuple):
 class RelationLinker:
     """Finds the properties that questions ask for.
 
-    A property is meant where all content words of one of its names stand in the question, outside of the names of items. Of
-    several the model chooses; words that are no name of a property mean those whose labels it holds to be the most alike.
+    A property is linked if all content words of a name of it are in the question, outside of the names of items. A model ranks
+    several properties; for words that name no property it finds the properties with the most similar labels.
 
     Args:
-        kb: the knowledge base.
-        linker: finds the items of the question.
         embed: texts -> [n, d] vectors of length 1; None for names alone.
     """
 
@@ -48,42 +46,39 @@ class RelationLinker:
         self._lock = Lock()  # a model computes for one thread at a time
 
     def link(self, question: str, best_only: bool = True) -> list[LinkedRelation]:
-        """The properties, those of the first words first, of equal words the best first.
-
-        Args:
-            question: the question.
-            best_only: of each mention only the best.
-        """
-        told = question
+        """Return the properties by the order of their words in the question, for the same words the best first or it alone."""
+        text = question  # without the names of items
         for item_mention in reversed(self._linker.link(question)):
-            told = f"{told[: item_mention.start]} {told[item_mention.end :]}"
-        words = [(word, self._language.properties.keywords(word)) for word in _WORD.findall(told)]
-        asked = frozenset().union(*(keys for _, keys in words))
-        if not asked:
+            text = f"{text[: item_mention.start]} {text[item_mention.end :]}"
+        words = [(word, self._language.properties.keywords(word)) for word in _WORD.findall(text)]
+        keywords = frozenset().union(*(keys for _, keys in words))
+        if not keywords:
             return []
-        asking = {label: self._names.asking(label, asked) for label in self._labels}
-        meant = {label: own for label, own in asking.items() if own and not any(own < more for more in asking.values())}
-        alike = self._alike(told)
-        rest = asked - frozenset().union(*meant.values())
-        if alike and rest:
-            near = [label for label in sorted(alike, key=lambda label: -alike[label]) if label not in meant]
-            meant |= dict.fromkeys(near[:_MEANT], rest)
-        order = sorted(meant, key=lambda label: (-alike.get(label, 0.0), int(label.id[1:])))
+        shared = {label: self._names.asking(label, keywords) for label in self._labels}
+        linked = {
+            label: keys for label, keys in shared.items() if keys and not any(keys < more for more in shared.values())
+        }
+        cosines = self._cosines(text)
+        rest = keywords - frozenset().union(*linked.values())
+        if cosines and rest:
+            near = [label for label in sorted(cosines, key=lambda label: -cosines[label]) if label not in linked]
+            linked |= dict.fromkeys(near[:_SIMILAR], rest)
+        order = sorted(linked, key=lambda label: (-cosines.get(label, 0.0), int(label.id[1:])))
         mentions: dict[str, list[LinkedRelation]] = {}
         for label in order:
-            mention = " ".join(word for word, keys in words if keys & meant[label])
+            mention = " ".join(word for word, keys in words if keys & linked[label])
             item: Entity = {"id": label.id, "label": label.text or label.id}
             mentions.setdefault(mention, []).append(LinkedRelation(item, mention))
         place = {word: -at for at, (word, _) in reversed(list(enumerate(words)))}
         in_order = sorted(mentions, key=lambda mention: -place[mention.split()[0]])
         return [relation for mention in in_order for relation in mentions[mention][: 1 if best_only else None]]
 
-    def _alike(self, told: str) -> dict[PropertyLabel, float]:
-        """The cosine of a question with each property's label; empty without a model."""
+    def _cosines(self, text: str) -> dict[PropertyLabel, float]:
+        """The cosines of a text and the labels of properties; empty without a model."""
         if self._embed is None or not self._labels:
             return {}
         with self._lock:
             if self._vectors is None:
                 self._vectors = self._embed([label.text or label.id for label in self._labels])
-            cosines: list[float] = (self._vectors @ self._embed([told])[0]).round(4).tolist()
+            cosines: list[float] = (self._vectors @ self._embed([text])[0]).round(4).tolist()
         return dict(zip(self._labels, cosines, strict=True))

@@ -26,14 +26,10 @@ class SpaceFact(NamedTuple):
 
 
 class SearchSpace:
-    """CLOCQ's search space retrieval over the embedded knowledge base.
+    """CLOCQ's search space retrieval over a knowledge base.
 
     Args:
-        kb: the knowledge base.
-        params: see `ClocqParams`.
-        p: an item with more facts besides those that it is the subject of keeps only the latter.
-        language: of the texts and the knowledge base; English by default.
-        linker: finds the items of texts; by default one of its own.
+        p: an item with more facts besides those with it as subject keeps only the latter.
     """
 
     def __init__(
@@ -51,44 +47,44 @@ class SearchSpace:
         self._limit = min(p, params.p_setting)
 
     def search(
-        self, text: str, known: Sequence[QuestionEntity] | None = None
+        self, text: str, entities: Sequence[QuestionEntity] | None = None
     ) -> tuple[list[SpaceFact], list[QuestionEntity]]:
-        """The facts around the items of a text, and these items, best first.
+        """Return the facts around the items of a text, and these items, best first.
 
         Args:
             text: a question or representation.
-            known: the items that it is about; None: those that it mentions, which are linked, and those between them.
+            entities: its items; None: the items that it mentions, which are linked, and the bridges between them.
         """
-        entities = self.question_entities(text) if known is None else list(known)
-        around = facts_around(self.kb.neighborhood, entities, self._limit)
+        items = self.question_entities(text) if entities is None else list(entities)
+        around = facts_around(self.kb.neighborhood, items, self._limit)
         facts = best_facts(text, around, self._params, self._language)
-        return facts, entities + (self._bridges(text, entities) if known is None else [])
+        return facts, items + (self._bridges(text, items) if entities is None else [])
 
     def question_entities(self, text: str) -> list[QuestionEntity]:
-        """The items that the mentions of a text may stand for, best first; an item of two mentions counts once."""
+        """Return the candidates of a text's mentions, best first; an item of two mentions counts once."""
         entities: dict[str, QuestionEntity] = {}
         for mention in self._linker.link(text, classes=True):
             for entity in mention.meanings:
-                known = entities.get(entity["item"]["id"])
-                if known is None or known["score"] < entity["score"]:
+                before = entities.get(entity["item"]["id"])
+                if before is None or before["score"] < entity["score"]:
                     entities[entity["item"]["id"]] = entity
         return sorted(entities.values(), key=lambda e: (e["rank"], -e["score"], e["item"]["id"]))
 
     def _bridges(self, text: str, entities: list[QuestionEntity]) -> list[QuestionEntity]:
-        """Items that the question means without naming them: of the asked class, in facts with two items that it names.
+        """Items that the question describes without a name: of the class it asks for, in facts with two items that it names.
 
         "Which film stars Jim Carrey and Laura Linney?" is about a film that both share a fact with.
         """
         types = self._language.answer_types
         nouns = (noun for noun in text.lower().split() if types.names_class(noun.strip("?,.!")))
-        wanted = frozenset().union(*map(types.noun_types, nouns))
+        classes = frozenset().union(*map(types.noun_types, nouns))
         named = [entity for entity in entities if entity["rank"] == 0][:_MAX_NAMED]
-        if not wanted or len(named) < 2:
+        if not classes or len(named) < 2:
             return []
-        own = {entity["item"]["id"] for entity in entities}
+        linked = {entity["item"]["id"] for entity in entities}
         near = (item for entity in named for item in self.kb.neighbors(entity["item"]["id"], self._limit))
-        times = Counter(item for item in near if item not in own)
-        shared = [item for item, count in times.items() if count > 1 and types.heads(self.kb.types(item)) & wanted]
+        times = Counter(item for item in near if item not in linked)
+        shared = [item for item, count in times.items() if count > 1 and types.heads(self.kb.types(item)) & classes]
         shared.sort(key=lambda item: (-times[item], -self.kb.frequency(item), int(item[1:])))
         score = min(entity["score"] for entity in named)
         return [
@@ -98,14 +94,14 @@ class SearchSpace:
 
 
 def is_named(entity: QuestionEntity) -> bool:
-    """Whether words of the question name an entity; else it is a bridge, whose facts are among those of the others."""
+    """Return True if words of the question name an entity; else it is a bridge, whose facts are facts of named entities."""
     return bool(entity["question_word"])
 
 
 def facts_around(
     neighborhood: Callable[[str, int], list[FactEntities]], entities: Sequence[QuestionEntity], limit: int
 ) -> list[SpaceFact]:
-    """The facts of items, each once, as `neighborhood` gives them, pruned at `limit`."""
+    """Return the facts of items that `neighborhood` finds, pruned at `limit`, each once."""
     facts: dict[tuple[str, ...], FactEntities] = {}
     for entity in entities:
         for fact in neighborhood(entity["item"]["id"], limit):
@@ -114,7 +110,7 @@ def facts_around(
 
 
 def of_items(facts: Iterable[FactEntities], entities: Sequence[QuestionEntity]) -> list[SpaceFact]:
-    """Facts, each with the best question entity that is its subject, object or a qualifier's value, or else its predicate."""
+    """Return facts with the best question entity that is their subject, object or a qualifier's value, or else a predicate."""
     places = {entity["item"]["id"]: place for place, entity in reversed(list(enumerate(entities)))}
     space = []
     for fact in facts:
@@ -125,7 +121,7 @@ def of_items(facts: Iterable[FactEntities], entities: Sequence[QuestionEntity]) 
 
 
 def best_facts(text: str, facts: list[SpaceFact], params: ClocqParams, language: Language) -> list[SpaceFact]:
-    """With `bm25_limit` the best facts for a text, else all of them."""
+    """Return the best facts for a text, at most `bm25_limit`; all facts without a limit."""
     if not params.bm25_limit or len(facts) <= params.bm25_limit:
         return facts
     order = language.bm25.order(text, [fact_text(fact.fact) for fact in facts])

@@ -1,9 +1,8 @@
-"""Find the names of a text: in full, the longest first; if there is none, in part or misspelt."""
+"""Finds the names of a text: full names, the longest first; without any, parts of names and misspelt names."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,9 +12,8 @@ from .close_names import CloseNames, Sort
 from .index import Candidate, KnowledgeBase
 from .names import other_forms
 from .national_teams import NationalTeams
-from .question_words import Word, WordRules, words_of
+from .question_words import Word, WordRules, segments
 
-_SEGMENT = re.compile(r"[^|?!;\n]+")
 _MAX_TOKENS = 9  # of a name
 _MAX_PARTIAL = 5  # words of a part of a name
 _ACRONYM = 3  # letters: up to so many, an alias is an abbreviation
@@ -44,13 +42,7 @@ class SpottedName(NamedTuple):
 
 
 class NameSpotter:
-    """Finds the names of a text.
-
-    Args:
-        kb: the knowledge base.
-        language: of its labels and of texts.
-        most: items of a name that is not written in full.
-    """
+    """Finds the names of a text; at most `most` items for a name that is not written in full."""
 
     def __init__(self, kb: KnowledgeBase, language: Language, most: int) -> None:
         self._kb, self._language = kb, language
@@ -60,17 +52,30 @@ class NameSpotter:
         self._national_teams = NationalTeams(kb, language.teams)
 
     def names(self, text: str) -> list[SpottedName]:
-        """The names of a text without overlap, segment by segment."""
+        """Return the names of a text without overlap, segment by segment.
+
+        A common or misspelt word counts as a name if the text asks for a property of its item: "directed" of a film. Other common
+        words are left out beside a name.
+        """
+        keywords = self._language.properties.keywords
+        words = keywords(text)
         spotted: list[SpottedName] = []
-        for segment in _SEGMENT.finditer(text):
-            tokens = words_of(text, segment.start(), segment.end())
+        for tokens in segments(text):
             for span in self._spans(text, tokens):
                 first, stop = tokens[span.start].start, tokens[span.end - 1].end
-                spotted.append(SpottedName(first, stop, text[first:stop].rstrip("."), *span[2:]))
-        return self._supported(text, spotted)
+                name = SpottedName(first, stop, text[first:stop].rstrip("."), *span[2:])
+                if name.sort in ("common", "misspelt"):
+                    best = max((candidate for candidate, _ in name.scored), key=lambda candidate: candidate.frequency)
+                    properties = (self._property_keywords.get(prop, ()) for prop in self._kb.properties_of(best.id))
+                    rest = words - keywords(name.surface)
+                    if not all(map(rest.isdisjoint, properties)):
+                        name = name._replace(sort="name")
+                spotted.append(name)
+        is_named = any(name.sort != "common" for name in spotted)
+        return [name for name in spotted if not (is_named and name.sort == "common")]
 
     def _spans(self, text: str, tokens: list[Word]) -> list[_Span]:
-        """The names of a segment without overlap: national teams, names in full, parts and misspelt ones, common words."""
+        """The names of a segment without overlap: national teams, full names, parts and misspelt names, common words."""
         spans = list(self._teams(text, tokens))
         taken = {place for span in spans for place in span.places}
         exact = [span for span in self._exact(text, tokens) if taken.isdisjoint(span.places)]
@@ -79,25 +84,6 @@ class NameSpotter:
         close = list(self._partial(text, tokens, taken, bool(spans)))
         taken.update(place for span in close for place in span.places)
         return spans + close + [span for span in exact if span.sort == "common" and taken.isdisjoint(span.places)]
-
-    def _supported(self, text: str, spotted: list[SpottedName]) -> list[SpottedName]:
-        """Return the mentions with what the text says for them; without common words beside a name that the text does not ask about."""
-        keywords = self._language.properties.keywords
-        wanted = keywords(text)
-        checked = []
-        for mention in spotted:
-            is_asked = mention.sort in ("common", "misspelt") and self._is_asked(
-                wanted - keywords(mention.surface), mention.scored
-            )
-            checked.append(mention._replace(sort="name") if is_asked else mention)
-        is_named = any(mention.sort != "common" for mention in checked)
-        return [mention for mention in checked if not (is_named and mention.sort == "common")]
-
-    def _is_asked(self, words: Set[str], scored: Sequence[tuple[Candidate, float]]) -> bool:
-        """Whether some keywords are in the name of a property of the best known item: "directed" of a film."""
-        best = max((candidate for candidate, _ in scored), key=lambda candidate: candidate.frequency)
-        names = (self._property_keywords.get(name, frozenset()) for name in self._kb.properties_of(best.id))
-        return any(not words.isdisjoint(own) for own in names)
 
     @cached_property
     def _property_keywords(self) -> dict[str, frozenset[str]]:
@@ -126,8 +112,7 @@ class NameSpotter:
                 surface = text[tokens[start].start : tokens[end - 1].end]
                 form = fold(surface)
                 named = [c for c in self._kb.candidates(form) if self._rules.is_name(c)] if form else []
-                year = [] if named or end - start > 1 else self._titles_of_years(tokens, start)
-                if year:
+                if year := [] if named or end - start > 1 else self._titles_of_years(tokens, start):
                     yield _Span(start, end, [(candidate, 1.0) for candidate in year], "common")
                     break
                 fits = self._alias_fits(surface, form, cased, named)
@@ -135,9 +120,8 @@ class NameSpotter:
                 if not candidates:
                     continue
                 best = candidates[0]
-                spelt = any(
-                    c.label == surface and surface[:1].islower() for c in candidates
-                )  # "a-ha", as it is written
+                # "a-ha" is a name as it is spelt
+                spelt = surface[:1].islower() and any(candidate.label == surface for candidate in candidates)
                 if spelt or self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
                     scored = [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
                     sort: Sort = "name"
@@ -145,24 +129,24 @@ class NameSpotter:
                         sort = "common"
                     elif end - start == 1 and not best.is_label and not surface.isupper():
                         sharing = self._close.sharing(form, tokens[start].capital)
-                        own = {candidate.id for candidate in candidates}
-                        scored += [(c, 0.8) for c in sharing if c.id not in own and self._close.is_surname(form, c)]
+                        ids = {candidate.id for candidate in candidates}
+                        scored += [(c, 0.8) for c in sharing if c.id not in ids and self._close.is_surname(form, c)]
                     yield _Span(start, end, scored, sort)
                     start = end - 1
                     break
             start += 1
 
     def _titles_of_years(self, tokens: list[Word], place: int) -> list[Candidate]:
-        """The items whose name is a year in words, of a year that nothing says to be a time: "who wrote 1984"."""
+        """The items named by a year in words, unless a word before it marks a time: "who wrote 1984"."""
         names = self._language.names
         before = tokens[place - 1].form if place else ""
         form = "" if before in names.before_years else names.spoken(tokens[place].form)
         return [c for c in self._kb.candidates(form) if self._rules.is_name(c)] if form else []
 
     def _alias_fits(self, surface: str, form: str, cased: bool, named: Sequence[Candidate]) -> bool:
-        """Whether an alias may be meant by what is written: short ones are abbreviations.
+        """Whether a text may be an alias; short aliases are abbreviations.
 
-        "LA" is Los Angeles, "La" and "Dr." are not; "mls" is a league where nothing has capitals.
+        "LA" is Los Angeles, "La" and "Dr." are not; "mls" is a league in a text without capitals.
         """
         letters = surface.rstrip(".")
         if len(letters) > _ACRONYM or letters.isupper() or not letters.isalpha():
@@ -172,9 +156,8 @@ class NameSpotter:
         return any(letters.upper() in (*self._kb.aliases(c.id), *other_forms(c.label)) for c in named)
 
     def classes(self, text: str) -> Iterator[SpottedName]:
-        """The common nouns of a text that name classes, the longest first."""
-        for segment in _SEGMENT.finditer(text):
-            tokens = words_of(text, segment.start(), segment.end())
+        """Yield the common nouns of a text that name classes, the longest first."""
+        for tokens in segments(text):
             start = 0
             while start < len(tokens):
                 for end in range(min(len(tokens), start + _MAX_PARTIAL), start, -1):
@@ -197,7 +180,7 @@ class NameSpotter:
         if single and (self._rules.is_part_of_name(segment, start, end) or self._rules.is_adjective(segment, start)):
             return False
         content = [token for token in tokens if token.form not in self._not_names]
-        if not content:  # "It", "The Who": only where capitals say so
+        if not content:  # "It", "The Who": names only with a capital
             return tokens[-1].capital and not tokens[-1].first
         common = all(map(self._rules.asks, content))
         if any(token.capital and not (token.first and common) for token in content):
@@ -207,8 +190,8 @@ class NameSpotter:
         return len(content) > 1 or not common
 
     def _partial(self, text: str, tokens: list[Word], covered: set[int], linked: bool) -> Iterator[_Span]:
-        """Parts of names ("Yankovic") and misspelt ones: capitalised words that no name covers; in text without capitals,
-        any words if nothing else is linked."""
+        """Parts of names ("Yankovic") and misspelt names among capitalised words; in a text without capitals and linked names,
+        among all words."""
         cased = self._rules.is_cased(tokens)
         taken = set(covered)
         for size in range(min(_MAX_PARTIAL, len(tokens)), 0, -1):

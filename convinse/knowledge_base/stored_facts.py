@@ -12,23 +12,19 @@ Tokens = list[int]
 
 
 class StoredFacts:
-    """The facts of items; an item is given by its place in the index.
-
-    Args:
-        fact_start, fact_size, tokens, inverse_start, postings: arrays of an index, see `layout`.
-    """
+    """The facts of items, in the arrays of an index (see `layout`); an item is identified by its place."""
 
     def __init__(self, fact_start: Any, fact_size: Any, tokens: Any, inverse_start: Any, postings: Any) -> None:
         self._fact_start, self._fact_size, self._tokens = fact_start, fact_size, tokens
         self._inverse_start, self._postings = inverse_start, postings
 
     def first(self, place: int, limit: int) -> list[Tokens]:
-        """Return the first `limit` facts of an item: those as subject, then the others."""
+        """Return the first `limit` facts of an item: facts with it as subject, then its other facts."""
         facts = list(islice(self.as_subject(place), max(0, limit)))
         return facts + self.as_other(place, limit - len(facts))
 
     def as_subject(self, place: int) -> Iterator[Tokens]:
-        """Return the facts that an item is the subject of."""
+        """Yield the facts that an item is the subject of."""
         start = int(self._fact_start[place])
         tokens = self._tokens[start : start + int(self._fact_size[place])].tolist()
         at = 0
@@ -44,7 +40,7 @@ class StoredFacts:
         return [self.at(at) for at in self._postings[start : min(end, start + max(0, limit))].tolist()]
 
     def at(self, at: int) -> Tokens:
-        """Return the fact whose first token stands at a place of `tokens`."""
+        """Return the fact whose first token is at a place of `tokens`."""
         head: Tokens = self._tokens[at : at + 3].tolist()
         pairs = pairs_in(head[1])
         head[1] &= RANKED_PROPERTY

@@ -1,11 +1,11 @@
-"""Changed entity documents into an index that is there: it becomes what a build of the changed dump would make, byte for byte."""
+"""Updates an index with changed entity documents; the result equals a build of the changed dump, byte for byte."""
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,13 +20,14 @@ from ..support.manifest import check_folder, map_array, write_manifest
 from .build import KnowledgeBaseWriter, ParsedBlock
 from .dump import BadLineError, EntityDocument, LeftOut, is_entity_line, line_faults, parse_line
 from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, KnowledgeBaseManifest, pairs_in, read_manifest, read_properties
+from .property_facts import fact_places
 
 _ID = re.compile(r"[QP][1-9][0-9]{0,9}")
 _TOGETHER = 1 << 16  # items that are copied at once
 
 
 class UpdatedKnowledgeBase(NamedTuple):
-    """What an update did, counted in items and properties, and the new manifest."""
+    """The numbers of items and properties that an update changed, and the new manifest."""
 
     added: int
     replaced: int
@@ -35,13 +36,13 @@ class UpdatedKnowledgeBase(NamedTuple):
 
 
 def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = True) -> UpdatedKnowledgeBase:
-    """Let an index hold changed entity documents.
+    """Put changed entity documents into an index.
 
-    A document takes the place of the one with its id; new ones come behind all others. Removed are entities that a document says
-    are missing or lead to another one, and those whose document has no label in the languages of the index any more.
+    A document replaces the document with its id; new documents come last. Entities are removed if their document says that they
+    are missing or redirect to another entity, or if it has no label in the languages of the index any more.
 
     Args:
-        folder: of the index; the new one takes its place when it is whole.
+        folder: of the index; the new index replaces it when it is complete.
         changes: a dump as `build` takes it, or an answer of `Special:EntityData` or `wbgetentities`; held in memory.
         memory: bytes that sorting may use, about.
         quiet: show no progress.
@@ -52,7 +53,7 @@ def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = 
         OutputError: it cannot be written, or another process is writing it.
     """
     if not folder.is_dir():
-        read_manifest(folder)  # says what is missing
+        read_manifest(folder)  # raises: the message names the missing file
     with replacing(folder) as new:
         old = _StoredIndex(folder)
         documents = _read_changes(changes, tuple(old.manifest.languages))
@@ -81,35 +82,30 @@ class _StoredIndex:
         self.names: set[str] = set()  # of entities that changes have, too
 
     def blocks(self, documents: Mapping[str, EntityDocument | None]) -> Iterator[ParsedBlock]:
-        """The blocks of a dump in which documents took the place of those with their ids, or that of none."""
+        """Yield the blocks of the changed dump; a replaced document keeps its place."""
         items = self._arrays["items"]
         numbers = np.array([int(name[1:]) for name in documents if name[0] == "Q"], items.dtype)
         order = np.argsort(self._arrays["text_start"], kind="stable")  # the places of items as the dump had them
         changed = np.flatnonzero(np.isin(items[order], numbers)).tolist()
         self.names.update(f"Q{number}" for number in items[order[changed]].tolist())
-        self.names.update(own.id for own in self._properties if own.id in documents)
+        self.names.update(prop.id for prop in self._properties if prop.id in documents)
         start = 0
         for position in (*changed, len(order)):
             for first in range(start, position, _TOGETHER):
-                yield self._kept(order[first : min(first + _TOGETHER, position)])
+                yield self._unchanged(order[first : min(first + _TOGETHER, position)])
             if position < len(order):
                 yield _parsed([documents[f"Q{items[order[position]]}"]])
             start = position + 1
         yield _parsed([document for name, document in documents.items() if name not in self.names or name[0] == "P"])
-        yield self._names(numbers, documents.keys())
-
-    def _names(self, changed: np.ndarray, names: Set[str]) -> ParsedBlock:
-        """The forms of all items that did not change, and the properties."""
-        forms, owners = self._arrays["form_hash"], self._arrays["form_item"]
-        kept = ~np.isin(owners & (LITERAL - 1), changed)
-        properties = [msgspec.to_builtins(own) for own in self._properties if own.id not in names]
-        return ParsedBlock(
-            form_hash=array("Q", forms[kept].tobytes()),
-            form_item=array("I", owners[kept].tobytes()),
-            properties=properties,
+        owners = self._arrays["form_item"]
+        is_unchanged = ~np.isin(owners & (LITERAL - 1), numbers)
+        yield ParsedBlock(
+            form_hash=array("Q", self._arrays["form_hash"][is_unchanged].tobytes()),
+            form_item=array("I", owners[is_unchanged].tobytes()),
+            properties=[msgspec.to_builtins(prop) for prop in self._properties if prop.id not in documents],
         )
 
-    def _kept(self, places: np.ndarray) -> ParsedBlock:
+    def _unchanged(self, places: np.ndarray) -> ParsedBlock:
         arrays = self._arrays
         sizes = arrays["fact_size"][places]
         tokens = arrays["tokens"][_pieces(arrays["fact_start"][places], sizes)]
@@ -150,15 +146,9 @@ def _pieces(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def _inverse(tokens: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The items that occur in the facts of others, as `ParsedBlock.inverse` has them; `sizes` are those of the facts of items."""
+    """`ParsedBlock.inverse` of facts: the items that occur in the facts of others; `sizes` of all facts of an item."""
     ends = np.cumsum(sizes, dtype=np.int64)
-    at, ends = (ends - sizes)[sizes > 0], ends[sizes > 0]
-    parts = [np.zeros(0, np.int64)]
-    while len(at):  # the first fact of all items, then the second of those that have so many
-        parts.append(at)
-        at = at + 3 + 2 * pairs_in(tokens[at + 1]).astype(np.int64)
-        at, ends = at[at < ends], ends[at < ends]
-    facts = np.concatenate(parts)
+    facts = fact_places(tokens, (ends - sizes)[sizes > 0], ends[sizes > 0])
     values = 1 + pairs_in(tokens[facts + 1]).astype(np.int64)
     fact = np.repeat(np.arange(len(facts)), values)
     number = np.arange(len(fact)) - np.repeat(np.cumsum(values) - values, values)  # 0: the object, then qualifiers
@@ -195,13 +185,21 @@ _HEAD, _ANSWER = msgspec.json.Decoder(_EntityHead), msgspec.json.Decoder(_Entiti
 
 
 def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDocument | None]:
-    """The documents of a file by id, the first of an id; None for entities that are to be removed."""
+    """The documents of a file by id, the first of an id; None for removed entities."""
     documents: dict[str, EntityDocument | None] = {}
     faults = line_faults(path)
     for place, line in _entities(path):
         try:
-            for name, document in _changes_in(place, line.strip().rstrip(b","), languages):
-                documents.setdefault(name, document)
+            data = line.strip().rstrip(b",")
+            head = _HEAD.decode(data)
+            if not _is_id(head.id):
+                raise BadLineError(f"{head.id[:40]!r} is no id of an item or a property")
+            is_missing = head.missing not in (None, False)
+            documents.setdefault(head.id, None if is_missing else parse_line(data, languages, LeftOut()))
+            # an answer has a redirected entity under its old id
+            for name in {place, "" if head.redirects is None else head.redirects.source} - {head.id}:
+                if _is_id(name):
+                    documents.setdefault(name, None)
         except (*JSON_ERRORS, BadLineError) as error:
             faults.count(1, [(place, one_line(error))])
         else:
@@ -210,17 +208,6 @@ def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDoc
     if not documents:
         raise DataError(f"{path}: holds no entity")
     return documents
-
-
-def _changes_in(place: str, data: bytes, languages: tuple[str, ...]) -> Iterator[tuple[str, EntityDocument | None]]:
-    """What an entity document says of its id, and of one that leads to it: its key in an answer, or as it says itself."""
-    head = _HEAD.decode(data)
-    if not _is_id(head.id):
-        raise BadLineError(f"{head.id[:40]!r} is no id of an item or a property")
-    yield head.id, parse_line(data, languages, LeftOut()) if head.missing in (None, False) else None
-    for name in {place, "" if head.redirects is None else head.redirects.source} - {head.id}:
-        if _is_id(name):
-            yield name, None
 
 
 def _is_id(name: str) -> bool:
@@ -232,10 +219,9 @@ def _entities(path: Path) -> Iterator[tuple[str, bytes]]:
     lines = ((f"line {number}", line) for number, line in raw_lines(path) if is_entity_line(line))
     head = next(lines, ("", b""))
     if b'"entities"' in head[1][:1000] or head[1].strip() == b"{":
-        try:
+        entities: dict[str, msgspec.Raw] = {}
+        with suppress(*JSON_ERRORS):  # a dump, whose lines follow
             entities = _ANSWER.decode(read_bytes(path)).entities
-        except JSON_ERRORS:
-            entities = {}
         if entities:
             yield from ((name, bytes(data)) for name, data in entities.items())
             return

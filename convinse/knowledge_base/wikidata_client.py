@@ -1,19 +1,18 @@
-"""Wikidata's and Wikipedia's public interfaces: items by their names, entity documents, and the items that have a fact about another."""
+"""A client of Wikidata and Wikipedia: items by their names, entity documents, and the items with a fact about another."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from ..language.text import fold
-from ..support.addresses import host_of
-from ..support.errors import ConfigError, NetworkError, one_line
+from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS
-from ..support.mediawiki import MediaWikiClient
+from ..support.mediawiki import MediaWikiClient, TitleStep, check_addresses, last_title
 from .dump import DumpedEntity
 from .names import other_forms
 
@@ -48,7 +47,7 @@ class _Redirection(msgspec.Struct):
 class FetchedEntity(DumpedEntity):
     """An entity document as `wbgetentities` answers it."""
 
-    type: str = "item"  # a missing one has none
+    type: str = "item"  # absent in missing entities
     lastrevid: int = 0
     modified: str = ""
     missing: Any = None
@@ -57,7 +56,7 @@ class FetchedEntity(DumpedEntity):
 
     @property
     def is_missing(self) -> bool:
-        """True if there is no such entity."""
+        """True if Wikidata has no entity with this id."""
         return self.missing not in (None, False)
 
 
@@ -81,26 +80,21 @@ class _Page(msgspec.Struct):
 
     @property
     def item(self) -> str:
-        """The item of an article; empty of a page that lists meanings."""
+        """The item of an article; empty for a disambiguation page."""
         item = self.pageprops.get("wikibase_item")
         return item if isinstance(item, str) and "disambiguation" not in self.pageprops else ""
 
     @property
     def links(self) -> int:
-        """In how many Wikipedias an item has an article."""
+        """The number of Wikipedias with an article about an item."""
         number = str(self.pageprops.get("wb-sitelinks", ""))
         return int(number) if number.isascii() and number.isdigit() and len(number) < _DIGITS else 0
 
 
-class _Step(msgspec.Struct):
-    to: str
-    source: str = msgspec.field(name="from", default="")
-
-
 class _Pages(msgspec.Struct):
     pages: list[_Page] = []
-    normalized: list[_Step] = []
-    redirects: list[_Step] = []
+    normalized: list[TitleStep] = []
+    redirects: list[TitleStep] = []
 
 
 class _SparqlValue(msgspec.Struct):
@@ -112,50 +106,48 @@ class _Bindings(msgspec.Struct):
 
 
 class WikidataClient:
-    """What is asked of Wikidata, and of Wikipedia's search. No request is sent before the first method is called.
+    """A client of Wikidata and Wikipedia's search. No request is sent before the first method is called.
 
-    Every method raises `NetworkError` if a server cannot be asked, or its answer cannot be used, and takes `until`, the moment of
-    `time.monotonic()` by which it must be done.
+    Every method raises `NetworkError` if a server cannot be reached or its answer cannot be used, and takes `until`, its deadline
+    as a moment of `time.monotonic()`.
 
     Args:
-        addresses: of the interfaces; no other is asked.
-        contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
+        addresses: of the interfaces; requests go to them alone.
+        contact: sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
 
     Raises:
-        ConfigError: an address is none.
+        ConfigError: an address is invalid.
     """
 
     def __init__(self, addresses: LiveAddresses, contact: str | None) -> None:
         keys = ("ers_wikidata_api", "ers_wikipedia_api", "live_sparql")
-        for key, address in zip(keys, addresses, strict=True):
-            try:
-                _ = address and host_of(address)
-            except NetworkError as error:
-                raise ConfigError(f"{key}: {error}") from None
+        check_addresses(dict(zip(keys, addresses, strict=True)))
         self.addresses = addresses
         parts = urlsplit(addresses.wikidata)
         self.site = f"{parts.scheme}://{parts.netloc}"
         self._client = MediaWikiClient(contact, _REMEDY, _MAX_BYTES)
 
     def named(self, name: str, until: float) -> list[str]:
-        """The items whose label or alias is a name, best first."""
+        """Return the items with a name as label or alias, best first."""
         wikidata = self.addresses.wikidata
         params = {"action": "wbsearchentities", "search": name[:_LONGEST_SEARCH], "language": "en", "uselang": "en",
                   "type": "item", "limit": str(_LIMIT)}  # fmt: skip
         answer = self._client.ask(wikidata, params, until) or {}
         hits = self._client.shape(wikidata, answer.get("search"), list[_Hit])
-        return _items(hit.id for hit in hits if hit.match is not None and _is_called(hit.match.text, name))
+        texts = ((hit.id, hit.match.text) for hit in hits if hit.match is not None)
+        return _items(item for item, text in texts if fold(name) in map(fold, (text, *other_forms(text))))
 
-    def told(self, words: str, until: float) -> list[str]:
-        """The items of the articles that Wikipedia finds for some words, best first."""
-        wikipedia = self.addresses.wikipedia
+    def search_pages(self, words: str, until: float) -> list[str]:
+        """Return the items of the articles that Wikipedia finds for words, best first."""
         params = {"action": "query", "generator": "search", "gsrsearch": words[:_LONGEST_SEARCH], "gsrlimit": str(_LIMIT),
                   "gsrnamespace": "0", "gsrwhat": "text", "gsrenablerewrites": "1", "prop": "pageprops", "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
-        pages = self._pages(wikipedia, params, until)
-        return _items(page.item for page in pages)
+        return _items(page.item for page in self._pages(self.addresses.wikipedia, params, until))
 
     def titled(self, titles: Sequence[str], until: float) -> dict[str, str]:
-        """The titles of at most 50 that an article has, redirects followed, with its item; empty of a disambiguation page."""
+        """Return the titles, of at most 50, that have an article, with its item (empty for a disambiguation page).
+
+        Redirects are followed.
+        """
         wikipedia = self.addresses.wikipedia
         params = {"action": "query", "titles": "|".join(titles), "redirects": "1", "prop": "pageprops",
                   "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
@@ -163,17 +155,15 @@ class WikidataClient:
         query = self._client.shape(wikipedia, answer.get("query", {}), _Pages)
         leads = {step.source: step.to for step in (*query.normalized, *query.redirects)}
         items = {page.title: page.item for page in query.pages if page.missing in (None, False)}
-        return {title: items[end] for title in titles if (end := _last(title, leads)) in items}
+        return {title: items[end] for title in titles if (end := last_title(title, leads)) in items}
 
     def subjects(self, item: str, until: float) -> list[str]:
-        """The items that have an item in a fact, the best known first; `MANY` in place of more than 500.
-
-        Args:
-            item: the object of the facts, or the value of a qualifier.
-            until: see the class.
-        """
-        if self.addresses.sparql is not None:
-            return self._sparql(_QUERY.format(item=item, limit=_SUBJECTS), until)
+        """Return the items with an item as object or in a qualifier, the best known first; `MANY` in place of more than 500."""
+        if (sparql := self.addresses.sparql) is not None:
+            query = _QUERY.format(item=item, limit=_SUBJECTS)
+            answer = self._client.get(sparql, {"query": query, "format": "json"}, until)
+            rows = self._client.shape(sparql, answer.get("results"), _Bindings).bindings
+            return _items(row["item"].value.rsplit("/", 1)[-1] for row in rows if "item" in row)
         params = {"action": "query", "generator": "backlinks", "gbltitle": item, "gblnamespace": "0", "gbllimit": str(_SUBJECTS),
                   "prop": "pageprops", "ppprop": "wb-sitelinks"}  # fmt: skip
         answer = self._client.ask(self.addresses.wikidata, params, until) or {}
@@ -183,11 +173,9 @@ class WikidataClient:
         return _items(page.title for page in sorted(pages, key=lambda page: -page.links))
 
     def subjects_of(self, item: str, until: float, properties: Sequence[str]) -> list[str]:
-        """The items that have a fact of some properties about an item, the best known first.
+        """Return the items with a fact of some properties about an item, the best known first.
 
         Args:
-            item: the object of the facts.
-            until: see the class.
             properties: the most important first; as many count as fit into a search.
         """
         search = "haswbstatement:"
@@ -200,15 +188,20 @@ class WikidataClient:
         return _items(page.title for page in self._pages(self.addresses.wikidata, params, until))
 
     def entities(self, ids: Sequence[str], until: float) -> list[FetchedEntity]:
-        """The documents of at most 50 items and properties; one that is missing says so."""
+        """Return the documents of at most 50 items and properties; missing entities are marked."""
         wikidata = self.addresses.wikidata
         params = {"action": "wbgetentities", "ids": "|".join(ids), "props": _PROPS, "languages": "en|mul"}
         answer = self._client.ask(wikidata, params, until) or {}
         entities = self._client.shape(wikidata, answer.get("entities"), dict[str, Any])
-        try:  # what is of no use goes here: references and hashes are most of a document
-            return [_entity(msgspec.json.encode(entity)) for entity in entities.values()]
+        try:  # decoding drops references and hashes, most of a document
+            decoded = [_ENTITY.decode(msgspec.json.encode(entity)) for entity in entities.values()]
         except JSON_ERRORS as error:
             raise self._client.strange(wikidata, f"another shape than wbgetentities' ({one_line(error)})") from None
+        for entity in decoded:
+            links = entity.sitelinks if isinstance(entity.sitelinks, dict) else {}
+            entity.articles = sum(site.endswith("wiki") for site in links)
+            entity.sitelinks = {site: link for site, link in links.items() if site == "enwiki"}
+        return decoded
 
     def close(self) -> None:
         """Close the connections."""
@@ -219,35 +212,6 @@ class WikidataClient:
         pages = self._client.shape(address, answer.get("query", {}), _Pages).pages  # no query: nothing was found
         return sorted(pages, key=lambda page: page.index)
 
-    def _sparql(self, query: str, until: float) -> list[str]:
-        sparql = self.addresses.sparql
-        assert sparql is not None
-        answer = self._client.get(sparql, {"query": query, "format": "json"}, until)
-        rows = self._client.shape(sparql, answer.get("results"), _Bindings).bindings
-        return _items(row["item"].value.rsplit("/", 1)[-1] for row in rows if "item" in row)
-
-
-def _entity(data: bytes) -> FetchedEntity:
-    entity = _ENTITY.decode(data)
-    links = entity.sitelinks if isinstance(entity.sitelinks, dict) else {}
-    entity.articles = sum(site.endswith("wiki") for site in links)
-    entity.sitelinks = {site: link for site, link in links.items() if site == "enwiki"}
-    return entity
-
-
-def _is_called(text: str, name: str) -> bool:
-    return fold(name) in map(fold, (text, *other_forms(text)))
-
-
-def _last(title: str, leads: Mapping[str, str]) -> str:
-    """Where normalisation and redirects lead to, at most in a circle."""
-    seen: set[str] = set()
-    while title in leads and title not in seen:
-        seen.add(title)
-        title = leads[title]
-    return title
-
 
 def _items(names: Iterable[Any]) -> list[str]:
-    """The ids of items among some values, each once."""
     return list(dict.fromkeys(name for name in names if isinstance(name, str) and _ITEM.fullmatch(name)))

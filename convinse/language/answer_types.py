@@ -1,4 +1,4 @@
-"""The type of answer that a question asks for, from its words; no model."""
+"""Finds the type of answer that a question asks for, from its words, without a model."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..records.literals import is_date, is_number
 from .text import Words, fold
 from .word_lists import Table, WordSet
 
-_OTHER_PLACE = 0.4  # how well a place fits that is not of the wanted class
+_OTHER_PLACE = 0.4  # fit of a place of another class than the expected
 _MISFIT = 0.0  # a literal for an item or the reverse is no answer
 _MOST_WORDS = 3  # behind "what" that may name the type
 NAMED_KINDS = ("date", "number", "person", "place")
-_YES_OR_NO = "yes or no"  # as the last slot of a representation says it, in all languages
+_YES_OR_NO = "yes or no"  # in the last slot of a representation, in all languages
 
 
 class AnswerType(NamedTuple):
@@ -38,7 +38,7 @@ _ANY = AnswerType("any")
 
 @dataclass(frozen=True, eq=False)
 class AnswerTypes:
-    """How a language asks for types of answers; `answer_types.txt` says what each list is for."""
+    """The words by which a language asks for types of answers; `answer_types.txt` explains the lists."""
 
     words: Words
     existential: WordSet
@@ -70,15 +70,15 @@ class AnswerTypes:
     # -- questions -----------------------------------------------------------------------------------------------------
 
     def is_existential(self, question: str) -> bool:
-        """Whether a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can or will.
+        """Return True if a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can or will.
 
-        "Can you tell me who ..." asks for what follows.
+        False for "Can you tell me who ...", which asks for a person.
         """
         tokens = self._spoken(question)
         return bool(tokens) and tokens[0] in self.existential and not self.polite.match(" ".join(tokens))
 
     def asks_what(self, question: str) -> bool:
-        """Whether a question begins with a word that asks for more than yes or no, fillers aside: "Who was ...?"."""
+        """Return True if a question begins with a word that asks for more than yes or no, fillers aside: "Who was ...?"."""
         return not self.opening_words.isdisjoint(self._spoken(question)[:1])
 
     def _spoken(self, question: str) -> list[str]:
@@ -87,7 +87,7 @@ class AnswerTypes:
         return [token for token in spoken if token not in self.words.fillers]
 
     def expected_type(self, question: str) -> AnswerType:
-        """The type of answer that a question asks for; `any` when its words do not say."""
+        """Return the type of answer that a question asks for; `any` if its words do not tell."""
         if self.is_existential(question):
             return AnswerType("yesno")
         tokens = re.findall(r"[^\W_]+(?:['’][a-z]+)?", question)
@@ -111,20 +111,20 @@ class AnswerTypes:
                 if named.kind != "any":
                     return named
         if not self.question_words & set(low) or "what" in low or self.which_is.search(question):
-            # "what was the year that the league began", "director of the film?": the noun before is what is asked for;
-            # "and the director?", "what was his wife's name?": the last noun that names a type
+            # "what was the year that the league began", "director of the film?": the noun before names the type;
+            # "and the director?", "what was his wife's name?": the last noun that names a type does
             end = next((place for place, token in enumerate(low) if token in self.relating and place), len(low))
             before = self._first_type(reversed(low[:end]))
             return before if before.kind != "any" else self._first_type(reversed(low))
         return _ANY
 
     def asks_for_year(self, question: str) -> bool:
-        """Whether a year answers a question ("in which year", "release year?"), not a day: `1952` for `11 March 1952`."""
-        asked = fold(question).split()
-        return "year" in asked and self.more_than_a_year.isdisjoint(asked)
+        """Return True if a question asks for a year rather than a day ("in which year", "release year?")."""
+        words = fold(question).split()
+        return "year" in words and self.more_than_a_year.isdisjoint(words)
 
     def parse_label(self, label: str) -> AnswerType:
-        """The inverse of `AnswerType.label`."""
+        """Return the type with a label; the inverse of `AnswerType.label`."""
         label = label.strip()
         if label in NAMED_KINDS:
             return AnswerType(label)
@@ -148,46 +148,40 @@ class AnswerTypes:
 
     def _first_type(self, nouns: Iterable[str]) -> AnswerType:
         for noun in nouns:
-            kind = self._kind_of_noun(noun)
-            if kind == "place":
-                classes = [form for form in (noun, noun.rstrip("s")) if form in self.place_classes]
-                return AnswerType(kind, tuple(classes[:1]))
-            if kind != "any":
-                return AnswerType(kind)
+            forms = (noun, noun.rstrip("s"))
+            if noun in self.date_nouns:
+                return AnswerType("date")
+            if noun in self.number_nouns:
+                return AnswerType("number")
+            if not self.person_nouns.isdisjoint(forms):
+                return AnswerType("person")
+            classes = [form for form in forms if form in self.place_classes]
+            if classes or not self.place_nouns.isdisjoint(forms):
+                return AnswerType("place", tuple(classes[:1]))
             if self.names_class(noun):
                 return AnswerType("item", (noun,))
         return _ANY
 
-    def _kind_of_noun(self, noun: str) -> str:
-        if noun in self.date_nouns:
-            return "date"
-        if noun in self.number_nouns:
-            return "number"
-        if noun in self.person_nouns or noun.rstrip("s") in self.person_nouns:
-            return "person"
-        places = self.place_nouns | self.place_classes.keys()
-        return "place" if noun in places or noun.rstrip("s") in places else "any"
-
     # -- classes of items ----------------------------------------------------------------------------------------------
 
     def noun_types(self, noun: str) -> WordSet:
-        """The stems of class names that a noun of a question stands for ("movies" -> film)."""
+        """Return the stems of class names that a noun of a question stands for ("movies" -> film)."""
         return self._class_stems.get(self.words.stem(noun)) or frozenset(self.words.stems(noun))
 
     def names_class(self, noun: str) -> bool:
-        """Whether a noun is a known word for a class of items."""
+        """Return True if a noun is a known word for a class of items."""
         return self.words.stem(noun) in self._class_stems and noun.lower() not in self.adjectives
 
     def types_from_label(self, label: str) -> tuple[str, ...]:
-        """What the label of an item without classes says that it is: an "Award for Best Director" is an award."""
+        """Return the type in the label of an item without classes: "award" for "Award for Best Director"."""
         return tuple(word for word in fold(label).split() if self.names_class(word))[:1] if label[:1].isupper() else ()
 
     def head(self, name: str) -> str:
-        """The folded noun that the name of a class is built on: "city" of "city of the United States"."""
+        """Return the folded head noun of the name of a class: "city" of "city of the United States"."""
         return " ".join(fold(self._linking.split(name)[0]).split()[-1:])
 
     def heads(self, types: Iterable[str]) -> WordSet:
-        """The stems of the nouns that class names are built on: a "film director" is no film."""
+        """Return the stems of the head nouns of class names: a "film director" is no film."""
         return frozenset(stem for stem in map(self._head_stem, types) if stem is not None)
 
     @cached_property
@@ -195,7 +189,7 @@ class AnswerTypes:
         return lru_cache(maxsize=50_000)(lambda name: self.words.stem(self.head(name)) if fold(name) else None)
 
     def of_class(self, name: str) -> AnswerType:
-        """The type of the items of a class, by its label (lower case): a "human settlement" is a place."""
+        """Return the type of the items of a class, by its label (lower case): a "human settlement" is a place."""
         if name in self.person_types:
             return AnswerType("person")
         if self.heads([name]) & self._type_stems["place"]:
@@ -203,16 +197,16 @@ class AnswerTypes:
         return AnswerType("item", tuple(name.split()))
 
     def is_character(self, types: Iterable[str]) -> bool:
-        """Whether an item is a made-up being."""
+        """Return True if an item is a fictional character."""
         return any(word in name for name in types for word in self.character_types)
 
     def fit(self, expected: AnswerType, entity_id: str, types: Iterable[str]) -> float:
-        """How well an entity fits the expected type, from 0 to 1; unknown types fit a little.
+        """Return the fit of an entity to the expected type, from 0 to 1; unknown types fit a little.
 
         Args:
-            expected: what the question asks for.
+            expected: of the question.
             entity_id: the id of the candidate: an item, a date or a number.
-            types: labels of what the item is, lower case.
+            types: labels of the item's classes, lower case.
         """
         date, number = is_date(entity_id), is_number(entity_id)
         if expected.kind == "date":
@@ -234,12 +228,12 @@ class AnswerTypes:
                 return 1.0 if heads & self._place_class_stems[expected.words[0]] else _OTHER_PLACE
             return 1.0 if heads & self._type_stems["place"] else 0.5 if heads & self._type_stems["site"] else 0.02
         if expected.kind == "item":
-            wanted = frozenset().union(*map(self.noun_types, expected.words))
-            return 1.0 if heads & wanted else 0.05
+            classes = frozenset().union(*map(self.noun_types, expected.words))
+            return 1.0 if heads & classes else 0.05
         return 0.8
 
     def entity_kind(self, entity_id: str, types: Iterable[str]) -> str:
-        """person, group, place, people (a nation, a language), date, number or thing: what pronouns tell apart."""
+        """Return person, group, place, people (a nation, a language), date, number or thing, which pronouns distinguish."""
         if is_date(entity_id):
             return "date"
         if is_number(entity_id):
@@ -255,7 +249,7 @@ class AnswerTypes:
         return "place" if heads & self._type_stems["place"] else "thing"
 
     def is_country(self, types: Iterable[str]) -> bool:
-        """Whether an item is a country."""
+        """Return True if an item is a country."""
         return bool(self.heads(types) & self._type_stems["country"])
 
     # -- stems of the lists --------------------------------------------------------------------------------------------
@@ -266,10 +260,8 @@ class AnswerTypes:
 
     @cached_property
     def _class_stems(self) -> Table:
-        plain = {noun: frozenset([noun]) for noun in self.plain_classes}
-        return self._stem_table(
-            {self.words.stem(noun): names for noun, names in (plain | {**self.class_nouns}).items()}
-        )
+        nouns = {noun: frozenset([noun]) for noun in self.plain_classes} | {**self.class_nouns}
+        return self._stem_table({self.words.stem(noun): names for noun, names in nouns.items()})
 
     @cached_property
     def _place_class_stems(self) -> Table:

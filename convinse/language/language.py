@@ -1,7 +1,7 @@
-"""A language: all that is known of its words, in one object that stages are handed.
+"""A language: its word lists in a single object for all stages.
 
-Its word lists are the files of a folder beside this module; a file belongs to the class that reads it. To add a
-language, write such a folder; where its grammar differs, also a class beside the class that has the English grammar.
+The word lists are the files of a folder beside this module, a file for each class. To add a language, write a folder with the
+same files and, if its grammar differs, a class beside the class with the English grammar.
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from .answer_types import AnswerTypes
-from .asked_time import TimeWords
 from .bm25 import BM25
 from .literals import LiteralWords
 from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
 from .statement_words import StatementWords
-from .talk_words import TalkWords
 from .text import Words
-from .word_lists import Phrases, Renamed, WordSet, read_lists
+from .time_words import TimeWords
+from .word_lists import Numbers, Phrases, Renamed, WordSet, read_lists
 
-_TEN = 10  # "1905" and "1900" have other words than these
+_TEN = 10  # years of a century below this, such as 1905, are not spoken as two numbers
 _FOLDER = Path(__file__).parent
 
 
@@ -37,7 +36,7 @@ class YesNoWords:
 
     @cached_property
     def light_keywords(self) -> WordSet:
-        """The keywords of words that an evidence may lack and yet say yes."""
+        """The keywords of words that an evidence for yes may lack."""
         return self.properties.keyword_set(self.light | self.properties.words.telling)
 
 
@@ -53,40 +52,57 @@ class NameWords:
 
     @cached_property
     def written(self) -> re.Pattern[str]:
-        """A name as it is written: words with capitals, and small ones between them."""
+        """A written name: words with capitals, and small words between them."""
         small = "|".join(sorted(self.joining | self.particles))
         return re.compile(rf"\b[A-Z][\w'’.-]*(?: (?:(?:{small}) )*[A-Z0-9][\w'’.-]*)*")
 
     def listed(self, name: str) -> list[str]:
-        """The names that a word such as "and" joins in what may be a name of its own."""
+        """Return the names that a word such as "and" joins."""
         joined = "|".join(sorted(self.joining))
         return re.split(rf" (?:{joined}) ", name)
 
     def spoken(self, year: str) -> str:
-        """The words of a year of four digits, as they are spoken ("nineteen eighty four"); empty of other texts."""
+        """Return the spoken words of a year of four digits ("nineteen eighty four"); empty for other texts."""
         if re.fullmatch(r"[1-9][0-9]{3}", year) is None:
             return ""
-        first, last = self._two_digits(int(year[:2])), self._two_digits(int(year[2:]))
-        return f"{first} {last}" if first and last else ""
-
-    def _two_digits(self, number: int) -> str:
         words = {value: word for word, value in self.literals.numbers.items()}
-        if number >= _TEN and number in words:
-            return words[number]
-        tens, digit = number // 10 * 10, number % 10
-        return f"{words[tens]} {words[digit]}" if tens in words and digit in words else ""
+
+        def two_digits(number: int) -> str:
+            if number >= _TEN and number in words:
+                return words[number]
+            tens, digit = number // 10 * 10, number % 10
+            return f"{words[tens]} {words[digit]}" if tens in words and digit in words else ""
+
+        first, last = two_digits(int(year[:2])), two_digits(int(year[2:]))
+        return f"{first} {last}" if first and last else ""
 
 
 @dataclass(frozen=True, eq=False)
 class CommonWords:
-    """What texts write small; see `common_words.txt`."""
+    """Words that texts write in lower case; see `common_words.txt`."""
 
     words: Words
     stems: WordSet
 
     def has(self, word: str) -> bool:
-        """True for a folded word that texts write small."""
+        """Return True if texts write a folded word in lower case."""
         return self.words.stem(word) in self.stems
+
+
+@dataclass(frozen=True, eq=False)
+class TalkWords:
+    """Words of corrections, choices and questions of several parts; `talk.txt` explains the lists."""
+
+    taking_back: re.Pattern[str]
+    put_right: re.Pattern[str]
+    leading: re.Pattern[str]
+    joined: re.Pattern[str]
+    behind_joined: re.Pattern[str]
+    before_times: WordSet
+    choosing: re.Pattern[str]
+    places: Numbers
+    other_one: re.Pattern[str]
+    referring: WordSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +144,7 @@ class Language:
 
     @cached_property
     def bm25(self) -> BM25:
-        """BM25 over texts in this language; it remembers what it has read."""
+        """BM25 over texts in this language, with a cache of texts."""
         return BM25(self.words)
 
 
@@ -136,7 +152,7 @@ def load(folder: Path) -> Language:
     """Read a language's word lists.
 
     Raises:
-        DataError: a file is missing, or is not of its form; the message names it and the list.
+        DataError: a file is missing or invalid; the message names it and the list.
     """
     words = read_lists(Words, folder / "words.txt")
     properties = read_lists(PropertyWords, folder / "properties.txt", words=words)
@@ -166,7 +182,7 @@ class _StopWords:
 
 @lru_cache
 def stop_words(code: str) -> WordSet:
-    """The stop words of a language, of which nothing else need be known; none where there is no list."""
+    """Return the stop words of a language, which needs no other word lists; empty without a list."""
     if code == english().words.code:
         return english().words.common
     path = _FOLDER / "stop_words" / f"{code}.txt"
@@ -175,5 +191,5 @@ def stop_words(code: str) -> WordSet:
 
 @lru_cache(maxsize=1)
 def english() -> Language:
-    """English; read once, and shared."""
+    """Return English, which is read once and shared."""
     return load(_FOLDER / "english")

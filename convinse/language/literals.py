@@ -1,4 +1,4 @@
-"""Numbers, amounts and dates as questions and evidences speak of them."""
+"""The words for numbers, amounts and dates in questions and evidences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TEN, _THOUSAND = 10, 1000
 
 @dataclass(frozen=True, eq=False)
 class LiteralWords:
-    """Words of numbers, amounts and dates; `literals.txt` says what each list is for."""
+    """Words of numbers, amounts and dates; `literals.txt` explains the lists."""
 
     properties: PropertyWords
     small_numbers: Ordered
@@ -38,15 +38,15 @@ class LiteralWords:
         return MappingProxyType(numbers | {word: _TEN * value for value, word in enumerate(self.tens, 2)})
 
     def asked_scale(self, question: str) -> int:
-        """What a question counts in: 1000000 in "how many million copies"; else 1."""
+        """Return the unit of counting in a question: 1000000 in "how many million copies"; else 1."""
         many = self.counted.search(question)
         behind = fold(question[many.end() :]).split()[:1] if many else []
         return self.scales.get(behind[0], self.scales.get(behind[0].removesuffix("s"), 1)) if behind else 1
 
     def number_in_words(self, text: str) -> int | None:
-        """The number that a text is, in words alone: "eight", "sixty-four", "a hundred and five", "thirty million"; else None.
+        """Return the number of a text of number words: "eight", "sixty-four", "a hundred and five", "thirty million".
 
-        Two numbers are none ("two or three", "nineteen eighty-four").
+        None for other texts, also for several numbers ("two or three", "nineteen eighty-four").
         """
         whole = part = 0
         scale = room = math.inf  # the words that may follow are below these
@@ -63,15 +63,13 @@ class LiteralWords:
                 return None
         return whole + part if words and words[-1] not in self.joining | self.properties.words.articles else None
 
-    def keyword(self, word: str) -> str:
-        """See `PropertyWords.keyword`."""
-        return self.properties.keyword(word)
-
     def names_of(self, head: str) -> WordSet:
-        """The keyword of a noun or adjective, and those of the measures that it asks for."""
+        """Return the keyword of a noun or adjective, and the keywords of the measures that it asks for."""
         return frozenset((head, *self._measure_names.get(head, ())))
 
     @cached_property
     def _measure_names(self) -> Table:
-        keyword_set = self.properties.keyword_set
-        return MappingProxyType({self.keyword(word): keyword_set(names) for word, names in self.measures.items()})
+        words = self.properties
+        return MappingProxyType(
+            {words.keyword(word): words.keyword_set(names) for word, names in self.measures.items()}
+        )

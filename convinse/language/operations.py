@@ -1,4 +1,4 @@
-"""By which words a question orders or offers things."""
+"""Finds the words by which a question orders things or offers a choice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .literals import LiteralWords
 from .text import fold
 from .word_lists import Ordered, Table, WordSet
 
-_MOST_WORDS = 3  # behind "first" or "longest" that say of what
+_MOST_WORDS = 3  # behind "first" or "longest" that name the ordered things
 _VOWELS = frozenset("aeiou")
 
 
@@ -24,7 +24,7 @@ class AskedOrder(NamedTuple):
         by: keywords of the measures that order; empty: dates do.
         highest: the highest, or latest, comes first.
         place: in the order, from 1.
-        noun: keywords of the words behind, which say what is ordered, or by what ("the most goals").
+        noun: keywords of the words behind, which name the ordered things or the measure ("the most goals").
         words: the folded words that ask for the order.
     """
 
@@ -37,7 +37,7 @@ class AskedOrder(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OperationWords:
-    """Words of questions that order; `operations.txt` says what each list is for."""
+    """Words of questions that order; `operations.txt` explains the lists."""
 
     literals: LiteralWords
     earliest: WordSet
@@ -53,7 +53,7 @@ class OperationWords:
     excluding: re.Pattern[str]
 
     def order(self, question: str) -> AskedOrder | None:
-        """The first order that a question asks for; None if it asks for none."""
+        """Return the first order that a question asks for; None without an order."""
         words = fold(question).split()
         for place, word in enumerate(words):
             nth = self.ordinals.index(word) + 2 if word in self.ordinals else 1
@@ -62,17 +62,17 @@ class OperationWords:
             if end is None and nth == 1:
                 continue
             by, highest, behind = end or (frozenset(), False, at)
-            noun = tuple(map(self.literals.keyword, self._noun(words[behind:])))
+            noun = tuple(map(self.literals.properties.keyword, self._noun(words[behind:])))
             if noun or by:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
 
     def offers(self, question: str) -> bool:
-        """True if a question names the things to choose from ("X or Y")."""
+        """Return True if a question names the things to choose from ("X or Y")."""
         return not self.offering.isdisjoint(fold(question).split())
 
     def is_ranking(self, keywords: frozenset[str]) -> bool:
-        """True if a column has the name of ranks, of which the lowest is the best."""
+        """Return True if the keywords of a column name ranks, where the lowest is the best."""
         return bool(keywords & self.literals.properties.keyword_set(self.ranks))
 
     def _end(self, words: Sequence[str], place: int) -> tuple[frozenset[str], bool, int] | None:
@@ -91,7 +91,7 @@ class OperationWords:
             return frozenset(), upward, place + 2
         if degree := self._adjectives.get(following):
             return degree[0], degree[1] == upward, place + 2
-        noun = list(map(self.literals.keyword, self._noun(words[place + 1 :])))
+        noun = list(map(self.literals.properties.keyword, self._noun(words[place + 1 :])))
         is_limit = " ".join(words[max(0, place - 1) : place + 1]) in self.literals.inclusive  # "at most"
         return None if is_limit or not noun else (frozenset(noun[:1]), upward, place + 1)
 
@@ -111,18 +111,13 @@ class OperationWords:
 
     @cached_property
     def _superlatives(self) -> Mapping[str, tuple[frozenset[str], bool]]:
-        return MappingProxyType(
-            {f"{stem}est": degree for word, degree in self._adjectives.items() for stem in _stems(word)}
-        )
+        return MappingProxyType({_superlative(word): degree for word, degree in self._adjectives.items()})
 
 
-def _stems(adjective: str) -> Iterator[str]:
-    """What an adjective becomes before "est": long, larg(e), bigg, heavi."""
+def _superlative(adjective: str) -> str:
     if adjective.endswith("e"):
-        yield adjective[:-1]
-    elif adjective.endswith("y"):
-        yield f"{adjective[:-1]}i"
-    elif len(adjective) == 3 and adjective[-2] in _VOWELS:
-        yield adjective + adjective[-1]
-    else:
-        yield adjective
+        return f"{adjective}st"
+    if adjective.endswith("y"):
+        return f"{adjective[:-1]}iest"
+    is_doubled = len(adjective) == 3 and adjective[-2] in _VOWELS  # "biggest"
+    return f"{adjective}{adjective[-1]}est" if is_doubled else f"{adjective}est"

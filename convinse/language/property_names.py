@@ -1,4 +1,4 @@
-"""By which words a question asks for a property or an attribute."""
+"""Finds the words by which a question asks for a property or an attribute."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHORTEST = 4  # a shorter word is no agent
 
 @dataclass(frozen=True, eq=False)
 class PropertyWords:
-    """The forms of words that questions and evidences speak of properties in; see `properties.txt`."""
+    """The forms of words for properties in questions and evidences; see `properties.txt`."""
 
     words: Words
     counting: WordSet
@@ -28,20 +28,20 @@ class PropertyWords:
 
     @cached_property
     def keywords(self) -> Callable[[str], WordSet]:
-        """The stems of a text's content words; forms of a word, and who does it (director, directed), have the same."""
-        # as of `Words.stems`: a question sees the same names in many evidences
+        """The stems of a text's content words; forms of a word and its agent (directed, director) share a stem."""
+        # cached: a question has the same names in many evidences
         return lru_cache(maxsize=8_000)(lambda text: frozenset(map(self._shared_form, self.words.stems(text))))
 
     def keyword(self, word: str) -> str:
-        """The keyword of a folded word."""
+        """Return the keyword of a folded word."""
         return self._shared_form(self.words.stem(word))
 
     def keyword_set(self, words: Iterable[str]) -> WordSet:
-        """The keywords of some words, stop words left out."""
+        """Return the keywords of some words, without stop words."""
         return self.keywords(" ".join(words))
 
     def holds(self, text: AbstractSet[str], word: str) -> bool:
-        """Whether the keywords of a text have a keyword, or all of the phrase that means the same (`oscar`: academy award)."""
+        """Return True if the keywords of a text have a keyword, or all of its synonymous phrase (`oscar`: academy award)."""
         return word in text or (word in self.phrases and self.phrases[word] <= text)
 
     def _shared_form(self, word: str) -> str:
@@ -55,23 +55,23 @@ class PropertyWords:
 
     @cached_property
     def not_bridges(self) -> WordSet:
-        """Stop words beside which a content word of a name does not mean the property: "is a", "of which"."""
+        """Stop words beside which a content word of a name does not refer to the property: "is a", "of which"."""
         return self.words.common - self.bridging
 
 
 class PropertyLabel(NamedTuple):
-    """What a property or an attribute is called, and the property's id where it is known."""
+    """The label of a property or an attribute, and the property's id if it is known."""
 
     text: str
     id: str = ""
 
 
 class PropertyNames:
-    """The names of properties and of what tables and infoboxes call the same thing.
+    """The names of properties, also for the same relations in tables and infoboxes.
 
     Args:
         properties: (id, label, aliases) of the knowledge base's properties.
-        words: of the language that these are in.
+        words: of their language.
     """
 
     def __init__(self, properties: Iterable[tuple[str, str, list[str]]], words: PropertyWords) -> None:
@@ -79,39 +79,39 @@ class PropertyNames:
         self._properties: dict[str, list[WordSet]] = {}  # by id
         self._labels: dict[WordSet, list[WordSet]] = {}
         self._aliases: dict[WordSet, list[WordSet]] = defaultdict(list)
-        known = [(name, self._name(label), list(map(self._name, aliases))) for name, label, aliases in properties]
-        labels = {label for _, label, _ in known}
-        for property_id, label, aliases in known:
-            # what is another property's label names that property: "member of" is no "instance of"
+        entries = [(name, self._name(label), list(map(self._name, aliases))) for name, label, aliases in properties]
+        labels = {label for _, label, _ in entries}
+        for property_id, label, aliases in entries:
+            # an alias that is the label of another property names that property: "member of" is no "instance of"
             names = [label, *(alias for alias in aliases if alias not in labels)] if label else []
             self._properties[property_id] = names
             self._labels.setdefault(label, names)
             for name in names:
                 self._aliases[name] += names
 
-    def asked(self, label: PropertyLabel, words: AbstractSet[str]) -> float:
-        """How much of a name of what `label` calls stands among some stems, from 0 to 1 (a whole name).
+    def coverage(self, label: PropertyLabel, words: AbstractSet[str]) -> float:
+        """Return the largest fraction of a name that is among some stems, from 0 to 1 (a whole name).
 
         Args:
-            label: of a property, or the header or attribute of an evidence; where it has no known id and is no property's
-                label, the names of the properties that it is an alias of count, too.
-            words: stems of a question, as `keywords` gives them.
+            label: of a property, or the header or attribute of an evidence; if it has no known id and is not the label of a
+                property, the names of the properties that it is an alias of count, too.
+            words: stems of a question, see `PropertyWords.keywords`.
         """
         return max((len(name & words) / len(name) for name in self._names(label)), default=0.0)
 
     def asking(self, label: PropertyLabel, words: AbstractSet[str]) -> WordSet:
-        """The words that ask for what `label` calls: those of its names that stand among `words` as a whole."""
+        """Return the words that ask for a property: the words of its names that are among `words` as a whole."""
         return frozenset().union(*(name for name in self._names(label) if name <= words))
 
     def is_same(self, first: PropertyLabel, second: PropertyLabel) -> bool:
-        """Whether two labels are names of one property."""
+        """Return True if two labels name the same property."""
         if first.id and second.id:
             return first.id == second.id
         return self._name(first.text) in self._names(second) or self._name(second.text) in self._names(first)
 
     def _names(self, label: PropertyLabel) -> list[WordSet]:
-        own = self._name(label.text)
-        names = self._properties.get(label.id) or self._labels.get(own) or [own, *self._aliases.get(own, ())]
+        text = self._name(label.text)
+        names = self._properties.get(label.id) or self._labels.get(text) or [text, *self._aliases.get(text, ())]
         return [name for name in names if name]
 
     def _name(self, label: str) -> WordSet:

@@ -1,4 +1,4 @@
-"""The words of statements: verbs, prepositions and articles, and how names stand in a sentence."""
+"""The words of statements: verbs, prepositions, articles, and the forms of names in a sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DAY = re.compile(r"\d{1,2} [A-Z]|\d{1,2}[/.-]")
 
 @dataclass(frozen=True, eq=False)
 class StatementWords:
-    """How English says as a statement what a question asks; see `statements.txt`."""
+    """The words by which English turns questions into statements; see `statements.txt`."""
 
     words: Words
     openings: WordSet
@@ -38,12 +38,12 @@ class StatementWords:
     # -- verbs ---------------------------------------------------------------------------------------------------------
 
     def past(self, verb: str) -> str:
-        """The past of a verb."""
+        """Return the past of a verb."""
         return self.irregular[verb].split()[0] if verb in self.irregular else _with_ed(verb)
 
     @staticmethod
     def third_person(verb: str) -> str:
-        """A verb as he does it."""
+        """Return the third person singular of a verb."""
         if verb == "have":
             return "has"
         if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
@@ -57,45 +57,45 @@ class StatementWords:
 
     @cached_property
     def bases(self) -> WordSet:
-        """The verbs that are known, as they stand behind "did"."""
+        """The base forms of known verbs, as behind "did"."""
         return self.regular | self.irregular.keys()
 
     @cached_property
     def participles(self) -> WordSet:
-        """Their participles."""
+        """The past participles of known verbs."""
         return frozenset({*map(_with_ed, self.regular), *(forms.split()[1] for forms in self.irregular.values())})
 
     @cached_property
     def finite(self) -> WordSet:
-        """Forms of verbs that may follow their subject, but for bases."""
+        """Forms of verbs that may follow their subject, without base forms."""
         return frozenset({*map(self.past, self.bases), *map(self.third_person, self.bases)}) - {"was"}
 
     # -- names ---------------------------------------------------------------------------------------------------------
 
     def preposition(self, answer: str, is_date: bool) -> str:
-        """What stands before a date, or before a place."""
+        """Return the preposition before a date or a place."""
         if is_date:
             return "on" if _DAY.match(answer) else "in"
         return "at" if self.sites & {*answer.lower().split()} else "in"
 
     def named(self, answer: str) -> str:
-        """A name as it stands in a sentence: the Academy Award."""
+        """Return a name with its article in a sentence: the Academy Award."""
         is_bare = answer[:1].isupper() and answer.split()[0].lower() not in self.words.definite
         capitals = {word.lower().strip(",") for word in answer.split() if word[:1].isupper()}
         return f"the {answer}" if is_bare and (capitals & self.with_article or answer.endswith(" team")) else answer
 
     @staticmethod
     def listed(names: Sequence[str], word: str = "and") -> str:
-        """Names as a list: A, B and C."""
+        """Return names as a list: A, B and C."""
         return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
     @staticmethod
     def plural(behind: str) -> str:
-        """What stands behind several names, where its verb agreed with a single one."""
+        """Return the words behind several names, from the words behind a single name, with which their verb agrees."""
         verb, blank, rest = behind.partition(" ")
-        known = {"is": "are", "was": "were", "has": "have"}
-        if verb in known:
-            verb = known[verb]
+        plurals = {"is": "are", "was": "were", "has": "have"}
+        if verb in plurals:
+            verb = plurals[verb]
         elif verb.endswith("s") and not verb.endswith("ss"):
             verb = verb[:-1]
         return f"{verb}{blank}{rest}"

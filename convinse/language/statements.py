@@ -1,4 +1,4 @@
-"""Questions as statements that an answer completes: "When was Titanic released?" is "Titanic was released in ..."."""
+"""Turns questions into statements that an answer completes: "When was Titanic released?" is "Titanic was released in ..."."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from .statement_words import StatementWords
 _SHORT = 5  # letters of a word in "ed" that is no verb
 _SENTENCE = re.compile(r"(?<=[a-z\d][a-z\d)][.?!]) +(?=\S)")
 _CONTRACTED = re.compile(r"^(who|what|where|when|which)['’]s\b", re.IGNORECASE)
-_TOKEN = re.compile(r"\S+")
 _CHOICE = re.compile(r", [^,]+ or [^,]+$")  # "..., romario or ronaldo?"
 
 
 class AnswerStatement(NamedTuple):
-    """A sentence around an answer: what stands before it, the noun that it counts, and what stands behind.
+    """A sentence around an answer.
 
     Attributes:
-        before, behind: the words.
-        counted: behind a bare number ("13" of "children").
+        before, behind: the words before and behind the answer.
+        counted: the noun behind a bare number ("13" of "children").
         in_time_or_place: whether the answer needs "in", "on" or "at" before it.
         verb_behind: whether `behind` begins with the verb of the answer, which agrees with it.
     """
@@ -33,23 +32,21 @@ class AnswerStatement(NamedTuple):
 
 
 class _Clause(NamedTuple):
-    """The parts of a question behind its verb "do" or "be": the subject, the verb as a statement has it, the rest.
-
-    `is_sure`: the subject is a pronoun or a name.
-    """
+    """The parts of a question behind its verb "do" or "be"; `verb` in the form for a statement."""
 
     subject: str
     verb: str
     rest: list[str]
-    is_sure: bool = True
+    is_sure: bool = True  # the subject is a pronoun or a name
 
 
 def statement_of(words: StatementWords, question: str, names: Iterable[str]) -> AnswerStatement | None:
-    """The statement of a question for a name, a date or a number; None for forms that are not known.
+    """Return the statement of a question for a name, a date or a number; None for other forms of questions.
 
     Args:
+        words: of the language.
         question: in full.
-        names: in the question, as it writes them.
+        names: in the question, as written there.
     """
     tokens = _asking(words, question)
     low = [token.lower() for token in tokens]
@@ -74,9 +71,9 @@ def statement_of(words: StatementWords, question: str, names: Iterable[str]) -> 
 
 
 def verdict_of(words: StatementWords, question: str, names: Iterable[str], is_yes: bool) -> str:
-    """What a question for yes or no says, or denies; empty for forms that are not known."""
+    """Return the statement or denial that answers a yes-or-no question; empty for other forms of questions."""
     tokens = _asking(words, question)
-    if is_yes and "any" in tokens:  # "some" in what is said
+    if is_yes and "any" in tokens:  # the statement would need "some"
         return ""
     reading = _QuestionWords(words, list(names), tokens)
     auxiliary = tokens[0].lower() if tokens else ""
@@ -107,7 +104,7 @@ class _QuestionWords:
     # -- kinds of questions --------------------------------------------------------------------------------------------
 
     def of_thing(self, asking: str, before: str) -> AnswerStatement | None:
-        """Of "who", "what", "which city", also behind a preposition."""
+        """The statement of "who", "what", "which city", also behind a preposition."""
         at = 0 if asking in ("who", "whom") else self._verb_after_noun()
         if at is None or at >= len(self._low):
             return None
@@ -117,19 +114,18 @@ class _QuestionWords:
         if verb in ("did", "does", "do"):
             if not noun and not before and self._words.bases.isdisjoint(self._low[at + 1 :]):
                 return self._completed(at)  # "who did the costumes"
-            return self._object(noun, before, self.doing(at))
+            clause = self.doing(at)
+            return None if clause is None else self._object(noun, before, clause)
         if verb in self._words.being:
             return self._of_being(noun, before, at)
         return None if before else self._completed(at)
 
     def _completed(self, at: int) -> AnswerStatement | None:
-        """The answer, and behind it the words from its verb on."""
+        # the answer is the subject: "who directed Titanic"
         is_garbled = any(word.endswith(("who's", "what's")) for word in self._low[at:])
         return None if is_garbled else AnswerStatement(behind=" ".join(self._tokens[at:]), verb_behind=True)
 
-    def _object(self, noun: str, before: str, clause: _Clause | None) -> AnswerStatement | None:
-        if clause is None:
-            return None
+    def _object(self, noun: str, before: str, clause: _Clause) -> AnswerStatement | None:
         rest, said = clause.rest, f"{clause.subject} {clause.verb}"
         if before or noun.lower() in self._words.date_nouns:
             said = " ".join([said, *rest, before])
@@ -148,7 +144,7 @@ class _QuestionWords:
 
     @staticmethod
     def _cleft(noun: str, said: Sequence[str]) -> AnswerStatement:
-        """The statement that a noun with a clause begins: "the prize that the film won is ..."."""
+        # "the prize that the film won is ..."
         is_plural = noun.endswith("s") and not noun.endswith(("ss", "series", "news"))
         return AnswerStatement(f"the {' '.join([noun, 'that', *said])} {'are' if is_plural else 'is'}")
 
@@ -181,9 +177,8 @@ class _QuestionWords:
             if noun and (is_of_subject or is_of_pronoun):
                 return self._cleft(noun, [clause.subject, verb, *clause.rest])
             if is_of_subject:
-                return (
-                    AnswerStatement(" ".join([clause.subject, verb, *clause.rest])) if len(clause.rest) == 1 else None
-                )
+                said = " ".join([clause.subject, verb, *clause.rest])
+                return AnswerStatement(said) if len(clause.rest) == 1 else None
         if rest[0].lower() in words.words.pointing and rest[1:2] != ["one"]:  # "who is that on stage"
             return None
         has_clause = bool(words.relative & {*self._low[at + 1 :]})
@@ -195,18 +190,13 @@ class _QuestionWords:
         return None if rest[0].lower() in words.subjects else self._completed(at)
 
     def of_time_or_place(self, is_time: bool) -> AnswerStatement | None:
-        """Of "when" and "where"."""
+        """The statement of "when" and "where"."""
         verb = self._low[0]
-        if verb in ("did", "does", "do"):
-            clause = self.doing(0)
-            said = [] if clause is None else [clause.subject, clause.verb, *clause.rest]
-        elif verb in ("is", "are", "was", "were"):
-            clause = self.being(0)
-            said = [] if clause is None else [clause.subject, verb, *clause.rest]
-        else:
-            return None
+        is_being = verb in ("is", "are", "was", "were")
+        clause = self.being(0) if is_being else self.doing(0) if verb in ("did", "does", "do") else None
         if clause is None:
             return None
+        said = [clause.subject, verb if is_being else clause.verb, *clause.rest]
         rest = [word.lower() for word in clause.rest]
         if rest and rest[0] in ("when", "while"):
             return AnswerStatement(" ".join(said[: -len(rest)]), " ".join(clause.rest), in_time_or_place=True)
@@ -219,14 +209,14 @@ class _QuestionWords:
         )
 
     def of_owner(self) -> AnswerStatement | None:
-        """Of "whose song"; the answer is before the noun."""
+        """The statement of "whose song"; the answer is before the noun."""
         at = self._verb_after_noun()
         if not at or self._low[at] in self._words.being or self._low[at] in ("did", "does", "do"):
             return None
         return AnswerStatement(behind=f"'s {' '.join(self._tokens)}")
 
     def of_number(self) -> AnswerStatement | None:
-        """Of "how many children"."""
+        """The statement of "how many children"."""
         del self._tokens[0], self._low[0]
         at = self._verb_after_noun()
         if not at or at >= len(self._low):
@@ -259,7 +249,7 @@ class _QuestionWords:
     # -- clauses -------------------------------------------------------------------------------------------------------
 
     def _verb_after_noun(self) -> int | None:
-        """Where the verb stands behind a question word with its noun ("which future president of Liberia played ...")."""
+        """The place of the verb behind a question word with its noun ("which future president of Liberia played ...")."""
         words = self._words
         for place, word in enumerate(self._low):
             if word in words.being or word in ("did", "does", "do") or (place and word in words.finite):
@@ -267,7 +257,7 @@ class _QuestionWords:
         return None
 
     def doing(self, at: int) -> _Clause | None:
-        """The clause behind a form of "do": its verb as the statement has it."""
+        """The clause behind a form of "do"."""
         auxiliary, words = self._low[at], self._words
         end = self._subject_end(at + 1)
         if end is None:
@@ -294,16 +284,21 @@ class _QuestionWords:
         return _Clause(" ".join(self._tokens[at + 1 : end]), verb, self._tokens[verb_at + 1 :])
 
     def being(self, at: int, is_verdict: bool = False, is_whole: bool = False) -> _Clause | None:
-        """The clause behind a form of "be": its subject and what is said of it, if anything."""
+        """The clause behind a form of "be": its subject and its predicate, if it has one."""
         start, words = at + 1, self._words
         end = self._subject_end(start)
         places = range(start + 1, len(self._low))
-        said = next((own for own in places if self._is_said(own)), None)
+        predicate = next(filter(self._is_predicate, places), None)
         is_sure = end is not None
-        if end is not None and self._is_of_noun(end, said):
-            end, is_sure = None, False  # "the Beatles album ... dedicated to"
-        if end is None and said is not None:
-            end = said
+        if (
+            end is not None
+            and predicate is not None
+            and end < predicate
+            and self._low[end] not in words.adverbs | words.prepositions
+        ):
+            end, is_sure = None, False  # the name is part of a longer subject: "the Beatles album ... dedicated to"
+        if end is None and predicate is not None:
+            end = predicate
             while end > start + 1 and self._low[end - 1] in words.adverbs:
                 end -= 1
             if words.relative & {*self._low[start:end]}:
@@ -317,25 +312,21 @@ class _QuestionWords:
         subject = " ".join(self._tokens[start:end])
         return _Clause(subject, "", self._tokens[end:], is_sure) if subject else None
 
-    def _is_of_noun(self, end: int, said: int | None) -> bool:
-        """Whether a name is part of a longer subject."""
-        return said is not None and end < said and self._low[end] not in self._words.adverbs | self._words.prepositions
-
     def _subject_end(self, start: int) -> int | None:
-        """Where a subject that is a pronoun or a name ends."""
+        """The end of a subject that is a pronoun or a name."""
         low, words = self._low, self._words
         if low[start : start + 1] and low[start] in words.subjects:
             return start + 1
         for first in (start, start + 1 if low[start : start + 1] == ["the"] else start):
             for name in self._names:
                 end = first + len(name)
-                if [own.strip(",").lower() for own in self._tokens[first:end]] == [own.lower() for own in name]:
+                if [token.strip(",") for token in low[first:end]] == [word.lower() for word in name]:
                     is_owner = self._tokens[end - 1].endswith(("'s", "s'"))
                     return end if low[end : end + 1] not in (["and"], ["or"]) and not is_owner else None
         return None
 
-    def _is_said(self, place: int) -> bool:
-        """Whether a participle stands at a place, not before a noun."""
+    def _is_predicate(self, place: int) -> bool:
+        """Whether the word at a place is a participle, but not before a noun."""
         word, before = self._low[place], self._low[place - 1]
         is_regular = word.endswith("ed") and len(word) > _SHORT and before not in self._words.determiners
         return (is_regular or self._is_participle(word)) and "'" not in before
@@ -345,19 +336,17 @@ class _QuestionWords:
 
 
 def _asking(words: StatementWords, question: str) -> list[str]:
-    """The words of the sentence and the clause that asks."""
-    sentences = _SENTENCE.split(question.strip())
-    asking = [own for sentence in sentences if (own := _clause(words, sentence))]
-    text = asking[-1] if asking else ""
-    return _TOKEN.findall(_CONTRACTED.sub(r"\1 is", text))
-
-
-def _clause(words: StatementWords, sentence: str) -> str:
-    text = _without_opening(words, re.sub(r"(?<![A-Z])[ ?.!]+$|[ ?!]+$", "", sentence))
-    if _asks(words, text):
-        return _CHOICE.sub("", re.split(r", i mean (?=wh)", text, flags=re.IGNORECASE)[-1])
-    clauses = [_without_opening(words, own.strip()) for own in text.split(",")]
-    return next((own for own in clauses[::-1] if _asks(words, own)), "")
+    """The words of the last sentence, or clause of a sentence, that asks."""
+    for sentence in reversed(_SENTENCE.split(question.strip())):
+        text = _without_opening(words, re.sub(r"(?<![A-Z])[ ?.!]+$|[ ?!]+$", "", sentence))
+        if _asks(words, text):
+            clause = _CHOICE.sub("", re.split(r", i mean (?=wh)", text, flags=re.IGNORECASE)[-1])
+        else:
+            clauses = [_without_opening(words, part.strip()) for part in reversed(text.split(","))]
+            clause = next((part for part in clauses if _asks(words, part)), "")
+        if clause:
+            return _CONTRACTED.sub(r"\1 is", clause).split()
+    return []
 
 
 def _without_opening(words: StatementWords, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Words of a text as retrieval sees them: normalised strings, content words and their stems."""
+"""Normalises texts for retrieval: folded strings, content words and their stems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOWER_OR_BLANK = bytes(
 
 @lru_cache(maxsize=20_000)  # labels and class names come back all the time
 def fold(text: str) -> str:
-    """Lower case without accents, punctuation, possessives or repeated blanks: the form in which names are compared.
+    """Return a text in lower case without accents, punctuation, possessives or repeated blanks, to compare names.
 
     Single letters in a row are joined, so that `J. R. R. Tolkien` and `JRR Tolkien` are the same name.
     """
@@ -31,9 +31,9 @@ def fold(text: str) -> str:
 
 
 def folded_words(texts: Sequence[str]) -> list[str]:
-    """The words of `fold(text)` of all texts in one list, with `END` after each text.
+    """Return the words of `fold(text)` of all texts in a list, with `END` after each text.
 
-    Thousands of texts a turn are folded at once, as one string, so that each step is a single call in C.
+    Thousands of texts a turn are folded as a single string, so that each step is a single call in C.
     """
     plain = [text if text.isascii() else _NOT_ASCII.sub(lambda match: _plain(match[0]), text) for text in texts]
     if any(END in text for text in plain):
@@ -45,7 +45,7 @@ def folded_words(texts: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=10_000)
 def _plain(characters: str) -> str:
-    """Characters beyond ASCII without accents, in lower case; what belongs to no word becomes a blank."""
+    """Characters beyond ASCII without accents, in lower case; a blank for characters that belong to no word."""
     decomposed = unicodedata.normalize("NFKD", characters.replace("’", "'"))
     plain = "".join(char for char in decomposed if not unicodedata.combining(char)).casefold()
     return "".join(char if char.isascii() or char.isalnum() else " " for char in plain)
@@ -53,7 +53,7 @@ def _plain(characters: str) -> str:
 
 @lru_cache(maxsize=1)
 def marks() -> str:
-    """Unicode's combining marks, as ranges of a character class; the non-joiner, which stands inside words, is one of them."""
+    """Return Unicode's combining marks and the non-joiner, which occurs inside words, as ranges of a character class."""
     codes = [code for code in range(0x300, 0x1F000) if code == 0x200C or unicodedata.category(chr(code))[0] == "M"]
     starts = [code for code, before in zip(codes, [0, *codes], strict=False) if code != before + 1]
     ends = [code for code, after in zip(codes, [*codes[1:], 0], strict=True) if code != after - 1]
@@ -62,13 +62,13 @@ def marks() -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as they stand."""
+    """Return the words of a text, unchanged."""
     return _WORD.findall(text)
 
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """The common words of a language, and the stems of all others; `words.txt` says what each list is for."""
+    """The common words of a language, and the stems of all others; `words.txt` explains the lists."""
 
     code: str
     stemmer: str
@@ -91,12 +91,12 @@ class Words:
         return lru_cache(maxsize=200_000)(Stemmer.Stemmer(self.stemmer).stemWord)
 
     def without_article(self, form: str) -> str:
-        """A folded name without the article before it."""
+        """Return a folded name without the article before it."""
         first, _, rest = form.partition(" ")
         return rest if rest and first in self.articles else form
 
     def stems(self, text: str, keep_stop_words: bool = False) -> list[str]:
-        """The stems of the content words of a text, in order, accents removed."""
+        """Return the stems of the content words of a text, in order, without accents."""
         return list(self._stems(text, keep_stop_words))
 
     @cached_property
@@ -111,20 +111,20 @@ class Words:
         return stems
 
     def stem_set(self, words: WordSet) -> WordSet:
-        """The stems of some words."""
+        """Return the stems of some words."""
         return frozenset(map(self.stem, words))
 
     def owns(self, pronoun: str, following: str) -> bool:
-        """Whether a pronoun owns what follows ("" at the end); "her" does so only before a noun."""
+        """Return True if a pronoun is possessive before a word ("" at the end); "her" is possessive only before a noun."""
         return pronoun in self.possessive or (pronoun == "her" and following not in self.no_noun | {""})
 
     def owner(self, name: str) -> str:
-        """A name as that of an owner."""
+        """Return the possessive form of a name."""
         return f"{name}'" if name.endswith("s") else f"{name}'s"
 
     @cached_property
     def common(self) -> WordSet:
-        """Words that name nothing and say by themselves not what is asked."""
+        """Words that neither name anything nor tell the relation that a question asks for."""
         return self.stop_words | self.telling
 
     @cached_property
@@ -134,12 +134,12 @@ class Words:
 
     @cached_property
     def personal(self) -> WordSet:
-        """The pronouns that need something named before; "that one" may be what the question itself names."""
+        """The pronouns that need an antecedent; the antecedent of "that one" may be in the question itself."""
         return self.all_pronouns - self.pointing
 
     @cached_property
     def pointing_phrase(self) -> re.Pattern[str]:
-        """Pointing pronouns that need something named before: "that one", "that" at the end; the group is the pronoun."""
+        """Demonstrative pronouns that need an antecedent: "that one", "that" at the end; the group is the pronoun."""
         return re.compile(rf"(?i)\b({'|'.join(sorted(self.pointing))})(?: ones?\b|(?=\W*$))")
 
     @cached_property

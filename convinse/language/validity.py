@@ -1,4 +1,4 @@
-"""Which evidences hold at the time that a question asks about."""
+"""Judges whether evidences hold at the time that a question asks about."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .language import Language
 
 
 def judged_parts(question: str, evidences: Sequence[Evidence], language: Language) -> list[JudgedPart]:
-    """Return the dated parts of evidences, and whether they hold at the time that a question in full names, else today.
+    """Return the dated parts of evidences, and whether they hold at the time in a full question, or else today.
 
-    Empty for a question without a time that asks for a date, an order, what came before or after, or what was.
+    Empty for a question without a time that asks for a date, an order, a predecessor or successor, or the past.
     """
     time = language.times.time(question)
     if time is None and (
@@ -27,10 +27,10 @@ def judged_parts(question: str, evidences: Sequence[Evidence], language: Languag
 
 def contradicting(parts: Sequence[JudgedPart]) -> set[int]:
     """Return the places of evidences all of whose dated parts contradict the time of the question."""
-    agreeing = {own.place for own in parts if own.verdict != Agreement.CONTRADICTS}
-    return {own.place for own in parts} - agreeing
+    agreeing = {part.place for part in parts if part.verdict != Agreement.CONTRADICTS}
+    return {part.place for part in parts} - agreeing
 
 
 def holding(parts: Sequence[JudgedPart]) -> set[int]:
     """Return the places of evidences with a dated part that holds at the time of the question."""
-    return {own.place for own in parts if own.verdict == Agreement.HOLDS}
+    return {part.place for part in parts if part.verdict == Agreement.HOLDS}

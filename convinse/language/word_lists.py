@@ -1,7 +1,7 @@
-"""Reads the word lists of a language: text files that hold named lists, each with a comment that says what it is for.
+"""Reads the word lists of a language: text files with named lists.
 
-`# ...` is a comment, `[name]` begins a list. What a list is made of depends on the field that it fills: words between
-blanks, phrases one a line, or `keys: words` one a line, where all keys of a line get its words.
+`# ...` is a comment, `[name]` begins a list. The form of a list depends on the field that it fills: words between blanks, a
+phrase a line, or `keys: words` on a line, where all keys of the line get its words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Lists = TypeVar("Lists")
 
 
 def read_lists(kind: type[Lists], path: Path, **parts: object) -> Lists:
-    """Fill a dataclass with the lists of a file: one list for each field that `parts` leaves open.
+    """Fill a dataclass with the lists of a file: a list for each field that is not in `parts`.
 
     Args:
         kind: a dataclass whose fields are `str`, a regular expression, or of the types above.
@@ -33,17 +33,17 @@ def read_lists(kind: type[Lists], path: Path, **parts: object) -> Lists:
         parts: the other fields.
 
     Raises:
-        DataError: the file cannot be read, lacks a list, has a list that no field wants, or a list of another form.
+        DataError: the file cannot be read, a list is missing, unknown or of another form.
     """
     lines = _read(path)
     hints = get_type_hints(kind)
-    wanted = [field.name for field in dataclasses.fields(kind) if field.name not in parts]  # type: ignore[arg-type]
-    if differing := sorted(set(wanted) ^ lines.keys()):
-        lacking = [name for name in differing if name in wanted]
+    fields = [field.name for field in dataclasses.fields(kind) if field.name not in parts]  # type: ignore[arg-type]
+    if differing := sorted(set(fields) ^ lines.keys()):
+        lacking = [name for name in differing if name in fields]
         fault = f"no list [{lacking[0]}]" if lacking else f"unknown list [{differing[0]}]"
-        raise DataError(f"{path}: {fault}; the lists are {', '.join(wanted)}")
+        raise DataError(f"{path}: {fault}; the lists are {', '.join(fields)}")
     values: dict[str, object] = {}
-    for name in wanted:
+    for name in fields:
         try:
             values[name] = _FORMS[hints[name]](lines[name])
         except (ValueError, re.error) as error:

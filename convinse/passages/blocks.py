@@ -1,4 +1,4 @@
-"""A block of passage lines into the terms of each passage: what the processes of a build compute."""
+"""Analyzes blocks of passage lines into the terms of each passage, in the processes of a build."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .analysis import Analyzer
 from .layout import MOST_IN_TEXT, MOST_IN_TITLE, TEXT_BITS, Parameters, short_hash, token
 
 GROUP = 32  # passages of a compressed group
-MOST_REPEATS = 16  # of a title in what is searched for candidates
+MOST_REPEATS = 16  # of a title in the search for candidates
 _LEVEL = 3  # of Zstandard
 _STOP = 0  # the number of all stop words
 _TERM_BITS = 32  # of a sort key, below the passage
 
 
 class Passage(msgspec.Struct):
-    """A line of an index; `meta` and other keys are kept as they are."""
+    """A line of an index; `meta` and other keys stay in the line."""
 
     id: str
     text: str
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
     counts: npt.NDArray[np.uint8]  # [p] see `layout`
     text_length: npt.NDArray[np.int64]  # [n]
     title_length: npt.NDArray[np.int64]  # [n]
-    tokens: str  # what is searched for candidates: a line a passage
+    tokens: str  # for the search for candidates: a line a passage
     ids: bytes
     id_sizes: npt.NDArray[np.uint64]  # [n]
     id_hashes: npt.NDArray[np.uint64]  # [n]
@@ -57,18 +57,12 @@ class Rows(NamedTuple):
 
 
 def title_repeats(title_weight: float) -> int:
-    """How often a title stands in what is searched for candidates: there, words have no weight."""
+    """Return the number of copies of a title in the search for candidates, which has no weights of words."""
     return max(1, min(MOST_REPEATS, math.ceil(title_weight)))
 
 
 class BlockReader:
-    """Reads blocks; remembers the words it has seen, up to a limit.
-
-    Args:
-        path: of the file, for messages.
-        parameters: language and weight of titles.
-        most_words: different words that are remembered.
-    """
+    """Reads blocks, with a cache of at most `most_words` words; messages name the `path` of the file."""
 
     def __init__(self, path: Path, parameters: Parameters, most_words: int) -> None:
         self._path = path
@@ -84,15 +78,15 @@ class BlockReader:
         if len(self._words) > self._most_words:
             self._words = _Words(self._analyzer)
         ids: list[bytes] = []
-        kept: list[bytes] = []
+        lines: list[bytes] = []
         numbers: list[int] = []
         sizes: list[int] = []  # words of the text, words of the title, and so on
         tokens: list[str] = []
         split, number_of, token_of = self._analyzer.words, self._words.__getitem__, self._words.tokens
-        for line_number, given in block.lines():
-            passage, line = read_passage(self._path, line_number, given)
+        for line_number, file_line in block.lines():
+            passage, line = read_passage(self._path, line_number, file_line)
             ids.append(passage.id.encode())
-            kept.append(line)
+            lines.append(line)
             text = list(map(number_of, split(passage.text)))
             title = list(map(number_of, split(passage.title))) if passage.title else []
             numbers += text
@@ -100,9 +94,9 @@ class BlockReader:
             sizes += (len(text), len(title))
             tokens.append(" ".join([token_of[number] for number in text + title * self._repeats if number]))
         packer = zstandard.ZstdCompressor(level=_LEVEL)
-        groups = [kept[start : start + GROUP] for start in range(0, len(kept), GROUP)]
+        groups = [lines[start : start + GROUP] for start in range(0, len(lines), GROUP)]
         frames = [packer.compress(b"\n".join(group)) for group in groups]
-        places = np.repeat(np.arange(len(sizes)), sizes)  # twice the passage, and one more for a title
+        places = np.repeat(np.arange(len(sizes)), sizes)  # twice the passage, plus 1 for a title
         terms = np.array(numbers, np.int64)
         content = terms != _STOP
         lengths = np.bincount(places[content], minlength=len(sizes))
@@ -130,13 +124,13 @@ class BlockReader:
         rank = np.empty(len(all_hashes), np.int64)
         rank[present_terms] = np.arange(len(present_terms))
         keys = np.sort((places >> 1 << _TERM_BITS | rank[terms]) << 1 | places & 1)
-        first = np.flatnonzero(np.diff(keys, prepend=-1))  # of equal keys: one word in one text or title
+        first = np.flatnonzero(np.diff(keys, prepend=-1))  # of equal keys: the same word in the same text or title
         often = np.diff(first, append=len(keys))
         keys = keys[first]
         in_title = (keys & 1).astype(bool)
         keys >>= 1
         often = np.where(in_title, np.minimum(often, MOST_IN_TITLE) << TEXT_BITS, np.minimum(often, MOST_IN_TEXT))
-        first = np.flatnonzero(np.diff(keys, prepend=-1))  # text and title of one passage stand side by side
+        first = np.flatnonzero(np.diff(keys, prepend=-1))  # text and title of a passage are side by side
         counts = np.add.reduceat(often, first).astype(np.uint8) if len(first) else np.empty(0, np.uint8)
         keys = keys[first]
         sizes = np.bincount(keys >> _TERM_BITS, minlength=passages)
@@ -144,10 +138,10 @@ class BlockReader:
 
 
 def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
-    """The passage of a line of a file, and the line as an index keeps it.
+    """Return the passage of a line of a file, and the line for an index.
 
-    The project's own form, and those of BEIR (`_id`, `title`, `text`), Pyserini (`id`, `contents`, whose first line is the
-    title) and TREC (`docid` or `docno`, `body`) are read.
+    Reads the project's form and the forms of BEIR (`_id`, `title`, `text`), Pyserini (`id`, `contents` that begins with a line
+    for the title) and TREC (`docid` or `docno`, `body`).
 
     Raises:
         DataError: the line is no passage; names file and line.
@@ -155,7 +149,15 @@ def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
     try:
         passage = _DECODER.decode(line)
     except msgspec.ValidationError:
-        renamed = _renamed(decoded(_MEMBERS, path, number, line))
+        members = decoded(_MEMBERS, path, number, line)
+        title, contents = members.pop("title", None), members.get("contents")
+        text = first_of(members, _TEXTS)
+        if title is None and text is contents and isinstance(text, str):
+            first, newline, rest = text.partition("\n")
+            if newline and rest.strip():
+                title, text = first.strip('"'), rest
+        members = {"id": first_of(members, _IDS), "title": title, "text": text, **members}
+        renamed = {key: value for key, value in members.items() if value is not None}
         for key, names in (("id", _IDS), ("text", _TEXTS)):
             if key not in renamed:
                 raise DataError(
@@ -173,19 +175,8 @@ def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
     return passage, line
 
 
-def _renamed(members: dict[str, Any]) -> dict[str, Any]:
-    title, contents = members.pop("title", None), members.get("contents")
-    text = first_of(members, _TEXTS)
-    if title is None and text is contents and isinstance(text, str):
-        first, newline, rest = text.partition("\n")
-        if newline and rest.strip():
-            title, text = first.strip('"'), rest
-    ours = {"id": first_of(members, _IDS), "title": title, "text": text, **members}
-    return {key: value for key, value in ours.items() if value is not None}
-
-
 class _Words(dict[str, int]):
-    """The number of each word's term; a look-up of a word that was seen before is a single call in C."""
+    """Word -> number of its term; a look-up of a cached word is a single call in C."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         super().__init__()
@@ -200,11 +191,10 @@ class _Words(dict[str, int]):
         number = _STOP
         if term is not None:
             value = short_hash(term.encode())
-            known = self._numbers.get(value)
-            if known is None:
-                known = self._numbers[value] = next(self._next)
+            if value not in self._numbers:
+                self._numbers[value] = next(self._next)
                 self.hashes += value.to_bytes(8, "little")
                 self.tokens.append(token(value))
-            number = known
+            number = self._numbers[value]
         self[word] = number
         return number

@@ -1,7 +1,7 @@
-"""JSON lines of passages into an index folder (see `layout`): streamed, on all cores, in bounded memory.
+"""Builds an index folder (see `layout`) from JSON lines of passages: streamed, on all cores, in bounded memory.
 
-Processes turn blocks of lines into the terms of each passage, which go into the files one after the other, and to the
-full-text engine that finds candidates.
+Processes turn blocks of lines into the terms of each passage, which are appended to the files and added to the full-text
+engine that finds candidates.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -33,9 +33,9 @@ LOGGER = logging.getLogger(__name__)
 MEMORY = 2_000_000_000
 _LEAST_MEMORY = 64_000_000
 BLOCK_BYTES, _LEAST_BLOCK = 8_000_000, 500_000
-_BLOCK_FACTOR = 40  # bytes of memory that a byte of a block takes while it is read
-_WORD_BYTES = 350  # of memory for a word that is remembered
-_LEAST_HEAP = 15_000_000  # that the engine takes
+_BLOCK_FACTOR = 40  # bytes of memory for a byte of a block while it is read
+_WORD_BYTES = 350  # of memory for a cached word
+_LEAST_HEAP = 15_000_000  # of the engine
 
 
 class Built(NamedTuple):
@@ -58,21 +58,28 @@ def build_index(
     """Build the index of a file of passages.
 
     Args:
-        passages: JSON lines as `read_passage` takes them, plain or packed (gz, bz2, zst).
-        output: the folder; it takes its place when the index is whole. What it finds depends on the passages and the
-            parameters only, not on memory and processes.
+        passages: JSON lines as `read_passage` reads them, plain or packed (gz, bz2, zst).
+        output: the folder, put in place when the index is complete. Results depend on the passages and the parameters only,
+            not on memory and processes.
         parameters: language, weight of titles, k1 and b; the defaults of `Parameters` otherwise.
         memory: bytes that all processes together may use, about.
-        force: replace an index that is there.
+        force: replace an existing index.
         processes: to read with; all cores by default.
         quiet: show no progress.
 
     Raises:
         DataError: the file cannot be read, is empty, a line is no passage, or an id comes twice; file and line named.
-        OutputError: `output` exists (without `force`), is something else than an index, or cannot be written.
+        OutputError: `output` exists (without `force`), is not an index, or cannot be written.
     """
     start = time.monotonic()
-    parameters = _checked(parameters or Parameters())
+    parameters = parameters or Parameters()
+    analysis.Analyzer(parameters.language)  # raises for an unknown language
+    if not (parameters.title_weight >= 0 and parameters.k1 > 0 and 0 <= parameters.b <= 1):
+        raise DataError(
+            f"title weight {parameters.title_weight}, k1 {parameters.k1}, b {parameters.b}: "
+            "the weight must be 0 or more, k1 above 0, b from 0 to 1"
+        )
+    parameters = msgspec.structs.replace(parameters, analysis=analysis.VERSION)
     _check_output(output, parameters, force)
     if memory < _LEAST_MEMORY:
         raise DataError(
@@ -85,7 +92,10 @@ def build_index(
     size = passages.stat().st_size if passages.is_file() else 0
     workers = min(workers, size // block_bytes + 1)
     total = _count_lines(passages)
-    _note_other_keys(passages)
+    for number, line in raw_lines(passages):
+        if read_passage(passages, number, line)[1] != line:
+            LOGGER.info("%s: its passages are kept as id, title and text", passages)
+        break  # the first line tells the form of all
     with replacing(output) as folder:
         folder.mkdir()
         digest = hashlib.blake2b(digest_size=8)
@@ -93,9 +103,14 @@ def build_index(
             progress(f"reading {passages.name}", total, "passages", quiet) as advance,
             IndexWriter(folder, max(_LEAST_HEAP, memory // 4)) as writer,
         ):
-            blocks = _digested(read_blocks(passages, block_bytes), digest.update)
+
+            def blocks() -> Iterator[Block]:
+                for block in read_blocks(passages, block_bytes):
+                    digest.update(block.data)
+                    yield block
+
             arguments = (passages, parameters, most_words)
-            with closing(in_order(passages, blocks, BlockReader, arguments, workers, "lower --memory")) as results:
+            with closing(in_order(passages, blocks(), BlockReader, arguments, workers, "lower --memory")) as results:
                 for rows in results:
                     if len(rows.sizes):
                         writer.add(rows)
@@ -105,23 +120,6 @@ def build_index(
             _check_unique(passages, writer.column("id_hashes"))
         manifest = finish(writer, parameters, digest.digest())
     return Built(manifest, time.monotonic() - start)
-
-
-def _note_other_keys(passages: Path) -> None:
-    for number, line in raw_lines(passages):
-        if read_passage(passages, number, line)[1] != line:
-            LOGGER.info("%s: its passages are kept as id, title and text", passages)
-        break
-
-
-def _checked(parameters: Parameters) -> Parameters:
-    analysis.Analyzer(parameters.language)
-    if not (parameters.title_weight >= 0 and parameters.k1 > 0 and 0 <= parameters.b <= 1):
-        raise DataError(
-            f"title weight {parameters.title_weight}, k1 {parameters.k1}, b {parameters.b}: "
-            "the weight must be 0 or more, k1 above 0, b from 0 to 1"
-        )
-    return msgspec.structs.replace(parameters, analysis=analysis.VERSION)
 
 
 def _check_output(output: Path, parameters: Parameters, force: bool) -> None:
@@ -150,21 +148,15 @@ def _count_lines(path: Path) -> int:
     return lines
 
 
-def _digested(blocks: Iterator[Block], update: Callable[[bytes], object]) -> Iterator[Block]:
-    for block in blocks:
-        update(block.data)
-        yield block
-
-
 def _check_unique(path: Path, hashes: npt.NDArray[np.uint64]) -> None:
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
     repeats = set(order[1:][ordered[1:] == ordered[:-1]].tolist())
     if not repeats:
         return
-    wanted = set(hashes[list(repeats)].tolist())
+    repeated = set(hashes[list(repeats)].tolist())
     first: dict[str, int] = {}
     for number, line in raw_lines(path):
         name = read_passage(path, number, line)[0].id
-        if short_hash(name.encode()) in wanted and first.setdefault(name, number) != number:
+        if short_hash(name.encode()) in repeated and first.setdefault(name, number) != number:
             raise DataError(f"{path}:{number}: the id '{name}' was given in line {first[name]} already")

@@ -1,4 +1,4 @@
-"""The index of passages: candidates from a full-text engine, scored again exactly."""
+"""The index of passages: a full-text engine finds candidates, which are scored again exactly."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from .layout import (
     token,
 )
 
-SPARE = 10  # candidates more than are wanted: enough for nearly every question
-_MORE = 4  # times as many, where they are too few
-_TINY = 1e-6  # more than the engine's single precision is off for a term, where scores are near 0
-IDS_AT_ONCE = 1 << 16  # that are looked through
+SPARE = 10  # candidates beyond the requested ones: enough for nearly every question
+_MORE = 4  # times as many, if they are too few
+_TINY = 1e-6  # more than the error of the engine's single precision for a term, if scores are near 0
+IDS_AT_ONCE = 1 << 16  # that are compared
 _NO_TERM = 0xFFFFFFFF
 
 
 class Hit(NamedTuple):
-    """A passage that was found: its number in the index, its id and its BM25 score."""
+    """A result: the number of a passage in the index, its id and its BM25 score."""
 
     number: int
     id: str
@@ -61,19 +61,19 @@ class PassageIndex:
 
         idf * f / (f + k1 * (1 - b + b * length / mean length)),    idf = log(1 + (N - n + 0.5) / (n + 0.5))
 
-    where n of N passages have the term, f is how often the passage has it (in the text at most 31 times; in the title at
-    most 7 times, times the title weight), and the length counts terms likewise. Results are exact; equal scores (to 9
-    digits) stand in the order of the passages file.
+    where n of N passages have the term, f is its number in the passage (in the text at most 31; in the title at most 7,
+    times the title weight), and the length counts terms likewise. Results are exact; equal scores (to 9 digits) are in the
+    order of the passages file.
 
-    The full-text engine gives somewhat more candidates than are wanted, by scores that are nearly these: it keeps lengths
-    in one byte. They are scored again in double precision. How far a score can be above the engine's is known; where the
-    last candidate could hide a better passage behind it, more are fetched.
+    The full-text engine returns somewhat more candidates than requested, by similar scores: it stores lengths in one byte.
+    They are scored again in double precision. The most that a score can be above the engine's is known; if the passages
+    behind the last candidate could be better, more are fetched.
 
     Args:
         folder: the index.
 
     Raises:
-        IndexFileError: there is no whole index of this format.
+        IndexFileError: the folder has no complete index of this format.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -86,7 +86,7 @@ class PassageIndex:
     def _open(self) -> None:
         self.manifest = manifest = read_manifest(folder := self.folder)
         self.parameters = manifest.parameters
-        self.build_id = manifest.build_id  # what results depend on besides the question
+        self.build_id = manifest.build_id  # results depend on it and on the question
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
         self._state = state_of(folder / MANIFEST)
@@ -106,25 +106,24 @@ class PassageIndex:
         return Analyzer(self.parameters.language)
 
     def search(self, question: str, top: int = 10) -> list[Hit]:
-        """The best `top` passages that have a term of the question, best first."""
+        """Return the best `top` passages that have a term of the question, best first."""
         numbers, scores = self.search_terms(self.analyzer.terms([question]), top)
-        return [
-            Hit(number, self.id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
-        ]
+        pairs = zip(numbers.tolist(), scores.tolist(), strict=True)
+        return [Hit(number, self.id(number), score) for number, score in pairs]
 
     def find(self, question: str, top: int, texts: bool = True) -> RankedPassages:
-        """As `search`, with the texts where these are wanted."""
+        """Return the results of `search`, with the texts if they are requested."""
         hits = self.search(question, top)
         return RankedPassages(hits, self.passages([hit.number for hit in hits]) if texts else [])
 
     def id(self, number: int) -> str:
-        """The id of a passage."""
+        """Return the id of a passage."""
         start, end = self._arrays["id_start"][number : number + 2].tolist()
         return str(self._arrays["ids"][start:end].data, "utf-8")
 
     def numbers(self, ids: Iterable[str]) -> dict[str, int]:
-        """The numbers of passages by their ids, those that there are; all ids of the index are looked through."""
-        wanted = {name.encode() for name in ids}
+        """Return the numbers of passages by their ids, without missing ones; reads all ids of the index."""
+        requested = {name.encode() for name in ids}
         numbers: dict[str, int] = {}
         for first in range(0, len(self), IDS_AT_ONCE):
             places = self._arrays["id_start"][first : first + IDS_AT_ONCE + 1]
@@ -132,35 +131,34 @@ class PassageIndex:
             ends = (places - places[0]).tolist()
             for number, place in enumerate(zip(ends[:-1], ends[1:], strict=True), first):
                 name = block[slice(*place)]
-                if name in wanted:
+                if name in requested:
                     numbers[name.decode()] = number
         return numbers
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
-        """Passages as they were given: id, text, title; those of one group are unpacked together."""
+        """Return passages as indexed: id, text, title."""
+        import zstandard
+
         first = self._arrays["group_first"]
         groups = first.searchsorted(np.asarray(numbers, np.uint64), "right") - 1
         lines: dict[int, list[bytes]] = {}
         passages = []
         for number, group in zip(numbers, groups.tolist(), strict=True):
             if group not in lines:
-                lines[group] = self._unpack(group)
+                start, end = self._arrays["group_start"][group : group + 2].tolist()
+                try:
+                    data = zstandard.ZstdDecompressor().decompress(self._arrays["lines"][start:end].tobytes())
+                except zstandard.ZstdError as error:
+                    fault = f"damaged ({one_line(error)}); build it again"
+                    raise IndexFileError(f"{self.folder / 'lines'}: {fault}") from None
+                lines[group] = data.split(b"\n")
             passages.append(msgspec.json.decode(lines[group][number - int(first[group])], type=Passage))
         return passages
 
-    def _unpack(self, group: int) -> list[bytes]:
-        import zstandard
-
-        start, end = self._arrays["group_start"][group : group + 2].tolist()
-        try:
-            return zstandard.ZstdDecompressor().decompress(self._arrays["lines"][start:end].tobytes()).split(b"\n")
-        except zstandard.ZstdError as error:
-            raise IndexFileError(f"{self.folder / 'lines'}: damaged ({one_line(error)}); build it again") from None
-
     def search_terms(self, terms: Iterable[str], top: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Numbers and scores of the best passages for terms; repeated terms count once."""
-        query, wanted = self._query(terms)
-        if not len(wanted.idf) or top < 1:
+        """Return numbers and scores of the best passages for terms; repeated terms count once."""
+        query, query_terms = self._query(terms)
+        if not len(query_terms.idf) or top < 1:
             return np.empty(0, np.int64), np.empty(0)
         fetch = top + top // 4 + SPARE
         while True:
@@ -168,11 +166,11 @@ class PassageIndex:
                 hits = self._candidates.searcher.search(query, min(fetch, len(self)), count=False).hits
             places = [self._segments[address.segment_ord] + address.doc for _, address in hits]
             numbers = self._arrays["document"][np.array(places, np.int64)].astype(np.int64)
-            scores = self._scores(numbers, wanted)
+            scores = self._scores(numbers, query_terms)
             if len(hits) < fetch:
                 break
-            # the most that the score of a passage can be that the engine gives the last one's score or less
-            highest = hits[-1][0] / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * len(wanted.idf)
+            # the most that the score of a passage behind the last candidate can be
+            highest = hits[-1][0] / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * len(query_terms.idf)
             if np.partition(scores, -top)[-top] > highest:
                 break
             fetch *= _MORE
@@ -185,20 +183,19 @@ class PassageIndex:
 
         engine = self._candidates
         searcher, hashes = engine.searcher, {short_hash(term.encode()) for term in terms}
-        own = {value: having for value in hashes if (having := searcher.doc_freq(TERMS, token(value)))}
-        places = self._arrays["term_hash"].searchsorted(np.array([*own], np.uint64))
+        counts = {value: having for value in hashes if (having := searcher.doc_freq(TERMS, token(value)))}
+        places = self._arrays["term_hash"].searchsorted(np.array([*counts], np.uint64))
         numbers = self._arrays["term_number"][places].tolist()
         queries, pairs = [], []
-        for value, number in zip(own, numbers, strict=True):
+        for (value, having), number in zip(counts.items(), numbers, strict=True):
             query = tantivy.Query.term_query(engine.schema, TERMS, token(value), index_option="freq")
             queries.append((tantivy.Occur.Should, query))
-            pairs.append((number, math.log1p((len(self) - own[value] + 0.5) / (own[value] + 0.5))))
+            pairs.append((number, math.log1p((len(self) - having + 0.5) / (having + 0.5))))
         pairs.sort()
-        wanted = _QueryTerms(np.array([*(pair[0] for pair in pairs), _NO_TERM], np.uint32),
-                             np.array([pair[1] for pair in pairs]))  # fmt: skip
-        return tantivy.Query.boolean_query(queries), wanted
+        term_numbers = np.array([*(number for number, _ in pairs), _NO_TERM], np.uint32)
+        return tantivy.Query.boolean_query(queries), _QueryTerms(term_numbers, np.array([idf for _, idf in pairs]))
 
-    def _scores(self, numbers: npt.NDArray[np.int64], wanted: _QueryTerms) -> npt.NDArray[np.float64]:
+    def _scores(self, numbers: npt.NDArray[np.int64], query: _QueryTerms) -> npt.NDArray[np.float64]:
         arrays = self._arrays
         starts = arrays["row_start"][numbers]
         sizes = arrays["row_start"][numbers + 1] - starts
@@ -206,15 +203,15 @@ class PassageIndex:
         places = (starts - ends + sizes).repeat(sizes)
         places += np.arange(len(places))
         terms = arrays["row_term"][places]
-        column = wanted.terms.searchsorted(terms)
-        matching = (wanted.terms[column] == terms).nonzero()[0]
+        column = query.terms.searchsorted(terms)
+        matching = (query.terms[column] == terms).nonzero()[0]
         passage = ends.searchsorted(matching, "right")
         often = self._values[arrays["row_count"][places[matching]]]
         norm = length_norm(*self._norm, arrays["length"][numbers].astype(np.float64), self.manifest.mean_length)
-        parts = wanted.idf[column[matching]] * often / (often + norm[passage])
+        parts = query.idf[column[matching]] * often / (often + norm[passage])
         return np.bincount(passage, parts, len(numbers)).astype(np.float64, copy=False)
 
 
 class _QueryTerms(NamedTuple):
-    terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest of all
+    terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest possible number
     idf: npt.NDArray[np.float64]

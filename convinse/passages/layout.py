@@ -15,7 +15,7 @@ that is mapped into memory. Passages are numbered in the order of their file.
 `id_start`, `ids`   uint64   (passages + 1) places in `ids` (UTF-8)
 `group_first`       uint64   (groups + 1) the first passage of each group in `lines`
 `group_start`       uint64   (groups + 1) its place in `lines`
-`lines`             bytes    the passages as they were given, JSON lines, a Zstandard frame a group
+`lines`             bytes    the passages, JSON lines, a Zstandard frame a group
 ==================  =======  ==========================================================================================
 
 A term's hash is the first 64 bits of its BLAKE2b digest: of 5 million terms, two agree with a probability of 1 in a million.
@@ -46,15 +46,15 @@ ARRAYS = {
     "segment_start": "<i8", "document": "<u4", "id_start": "<u8", "ids": "u1", "group_first": "<u8", "group_start": "<u8",
     "lines": "u1",
 }  # fmt: skip
-ENGINE_K1, ENGINE_B = 1.2, 0.75  # of the search for candidates, whatever the parameters are
+ENGINE_K1, ENGINE_B = 1.2, 0.75  # of the search for candidates, with any parameters
 TEXT_BITS, MOST_IN_TEXT, MOST_IN_TITLE = 5, 31, 7
 
 
 class Parameters(msgspec.Struct, frozen=True):
-    """What an index is built with, and bound to.
+    """The parameters of an index.
 
-    language: of the passages, see `analysis.LANGUAGES`; title_weight: how much an occurrence in the title counts against
-    one in the text; k1, b: of BM25; analysis: version of the analysis.
+    language: of the passages, see `analysis.LANGUAGES`; title_weight: of an occurrence in the title, relative to the text;
+    k1, b: of BM25; analysis: version of the analysis.
     """
 
     language: str = NEUTRAL
@@ -65,10 +65,10 @@ class Parameters(msgspec.Struct, frozen=True):
 
 
 class PassagesManifest(Manifest, kw_only=True):
-    """What an index folder says of itself.
+    """The manifest of an index folder.
 
     postings: terms of all passages, each once a passage; mean_length: of `length`; excess: the most that the score of a
-    passage can be, relative to what the search for candidates gives it.
+    passage can be, relative to its score in the search for candidates.
     """
 
     parameters: Parameters
@@ -80,36 +80,36 @@ class PassagesManifest(Manifest, kw_only=True):
 
 
 def short_hash(data: bytes) -> int:
-    """64 bits of a term or an id."""
+    """Return 64 bits of a term or an id."""
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
 def token(term_hash: int) -> str:
-    """What a term is in `candidates`."""
+    """Return the form of a term in `candidates`."""
     return f"{term_hash:x}"
 
 
 def frequencies(title_weight: float) -> npt.NDArray[np.float64]:
-    """[256] what each value of `row_count` counts as."""
+    """Return [256] the frequency that each value of `row_count` stands for."""
     codes = np.arange(256)
     return ((codes & MOST_IN_TEXT) + title_weight * (codes >> TEXT_BITS)).astype(np.float64)
 
 
 def length_norm(k1: float, b: float, length: npt.NDArray[np.float64], mean: float) -> npt.NDArray[np.float64]:
-    """What BM25 adds to a frequency in its denominator, for passages of some lengths."""
+    """Return the term that BM25 adds to a frequency in its denominator, for passages of some lengths."""
     return k1 * (1 - b) + k1 * b / max(mean, 1e-9) * length
 
 
 def is_index(folder: Path) -> bool:
-    """Whether a folder says that it is a passage index."""
+    """Return True if the manifest of a folder is that of a passage index."""
     return has_kind(folder, KIND)
 
 
 def read_manifest(folder: Path) -> PassagesManifest:
-    """The manifest of an index folder.
+    """Return the manifest of an index folder.
 
     Raises:
-        IndexFileError: there is none, it is damaged, or of another format or analysis.
+        IndexFileError: it is missing, damaged, or of another format or analysis.
     """
     begun = any(os.access(folder / name, os.F_OK) for name in ARRAYS)
     half = "it is half-written; " if begun else ""

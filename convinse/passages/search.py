@@ -1,4 +1,4 @@
-"""Questions of a file against one index, or against an index for each set of questions."""
+"""Searches the questions of a file in an index, or in an index for each set of questions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from ..formats.poleval.runs import FoundPassage, PassageRanking
 from ..records.evidence import Evidence
 from ..support.errors import DataError, IndexFileError, nearest
 from ..support.progress import progress
-from .index import PassageIndex, RankedPassages
+from .index import PassageIndex
 from .layout import is_index
 
-_AT_ONCE = 128  # questions that are searched together
-_RERANKED = 32  # of them that a model ranks together
+_RERANKED = 32  # questions that a model ranks together
 
 
 class Reranker(Protocol):
@@ -25,15 +24,15 @@ class Reranker(Protocol):
     def rank_all(
         self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]], top_k: int
     ) -> list[list[Evidence]]:
-        """For each query the best `top_k` of its evidences with `score`, best first; all other fields kept."""
+        """Return the best `top_k` evidences of each query with `score`, best first; other fields stay."""
 
 
 class Collection:
-    """An index, or a folder with one for each set of questions; opened on first use.
+    """An index, or a folder with an index for each set of questions; opened on first use.
 
     Args:
         folder: the index, or the folder of indexes.
-        language: that the indexes must have been built with; None for any.
+        language: of the indexes, which is checked; None for any.
 
     Raises:
         IndexFileError: the folder is neither.
@@ -50,14 +49,14 @@ class Collection:
             self.sets = {path.name: path for path in sorted(folder.iterdir()) if is_index(path)}
         if not self.sets:
             self.sets = None
-            self._opened(folder)  # says what is wrong
+            self._opened(folder)  # raises: the message says what is wrong
 
     def index(self, question: SearchQuestion) -> PassageIndex:
-        """The index that a question asks.
+        """Return the index of a question.
 
         Raises:
-            IndexFileError: the question's set has none, or it cannot be opened.
-            DataError: the question has no set, but there are several.
+            IndexFileError: the question's set has no index, or it cannot be opened.
+            DataError: the question has no set, but the folder has several.
         """
         if self.sets is None:
             return self._opened(self._folder)
@@ -91,73 +90,46 @@ def search(
     quiet: bool = True,
     texts: bool = True,
 ) -> Iterator[PassageRanking]:
-    """The best `top` passages of every question, in the order of the questions.
+    """Yield the best `top` passages of every question, in the order of the questions.
 
     Args:
-        collection: where to search.
+        collection: the indexes.
         questions: see `read_questions`.
-        top: passages of a question; fewer only where the index has fewer (those that share no term are `padding`).
-        reranker: puts the best `candidates` into a new order; None keeps that of BM25.
-        candidates: passages that the reranker sees, at least `top`.
+        top: passages of a question; fewer if the index has fewer (passages without a term of the question are `padding`).
+        reranker: sorts the best `candidates` anew; None: the order of BM25.
+        candidates: passages for the reranker, at least `top`.
         quiet: show no progress.
-        texts: whether titles and texts of the passages are wanted, too; without a reranker they need not be read.
+        texts: whether to read titles and texts of the passages, which a reranker needs in any case.
     """
-    for question in questions:  # before the first search: a missing index is told at once
-        collection.index(question)
+    indexes = [
+        collection.index(question) for question in questions
+    ]  # a missing index is an error before the first search
     with progress("searching", len(questions), "questions", quiet) as advance:
-        size = _AT_ONCE if reranker is None else _RERANKED
-        for start in range(0, len(questions), size):
-            part = questions[start : start + size]
-            yield from _search(collection, part, top, reranker, max(top, candidates), texts)
+        if reranker is None:
+            for question, index in zip(questions, indexes, strict=True):
+                hits, passages = index.find(question.text, top, texts)
+                contents = [(passage.title, passage.text) for passage in passages] or [(None, "")] * len(hits)
+                pairs = zip(hits, contents, strict=True)
+                best = [FoundPassage(hit.id, hit.score, title, text) for hit, (title, text) in pairs]
+                yield _padded(question, index, best, top)
+                advance(1)
+            return
+        for start in range(0, len(questions), _RERANKED):
+            part = list(zip(questions, indexes, strict=True))[start : start + _RERANKED]
+            evidences = [candidate_evidences(index, question.text, max(top, candidates)) for question, index in part]
+            rankings = reranker.rank_all([question.text for question, _ in part], evidences, top)
+            for (question, index), ranking in zip(part, rankings, strict=True):
+                best = []
+                for evidence in ranking:
+                    name, title, text = evidence["passage"]  # type: ignore[typeddict-item]
+                    best.append(FoundPassage(name, evidence["score"], title, text))
+                yield _padded(question, index, best, top)
             advance(len(part))
 
 
-def _search(
-    collection: Collection,
-    questions: Sequence[SearchQuestion],
-    top: int,
-    reranker: Reranker | None,
-    candidates: int,
-    texts: bool,
-) -> Iterator[PassageRanking]:
-    answers = _found(collection, questions, top if reranker is None else candidates, texts or reranker is not None)
-    if reranker is None:
-        for question, ranked in zip(questions, answers, strict=True):
-            if texts:
-                best = [
-                    FoundPassage(hit.id, hit.score, passage.title, passage.text)
-                    for hit, passage in zip(ranked.hits, ranked.passages, strict=True)
-                ]
-            else:
-                best = [FoundPassage(hit.id, hit.score, None, "") for hit in ranked.hits]
-            yield _padded(question, collection.index(question), best, top)
-        return
-    evidences = [_evidences(ranked) for ranked in answers]
-    rankings = reranker.rank_all([question.text for question in questions], evidences, top)
-    for question, ranking in zip(questions, rankings, strict=True):
-        best = []
-        for evidence in ranking:
-            name, title, text = evidence["passage"]  # type: ignore[typeddict-item]
-            best.append(FoundPassage(name, evidence["score"], title, text))
-        yield _padded(question, collection.index(question), best, top)
-
-
-def _found(collection: Collection, questions: Sequence[SearchQuestion], top: int, texts: bool) -> list[RankedPassages]:
-    places: dict[PassageIndex, list[int]] = {}
-    for place, question in enumerate(questions):
-        places.setdefault(collection.index(question), []).append(place)
-    rankings: dict[int, RankedPassages] = {}
-    for index, own in places.items():
-        rankings.update((place, index.find(questions[place].text, top, texts)) for place in own)
-    return [rankings[place] for place in range(len(questions))]
-
-
 def candidate_evidences(index: PassageIndex, question: str, number: int) -> list[Evidence]:
-    """The best passages as evidences with their BM25 score, and `passage` (id, title, text)."""
-    return _evidences(index.find(question, number))
-
-
-def _evidences(ranked: RankedPassages) -> list[Evidence]:
+    """Return the best passages as evidences with their BM25 score, and `passage` (id, title, text)."""
+    hits, passages = index.find(question, number)
     return [
         {  # type: ignore[typeddict-unknown-key]
             "evidence_text": passage_text(passage.title, passage.text),
@@ -167,12 +139,12 @@ def _evidences(ranked: RankedPassages) -> list[Evidence]:
             "score": hit.score,
             "passage": (passage.id, passage.title, passage.text),
         }
-        for hit, passage in zip(ranked.hits, ranked.passages, strict=True)
+        for hit, passage in zip(hits, passages, strict=True)
     ]
 
 
 def passage_text(title: str | None, text: str) -> str:
-    """A passage as one text: its title, as Wikipedia evidences have it, and what it says."""
+    """Return a passage as one text that begins with its title, as Wikipedia evidences do."""
     return f"{title}, {text}" if title and title.strip() else text
 
 
@@ -180,11 +152,11 @@ def _padded(question: SearchQuestion, index: PassageIndex, best: Sequence[FoundP
     whole = min(top, len(index))
     if len(best) >= whole:
         return PassageRanking(question, best)
-    known = {passage.id for passage in best}
-    fillers = [passage.id for passage in index.passages(range(whole)) if passage.id not in known]
+    ids = {passage.id for passage in best}
+    fillers = [passage.id for passage in index.passages(range(whole)) if passage.id not in ids]
     return PassageRanking(question, best, fillers[: whole - len(best)])
 
 
 def by_set(questions: Sequence[SearchQuestion]) -> dict[str, int]:
-    """How many questions each set has, in the order of their names."""
+    """Return the number of questions of each set, by its name."""
     return dict(sorted(Counter(question.set or "" for question in questions).items()))

@@ -1,4 +1,4 @@
-"""The files of an index: what is written as passages come, and what is known when the last one is read."""
+"""Writes the files of an index: some with every block of passages, the others after the last."""
 
 from __future__ import annotations
 
@@ -31,17 +31,12 @@ from .layout import (
 )
 
 _MOST_PASSAGES = (1 << 32) - 1
-_AT_ONCE = 1 << 16  # documents that are asked for their number
-_MARGIN = 1e-4  # relative: more than the engine's single precision can be off
+_AT_ONCE = 1 << 16  # documents whose numbers are read
+_MARGIN = 1e-4  # relative: more than the error of the engine's single precision
 
 
 class IndexWriter:
-    """Writes the passages of blocks as they come; keeps what is small of each one in memory (40 bytes).
-
-    Args:
-        folder: of the index.
-        heap: bytes of the engine.
-    """
+    """Writes the passages of blocks; 40 bytes of a passage stay in memory. The engine has a `heap` in bytes."""
 
     def __init__(self, folder: Path, heap: int) -> None:
         import tantivy
@@ -54,7 +49,7 @@ class IndexWriter:
         self.postings = 0
         self.hashes = np.empty(0, np.uint64)  # of all terms, ascending
         self.numbers = np.empty(0, np.uint32)  # of these
-        self.having = np.empty(0, np.int64)  # passages with each of them, by its number
+        self.having = np.empty(0, np.int64)  # the number of passages with a term, by its number
         names = ("sizes", "text_length", "title_length", "id_sizes", "id_hashes", "group_passages", "group_sizes")
         self._columns: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in names}
         builder = tantivy.SchemaBuilder()
@@ -106,13 +101,13 @@ class IndexWriter:
         return self.numbers[np.searchsorted(self.hashes, hashes)]
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """One value for each passage, or group."""
+        """Return the values of a column, one for each passage or group."""
         self._columns[name][:] = [np.concatenate(self._columns[name])]
         return self._columns[name][0]
 
 
 def finish(writer: IndexWriter, parameters: Parameters, digest: bytes) -> PassagesManifest:
-    """Write the arrays and the manifest that are known when the last line is read."""
+    """Write the remaining arrays and the manifest after the last block."""
     build_id = f"{short_hash(msgspec.json.encode([FORMAT, parameters, digest])):016x}"
     folder, text, title = writer.folder, writer.column("text_length"), writer.column("title_length")
     mean = (int(text.sum()) + parameters.title_weight * int(title.sum())) / writer.passages
@@ -170,13 +165,13 @@ def _documents(folder: Path) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint
 def _excess(
     parameters: Parameters, length: npt.NDArray[np.float64], mean: float, searched: npt.NDArray[np.float64]
 ) -> float:
-    """The most that a passage's score can be, relative to what the engine gives it.
+    """The most that a passage's score can be, relative to the engine's score.
 
-    The engine's k1 and b are its own. It takes a passage for no longer than its `searched` terms, and counts a term at
-    least as often; a title that is repeated too seldom for its weight, less often by that factor.
+    The engine has a fixed k1 and b. Its length of a passage is at most that of the `searched` terms, and its count of a term is
+    at least the same; if a title is repeated too seldom for its weight, the count is smaller by that factor.
     """
     norm = length_norm(parameters.k1, parameters.b, length, mean)
     engine_norm = length_norm(ENGINE_K1, ENGINE_B, searched, float(searched.mean()))
     seldom = max(1.0, parameters.title_weight / MOST_REPEATS)
-    least = min(1.0, parameters.title_weight)  # that a term of a passage counts
+    least = min(1.0, parameters.title_weight)  # count of a term in a passage
     return max(1.0, float(((least + seldom * engine_norm) / (least + norm)).max())) * (1 + _MARGIN)

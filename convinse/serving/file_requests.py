@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from ..documents.cited_passages import ShownPassage, surroundings
 from ..documents.index import DocumentIndex
-from ..documents.surroundings import ShownPassage, surroundings
 from ..pipeline import Pipeline
 from .service import ConversationId, RequestError, Service
 from .uploads import FileList

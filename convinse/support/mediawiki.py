@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import msgspec
 
 from .addresses import host_of
-from .errors import NetworkError, one_line
+from .errors import ConfigError, NetworkError, one_line
 from .web import WebAnswer, WebSession
 
 _SLOTS = threading.BoundedSemaphore(2)  # requests at once, over all threads and clients
@@ -91,6 +92,31 @@ class MediaWikiClient:
     def close(self) -> None:
         """Close the connections."""
         self._web.close()
+
+
+class TitleStep(msgspec.Struct):
+    """A step from a title to its normalised form, or along a redirect."""
+
+    to: str
+    source: str = msgspec.field(name="from", default="")
+
+
+def last_title(title: str, steps: Mapping[str, str]) -> str:
+    """Return the title at the end of normalisations and redirects, which may be circular."""
+    seen: set[str] = set()
+    while title in steps and title not in seen:
+        seen.add(title)
+        title = steps[title]
+    return title
+
+
+def check_addresses(addresses: Mapping[str, str | None]) -> None:
+    """Raise `ConfigError`, with its key, for an address without a host."""
+    for key, address in addresses.items():
+        try:
+            _ = address and host_of(address)
+        except NetworkError as error:
+            raise ConfigError(f"{key}: {error}") from None
 
 
 def until(seconds: float) -> float:

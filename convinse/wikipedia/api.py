@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -9,9 +10,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from ..support.addresses import host_of
-from ..support.errors import ConfigError, NetworkError
-from ..support.mediawiki import MediaWikiClient
+from ..support.mediawiki import MediaWikiClient, TitleStep, check_addresses, last_title
 
 MAX_TITLES = 50  # of one request, as the API allows
 _MAX_QUERY = 6000  # bytes of the titles in one address; Wikimedia's servers take 8 KB in all
@@ -23,7 +22,7 @@ _REMEDY = "check ers_wikipedia_api, ers_wikidata_api and the network; the item i
 
 
 class RawPage(NamedTuple):
-    """A rendered page: `title` after redirects, `item` as the page itself names it (or empty), `redirected`."""
+    """A rendered page: `title` after redirects, `item` from the page properties (or empty), `redirected`."""
 
     title: str
     html: str
@@ -39,16 +38,11 @@ class LinkedItem(NamedTuple):
     title: str
 
 
-class _Redirect(msgspec.Struct):
-    to: str
-    source: str = msgspec.field(name="from", default="")
-
-
 class _Parsed(msgspec.Struct):
     title: str
     text: str
     revid: int = 0
-    redirects: list[_Redirect] = []
+    redirects: list[TitleStep] = []
     properties: dict[str, Any] = {}
 
 
@@ -59,8 +53,8 @@ class _Linked(msgspec.Struct):
 
 class _Query(msgspec.Struct):
     pages: list[_Linked] = []
-    normalized: list[_Redirect] = []
-    redirects: list[_Redirect] = []
+    normalized: list[TitleStep] = []
+    redirects: list[TitleStep] = []
 
 
 class _Sitelink(msgspec.Struct):
@@ -72,58 +66,41 @@ class _Sitelinks(msgspec.Struct):
 
 
 class _NamedPages(NamedTuple):
-    """Where titles lead, and the items of the pages there."""
-
-    forward: dict[str, str]
+    forward: dict[str, str]  # normalised and redirected titles
     pages: dict[str, str]  # title -> item, or an empty string
 
-    def has(self, title: str) -> bool:
-        return self._last(title) in self.pages
-
     def item(self, title: str) -> LinkedItem | None:
-        last = self._last(title)
+        last = last_title(title, self.forward)
         return LinkedItem(item, last) if (item := self.pages.get(last)) else None
-
-    def _last(self, title: str) -> str:
-        seen: set[str] = set()
-        while title in self.forward and title not in seen:
-            seen.add(title)
-            title = self.forward[title]
-        return title
 
 
 class MediaWikiApi:
-    """The three questions that evidences of live pages need. No request is sent before the first of them is asked.
+    """A client with the requests that evidences of live pages need. No request is sent before the first call.
 
-    Every method takes `until`, the moment of `time.monotonic()` by which it must be done.
+    Every method takes `until`, its deadline as a moment of `time.monotonic()`.
 
     Args:
         wikipedia: address of the Wikipedia's `api.php`.
         wikidata: address of Wikidata's `api.php`.
-        contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
+        contact: sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
 
     Raises:
-        ConfigError: one of the addresses is none.
+        ConfigError: an address is invalid.
     """
 
     def __init__(self, wikipedia: str, wikidata: str, contact: str | None = None) -> None:
-        for key, address in (("ers_wikipedia_api", wikipedia), ("ers_wikidata_api", wikidata)):
-            try:
-                host_of(address)
-            except NetworkError as error:
-                raise ConfigError(f"{key}: {error}") from None
-        self.wikipedia = wikipedia
-        self.wikidata = wikidata
-        # Wikidata's name of the Wikipedia: `enwiki`, also where the address does not tell
+        check_addresses({"ers_wikipedia_api": wikipedia, "ers_wikidata_api": wikidata})
+        self.wikipedia, self.wikidata = wikipedia, wikidata
+        # Wikidata's name of the Wikipedia; `enwiki` for other addresses
         match = re.fullmatch(r"([a-z-]+)\.(?:m\.)?wikipedia\.org", urlsplit(wikipedia).hostname or "")
         self.site = f"{match[1].replace('-', '_')}wiki" if match and match[1] != "www" else "enwiki"
         self._client = MediaWikiClient(contact, _REMEDY)
 
     def title_of(self, item_id: str, until: float) -> str | None:
-        """The title of an item's article, by its sitelink on Wikidata; None when it has none.
+        """Return the title of an item's article, by its sitelink on Wikidata; None without a sitelink.
 
         Raises:
-            NetworkError: the server cannot be asked, or its answer cannot be used.
+            NetworkError: the server cannot be reached, or its answer cannot be used.
         """
         answer = self._client.ask(
             self.wikidata,
@@ -134,16 +111,16 @@ class MediaWikiApi:
         if answer is None:
             return None
         entities = self._client.shape(self.wikidata, answer.get("entities"), dict[str, _Sitelinks])
-        for entity in entities.values():  # one; under another id where the item was merged into it
+        for entity in entities.values():  # a single one, with another id if the item was merged into it
             link = entity.sitelinks.get(self.site)
             return link.title if link is not None else None
         raise self._client.strange(self.wikidata, "no entity in it")
 
     def page(self, title: str, until: float) -> RawPage | None:
-        """An article as MediaWiki renders it, redirects followed; None when there is no such page.
+        """Return an article as MediaWiki renders it, redirects followed; None if it does not exist.
 
         Raises:
-            NetworkError: the server cannot be asked, or its answer cannot be used.
+            NetworkError: the server cannot be reached, or its answer cannot be used.
         """
         answer = self._client.ask(
             self.wikipedia,
@@ -169,32 +146,34 @@ class MediaWikiApi:
     def items_of(
         self, titles: Iterable[str], until: float, page: str | None = None
     ) -> Iterator[dict[str, LinkedItem | None]]:
-        """Title -> item, batch by batch, for titles as they are linked; None for a page without an item or no page.
+        """Yield title -> item, batch by batch, for linked titles; None for a missing page or a page without an item.
 
         Args:
-            titles: at most 50 are asked for at once.
+            titles: at most 50 make a request.
             until: see the class.
-            page: an article that links to them; those of more than 50 are asked for as its links, 500 at once.
+            page: an article that links to them; more than 50 titles are requested as its links, 500 at once.
 
         Raises:
-            NetworkError: the server cannot be asked, or its answer cannot be used; what was yielded before is good.
+            NetworkError: the server cannot be reached, or its answer cannot be used; earlier batches are good.
         """
         batches = list(_batches(titles))
         if page is not None and len(batches) > 1:
             links = {"titles": page, "generator": "links", "gplnamespace": "0", "gpllimit": "max"}
-            linked = self._pages(links, until)
-            known = {title: linked.item(title) for batch in batches for title in batch if linked.has(title)}
-            yield known
-            batches = list(_batches(title for batch in batches for title in batch if title not in known))
+            pages = self._pages(links, until)
+            all_titles = list(itertools.chain.from_iterable(batches))
+            linked = {
+                title: pages.item(title) for title in all_titles if last_title(title, pages.forward) in pages.pages
+            }
+            yield linked
+            batches = list(_batches(title for title in all_titles if title not in linked))
         for batch in batches:
-            named = self._pages({"titles": "|".join(batch)}, until)
-            yield {title: named.item(title) for title in batch}
+            pages = self._pages({"titles": "|".join(batch)}, until)
+            yield {title: pages.item(title) for title in batch}
 
-    def _pages(self, chosen: dict[str, str], until: float) -> _NamedPages:
-        """The pages that a query chooses."""
+    def _pages(self, query_params: dict[str, str], until: float) -> _NamedPages:
         pages: dict[str, str] = {}
         forward: dict[str, str] = {}
-        params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1", **chosen}
+        params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1", **query_params}
         more: dict[str, str] = {}
         for _ in range(_MAX_PARTS):
             answer = self._client.ask(self.wikipedia, {**params, **more}, until) or {}
@@ -212,7 +191,7 @@ class MediaWikiApi:
 
     @property
     def sent(self) -> int:
-        """Requests so far."""
+        """The number of requests so far."""
         return self._client.sent
 
     def close(self) -> None:
@@ -221,7 +200,7 @@ class MediaWikiApi:
 
 
 def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
-    """At most 50 titles each, and no more than fit into an address; what is no title at all is left out."""
+    """Batches of at most 50 titles that fit into an address; invalid titles are left out."""
     batch: list[str] = []
     size = 0
     for title in dict.fromkeys(titles):

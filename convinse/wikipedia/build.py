@@ -1,4 +1,4 @@
-"""Saved HTML pages (JSON lines) into a Wikipedia dump: streamed, in parallel over the cores, in bounded memory."""
+"""Builds a Wikipedia dump from saved HTML pages (JSON lines): streamed, in parallel over the cores, in bounded memory."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ T = TypeVar("T")
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _BLOCK_BYTES = 1 << 20  # of lines that a process parses at once
-_FEW = 16  # pages that are not worth another process
+_FEW = 16  # pages for one process more
 
 
 class BuiltDump(NamedTuple):
-    """What went into a dump: `counts` are the pages and the evidences of each source."""
+    """The counts of a build: `counts` has the pages of the dump and the evidences of each source."""
 
     counts: dict[str, int]
     skipped: int  # pages without an item
@@ -49,14 +49,14 @@ def build(
     processes: int | None = None,
     quiet: bool = True,
 ) -> BuiltDump:
-    """Build the dump of a file of pages; an older one at `output` is replaced when the new one is whole.
+    """Build the dump of a file of pages; an older one at `output` is replaced when the new one is complete.
 
     Args:
         pages: JSON lines with `title`, `html` and `qid` (or null: then found by title), plain or packed (gz, bz2).
         output: the dump. Its content does not depend on `processes`.
-        titles: a TSV of title and item (in either order, with or without a header line), plain or packed; the pages'
-            own titles and items are known besides.
-        embedding: makes the vectors by which evidences are found; None: they are found by their words only.
+        titles: a TSV of title and item (in either order, with or without a header line), plain or packed, in addition to
+            the titles and items of the pages.
+        embedding: makes vectors of evidences; None: the evidences are found by their words only.
         processes: to parse with; all cores by default.
         quiet: show no progress.
 
@@ -66,12 +66,12 @@ def build(
     """
     start = time.monotonic()
     check_replaceable(output)
-    known, lines = _known_titles(pages, titles)
+    items, lines = _read_titles(pages, titles)
     seen = skipped = bad = usable = 0
 
     def packed() -> Generator[PackedPage, None, None]:
         nonlocal seen, skipped, bad, usable
-        with closing(read_pages(pages, partial(_packed, known), lines, processes or cores(), quiet)) as parts:
+        with closing(read_pages(pages, partial(_packed, items), lines, processes or cores(), quiet)) as parts:
             for part in parts:
                 seen += part.lines
                 skipped += part.skipped
@@ -82,12 +82,12 @@ def build(
             raise none_usable(pages, seen, skipped, bad)
 
     with closing(packed()) as packed_pages:
-        counts = write_packed(output, packed_pages, embedding, partial(write_titles, known=known))
+        counts = write_packed(output, packed_pages, embedding, partial(write_titles, titles=items))
     return BuiltDump(counts, skipped, bad, usable - counts["pages"], time.monotonic() - start)
 
 
 def none_usable(pages: Path, seen: int, skipped: int, bad: int) -> DataError:
-    """What to raise when no page of a file can be used."""
+    """Return the error of a file without a usable page."""
     remedy = "the items of titles can be given with --titles" if skipped else "each line is JSON: title, url, qid, html"
     return DataError(
         f"{pages}: none of its {seen} pages could be used ({skipped} without an item, {bad} bad); {remedy}"
@@ -97,13 +97,13 @@ def none_usable(pages: Path, seen: int, skipped: int, bad: int) -> DataError:
 def read_pages(
     pages: Path, make: Callable[[bytes], T | None], lines: int, processes: int, quiet: bool
 ) -> Generator[MadePages[T], None, None]:
-    """What a function makes of the lines of a file of pages, in their order; bad lines are reported and left out.
+    """Yield the results of a function for the lines of a file of pages, in their order; bad lines are reported and left out.
 
     Args:
         pages: see `build`.
-        make: gives None for a page without an item; it goes to other processes.
-        lines: how many there are.
-        processes: to work with.
+        make: returns None for a page without an item; it is sent to other processes.
+        lines: their number.
+        processes: their number.
         quiet: show no progress.
 
     Raises:
@@ -122,8 +122,16 @@ def read_pages(
     faults.report()
 
 
-def _known_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
-    known, lines, unnamed = Titles(), 0, []
+def _read_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
+    """The items of the titles in both files, and the number of pages."""
+    items, lines, unnamed = Titles(), 0, []
+
+    def add_page(title: str, item_id: str) -> None:
+        if not items.has_page(item_id):
+            items.add_page(title, item_id)
+        elif items.item_id(title) != item_id:  # of a second page of the item
+            items.add(title, item_id)
+
     for _, line in raw_lines(pages):
         lines += 1
         try:
@@ -132,25 +140,18 @@ def _known_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
             continue
         if head.title and head.qid is None:
             unnamed.append(head.title)
-        elif head.title and _is_item(head.qid or ""):
-            _add_page(known, head.title, head.qid or "")
+        elif head.title and head.qid and _is_item(head.qid):
+            add_page(head.title, head.qid)
     if titles is not None:
-        for title, item_id in _read_titles(titles):
-            known.add(title, item_id)
+        for title, item_id in _title_lines(titles):
+            items.add(title, item_id)
     for title in unnamed:
-        if own := known.item_id(title):
-            _add_page(known, title, own)
-    return known, lines
+        if of_title := items.item_id(title):
+            add_page(title, of_title)
+    return items, lines
 
 
-def _add_page(known: Titles, title: str, item_id: str) -> None:
-    if not known.has_page(item_id):
-        known.add_page(title, item_id)
-    elif known.item_id(title) != item_id:  # of a second page of the item
-        known.add(title, item_id)
-
-
-def _read_titles(path: Path) -> Iterator[tuple[str, str]]:
+def _title_lines(path: Path) -> Iterator[tuple[str, str]]:
     faults = Faults(path, "lines", "each must be a title and an item such as Q42 with a tab between them")
     item_first: bool | None = None
     for block in read_blocks(path, _BLOCK_BYTES):
@@ -190,7 +191,7 @@ _HEAD, _SAVED = msgspec.json.Decoder(_PageName), msgspec.json.Decoder(_SavedPage
 
 @dataclass
 class MadePages(Generic[T]):
-    """What was made of the pages of a block of lines."""
+    """The results for the pages of a block of lines."""
 
     lines: int = 0
     pages: list[T] = field(default_factory=list)
@@ -206,7 +207,7 @@ def _make_block(make: Callable[[bytes], T | None], block: Block) -> MadePages[T]
             page = make(line)
         except JSON_ERRORS as error:
             part.bad.append((number, f"is no page ({one_line(error)})"))
-        except Exception as error:  # whatever a parser makes of a page: one page never stops a build
+        except Exception as error:  # of the parser: a bad page never stops a build
             part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
         else:
             if page is None:
@@ -216,17 +217,17 @@ def _make_block(make: Callable[[bytes], T | None], block: Block) -> MadePages[T]
     return part
 
 
-def _packed(known: Titles, line: bytes) -> PackedPage | None:
+def _packed(titles: Titles, line: bytes) -> PackedPage | None:
     saved = _saved(line)
-    item_id = saved.qid or known.item_id(saved.title)
+    item_id = saved.qid or titles.item_id(saved.title)
     if item_id is None:
         return None
     page = parse_page(saved.title, saved.html)
-    return pack(item_id, linked_evidences(page, item_id, known), page)
+    return pack(item_id, linked_evidences(page, item_id, titles), page)
 
 
 def parsed(line: bytes) -> tuple[str | None, Page]:
-    """The item that a line gives, and its page. Raises one of `JSON_ERRORS`: it is no page."""
+    """Return the item of a line, if it has one, and its page. Raises one of `JSON_ERRORS` if it is no page."""
     saved = _saved(line)
     return saved.qid, parse_page(saved.title, saved.html)
 

@@ -1,4 +1,4 @@
-"""Pages into a dump that is there, and out of it: in place, in one transaction, with the result of a fresh build."""
+"""Adds pages to a dump and removes them: in place, in one transaction, with the result of a new build."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .page import Page
 from .stored_pages import Embedding, PackedPage, changing, pack, put_pages, remove_page, stored_page, write_meta
 from .stored_titles import (
     add_title,
-    given_label,
-    known_titles,
+    file_label,
     linking_pages,
     names_of,
     page_in,
     page_titles,
+    read_titles,
     remove_title,
 )
 from .titles import label_of, linked_evidences, normal
@@ -34,11 +34,11 @@ _ITEM = re.compile(r"Q[1-9][0-9]*")
 
 
 class Changed(NamedTuple):
-    """What a change of a dump did.
+    """The counts of a change of a dump.
 
     Attributes:
         added, replaced, removed: pages.
-        linked: other pages of which links lead to other items now.
+        linked: other pages with links that lead to other items now.
         skipped: pages without an item.
         bad: lines that are no pages.
         repeated: second pages of an item.
@@ -54,29 +54,42 @@ class Changed(NamedTuple):
 
 
 def add_pages(path: Path, pages: Path, embedding: Embedding | None = None, quiet: bool = True) -> Changed:
-    """Add saved pages to a dump; a page takes the place of an older one of its item.
+    """Add saved pages to a dump; a page replaces the page of the same item.
 
     Args:
         path: a dump that `build` wrote.
-        pages: as `build` takes them; they are held in memory.
-        embedding: the one that the dump was built with, if it has vectors.
+        pages: see `build`; they are held in memory.
+        embedding: the model of the dump's vectors, if it has vectors.
         quiet: show no progress.
 
     Raises:
-        DataError: `pages` cannot be read, has too many bad lines or none that can be used; or `embedding` is another one.
+        DataError: `pages` cannot be read, has too many bad lines or no usable page; or `embedding` is another model.
         IndexFileError: the dump is missing, damaged or of another format.
         OutputError: it cannot be written, or another process is changing it.
     """
-    _require_vectors(path, embedding)
+    with closing(WikipediaDump(path)) as dump:
+        if not dump.has_titles:
+            raise DataError(f"{path}: has no titles to resolve links by, as 'wikipedia build' did not write it; "
+                            "build it from pages")  # fmt: skip
+        if dump.vectors_of != ("" if embedding is None else embedding.model):
+            means = f"by vectors of the model {dump.vectors_of}" if dump.vectors_of else "by words only"
+            raise DataError(f"{path}: its evidences are found {means}; give the same with --vectors")
     lines = sum(1 for _ in raw_lines(pages))
     with closing(read_pages(pages, parsed, lines, 1, quiet)) as parts:
         made = list(parts)
     read, bad = [page for part in made for page in part.pages], sum(len(part.bad) for part in made)
     with changing(path, path) as connection:
-        having_items = _with_items(connection, read)
+        titles = read_titles(connection, (page.title for item_id, page in read if not item_id))
+        for item_id, page in read:
+            if item_id:
+                titles.add_page(page.title, item_id)
         first: dict[str, Page] = {}
-        for item_id, page in having_items:
-            first.setdefault(item_id, page)
+        skipped = 0
+        for item_id, page in read:
+            if item_id := item_id or titles.item_id(page.title):
+                first.setdefault(item_id, page)
+            else:
+                skipped += 1
         if not first:
             raise none_usable(pages, len(read) + bad, len(read), bad)
         change = _DumpChange(connection)
@@ -87,9 +100,9 @@ def add_pages(path: Path, pages: Path, embedding: Embedding | None = None, quiet
         added=len(first) - replaced,
         replaced=replaced,
         linked=linked,
-        skipped=len(read) - len(having_items),
+        skipped=skipped,
         bad=bad,
-        repeated=len(having_items) - len(first),
+        repeated=len(read) - skipped - len(first),
     )
 
 
@@ -101,14 +114,22 @@ def remove_pages(path: Path, names: Sequence[str]) -> Changed:
         names: items or titles of pages.
 
     Raises:
-        DataError: there is no such page, or no other one.
+        DataError: the dump does not have a page, or has no other pages.
         IndexFileError: the dump is missing, damaged or of another format.
         OutputError: it cannot be written, or another process is changing it.
     """
     WikipediaDump(path).close()
     with changing(path, path) as connection:
         change = _DumpChange(connection)
-        items = {item_id for name in names for item_id in _items_named(path, connection, name)}
+        items: set[str] = set()
+        for name in names:
+            if _ITEM.fullmatch(name):
+                named = {item_id for (item_id,) in connection.execute("SELECT id FROM page WHERE id = ?", (name,))}
+            else:
+                named = {f"Q{number}" for title, number in page_titles(connection) if title == normal(name)}
+            if not named:
+                raise DataError(f"{path}: has no page of '{name}'; give its title or its item, such as Q42")
+            items |= named
         for item_id in items:
             change.remove(item_id)
         if not change.counts["pages"]:
@@ -117,41 +138,7 @@ def remove_pages(path: Path, names: Sequence[str]) -> Changed:
     return Changed(removed=len(items), linked=linked)
 
 
-def _require_vectors(path: Path, embedding: Embedding | None) -> None:
-    """Raise `DataError` unless pages can be added that are found as those of the dump are."""
-    with closing(WikipediaDump(path)) as dump:
-        if not dump.has_titles:
-            raise DataError(f"{path}: has no titles to resolve links by, as 'wikipedia build' did not write it; "
-                            "build it from pages")  # fmt: skip
-        model = "" if embedding is None else embedding.model
-        if dump.vectors_of != model:
-            means = f"by vectors of the model {dump.vectors_of}" if dump.vectors_of else "by words only"
-            raise DataError(f"{path}: its evidences are found {means}; give the same with --vectors")
-
-
-def _items_named(path: Path, connection: sqlite3.Connection, name: str) -> list[str]:
-    if _ITEM.fullmatch(name):
-        items = [item_id for (item_id,) in connection.execute("SELECT id FROM page WHERE id = ?", (name,))]
-    else:
-        items = [f"Q{number}" for title, number in page_titles(connection) if title == normal(name)]
-    if not items:
-        raise DataError(f"{path}: has no page of '{name}'; give its title or its item, such as Q42")
-    return items
-
-
-def _with_items(connection: sqlite3.Connection, pages: Sequence[tuple[str | None, Page]]) -> list[tuple[str, Page]]:
-    """The pages that have an item, given or known from the title."""
-    known = known_titles(connection, (page.title for item_id, page in pages if not item_id))
-    for item_id, page in pages:
-        if item_id:
-            known.add_page(page.title, item_id)
-    having_items = ((item_id or known.item_id(page.title), page) for item_id, page in pages)
-    return [(item_id, page) for item_id, page in having_items if item_id]
-
-
 class _DumpChange:
-    """A change of a dump, in the transaction of a connection."""
-
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta"))
@@ -161,7 +148,6 @@ class _DumpChange:
         self._added: dict[str, str] = {}  # titles by item
 
     def remove(self, item_id: str) -> bool:
-        """Remove the page of an item; False if there is none."""
         page = remove_page(self._connection, item_id)
         if page is None:
             return False
@@ -173,24 +159,23 @@ class _DumpChange:
         return True
 
     def add(self, pages: Mapping[str, Page], embedding: Embedding | None) -> None:
-        """Add the pages of items, which have none."""
         for item_id, page in pages.items():  # all titles before any link
             self._added[item_id] = page.title
             add_title(self._connection, pack(item_id, [], page))
-        rows = {item_id: page.row for item_id, page in self._removed.items()}  # what is replaced keeps its place
+        rows = {item_id: page.row for item_id, page in self._removed.items()}  # a replaced page keeps its place
         packed = [self._packed(item_id, page)._replace(row=rows.get(item_id, 0)) for item_id, page in pages.items()]
         put_pages(self._connection, packed, embedding)
-        for own in packed:
-            self._total += own.digest
-            self.counts.update(own.counts)
+        for packed_page in packed:
+            self._total += packed_page.digest
+            self.counts.update(packed_page.counts)
 
     def finish(self) -> int:
-        """Resolve the links of other pages again, and say what the dump holds now; returns how many pages changed so."""
+        """Resolve the links of other pages again, and write the metadata; return the number of changed pages."""
         linked = 0
         names = self._changed_names() if self._has_titles else ()
         for item_id in linking_pages(self._connection, names) - self._added.keys():
             page = stored_page(self._connection, item_id)
-            assert page is not None  # as its links are
+            assert page is not None  # its links are stored
             again = self._packed(item_id, page_in(page))
             if again.digest != page.digest:
                 linked += 1
@@ -200,19 +185,19 @@ class _DumpChange:
         return linked
 
     def _packed(self, item_id: str, page: Page) -> PackedPage:
-        known = known_titles(self._connection, page.targets)
+        titles = read_titles(self._connection, page.targets)
         for added, title in self._added.items():
-            known.add_page(title, added)
-        return pack(item_id, linked_evidences(page, item_id, known), page)
+            titles.add_page(title, added)
+        return pack(item_id, linked_evidences(page, item_id, titles), page)
 
     def _changed_names(self) -> set[str]:
-        """The titles that mean another item now, or one of another label."""
+        """The titles that lead to another item now, or to an item with another label."""
         names: set[str] = set()
         for item_id in self._removed.keys() | self._added.keys():
             removed = self._removed.get(item_id)
             titles = [None if removed is None else removed.title, self._added.get(item_id)]
-            own = {normal(title) for title in titles if title is not None}
-            given = given_label(self._connection, own, item_id)
-            before, after = (given if title is None else label_of(title) for title in titles)
-            names |= own if before == after else {*own, *names_of(self._connection, item_id)}
+            of_item = {normal(title) for title in titles if title is not None}
+            label = file_label(self._connection, of_item, item_id)
+            before, after = (label if title is None else label_of(title) for title in titles)
+            names |= of_item if before == after else {*of_item, *names_of(self._connection, item_id)}
         return names

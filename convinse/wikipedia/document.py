@@ -1,4 +1,4 @@
-"""A Wikipedia page as MediaWiki renders it: its elements in reading order, without what is no prose."""
+"""Parses a Wikipedia page as MediaWiki renders it: its elements in reading order, without noise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .flatten import BLOCKS, flatten
 
 LOGGER = logging.getLogger(__name__)
 
-# What is no prose: marks, boxes, notes, navigation, media, struck and hidden text.
+# marks, boxes, notes, navigation, media, struck and hidden text
 _NOISE = ", ".join(
     "style script noscript template math figure audio video map s del strike sup.reference sup.noprint .mw-editsection .editsection .reference "
     ".noprint .hatnote .dablink .rellink .navbox .navbox-inner .navbox-styles .vertical-navbox .sidebar .navbar .reflist .refbegin "
@@ -26,7 +26,7 @@ _NOISE = ", ".join(
     ".side-box .catlinks .printfooter a.external.autonumber .mw-cite-backlink .IPA .ext-phonos .rt-commentedText "
     ".authority-control .stub .Z3988 .error .mw-collapsible-toggle .NavToggle .Inline-Template .visualhide .sr-only [hidden]".split()
 )
-# what nests: no element without an end, nor one that the next of its kind ends
+# tags of elements that nest: they have an end tag, and the next of their kind does not end them
 _NESTING = re.compile(
     "<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|d[dt]|t[dhr]|tbody|thead|tfoot)[ \t\n/>])[a-z]",
     re.IGNORECASE,
@@ -50,7 +50,7 @@ class PageElement(NamedTuple):
 
 
 def parse_html(html: str) -> LexborNode:
-    """The content element of a page, without what is no prose."""
+    """Return the content element of a page, without noise."""
     tree = LexborHTMLParser(cut_deep(html))
     root = tree.css_first(".mw-parser-output") or tree.body or tree.root  # a page of frames has no body
     assert root is not None  # every text is parsed to an element
@@ -63,7 +63,7 @@ def parse_html(html: str) -> LexborNode:
             cell.inner_html = ""
     for node in root.css(_COORDINATES):
         table = _around(node, "table")
-        # no prose; a data table keeps its cells as they are, an infobox what is shown of it
+        # a data table keeps its cells as they are, an infobox the visible part
         if table is None or (is_infobox(table) and {"geo-nondefault", "geo-multi-punct"} & _classes(node)):
             node.decompose()
     for node in root.css(".frac, .sfrac"):
@@ -73,37 +73,19 @@ def parse_html(html: str) -> LexborNode:
             lead = " " if before[-1:].isdigit() else ""
             node.replace_with(f"{lead}{' '.join(numbers[:-1])}/{numbers[-1]}")
     for node in root.css(_STYLED):
-        _apply_style(node)
+        style = dict(_DECLARATION.findall((node.attributes.get("style") or "").lower()))
+        display = style.get("display", "inline")
+        decoration = style.get("text-decoration", "") + style.get("text-decoration-line", "")
+        if display == "none":
+            node.decompose()
+        elif style.get("visibility") in ("hidden", "collapse") or "line-through" in decoration:
+            _remove(node)
+        elif not display.startswith(_BESIDE) and node.tag not in BLOCKS:  # words beside a block stay apart
+            node.insert_before(" ")
+            node.insert_after(" ")
     for node in root.css(_NOISE):
         _remove(node)
-    _name_pictures(root)
-    return root
-
-
-def _apply_style(node: LexborNode) -> None:
-    """Remove an element that its style hides or strikes, and keep the words beside a block apart."""
-    style = dict(_DECLARATION.findall((node.attributes.get("style") or "").lower()))
-    display = style.get("display", "inline")
-    decoration = style.get("text-decoration", "") + style.get("text-decoration-line", "")
-    if display == "none":
-        node.decompose()
-    elif style.get("visibility") in ("hidden", "collapse") or "line-through" in decoration:
-        _remove(node)
-    elif not display.startswith(_BESIDE) and node.tag not in BLOCKS:
-        node.insert_before(" ")
-        node.insert_after(" ")
-
-
-def _remove(node: LexborNode) -> None:
-    """Remove an element; the cell of a table is emptied, since those behind it keep their columns."""
-    if node.tag in ("td", "th"):
-        node.inner_html = ""
-    else:
-        node.decompose()
-
-
-def _name_pictures(root: LexborNode) -> None:
-    """Small pictures that stand alone in a cell become the text that describes them: flags, ticks, marks of quality."""
+    # small pictures alone in a cell become the text that describes them: flags, ticks, marks of quality
     alone: dict[int, bool] = {}
     for image in root.css("td img[alt], th img[alt]"):
         cell = _around(image, "td", "th")
@@ -111,6 +93,14 @@ def _name_pictures(root: LexborNode) -> None:
             alt = image.attributes["alt"] or ""
             if not _FILE_NAME.search(alt) and _width(image) <= _FLAG_WIDTH:
                 image.replace_with(f" {alt} ")
+    return root
+
+
+def _remove(node: LexborNode) -> None:
+    if node.tag in ("td", "th"):  # stays, since the cells behind it keep their columns
+        node.inner_html = ""
+    else:
+        node.decompose()
 
 
 def _width(image: LexborNode) -> int:
@@ -119,7 +109,7 @@ def _width(image: LexborNode) -> int:
 
 
 def cut_deep(html: str) -> str:
-    """A page up to where elements are nested too deep: the parser, and whatever walks through it, would need that depth at each step."""
+    """Return a page up to the place where its elements are nested too deeply for recursive functions."""
     depth = 0
     for match in _NESTING.finditer(html):
         depth = max(0, depth - 1) if match[1] else depth + 1
@@ -137,9 +127,9 @@ def _around(node: LexborNode, *tags: str) -> LexborNode | None:
 
 
 def blocks(root: LexborNode) -> Iterator[PageElement]:
-    """Paragraphs, list items, tables and infoboxes in reading order; the closing sections are left out."""
+    """Yield paragraphs, list items, tables and infoboxes in reading order, without the closing sections."""
     section = ""
-    closed = 0  # the level of the closing heading that we are below
+    closed = 0  # the level of the closing heading above
 
     def walk(node: LexborNode) -> Iterator[PageElement]:
         nonlocal section, closed
@@ -194,7 +184,7 @@ def _classes(table: LexborNode) -> set[str]:
 
 
 def is_infobox(table: LexborNode) -> bool:
-    """Whether a table is an infobox, by its classes."""
+    """Return True if a table is an infobox, by its classes."""
     classes = _classes(table)
     if any(name.startswith("infobox") for name in classes):
         return True
@@ -213,7 +203,7 @@ def _is_data(table: LexborNode) -> bool:
 
 
 def table_rows(table: LexborNode) -> Iterator[LexborNode]:
-    """The rows of a table, not those of tables in it."""
+    """Yield the rows of a table without the rows of nested tables."""
     for child in table.iter():
         if child.tag == "tr":
             yield child
@@ -222,5 +212,5 @@ def table_rows(table: LexborNode) -> Iterator[LexborNode]:
 
 
 def row_cells(row: LexborNode) -> Iterator[LexborNode]:
-    """The cells of a row."""
+    """Return the cells of a row."""
     return (child for child in row.iter() if child.tag in ("td", "th"))

@@ -1,4 +1,4 @@
-"""The Wikipedia dump: one SQLite file, item id -> evidences, opened without loading."""
+"""The Wikipedia dump: an SQLite file, item id -> evidences, opened without loading."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from .stored_vectors import PLACES, StoredVectors
 LOGGER = logging.getLogger(__name__)
 _SQLITE = b"SQLite format 3\x00"
 _TOGETHER = 1 << 12  # evidences that are written and embedded together
-_TABLES = 64  # that stay in memory: several turns ask for those of one page
+_TABLES = 64  # in memory: several turns ask about the tables of a page
 
 
 class WikipediaDump:
@@ -61,30 +61,29 @@ class WikipediaDump:
                     f"{path}: no such Wikipedia dump; build one with wikipedia build, or check ers_wikipedia_dump"
                 )
             path.open("rb").close()  # SQLite does not say that it may not be read
-            if path.with_name(f"{path.name}-journal").exists():  # a change was cut off: SQLite takes it back
+            if path.with_name(f"{path.name}-journal").exists():  # a change was cut off: SQLite undoes it
                 with closing(sqlite3.connect(path)) as connection:
                     connection.execute("SELECT count(*) FROM sqlite_master")
             state = state_of(path)
             address = f"{path.resolve().as_uri()}?mode=ro"
             self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
-            weakref.finalize(self, self._connection.close)  # at the latest when nothing needs it
-            self._connection.execute("PRAGMA query_only=1")
-            (pages,), (size,) = (
-                self._connection.execute(f"PRAGMA {own}").fetchone() for own in ("page_count", "page_size")
-            )
+            weakref.finalize(self, self._connection.close)
+            execute = self._connection.execute
+            execute("PRAGMA query_only=1")
+            (pages,), (size,) = execute("PRAGMA page_count").fetchone(), execute("PRAGMA page_size").fetchone()
             if path.stat().st_size < pages * size:
                 raise IndexFileError(f"{path}: cut off; build it again")
-            meta = dict(self._connection.execute("SELECT key, value FROM meta"))
+            meta = dict(execute("SELECT key, value FROM meta"))
             written = meta.get("format")
             if written != LAYOUT:
                 raise IndexFileError(f"{path}: format {written}, this version reads format {LAYOUT}; build it again")
-            self._connection.execute("SELECT id, evidences FROM page LIMIT 0")
-            try:  # whether the pages can be searched
-                self._connection.execute("SELECT rowid FROM words LIMIT 0")
+            execute("SELECT id, evidences FROM page LIMIT 0")
+            try:
+                execute("SELECT rowid FROM words LIMIT 0")
                 self.has_words = True
             except sqlite3.OperationalError:  # an earlier version wrote it, or this SQLite has no full-text search
                 self.has_words = False
-            self.build_id: str = meta["build_id"]  # the same for the same pages, in whatever order they came
+            self.build_id: str = meta["build_id"]  # the same for the same pages in any order
             model, _, dimension = meta.get("embeddings", "").partition(" ")
             self.vectors_of: str = model  # id of the weights of a model, or empty
             self.dimension = int(dimension or 0)
@@ -93,7 +92,7 @@ class WikipediaDump:
             self._file, self._version = state and state[:2], self._data_version()
 
     def get(self, item_id: str) -> list[Evidence] | None:
-        """The evidences of an item's page, or None when the dump has no such page."""
+        """Return the evidences of an item's page; None if the dump does not have it."""
         try:
             row = self._connection.execute("SELECT evidences FROM page WHERE id = ?", (item_id,)).fetchone()
             if row is None:
@@ -105,7 +104,7 @@ class WikipediaDump:
             raise IndexFileError(f"{self.path}: damaged at {item_id} ({one_line(error)}); build it again") from None
 
     def verify(self) -> None:
-        """Read all of it, and compare it with what it was made from. Raises `IndexFileError`: something is damaged."""
+        """Read the whole dump and check its indexes and sums. Raises `IndexFileError` if anything is damaged."""
         from .verification import fault_of
 
         with _readable(self.path):
@@ -115,7 +114,7 @@ class WikipediaDump:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the file was changed, or another one took its place, since it was opened."""
+        """True if the file was changed or replaced since it was opened."""
         state = state_of(self.path)
         return (state is not None and state[:2] != self._file) or self._data_version() != self._version
 
@@ -124,12 +123,7 @@ class WikipediaDump:
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
-        """The evidences with some words, best first by BM25; empty if the dump has no words.
-
-        Args:
-            words: as `pack` was told to make them of texts.
-            limit: of evidences.
-        """
+        """Return the evidences with some words (see `search_words`), best first by BM25; empty if the dump has no words."""
         phrases = [f'"{word}"' for word in dict.fromkeys(words)]
         if not self.has_words or not phrases:
             return []
@@ -139,17 +133,17 @@ class WikipediaDump:
         return [self._found(*divmod(row, PLACES)) for row in rows]
 
     def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
-        """The evidences whose vectors are nearest to that of a question, nearest first; empty if the dump has no vectors.
+        """Return the evidences with the vectors nearest to that of a question, nearest first; empty without vectors.
 
         Args:
-            question: [dimension] float32, of the model that `vectors_of` names.
+            question: [dimension] float32, by the model `vectors_of`.
             limit: of evidences.
         """
         rows = self.stored_vectors.nearest(question, limit) if self.vectors_of else ()
         return [self._found(*divmod(int(row), PLACES)) for row in rows]
 
     def vectors(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The stored vectors of texts, [n, dimension] float32, zeros for an unknown one; and which are known, bool [n]."""
+        """Return the stored vectors of texts, [n, dimension] float32 (zeros for an unknown text), and which are known, bool [n]."""
         return self.stored_vectors.of_texts(texts)
 
     @cached_property
@@ -160,17 +154,14 @@ class WikipediaDump:
             return StoredVectors.of(pages, self.dimension)
 
     def _found(self, page: int, place: int) -> FoundEvidence:
-        return FoundEvidence(self._item_of(page), place)
-
-    def _item_of(self, page: int) -> str:
         with _readable(self.path):
-            item: str = self._connection.execute("SELECT id FROM page WHERE rowid = ?", (page,)).fetchone()[0]
-        return item
+            (item,) = self._connection.execute("SELECT id FROM page WHERE rowid = ?", (page,)).fetchone()
+        return FoundEvidence(item, place)
 
     def table(self, page: str, table: int) -> list[Row]:
-        """The whole rows of a table on an item's page, in their order; see `whole_rows`. Tables count from 0.
+        """Return the whole rows of a table on an item's page, in their order; see `whole_rows`. Tables count from 0.
 
-        The tables read last stay in memory: the rows belong to all who ask, and are not to be changed.
+        The tables read last stay in memory, so the rows are shared and must not be changed.
         """
         rows = self._tables.get((page, table))
         if rows is None:
@@ -185,7 +176,7 @@ class WikipediaDump:
             return int(self._connection.execute("SELECT count(*) FROM page").fetchone()[0])
 
     def items(self) -> list[str]:
-        """The ids of all items that have a page."""
+        """Return the ids of all items with a page."""
         with _readable(self.path):
             return [row[0] for row in self._connection.execute("SELECT id FROM page ORDER BY id")]
 
@@ -204,7 +195,7 @@ class FoundEvidence(NamedTuple):
 
 
 def write_dump(path: Path, pages: Iterable[tuple[str, list[Evidence]]], embedding: Embedding | None = None) -> int:
-    """Write (item id, evidences) pairs into a new dump, put in place when it is whole; returns their number."""
+    """Write (item id, evidences) pairs into a new dump, put in place when it is complete; return their number."""
     return write_packed(path, (pack(item_id, evidences) for item_id, evidences in pages), embedding)["pages"]
 
 
@@ -214,16 +205,16 @@ def write_packed(
     embedding: Embedding | None = None,
     finish: Callable[[sqlite3.Connection], None] | None = None,
 ) -> dict[str, int]:
-    """Like `write_dump` with packed pages; returns the counts of the dump. The first page of an item counts.
+    """Write packed pages into a new dump, put in place when it is complete; return its counts.
 
     Args:
         path: the dump.
-        pages: in any order.
-        embedding: makes the vectors by which evidences are found; None: they are found by their words only.
-        finish: writes more into the dump when all pages are there.
+        pages: in any order; of several pages of an item the first counts.
+        embedding: makes vectors of evidences; None: the evidences are found by their words only.
+        finish: writes more into the dump after all pages.
 
     Raises:
-        OutputError: `path` cannot be written, or is something else than a dump.
+        OutputError: `path` cannot be written, or is not a dump.
     """
     check_replaceable(path)
     with replacing(path) as temporary:
@@ -264,7 +255,7 @@ def _write_pages(
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise `OutputError` when `path` is something else than a dump."""
+    """Raise `OutputError` if `path` is not a dump."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; name a file")
     if path.is_file():

@@ -1,4 +1,4 @@
-"""The entities of a snippet: its own links, other names of the page, dates and numbers."""
+"""Finds the entities of a snippet: its links, other names of the page, dates and numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..records.evidence import Entity, Mention
 from ..records.written_values import find_literals
 from .snippets import Snippet
 
-_MIN_NAME = 3  # characters of an anchor that is looked for outside its link
+_MIN_NAME = 3  # characters of an anchor that is searched outside its link
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile("[0-9]")
 _DEGREES = ("°", "′", "″")
@@ -45,10 +45,10 @@ class PageNames:
             word = _WORD.search(name)
             if word is not None:
                 by_word.setdefault(word[0], []).append((name, word.start(), names[name]))
-        self._by_word = by_word  # first word -> names, longest first, and where the word stands in them
+        self._by_word = by_word  # first word -> names, longest first, and the place of the word in them
 
     def annotate(self, snippet: Snippet, lead: int) -> Annotated:
-        """The entities of a snippet whose first `lead` characters are the page title (not looked into)."""
+        """Return the mentions and entities of a snippet whose first `lead` characters are the page title."""
         spans = [
             (link.start, link.end, entity)
             for link in snippet.links
@@ -60,7 +60,9 @@ class PageNames:
             for name, offset, entity in by_word.get(word[0], ()):
                 start = word.start() - offset
                 end = start + len(name)
-                if start >= place and _stands_alone(text, name, start, end) and _free(start, end, taken):
+                around = text[max(start - 1, 0) : start] + text[end : end + 1]
+                is_whole = text.startswith(name, start) and _WORD.search(around) is None
+                if start >= place and is_whole and _free(start, end, taken):
                     spans.append((start, end, entity))
                     place = end
                     break
@@ -86,14 +88,8 @@ def _free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:
     return all(end <= left or right <= start for left, right in taken)
 
 
-def _stands_alone(text: str, name: str, start: int, end: int) -> bool:
-    return text.startswith(name, start) and not any(
-        char.isalnum() or char == "_" for char in text[max(start - 1, 0) : start] + text[end : end + 1]
-    )
-
-
 def short_forms(title: str) -> list[str]:
-    """The title, the title without its bracket or comma part, and the surname of what looks like a person's name."""
+    """Return the title, the title without its bracket or comma part, and the surname if it looks like a person's name."""
     plain = re.sub(r"\s*\([^)]*\)$", "", title)
     forms = {title, plain}
     place = plain.split(", ")[0]  # "Springfield, Illinois"

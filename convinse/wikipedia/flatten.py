@@ -1,4 +1,4 @@
-"""The text below an element of a page, with its links."""
+"""Flattens an element of a page to its text and links."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..language.language import english
 from .snippets import Link, Part, Snippet, skip_blank
 
 _EXPONENT = re.compile(r"[-+−–]?[0-9]+|[nkx]|[0-9nkx]+[-+−–][0-9nkx]+")
-_UNITS = frozenset(  # that are squared or cubed, or divided by
+_UNITS = frozenset(  # with powers
     "m km cm mm dm hm nm μm µm fm in inch ft foot feet yd yard yards mi mile miles nmi ly pc kpc au s sec".split()
 )
 _CHARGED = re.compile(r"[A-Z][a-z]?[0-9]*[+−-]")  # an ion
@@ -30,10 +30,10 @@ _LINES = {"info": ("br", "hr", "li", "dd", "tr", "p"), "table": ()}  # elements 
 
 
 def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet:
-    """The text below a node, blanks collapsed, and its links with their exact places.
+    """Return the text below a node, blanks collapsed, and its links with their exact places.
 
-    Lines, list items and rows in infobox cells are set apart by commas, and are the parts of the snippet; with
-    `skip_nested`, tables in the node and lists in running text are left out, being blocks of their own.
+    Lines, list items and rows in infobox cells are separated by commas and are the parts of the snippet. With `skip_nested`,
+    tables in the node and lists in running text are left out: they are other blocks.
     """
     flattening = _Flattening(source, skip_nested)
     flattening.walk(node)
@@ -51,11 +51,17 @@ class _Flattening:
         self._pending = ""  # a blank or comma that waits for the next word
 
     def walk(self, node: LexborNode) -> None:
-        """Add what stands below a node."""
         for child in node.iter(include_text=True):
             tag = child.tag
             if tag == "-text":
-                self._add(_readable(child.text_content or ""))
+                text = child.text_content or ""
+                if "+" in text:
+                    text = _MIXED.sub(" ", text)
+                if not text.isascii():
+                    text = text.translate(_INVISIBLE)
+                if "<" in text:  # of markup that MediaWiki did not understand, or a sign
+                    text = _LESS.sub(f"{english().pages.less_than} ", _TAG.sub("", text)).replace("<", "")
+                self._add(text)
             elif tag in self._line_tags:
                 self._pending = _APART if self._length and self._pieces[-1][-1] not in ",:;(" else self._pending or " "
                 self.walk(child)
@@ -64,7 +70,12 @@ class _Flattening:
             elif tag == "sup":
                 self._raise(child)
             elif tag == "a":
-                self._link(child)
+                before = self._length + (len(self._pending) if self._length else 0)
+                self.walk(child)
+                attributes = child.attributes
+                target = _target(attributes.get("href") or "", attributes.get("class") or "")
+                if target and self._length > before:
+                    self._links.append(Link(before, self._length, target))
             elif self._skip_nested and (tag == "table" or (self._source == "text" and tag in ("ul", "ol", "dl"))):
                 self._pending = self._pending or " "
             elif tag in BLOCKS:
@@ -89,23 +100,22 @@ class _Flattening:
         self._length += len(words)
         self._pending = " " if text[-1].isspace() else ""
 
-    def _link(self, anchor: LexborNode) -> None:
-        before = self._length + (len(self._pending) if self._length else 0)
-        self.walk(anchor)
-        target = _target(anchor.attributes)
-        if target and self._length > before:
-            self._links.append(Link(before, self._length, target))
-
     def _raise(self, sup: LexborNode) -> None:
         """Add raised text: the numerator of a fraction, a power, or other text that is no footnote."""
         last = self._pieces[-1] if self._length else ""
-        if _is_numerator(sup):
+        bar = sup.next  # of a fraction: `<sup>1</sup>⁄<sub>4</sub>`
+        if (
+            bar is not None
+            and bar.tag == "-text"
+            and (bar.text_content or "").strip() in ("⁄", "/")
+            and (bar.next is not None and bar.next.tag == "sub")
+        ):
             self._pending = " " if last[-1:].isdigit() else self._pending
             self.walk(sup)
             return
         exponent = sup.text().strip()
         behind = sup.next.text() if self._pending and sup.next is not None else ""
-        base = "" if behind[:1].isalpha() else last  # of an isotope the number comes first
+        base = "" if behind[:1].isalpha() else last  # the number of an isotope comes first
         if base and _is_power(base, exponent, self._source):
             self._pending = ""
             self._add(f"^{exponent}")
@@ -113,7 +123,6 @@ class _Flattening:
             self.walk(sup)
 
     def snippet(self) -> Snippet:
-        """Return what was added."""
         text = "".join(self._pieces)
         if self._source != "text":
             text = text.rstrip(",; ")
@@ -129,35 +138,13 @@ class _Flattening:
         return Snippet(text, links, self._source, tuple(lines))
 
 
-def _readable(text: str) -> str:
-    """The text of a page without markup that was not understood, and with signs as they are typed."""
-    if "+" in text:
-        text = _MIXED.sub(" ", text)
-    if not text.isascii():
-        text = text.translate(_INVISIBLE)
-    if "<" in text:
-        text = _LESS.sub(f"{english().pages.less_than} ", _TAG.sub("", text)).replace("<", "")
-    return text
-
-
-def _is_numerator(sup: LexborNode) -> bool:
-    """Whether a raised number is that of a fraction: `<sup>1</sup>⁄<sub>4</sub>`."""
-    bar = sup.next
-    return (
-        bar is not None
-        and bar.tag == "-text"
-        and (bar.text_content or "").strip() in ("⁄", "/")
-        and (bar.next is not None and bar.next.tag == "sub")
-    )
-
-
 def _is_power(base: str, exponent: str, source: str) -> bool:
-    """Whether raised text behind a word or number is its power, in place of a footnote."""
+    """Whether raised text behind a word or number is its power rather than a footnote."""
     if not _EXPONENT.fullmatch(exponent):
         return False
     digits = re.search(r"[0-9.,]*[0-9]$", base)
     if digits is not None:
-        # of other numbers than 10 a power is told from a footnote by its sign, or by standing in a sentence
+        # a power of another number than 10 has a sign, or is in a sentence
         in_text = source == "text" and (len(digits[0]) == 1 or not exponent.isdigit())
         return digits[0] == "10" or exponent[0] in "-−–" or in_text
     word = re.findall(r"[^\W\d_]*", base)[-2]
@@ -167,16 +154,11 @@ def _is_power(base: str, exponent: str, source: str) -> bool:
     return bool(word) and (exponent[0] in "-−–" or in_text)
 
 
-def _target(attributes: dict[str, str | None]) -> str:
-    """The article title that a link leads to, or an empty string; `#section` and red links are resolved or dropped."""
-    href = attributes.get("href") or ""
-    if "redlink=1" in href or "new" in (attributes.get("class") or "").split():
-        return ""
-    return _title(href)
-
-
 @lru_cache(maxsize=1 << 16)
-def _title(href: str) -> str:
+def _target(href: str, classes: str) -> str:
+    """The article title that a link leads to, without its section; empty for red links and other addresses."""
+    if "redlink=1" in href or "new" in classes.split():
+        return ""
     match = re.match(r"^(?:(?:https?:)?//[a-z-]+\.(?:m\.)?wikipedia\.org)?(?:/wiki/|\./)([^?#]+)", href)
     if match is None:
         return ""

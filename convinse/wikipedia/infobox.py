@@ -1,4 +1,4 @@
-"""Infoboxes into attribute-value pairs."""
+"""Turns infoboxes into snippets of attributes and values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PLAIN = "\n"  # stands for a parent that takes no bulleted attributes
 
 
 def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
-    """One snippet an attribute: `Title, sub-header, attribute, value, value`; images and captions are skipped.
+    """Yield a snippet for each attribute: `Title, sub-header, attribute, value, value`; images and captions are skipped.
 
     A row of header cells names the columns of the rows below it: `Title, Career, Years is 1990, Team is Arsenal`.
     """
-    group = parent = ""  # the sub-header, and the attribute that bulleted ones belong to
+    group = parent = ""  # the sub-header, and the attribute above bulleted attributes
     columns: list[str] = []
     below_header = any_attribute = False
     named = element.node.css_first("caption") is not None
@@ -33,7 +33,8 @@ def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
             if not text:
                 continue
             columns = []
-            if _is_header(cells[0]):
+            bold = cells[0].css_first("b")
+            if cells[0].tag == "th" or (bold is not None and bold.text().strip() == cells[0].text().strip()):
                 is_title = (number == 0 and not named) or (not any_attribute and title.lower() in text.lower())
                 is_above = any(name in _class(cells[0]) for name in ("infobox-above", "summary", "fn"))
                 group = "" if is_title or is_above else text.rstrip(": ")
@@ -92,13 +93,6 @@ def _pair(values: list[Snippet], columns: list[str], title: str, above: str) -> 
             links += moved.links
             parts += (part._replace(header=name) for part in moved.parts) if name else moved.parts
     yield Snippet("".join(texts), tuple(links), "info", tuple(parts), path=path)
-
-
-def _is_header(cell: LexborNode) -> bool:
-    if cell.tag == "th":
-        return True
-    bold = cell.css_first("b")
-    return bold is not None and bold.text().strip() == cell.text().strip()
 
 
 def _class(node: LexborNode) -> str:

@@ -1,4 +1,4 @@
-"""A page's HTML into evidences. Pure functions: no network, no cache."""
+"""Turns a page's HTML into evidences. Pure functions: no network, no cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Row, enti
 from ..records.ranked_rows import with_ranks
 from ..support.limits import MOST_PAGE_TEXT
 from .document import PageElement, blocks, parse_html
-from .entities import Annotated, PageNames
+from .entities import PageNames
 from .flatten import flatten
 from .infobox import attributes
 from .snippets import Link, Part, Snippet, TableRow
@@ -35,14 +35,28 @@ class Page(NamedTuple):
 
 
 def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Page:
-    """The sentences, table rows and infobox entries of a page (MediaWiki's rendering, legacy or Parsoid).
+    """Return the sentences, table rows and infobox entries of a page (MediaWiki's rendering, legacy or Parsoid).
 
-    Table rows longer than `max_length` characters are cut at cell borders; None leaves them whole. What is behind
-    `MOST_PAGE_TEXT` characters of snippets is left out.
+    Args:
+        title: of the page.
+        html: its content; snippets beyond `MOST_PAGE_TEXT` characters are left out.
+        max_length: longer table rows are cut at cell borders; None: no limit.
     """
+    name = name_in(title)
+    tables = itertools.count()
+
+    def page_snippets() -> Iterator[Snippet]:
+        for element in blocks(parse_html(html)):
+            if element.kind == "infobox":
+                yield from attributes(element, name)
+            elif element.kind == "table":
+                yield from rows(element, name, max_length, next(tables))
+            else:
+                yield from (snippet.after(f"{name}, ") for snippet in sentences(element))
+
     snippets: list[Snippet] = []
     size = 0
-    for snippet in _snippets(_name(title), html, max_length):
+    for snippet in page_snippets():
         size += len(snippet.text)
         if size > MOST_PAGE_TEXT:
             LOGGER.warning("%.100s: gives more than %d characters; the rest is left out", title, MOST_PAGE_TEXT)
@@ -51,19 +65,8 @@ def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Pa
     return Page(title, tuple(snippets))
 
 
-def _snippets(name: str, html: str, max_length: int | None) -> Iterator[Snippet]:
-    tables = itertools.count()
-    for element in blocks(parse_html(html)):
-        if element.kind == "infobox":
-            yield from attributes(element, name)
-        elif element.kind == "table":
-            yield from rows(element, name, max_length, next(tables))
-        else:
-            yield from (snippet.after(f"{name}, ") for snippet in sentences(element))
-
-
 def sentences(element: PageElement) -> Iterator[Snippet]:
-    """The sentences of a paragraph (by sentencex, the splitter of the Wikimedia Foundation); a list item is one snippet."""
+    """Yield the sentences of a paragraph (by sentencex, the splitter of the Wikimedia Foundation); a list item is one snippet."""
     snippet = flatten(element.node, "text", skip_nested=True).cleaned()
     if element.kind == "li":
         if snippet.text:
@@ -74,7 +77,7 @@ def sentences(element: PageElement) -> Iterator[Snippet]:
 
 
 def sentence_places(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of an English text begin and end, without the blanks around them."""
+    """Yield the start and end of each sentence of an English text, without the blanks around it."""
     import sentencex
 
     start = 0
@@ -87,38 +90,44 @@ def sentence_places(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _name(title: str) -> str:
+def name_in(title: str) -> str:
+    """Return a title without its bracket, for the beginning of snippets."""
     return title.split(" (")[0] if title.endswith(")") and " (" in title.strip("(") else title
 
 
 def page_evidences(page: Page, item: Entity, items: Mapping[str, Entity]) -> list[Evidence]:
-    """The evidences of a page, without `retrieved_for_entity`; several may have one text.
+    """Return the evidences of a page, without `retrieved_for_entity`; several may have the same text.
 
     Args:
         page: the parsed page.
-        item: the page's own item.
-        items: title -> item, for the titles of `page.targets` that have one.
+        item: of the page.
+        items: title -> item, for titles of `page.targets`.
     """
-    lead = len(_name(page.title))
+    lead = len(name_in(page.title))
     names = PageNames(item, page.title, page.snippets, items)
-    return [_evidence(snippet, names.annotate(snippet, lead), item["id"]) for snippet in page.snippets]
-
-
-def _evidence(snippet: Snippet, annotated: Annotated, page: str) -> Evidence:
-    mentions, entities = annotated
-    evidence: Evidence = {
-        "evidence_text": snippet.text,
-        "source": snippet.source,
-        "disambiguations": [[snippet.text[place["start"] : place["end"]], place["id"]] for place in mentions],
-        "wikidata_entities": entities,
-        "mentions": mentions,
-    }
-    if snippet.row is not None:
-        evidence["row"] = _row(evidence, snippet.row, snippet.parts, page)
-    elif snippet.source == "info":
-        values = [_value(evidence, part) for part in snippet.parts]
-        evidence["attribute"] = {"path": list(snippet.path), "values": values}
-    return evidence
+    evidences = []
+    for snippet in page.snippets:
+        mentions, entities = names.annotate(snippet, lead)
+        evidence: Evidence = {
+            "evidence_text": snippet.text,
+            "source": snippet.source,
+            "disambiguations": [[snippet.text[place["start"] : place["end"]], place["id"]] for place in mentions],
+            "wikidata_entities": entities,
+            "mentions": mentions,
+        }
+        if snippet.row is not None:
+            evidence["row"] = _row(evidence, snippet.row, snippet.parts, item["id"])
+        elif snippet.source == "info":
+            values: list[AttributeValue] = []
+            for start, end, header, _ in snippet.parts:
+                within = entities_within(evidence, start, end)
+                value: AttributeValue = {"text": snippet.text[start:end], "entities": within, "start": start}
+                if header:
+                    value["header"] = header
+                values.append(value)
+            evidence["attribute"] = {"path": list(snippet.path), "values": values}
+        evidences.append(evidence)
+    return evidences
 
 
 def _row(evidence: Evidence, about: TableRow, parts: Iterable[Part], page: str) -> Row:
@@ -139,15 +148,6 @@ def _row(evidence: Evidence, about: TableRow, parts: Iterable[Part], page: str) 
     return row
 
 
-def _value(evidence: Evidence, part: Part) -> AttributeValue:
-    start, end, header, _ = part
-    text, entities = evidence["evidence_text"][start:end], entities_within(evidence, start, end)
-    value: AttributeValue = {"text": text, "entities": entities, "start": start}
-    if header:
-        value["header"] = header
-    return value
-
-
 def snippet_of(evidence: Evidence, links: tuple[Link, ...]) -> Snippet:
     """The snippet that an evidence was made of, with its links."""
     row, attribute = evidence.get("row"), evidence.get("attribute")
@@ -165,33 +165,34 @@ def _part(cell: Cell | AttributeValue, column: int = 0) -> Part:
 
 
 def with_ranked_rows(evidences: Sequence[Evidence]) -> list[Evidence]:
-    """The evidences of a page, with the ranks of its rows; see `records.ranked_rows`. The given ones are not changed."""
+    """Return copies of a page's evidences with the ranks of its rows; see `records.ranked_rows`."""
     tables: dict[int, list[Evidence]] = {}
     for evidence in evidences:
         if "row" in evidence and "table" in evidence["row"]:
             tables.setdefault(evidence["row"]["table"], []).append(evidence)
     ranked = {
-        (table, row["number"]): row for table, own in tables.items() for row in with_ranks(whole_rows(own, table))
+        (table, row["number"]): row
+        for table, of_table in tables.items()
+        for row in with_ranks(whole_rows(of_table, table))
     }
-    return [_with_ranks(evidence, ranked) for evidence in evidences]
-
-
-def _with_ranks(evidence: Evidence, ranked: Mapping[tuple[int, int], Row]) -> Evidence:
-    row = evidence.get("row")
-    whole = None if row is None else ranked.get((row.get("table", -1), row.get("number", -1)))
-    if row is None or whole is None:
-        return evidence
-    ranks = {cell["column"]: cell["rank"] for cell in whole["cells"] if "rank" in cell}
-    cells: list[Cell] = [
-        {**cell, "rank": ranks[cell["column"]]} if cell["column"] in ranks else cell for cell in row["cells"]
-    ]
-    return {**evidence, "row": {**whole, "cells": cells}}
+    results = []
+    for evidence in evidences:
+        row = evidence.get("row")
+        whole = None if row is None else ranked.get((row.get("table", -1), row.get("number", -1)))
+        if row is not None and whole is not None:
+            ranks = {cell["column"]: cell["rank"] for cell in whole["cells"] if "rank" in cell}
+            cells: list[Cell] = [
+                {**cell, "rank": ranks[cell["column"]]} if cell["column"] in ranks else cell for cell in row["cells"]
+            ]
+            evidence = {**evidence, "row": {**whole, "cells": cells}}
+        results.append(evidence)
+    return results
 
 
 def whole_rows(evidences: Iterable[Evidence], table: int) -> list[Row]:
-    """The rows of a table among the evidences of its page, in their order; a row that was cut is whole again.
+    """Return the rows of a table among the evidences of its page, in their order; a row that was cut is whole again.
 
-    `start` of a cell counts in the evidence that the cell is from.
+    `start` of a cell refers to the text of the evidence that the cell is from.
     """
     rows: dict[int, Row] = {}
     for evidence in evidences:

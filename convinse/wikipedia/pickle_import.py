@@ -1,7 +1,7 @@
-"""CONVINSE's published Wikipedia dump (a pickle: item id -> list of evidences) into the project's own dump.
+"""Imports CONVINSE's published Wikipedia dump (a pickle: item id -> list of evidences) into the project's dump.
 
-The one place that unpickles a file. That is safe since it carries out only the operations that make plain data: an import,
-a call or anything else ends it. Tuples become lists, which are no keys: nested tuples take for ever to hash.
+No other module unpickles a file. Unpickling is safe here since it carries out only the operations that make plain data: an
+import, a call or anything else ends it. Tuples become lists, which cannot be keys: nested tuples take forever to hash.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class _RefusingUnpickler(_MACHINE):  # type: ignore[misc]
 
 
 class Imported(NamedTuple):
-    """What an import wrote: `counts` has the pages and the evidences of each source."""
+    """The counts of an import: `counts` has the pages of the dump and the evidences of each source."""
 
     counts: dict[str, int]
-    empty: int  # items without evidences: CONVINSE also noted failed requests so
+    empty: int  # items without evidences: CONVINSE also stored failed requests so
     bad: int
-    links: int  # links without an item, which were dropped
-    unlinked: int  # the evidences that had them
+    links: int  # dropped links without an item
+    unlinked: int  # evidences with dropped links
     seconds: float
 
 
@@ -72,8 +72,8 @@ def import_pickle(path: Path, output: Path, *, largest: int = LARGEST_PICKLE, qu
     """Write the items of a pickle (plain or gzip, of `largest` bytes at most) into a dump, which replaces an older one.
 
     Raises:
-        DataError: the file is no such pickle, is too large, holds more than data, or has too many bad evidences.
-        OutputError: `output` cannot be written, or is something else than a dump.
+        DataError: the file is not a pickle of items, is too large, holds more than data, or has too many bad evidences.
+        OutputError: `output` cannot be written, or is not a dump.
     """
     start = time.monotonic()
     check_replaceable(output)
@@ -126,7 +126,7 @@ def _load(path: Path, largest: int) -> tuple[dict[Any, Any], int]:
 
 
 def _evidences(item_id: Any, value: Any, faults: Faults, links: list[int]) -> Iterator[Evidence]:
-    """The good evidences of an item, as the project writes them; `links` gets the number that each lost."""
+    """The good evidences of an item, as the project writes them; adds the dropped links of each evidence to `links`."""
     if not isinstance(item_id, str) or not _ITEM.fullmatch(item_id):
         name = repr(item_id[:40]) if isinstance(item_id, str) else type(item_id).__name__
         return faults.count(1, [(f"item {name}", "is not a Wikidata id")])
@@ -136,7 +136,7 @@ def _evidences(item_id: Any, value: Any, faults: Faults, links: list[int]) -> It
         try:
             evidence = in_own_form(pickled)
             if isinstance(evidence, dict) and not isinstance(evidence.get("source"), str):
-                raise DataError("an evidence has no 'source' string")  # a list may stand for too much to show it
+                raise DataError("an evidence has no 'source' string")  # a list may be too large to be shown
             check_evidence(evidence, "")
             entities = [Entity(id=entity["id"], label=entity["label"]) for entity in evidence["wikidata_entities"]]
             good = Evidence(

@@ -1,4 +1,4 @@
-"""Pieces of a page's text with the links that stand in them."""
+"""Pieces of a page's text with their links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """Which row a snippet is: of the `table` and with the `number` there, both from 0; `part` is the title over its part."""
+    """The row of a snippet: its `table` and `number`, both from 0; `part` is the title above a part of the table."""
 
     caption: str
     section: str
@@ -42,8 +42,7 @@ class TableRow(NamedTuple):
 class Snippet(NamedTuple):
     """Text with its links; `source` is `text`, `table` or `info`.
 
-    The text of a row or an attribute is made of `parts`, which do not overlap; `row` says which row it is, `path` leads
-    to the attribute.
+    The text of a row or an attribute has `parts`, which do not overlap; `row` identifies the row, `path` the attribute.
     """
 
     text: str
@@ -54,7 +53,7 @@ class Snippet(NamedTuple):
     path: tuple[str, ...] = ()
 
     def part(self, start: int, end: int) -> Snippet:
-        """The snippet of `text[start:end]`, with the links that lie in it."""
+        """Return the snippet of `text[start:end]`, with the links in it."""
         links = [
             Link(link.start - start, link.end - start, link.target)
             for link in self.links
@@ -63,50 +62,48 @@ class Snippet(NamedTuple):
         return Snippet(self.text[start:end], tuple(links), self.source)
 
     def after(self, lead: str) -> Snippet:
-        """The snippet behind other text."""
+        """Return the snippet behind other text."""
         return self.moved(len(lead))._replace(text=lead + self.text)
 
     def moved(self, size: int) -> Snippet:
-        """The snippet with the places that it has behind so many characters, which are not there."""
+        """Return the snippet with its places shifted by `size`; the text stays."""
         links = [Link(link.start + size, link.end + size, link.target) for link in self.links]
         parts = [Part(part.start + size, part.end + size, part.header, part.column) for part in self.parts]
         return self._replace(links=tuple(links), parts=tuple(parts))
 
     def cleaned(self) -> Snippet:
-        """The snippet without footnote marks such as `[1]`, and without the links that stood on them."""
+        """Return the snippet without footnote marks such as `[1]` and their links."""
         if not _MARK_SIGNS.search(self.text):
             return self
         marks = [match.span() for match in english().pages.marks.finditer(self.text)]
         if not marks:
             return self
-        kept = [(0, 0), *marks, (len(self.text), len(self.text))]
-        text = "".join(self.text[left:right] for (_, left), (right, _) in itertools.pairwise(kept))
+        borders = [(0, 0), *marks, (len(self.text), len(self.text))]
+        text = "".join(self.text[left:right] for (_, left), (right, _) in itertools.pairwise(borders))
         begin = len(text) - len(text.lstrip(" ,"))
-
+        text = text.strip().lstrip(" ,")
         starts = [start for start, _ in marks]
-        before = list(
+        removed = list(
             itertools.accumulate((end - start for start, end in marks), initial=0)
-        )  # in the marks before each
+        )  # characters before a mark
 
         def place(position: int) -> int:
             number = bisect_left(starts, position)
             beyond = max(0, marks[number - 1][1] - position) if number else 0  # of a mark around the position
-            return position - (before[number] - beyond) - begin
+            return position - (removed[number] - beyond) - begin
 
-        text = text.strip().lstrip(" ,")
-
-        def kept_place(start: int, end: int) -> tuple[int, int]:
+        def moved(start: int, end: int) -> tuple[int, int]:
             start, end = max(0, place(start)), min(len(text), place(end))
             return skip_blank(text, start, end), end
 
         links = []
         for link in self.links:
-            start, end = kept_place(link.start, link.end)
+            start, end = moved(link.start, link.end)
             if start < end:
                 links.append(Link(start, end, link.target))
         parts = []
         for part in self.parts:
-            start, end = kept_place(part.start, part.end)
+            start, end = moved(part.start, part.end)
             end = start + len(text[start:end].rstrip(" ,"))
             if start < end:
                 parts.append(part._replace(start=start, end=end))
@@ -114,10 +111,10 @@ class Snippet(NamedTuple):
 
 
 def skip_blank(text: str, start: int, end: int) -> int:
-    """Return the place of the first character of `text[start:end]` that is no blank or comma; `end` if none is."""
+    """Return the place of the first character of `text[start:end]` besides blanks and commas; `end` without any."""
     return end - len(text[start:end].lstrip(" ,"))
 
 
 def clean(text: str) -> str:
-    """A cell or sentence without footnote marks such as `[1]` or `[a]`."""
+    """Return a cell or sentence without footnote marks such as `[1]` or `[a]`."""
     return english().pages.marks.sub("", text).strip()

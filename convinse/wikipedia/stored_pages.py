@@ -1,4 +1,4 @@
-"""Pages as a dump keeps them in SQLite: what is written for a page, and removed with it."""
+"""The pages of a dump in SQLite: packing, writing and removing them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .page import FORMAT, Page, with_ranked_rows
 from .stored_vectors import PLACES, packed
 
 LOGGER = logging.getLogger(__name__)
-LAYOUT = f"{FORMAT}.3"  # its second part is raised when the file keeps the same evidences in another way
+LAYOUT = f"{FORMAT}.3"  # its second part is raised when the file stores the same evidences in another way
 _SUMS = 1 << 256
 WAIT = 30.0  # seconds for another process to finish its change
-UNSAFE = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"  # what is written fails as a whole
+UNSAFE = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"  # for a new file, which is discarded after a failure
 # rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL, title TEXT NOT NULL, links BLOB NOT NULL);
 CREATE TABLE vectors (page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
 """
-# the words of evidences in the full-text index of SQLite, without a copy of the text: BM25 in the file that is there anyway.
-# It keeps their places: without these, and without the text, BM25 has no counts of words, and gives 0 for every evidence
+# the words of evidences in the full-text index of SQLite, without a copy of the text. It has their places (detail=full):
+# without places and text BM25 has no counts of words, and scores every evidence 0
 _WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=full, tokenize='unicode61')"
 
 _WRITE_WORDS = "INSERT INTO words (rowid, text) VALUES (?, ?)"
@@ -47,11 +47,11 @@ class PackedPage(NamedTuple):
     Attributes:
         item_id: of the page.
         blob: its evidences.
-        words: those that each evidence is found by.
-        digest: the share of its content in the build id.
+        words: the words of each evidence for the full-text index.
+        digest: of its content; the sum of all digests is in the build id.
         counts: its evidences by source.
         title, links: of a page whose links can be resolved again, see `changes`; else empty.
-        row: its place among the pages; 0: it has none yet.
+        row: its place among the pages; 0 for a new page.
     """
 
     item_id: str
@@ -65,13 +65,13 @@ class PackedPage(NamedTuple):
 
 
 class Embedding(NamedTuple):
-    """What makes vectors of evidences.
+    """A model that makes vectors of evidences.
 
     Attributes:
         model: the id of its weights.
         dimension: of a vector.
         row_form: the form in which it reads rows of tables.
-        embed: gives [n, dimension] float32 of texts, each row of length 1.
+        embed: texts -> [n, dimension] float32, rows of length 1.
     """
 
     model: str
@@ -81,41 +81,41 @@ class Embedding(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The model and its dimension, as a dump names them."""
+        """The model and its dimension, as stored in a dump."""
         return f"{self.model} {self.dimension}"
 
     def packed(self, pages: Sequence[Sequence[Evidence]]) -> list[bytes]:
-        """The vectors of the evidences of pages as `stored_vectors.packed` gives them, with a checksum; empty for a page without any."""
-        texts = [as_read(own, self.row_form) for evidences in pages for own in with_ranked_rows(evidences)]
+        """Return the vectors of pages, packed by `stored_vectors.packed` in a frame with a checksum; empty without evidences."""
+        texts = [as_read(evidence, self.row_form) for page in pages for evidence in with_ranked_rows(page)]
         if not texts:
             return [b""] * len(pages)
         vectors = packed(texts, self.embed(texts))
         ends = np.cumsum([len(evidences) for evidences in pages])[:-1]
-        return [zlib.compress(own.tobytes(), 0) if len(own) else b"" for own in np.split(vectors, ends)]
+        return [zlib.compress(part.tobytes(), 0) if len(part) else b"" for part in np.split(vectors, ends)]
 
 
 def search_words(text: str) -> list[str]:
-    """The words that an evidence is found by."""
+    """Return the words of an evidence for the full-text index."""
     return english().words.stems(text)
 
 
 def pack(item_id: str, evidences: list[Evidence], page: Page | None = None) -> PackedPage:
-    """The stored form of a page's evidences; with the page they were made from its links can be resolved again."""
+    """Return the stored form of an item's evidences; with their `page` its links can be resolved again."""
     data = msgspec.json.encode(evidences)
     digest = hashlib.sha256(item_id.encode() + b"\n" + data).digest()
     counts = Counter(evidence["source"] for evidence in evidences)
     words = [" ".join(search_words(evidence["evidence_text"])) for evidence in evidences]
-    own = PackedPage(item_id, zlib.compress(data, 6), words, int.from_bytes(digest, "big"), {"pages": 1, **counts})
+    result = PackedPage(item_id, zlib.compress(data, 6), words, int.from_bytes(digest, "big"), {"pages": 1, **counts})
     if page is None:
-        return own
+        return result
     links = msgspec.json.encode([snippet.links for snippet in page.snippets])
-    return own._replace(title=page.title, links=zlib.compress(links, 6))
+    return result._replace(title=page.title, links=zlib.compress(links, 6))
 
 
 def put_pages(connection: sqlite3.Connection, pages: Iterable[PackedPage], embedding: Embedding | None) -> None:
-    """Write pages of items that have none, embedded together; those without a row come behind all others."""
-    pages = sorted(pages, key=lambda page: (not page.row, page.row))  # the full-text index is fastest so
-    vectors = [b""] * len(pages) if embedding is None else embedding.packed([evidences_in(own.blob) for own in pages])
+    """Write pages of items without a stored page, embedded together; pages without a row come last."""
+    pages = sorted(pages, key=lambda page: (not page.row, page.row))  # the fastest order for the full-text index
+    vectors = [b""] * len(pages) if embedding is None else embedding.packed([evidences_in(page.blob) for page in pages])
     for page, numbers in zip(pages, vectors, strict=True):
         row = connection.execute(
             "INSERT INTO page (rowid, id, evidences, title, links) VALUES (?, ?, ?, ?, ?)",
@@ -128,7 +128,7 @@ def put_pages(connection: sqlite3.Connection, pages: Iterable[PackedPage], embed
 
 
 def remove_page(connection: sqlite3.Connection, item_id: str) -> PackedPage | None:
-    """Remove the page of an item, and return it; None if there is none."""
+    """Remove and return the page of an item; None if the item has no page."""
     page = stored_page(connection, item_id)
     if page is not None:
         write_words(connection, page, _FORGET_WORDS)
@@ -138,7 +138,7 @@ def remove_page(connection: sqlite3.Connection, item_id: str) -> PackedPage | No
 
 
 def stored_page(connection: sqlite3.Connection, item_id: str) -> PackedPage | None:
-    """The page of an item as it was packed; None if there is none."""
+    """Return the packed page of an item; None if the item has no page."""
     statement = "SELECT rowid, evidences, title, links FROM page WHERE id = ?"
     for row, blob, title, links in connection.execute(statement, (item_id,)):
         return pack(item_id, evidences_in(blob))._replace(title=title, links=links, row=row)
@@ -146,28 +146,28 @@ def stored_page(connection: sqlite3.Connection, item_id: str) -> PackedPage | No
 
 
 def evidences_in(blob: bytes) -> list[Evidence]:
-    """The evidences of a page that was packed."""
+    """Return the evidences of a packed page."""
     evidences: list[Evidence] = msgspec.json.decode(zlib.decompress(blob))
     return evidences
 
 
 def write_words(connection: sqlite3.Connection, page: PackedPage, statement: str = _WRITE_WORDS) -> None:
-    """Let the evidences of a page be found by their words, if the dump has a table of these; `statement` does something else with them."""
+    """Add the words of a page's evidences to the full-text index, if the dump has it; or run another `statement` for them."""
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone():
         places = ((page.row * PLACES + place, text) for place, text in enumerate(page.words))
         connection.executemany(statement, places)
 
 
 def write_meta(connection: sqlite3.Connection, total: int, model: str, counts: Mapping[str, int]) -> None:
-    """Say what a dump holds, see `meta_of`."""
+    """Write the metadata of a dump, see `meta_of`."""
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta_of(total, model, counts).items())
 
 
 def meta_of(total: int, model: str, counts: Mapping[str, int]) -> dict[str, str]:
-    """What a dump says of itself.
+    """Return the metadata of a dump.
 
     Args:
-        total: the sum of the digests of its pages, which follows from the content in any order.
+        total: the sum of the digests of its pages, the same in any order.
         model: the name of its embedding, or empty.
         counts: the pages, and the evidences by source.
     """
@@ -182,11 +182,11 @@ def meta_of(total: int, model: str, counts: Mapping[str, int]) -> dict[str, str]
 
 
 def make_words(connection: sqlite3.Connection) -> bool:
-    """Make the table of words; False: this SQLite has no full-text search."""
+    """Make the full-text index; return False if this SQLite has no full-text search."""
     try:
         connection.execute(_WORDS)
     except sqlite3.OperationalError as error:
-        if "no such module" not in str(error):  # such as a full disk
+        if "no such module" not in str(error):  # but a full disk, for example
             raise
         LOGGER.warning(
             "this SQLite has no full-text search (FTS5): the evidences of this dump are not found by their words"
@@ -197,11 +197,11 @@ def make_words(connection: sqlite3.Connection) -> bool:
 
 @contextmanager
 def changing(path: Path, shown: Path) -> Iterator[sqlite3.Connection]:
-    """One change of a dump: readers see the old state or the new one, whatever happens meanwhile.
+    """Change a dump in one transaction: readers see the old state or the new one.
 
     Args:
-        path: the file; it is made if there is none.
-        shown: names it in messages.
+        path: the file, which is made if it does not exist.
+        shown: its name in messages.
 
     Raises:
         OutputError: it cannot be written, or another process is changing it.
@@ -213,7 +213,7 @@ def changing(path: Path, shown: Path) -> Iterator[sqlite3.Connection]:
             try:
                 yield connection
             except BaseException:
-                if connection.in_transaction:  # SQLite has not taken it back by itself
+                if connection.in_transaction:  # SQLite has not undone it by itself
                     connection.execute("ROLLBACK")
                 if is_new:
                     path.unlink()

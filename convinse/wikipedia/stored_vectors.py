@@ -1,4 +1,4 @@
-"""Vectors as a dump keeps them: numbers of 8 bits with a scale, found by the text or by nearness, all compared."""
+"""The vectors of a dump: numbers of 8 bits with a scale, searched exhaustively, or looked up by the text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-PLACES = 1 << 20  # evidences of a page at most; the row of an evidence is that of the page times this, and its place
+PLACES = 1 << 20  # evidences of a page at most; the row of an evidence: the page's row times this, plus its place
 _LEVELS = 127  # of a number of a vector
 _HEAD = 12  # bytes before the numbers of a vector: the key of its text and the scale
-_BLOCK = 1 << 14  # vectors whose numbers are floats at once
+_BLOCK = 1 << 14  # vectors that are converted to floats at once
 
 
 class StoredVectors(NamedTuple):
@@ -26,7 +26,7 @@ class StoredVectors(NamedTuple):
 
     @classmethod
     def of(cls, pages: Iterable[tuple[int, bytes]], dimension: int) -> StoredVectors:
-        """The vectors of pages, each with its row and what `packed` gave, in a frame of zlib that has its checksum."""
+        """Read the vectors of pages: pairs of a page's row and its `packed` vectors, compressed by zlib."""
         rows, parts = [np.zeros(0, np.int64)], [np.zeros((0, _HEAD + dimension), np.int8)]
         for page, numbers in pages:
             parts.append(np.frombuffer(zlib.decompress(numbers), np.int8).reshape(-1, _HEAD + dimension))
@@ -37,11 +37,11 @@ class StoredVectors(NamedTuple):
         return cls(np.concatenate(rows), keys, np.argsort(keys), whole[:, _HEAD:].copy(), scales)
 
     def nearest(self, question: np.ndarray, limit: int) -> np.ndarray:
-        """The rows of the vectors nearest to a question's [dimension] float32, nearest first."""
+        """Return the rows of the vectors nearest to a question's [dimension] float32, nearest first."""
         starts = range(0, len(self.rows), _BLOCK)
         parts = [self.levels[start : start + _BLOCK].astype(np.float32) @ question for start in starts]
         closeness = np.concatenate([np.zeros(0, np.float32), *parts]) * self.scales
-        if len(closeness) > limit:  # of equal ones all are compared
+        if len(closeness) > limit:  # ties at the limit are all sorted
             least = np.partition(closeness, -limit)[-limit]
             best = np.flatnonzero(closeness >= least)
         else:
@@ -50,24 +50,24 @@ class StoredVectors(NamedTuple):
         return nearest
 
     def of_texts(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The vectors of texts, [n, dimension] float32, zeros for an unknown one; and which are known, bool [n]."""
-        keys = np.array([_text_key(text) for text in texts], np.int64)
-        known = np.isin(keys, self.keys)
+        """Return the vectors of texts, [n, dimension] float32 (zeros for an unknown text), and which are known, bool [n]."""
+        keys = np.array([text_key(text) for text in texts], np.int64)
+        is_stored = np.isin(keys, self.keys)
         vectors = np.zeros((len(texts), self.levels.shape[1]), np.float32)
-        places = self.by_key[np.searchsorted(self.keys, keys[known], sorter=self.by_key)]
-        vectors[known] = self.levels[places] * self.scales[places, None]
-        return vectors, known
+        places = self.by_key[np.searchsorted(self.keys, keys[is_stored], sorter=self.by_key)]
+        vectors[is_stored] = self.levels[places] * self.scales[places, None]
+        return vectors, is_stored
 
 
 def packed(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
-    """[n, bytes] vectors as they are stored: each with the key of its text, its scale and numbers of 8 bits."""
-    keys = np.array([_text_key(text) for text in texts], np.int64)[:, None]
+    """Return [n, bytes] stored vectors: the key of the text, the scale and numbers of 8 bits."""
+    keys = np.array([text_key(text) for text in texts], np.int64)[:, None]
     scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)
     levels = np.round(vectors / scales).astype(np.int8)
     return np.hstack([keys.view(np.int8), scales.view(np.int8), levels])
 
 
-def _text_key(text: str) -> int:
-    return int.from_bytes(
-        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
-    )
+def text_key(text: str) -> int:
+    """Return 64 bits of a text, as a number of SQLite."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)

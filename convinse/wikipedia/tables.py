@@ -1,4 +1,4 @@
-"""Tables into rows: spans expanded, header rows header_rows, one snippet a data row."""
+"""Turns tables into snippets, one for each data row: spans are expanded, header rows name the cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOGGER = logging.getLogger(__name__)
 _MOST_COLUMNS, _MOST_ROWS = 1000, 65534  # of a span, in HTML
 _NO_LIMIT = 10**9
 _NUMBER = re.compile(r"[ \t\n\f\r]*(-?)\+?([0-9]+)")
-_LONGEST_LABEL = 40  # characters of a column's name that no markup tells from data
+_LONGEST_LABEL = 40  # characters of a column's name in a plain cell
 _LEAST_SHARE = 0.8  # of a column's texts with a digit, in a column of numbers
 
 
@@ -37,9 +37,9 @@ GridRow = list[GridCell | None]
 
 
 def grid(table: LexborNode) -> list[GridRow]:
-    """The rows of a table with row and column spans expanded to the cells that they cover (HTML's table model).
+    """Return the rows of a table with row and column spans expanded to the cells that they cover (HTML's table model).
 
-    Spans end with their row group, feet come last. Of cells that overlap the first has the place. Rows beyond
+    Spans end with their row group, feet come last, and of overlapping cells the first has the place. Rows beyond
     `MOST_TABLE_CELLS` are left out.
     """
     rows: list[dict[int, GridCell]] = []
@@ -79,16 +79,19 @@ def grid(table: LexborNode) -> list[GridRow]:
 
 
 def _span(text: str | None) -> int:
-    """HTML's rules for parsing non-negative integers; 1 if the text is none."""
+    # HTML's rules for parsing non-negative integers; 1 if the text is invalid
     match = _NUMBER.match(text or "")
     return 1 if match is None or (match[1] and int(match[2][:9])) else int(match[2][:9])
 
 
 def rows(element: PageElement, title: str, max_length: int | None = None, place: int = 0) -> Iterator[Snippet]:
-    """One snippet a data row: `Title, caption or section, header is cell, header is cell, ...`.
+    """Yield a snippet for each data row: `Title, caption or section, header is cell, header is cell, ...`.
 
-    A row longer than `max_length` is cut at cell borders into several snippets that all begin with its first cell.
-    `place` is that of the table on its page.
+    Args:
+        element: the table.
+        title: of its page.
+        max_length: longer rows are cut at cell borders into several snippets that all begin with the first cell.
+        place: of the table on its page.
     """
     above = element.node.css_first("caption")
     caption = flatten(above, "table").cleaned().text if above is not None else ""
@@ -98,7 +101,10 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
     headers: list[str] = []
     below_data = False
     table = grid(element.node)
-    header_rows = _header_rows(table, _is_bold_header(element.node))
+    first = next(table_rows(element.node), None)
+    cells = [] if first is None else list(row_cells(first))
+    is_bold = len(cells) > 1 and 2 * sum(cell.css_first("b") is not None for cell in cells) > len(cells)
+    header_rows = _header_rows(table, is_bold)
     for number, row in enumerate(table):
         texts = _texts(row)
         if not any(texts):
@@ -109,7 +115,9 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
                 banner = cell.snippet.text
             continue
         if number in header_rows:
-            headers = _join_headers([] if below_data else headers, texts)
+            # headers of several rows are joined column by column: `Chart`, `UK` -> `Chart UK`
+            pairs = itertools.zip_longest([] if below_data else headers, texts, fillvalue="")
+            headers = [" ".join(dict.fromkeys(filter(None, pair))) for pair in pairs]
             below_data = False
             continue
         below_data = True
@@ -127,9 +135,9 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
 def _header_rows(table: Sequence[GridRow], is_bold: bool) -> set[int]:
     """The numbers of the rows that name columns, decided on the whole table.
 
-    Rows of a head do, and those whose cells say so by `scope`. The first row does if its cells are header cells, or if
-    style or content sets it apart. Further rows of header cells only do if spans tie them to a header above, if they
-    repeat one, or if they are unlike the rows around them.
+    Header rows are the rows of a head, rows with cells of that `scope`, and the first row if its cells are header cells or if
+    style (`is_bold`) or content sets it apart. Further rows of header cells are header rows if spans tie them to a header row
+    above, if they repeat one, or if they are unlike the data rows.
     """
     numbers = [number for number, row in enumerate(table) if any(_texts(row)) and not _is_banner(row)]
     if not numbers:
@@ -177,7 +185,7 @@ def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColu
 
 
 class _NumberColumns:
-    """The columns of a table that hold numbers: they tell a row of data from one of names."""
+    """The columns of a table that hold numbers, which tell rows of data from rows of names."""
 
     def __init__(self, data: Sequence[GridRow]) -> None:
         self._columns = []
@@ -187,26 +195,26 @@ class _NumberColumns:
                 self._columns.append(column)
 
     def likeness(self, row: GridRow) -> int:
-        """How many of the row's cells in these columns have a number, less those that are words."""
+        """Return the number of the row's cells with a number in these columns, less its cells with words."""
         texts = _texts(row)
         return sum(1 if _is_amount(texts[column]) else -1 for column in self._columns if _says_something(texts[column]))
 
 
 def _is_tied(above: GridRow, row: GridRow) -> bool:
-    """Whether a cell of the header row above reaches into the row, or stands over several cells of it."""
-    for column, (upper, lower) in enumerate(zip(above, row, strict=True)):
-        if upper is not None and (
-            upper is lower or column and upper is above[column - 1] and lower is not row[column - 1]
-        ):
-            return True
-    return False
+    """Whether a cell of the header row above reaches into the row, or is above several cells of it."""
+    return any(
+        upper is not None
+        and (upper is lower or (column and upper is above[column - 1] and lower is not row[column - 1]))
+        for column, (upper, lower) in enumerate(zip(above, row, strict=True))
+    )
 
 
 def _all_headers(row: GridRow) -> bool:
-    """Whether header cells alone have text; a corner may be empty."""
     cells = [cell for cell in dict.fromkeys(row) if cell is not None]
+    is_single = len(row) == 1
+    # a corner may be empty
     return all(cell.header or not cell.snippet.text for cell in cells) and (
-        sum(cell.header for cell in cells) > 1 or len(row) == 1
+        is_single or sum(cell.header for cell in cells) > 1
     )
 
 
@@ -214,19 +222,12 @@ def _is_banner(row: GridRow) -> bool:
     return len(row) > 1 and len({cell.origin for cell in row if cell is not None}) == 1
 
 
-def _is_bold_header(table: LexborNode) -> bool:
-    """Whether the first row is a header in all but name: most of its cells are bold."""
-    first = next(table_rows(table), None)
-    cells = list(row_cells(first)) if first is not None else []
-    return len(cells) > 1 and 2 * sum(cell.css_first("b") is not None for cell in cells) > len(cells)
-
-
 def _texts(row: GridRow) -> list[str]:
     return [cell.snippet.text if cell is not None else "" for cell in row]
 
 
 def _is_amount(text: str) -> bool:
-    """Whether a text is a number, a date or begins with one: `Area (km^2)` is none."""
+    """Whether a text is a number or a date or begins with it, unlike `Area (km^2)`."""
     return text.lstrip("+-−–~≈<>($€£¥ ")[:1].isdecimal() or 3 * sum(map(str.isdecimal, text)) > len(text)
 
 
@@ -266,7 +267,7 @@ def _row_snippets(begin: Snippet, headers: list[str], row: list[GridCell | None]
             if fits or current is not key:
                 yield current
                 longer = _add(key, part)
-                # a long first cell leaves no room: what it would push over the limit stands without it
+                # a long first cell leaves no room: it is left out
                 if fits and len(longer.text) > max_length:
                     longer = alone
         current = longer
@@ -278,9 +279,3 @@ def _add(snippet: Snippet, cell: _CellInRow) -> Snippet:
     moved = cell.snippet.after(snippet.text + cell.lead)
     part = Part(start, len(moved.text), cell.header, cell.column)
     return Snippet(moved.text, snippet.links + moved.links, "table", (*snippet.parts, part), snippet.row)
-
-
-def _join_headers(above: list[str], row: list[str]) -> list[str]:
-    """Headers of several rows, joined column by column: `Chart`, `UK` -> `Chart UK`."""
-    pairs = itertools.zip_longest(above, row, fillvalue="")
-    return [" ".join(dict.fromkeys(part for part in pair if part)) for pair in pairs]

@@ -10,7 +10,7 @@ import pytest
 
 from case_tables import each_case
 from convinse.config import load_config
-from convinse.knowledge_base.growing import grow
+from convinse.knowledge_base.grow import grow
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.layout import read_manifest
 from convinse.knowledge_base.question_names import is_doubtful, spans, written_names

@@ -47,8 +47,8 @@ def test_titles_redirects_and_search_lead_to_items(client):
     assert client.titled(["Leo DiCaprio", "titanic (1997 film)", "Nowhere"], until(20)) == {
         "Leo DiCaprio": "Q38111", "titanic (1997 film)": "Q44578",
     }  # fmt: skip
-    assert client.told("film director Canada", until(20)) == ["Q42574"]
-    assert client.told("nothing of the kind", until(20)) == []
+    assert client.search_pages("film director Canada", until(20)) == ["Q42574"]
+    assert client.search_pages("nothing of the kind", until(20)) == []
 
 
 def test_what_links_to_a_page(client, articles):

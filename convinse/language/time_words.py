@@ -1,4 +1,4 @@
-"""The time that a question names, and whether it asks for the beginning or the end of something."""
+"""Finds the time that a question names, and whether it asks for the beginning or the end of an event."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from ..records.written_values import find_literals
 from .text import fold
 from .word_lists import WordSet
 
-_DATE = re.compile(
-    r"\b(?P<a>[0-9]{1,4})\s?[-/]\s?(?P<b>[0-9]{1,2})\s?[-/]\s?(?P<c>[0-9]{1,4})\b"
-)  # 2014-1-1, 06/30/1993
+# 2014-1-1, 06/30/1993
+_DATE = re.compile(r"\b(?P<a>[0-9]{1,4})\s?[-/]\s?(?P<b>[0-9]{1,2})\s?[-/]\s?(?P<c>[0-9]{1,4})\b")
 _MONTHS, _DAYS = 12, 31
 
 
@@ -27,7 +26,7 @@ class _NamedTime(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TimeWords:
-    """Words about times in questions; `times.txt` says what each list is for."""
+    """Words about times in questions; `times.txt` explains the lists."""
 
     during: WordSet
     before: WordSet
@@ -45,14 +44,14 @@ class TimeWords:
     past: WordSet
 
     def named(self, question: str) -> Period | None:
-        """Return the time that a question names by any words ("the 2011 film"); None if it names none, or several."""
+        """Return the time that a question names in any way ("the 2011 film"); None without a time or with several."""
         if (time := self.time(question)) is not None:
             return time.period
         named = _named_times(question)
         return named[0].period if len(named) == 1 else None
 
     def time(self, question: str) -> AskedTime | None:
-        """Return the time that a question asks within: "in 1998", "from 1986 to 1988", "before 1990"; None if it names none."""
+        """Return the time that a question asks within: "in 1998", "from 1986 to 1988", "before 1990"; None without a time."""
         named = _named_times(question)
         if not named or len(named) > 2:
             return None
@@ -84,10 +83,7 @@ class TimeWords:
         return f"{' '.join(before)}{question[named[-1].end :]}".strip()
 
     def clause(self, question: str, event: Period) -> Period | None:
-        """Return the time that a clause speaks of ("while X played", "after X was founded"), where the event of it lasted `event`.
-
-        None if the question has no such clause.
-        """
+        """Return the time of a clause ("while X played", "after X was founded") about an `event`; None without a clause."""
         words = set(fold(question).split())
         if words & (self.after | self.since):
             return Period.of_years(None, None)._replace(first=event.first)
@@ -116,7 +112,7 @@ class TimeWords:
         return Boundary.START if words & (self.starting | self.since) else Boundary.ANY
 
     def asks_about_present(self, question: str) -> bool:
-        """Return True if a question begins as one about the present does ("is", "does")."""
+        """Return True if a question begins like a question about the present ("is", "does")."""
         return not self.present.isdisjoint(fold(question).split()[:1])
 
     def asks_about_past(self, question: str) -> bool:
@@ -129,18 +125,15 @@ class TimeWords:
 
 
 def _named_times(question: str) -> Sequence[_NamedTime]:
-    written = [_NamedTime(*match.span(), period) for match in _DATE.finditer(question) if (period := _period(match))]
+    times: list[_NamedTime] = []
+    for match in _DATE.finditer(question):  # year, month and day, or month, day and year; zeros are unknown
+        year, month, day = (match[name] for name in ("abc" if len(match["a"]) == 4 else "cab"))
+        months, days = int(month), int(day)
+        if len(year) == 4 and months <= _MONTHS and days <= _DAYS:
+            first = day_number(int(year), months or 1, days or 1)
+            last = day_number(int(year), months or _MONTHS, days if months and days else _DAYS)
+            times.append(_NamedTime(*match.span(), Period(first, last, is_point=True)))
     for span in find_literals(question):
-        if is_date(span.entity["id"]) and not any(own.start < span.end and span.start < own.end for own in written):
-            written.append(_NamedTime(span.start, span.end, Period.of_date(span.entity)))
-    return sorted(written)
-
-
-def _period(match: re.Match[str]) -> Period | None:
-    """The day, month or year of digits: year, month and day, or month, day and year; zeros are not known."""
-    year, month, day = (match[name] for name in ("abc" if len(match["a"]) == 4 else "cab"))
-    months, days = int(month), int(day)
-    if len(year) != 4 or months > _MONTHS or days > _DAYS:
-        return None
-    first = day_number(int(year), months or 1, days or 1)
-    return Period(first, day_number(int(year), months or _MONTHS, days if months and days else _DAYS), is_point=True)
+        if is_date(span.entity["id"]) and not any(time.start < span.end and span.start < time.end for time in times):
+            times.append(_NamedTime(span.start, span.end, Period.of_date(span.entity)))
+    return sorted(times)

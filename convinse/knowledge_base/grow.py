@@ -1,4 +1,4 @@
-"""What live questions fetched, as an embedded knowledge base."""
+"""Builds or updates a knowledge base from the documents that live questions fetched."""
 
 from __future__ import annotations
 
@@ -19,65 +19,64 @@ from .update import update
 
 
 def grow(folder: Path, cache: Cache, wikidata: str, at_hand: KnowledgeBase, quiet: bool = True) -> None:
-    """Keep the entity documents of a cache in a knowledge base: in the one that is there, or in a new one.
+    """Put the entity documents of a cache into a knowledge base, which is made if it does not exist.
 
     Args:
         folder: of the knowledge base.
         cache: of live questions.
-        wikidata: the address of the API that they asked.
-        at_hand: knows the labels and classes that were not asked for.
+        wikidata: the address of the API of the cached documents.
+        at_hand: a knowledge base with labels and classes of items that were not fetched.
         quiet: show no progress.
 
     Raises:
-        DataError: the cache keeps no document.
+        DataError: the cache has no document.
         IndexFileError: `folder` is no knowledge base.
         OutputError: it cannot be written.
     """
-    documents = {own["id"]: own for own in map(msgspec.json.decode, kept_entities(cache, wikidata))}
+    documents = {document["id"]: document for document in map(msgspec.json.decode, kept_entities(cache, wikidata))}
     if not documents:
         raise DataError("the cache keeps nothing of live questions; ask some with --live first")
+    stored: set[str] = set()
+    if is_update := folder.exists():
+        with closing(KnowledgeBase(folder)) as kb:
+            stored = {name for name in _mentioned(documents) if kb.label(name) != name}
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "live.json"
-        if not folder.exists():
-            _write(file, _whole(documents, at_hand, set()))
+        lines = (msgspec.json.encode(document) + b"\n" for document in _labelled(documents, at_hand, stored))
+        file.write_bytes(b"".join(lines))
+        if is_update:
+            update(folder, file, quiet=quiet)
+        else:
             build(file, folder, languages=LANGUAGES, quiet=quiet)
-            return
-        with closing(KnowledgeBase(folder)) as kb:
-            stored = {entity for entity in _beside(documents) if kb.label(entity) != entity}
-            _write(file, _whole(documents, at_hand, stored))
-        update(folder, file, quiet=quiet)
 
 
-def _write(file: Path, documents: Iterator[dict[str, Any]]) -> None:
-    file.write_bytes(b"".join(msgspec.json.encode(document) + b"\n" for document in documents))
-
-
-def _whole(
+def _labelled(
     documents: Mapping[str, dict[str, Any]], at_hand: KnowledgeBase, stored: set[str]
 ) -> Iterator[dict[str, Any]]:
-    """The documents without statements of what has no label; then what they speak of and the knowledge base at hand knows.
+    """The documents without unlabelled parts of statements; then the entities that they mention, as far as `at_hand` has them.
 
-    Nothing is written of what is `stored` already.
+    Entities that are `stored` already are left out.
     """
-    beside = {name for name in _beside(documents) if at_hand.label(name) != name} - stored
-    named = {name for name, own in documents.items() if own.get("labels")} | beside | stored
+    mentioned = {name for name in _mentioned(documents) if at_hand.label(name) != name} - stored
+    named = {name for name, document in documents.items() if document.get("labels")} | mentioned | stored
     for document in documents.values():
-        claims = document.get("claims") or {}
-        kept = {prop: [_labelled(claim, named) for claim in own if _ids(claim["mainsnak"]) <= named]
-                for prop, own in claims.items() if prop in named}  # fmt: skip
-        yield {**document, "claims": {prop: own for prop, own in kept.items() if own}}
-    for name in sorted(beside - documents.keys()):
+        claims: dict[str, list[dict[str, Any]]] = {}
+        for prop, statements in (document.get("claims") or {}).items():
+            for claim in statements if prop in named else ():
+                if _ids(claim["mainsnak"]) <= named:
+                    qualifiers = {
+                        name: [snak for snak in snaks if _ids(snak) <= named]
+                        for name, snaks in (claim.get("qualifiers") or {}).items()
+                        if name in named
+                    }
+                    labelled = {**claim, "qualifiers": qualifiers, "qualifiers-order": list(qualifiers)}
+                    claims.setdefault(prop, []).append(labelled)
+        yield {**document, "claims": claims}
+    for name in sorted(mentioned - documents.keys()):
         yield _stub(name, at_hand, named)
 
 
-def _labelled(claim: dict[str, Any], named: set[str]) -> dict[str, Any]:
-    qualifiers = claim.get("qualifiers") or {}
-    kept = {prop: [snak for snak in own if _ids(snak) <= named] for prop, own in qualifiers.items() if prop in named}
-    return {**claim, "qualifiers": kept, "qualifiers-order": list(kept)}
-
-
-def _beside(documents: Mapping[str, dict[str, Any]]) -> Iterator[str]:
-    """The ids that documents speak of."""
+def _mentioned(documents: Mapping[str, dict[str, Any]]) -> Iterator[str]:
     for document in documents.values():
         for prop, claims in (document.get("claims") or {}).items():
             yield prop
@@ -116,5 +115,5 @@ def _stub(name: str, at_hand: KnowledgeBase, named: set[str]) -> dict[str, Any]:
         "labels": {"en": terms(at_hand.label(name))[0]},
         "descriptions": {"en": terms(at_hand.description(name))[0]} if name[0] == "Q" else {},
         "aliases": {"en": terms(*at_hand.aliases(name))},
-        "claims": {prop: own for prop, own in classes.items() if own},
+        "claims": {prop: claims for prop, claims in classes.items() if claims},
     }
