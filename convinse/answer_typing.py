@@ -111,7 +111,7 @@ class AnswerTyping:
     def __init__(self, reader: AnswerTypeReader, kb: KnowledgeBase, types: AnswerTypes) -> None:
         self._reader, self._types = reader, types
         self._entities = ClassesOfEntities(reader.classes, kb)
-        self._known = RecentlyUsed[_Typed, LikelyClasses](_KEPT)
+        self._classes = RecentlyUsed[_Typed, LikelyClasses](_KEPT)
 
     def likely(self, questions: Sequence[Question]) -> list[LikelyClasses]:
         """Return the expected classes of the answers of questions."""
@@ -123,7 +123,7 @@ class AnswerTyping:
             )
             for question, in_full in questions
         ]
-        return self._known.of(typed, self._new)
+        return self._classes.of(typed, self._new)
 
     def _new(self, typed: Sequence[_Typed]) -> Iterator[LikelyClasses]:
         texts, verb_first, asks_what = zip(*typed, strict=True)

@@ -236,7 +236,7 @@ def _metrics(finished: Sequence[Conversation], spent: _Spent, config: Config, un
 
 
 def read_part(config: Config, part: str) -> list[Conversation]:
-    """The conversations of a part; see `run_experiment`. Raises `DataError`: there is no such file, or it is damaged."""
+    """The conversations of a part; see `run_experiment`. Raises `DataError` if its file is missing or damaged."""
     data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
     path = config.existing_input_path(data)
     conversations = read_benchmark(path, config.benchmark, data)

@@ -67,13 +67,13 @@ class Pipeline:
         self.use_gold_answers = use_gold_answers
         self._is_owner = resources is None
         self.resources = resources or Resources(self.config)
-        self._given = qu, ers, ha
+        self._modules = qu, ers, ha
         self._build_stages()
         self.dialogue = Dialogue(self.resources)
         self.seconds: dict[str, float] = dict.fromkeys(STAGE_NAMES, 0.0)
 
     def _build_stages(self) -> None:
-        qu, ers, ha = self._given
+        qu, ers, ha = self._modules
         self.qu: QuestionUnderstanding = qu or build_stage("qu", self.config, self.resources)
         self.ers: EvidenceRetrievalScoring = ers or build_stage("ers", self.config, self.resources)
         self.ha: HeterogeneousAnswering = ha or build_stage("ha", self.config, self.resources)

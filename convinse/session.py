@@ -29,7 +29,7 @@ _NEW_ID = "ask"
 
 class _StoredTurn(NamedTuple):
     packed: bytes  # the turn, JSON and Zstandard
-    known: bytes  # JSON of its `history_turn`
+    history: bytes  # JSON of its `history_turn`
 
 
 class Session:
@@ -74,7 +74,7 @@ class Session:
     @property
     def stored_bytes(self) -> int:
         """The memory that its turns take."""
-        return len(self._frame) + sum(len(stored.packed) + len(stored.known) for stored in self._turns)
+        return len(self._frame) + sum(len(stored.packed) + len(stored.history) for stored in self._turns)
 
     @property
     def conversation(self) -> Conversation:
@@ -104,7 +104,7 @@ class Session:
         return turn_record(result)
 
     def back(self) -> Turn:
-        """Remove the last turn and return it. Raises `DataError` if there is none."""
+        """Remove the last turn and return it. Raises `DataError` if there is no turn."""
         if not self._turns:
             raise DataError("there is no turn to take back")
         return turn_record(_unpacked(self._turns.pop().packed))
@@ -158,7 +158,7 @@ def _answered(batch: Sequence[NextQuestion]) -> list[Turn | Exception]:
     turns: list[Turn] = []
     histories: list[list[Turn]] = []
     for session, question, _ in batch:
-        history = [msgspec.json.decode(stored.known) for stored in session._turns]
+        history = [msgspec.json.decode(stored.history) for stored in session._turns]
         number = history[-1].get("turn", len(history) - 1) + 1 if history else 0
         turns.append({"turn": number, "question": question})
         histories.append(history)

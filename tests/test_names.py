@@ -1,6 +1,7 @@
-"""Names in the package: a class has a name of its own, and variables are named by nouns."""
+"""Names and docstrings of the package: a class name is unique, a variable is a noun, a sentence begins with one."""
 
 import ast
+import re
 from collections import defaultdict
 
 import pytest
@@ -8,12 +9,14 @@ import pytest
 from places import ROOT
 
 PACKAGE = ROOT / "convinse"
-NO_NOUNS = {"one", "ones", "two", "each", "found", "other", "others"}
 FILES = sorted(PACKAGE.rglob("*.py"))
+PARTICIPLES = {"asked", "given", "kept", "known", "meant", "own", "told", "wanted"}
+HEAD = re.compile(r"(?:^|[.] +|\n\n)(what|who|that|those|such|one|it)\b", re.IGNORECASE)
+DIALECT = re.compile(r"\b(is none|no such|nobody|somebody)\b", re.IGNORECASE)
 
 
 def named(tree):
-    """Each name that a file gives to a variable, a parameter or an attribute, with its line."""
+    """Yield each name that a file gives to a variable, a parameter or an attribute, with its line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id, node.lineno
@@ -35,9 +38,16 @@ def test_a_class_has_a_name_of_its_own():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_variables_are_named_by_nouns(path):
-    names = named(ast.parse(path.read_text()))
-    assert [f"{path}:{line}: {name}" for name, line in names if name.strip("_") in NO_NOUNS] == []
+def test_names_are_nouns_and_sentences_begin_with_theirs(path):
+    tree = ast.parse(path.read_text())
+    faults = [f"{path}:{line}: {name}" for name, line in named(tree) if name.strip("_") in PARTICIPLES]
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            text = ast.get_docstring(node) or ""
+            faults += [
+                f"{path}: {match[0]!r} in: {text[:60]}" for rule in (HEAD, DIALECT) for match in rule.finditer(text)
+            ]
+    assert faults == []
 
 
 OF_THE_LIBRARY = {"_replace", "_asdict", "_fields", "_exit", "_parse_args", "_repr_html_"}

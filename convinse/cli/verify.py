@@ -44,7 +44,7 @@ def faults(path: Path) -> Iterator[tuple[Path, str | None]]:
     """Yield each file at a path, and what is wrong with it: empty for a sound one, None for one without checksums.
 
     Raises:
-        IndexFileError: there is no such file or folder.
+        IndexFileError: the file or folder is missing.
     """
     from ..encoder.exported import MANIFEST as GRAPHS
     from ..formats.run_folder import TURNS

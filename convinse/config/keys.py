@@ -221,7 +221,7 @@ class Config(Settings, frozen=True, kw_only=True):
         return resolve(self.benchmark_path) / file
 
     def existing_input_path(self, part: str = "test") -> Path:
-        """`input_path`. Raises `DataError` if there is no such file."""
+        """`input_path`. Raises `DataError` if the file is missing."""
         path = self.input_path(part)
         if not path.is_file():
             raise DataError(

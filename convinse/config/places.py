@@ -24,7 +24,7 @@ def find_config(name: str | os.PathLike[str]) -> Path:
     The project's own are found with and without `config/` before their name.
 
     Raises:
-        ConfigError: there is none; the message names the nearest one.
+        ConfigError: the file is missing; the message names the nearest one.
     """
     path = Path(name)
     inner = path.relative_to("config") if path.parts[:1] == ("config",) else path

@@ -47,7 +47,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return key in self._by_key()
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key, or the default where there is no such key."""
+        """Return the value of a key, or the default if the key is unknown."""
         return self._by_key().get(key, default)
 
     def _by_key(self) -> dict[str, Any]:

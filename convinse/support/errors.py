@@ -36,7 +36,7 @@ class NothingToTrainError(ConfigError):
 
 
 class UnknownKeyError(ConfigError, KeyError):
-    """Settings have no such key; the text names the nearest one."""
+    """A key that the settings lack; the text names the nearest one."""
 
     def __str__(self) -> str:
         return Exception.__str__(self)  # that of KeyError shows the text in quotes

@@ -182,7 +182,7 @@ def recover(path: Path) -> None:
 
 
 def system_error(error: Exception) -> OSError | None:
-    """Return the error of the system behind an exception, also behind one of a library in Rust; None if there is none."""
+    """Return the error of the system behind an exception, also behind one of a library in Rust, or None."""
     if isinstance(error, OSError):
         return error
     number = re.search(r"\(os error ([0-9]+)\)", str(error))
@@ -227,7 +227,7 @@ def steadily(path: Path, opening: Callable[[], None]) -> None:
 
 
 def state_of(path: Path) -> tuple[int, ...] | None:
-    """Return what tells a file from another one of its name; None if there is none."""
+    """Return the state that tells a file from another of the same name; None if the file is missing."""
     try:
         return _state(path.stat())
     except OSError:

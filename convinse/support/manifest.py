@@ -116,10 +116,10 @@ def read_manifest(folder: Path, kind: type[M], version: int, remedy: str, missin
         kind: of the manifest, a struct.
         version: the `format` that is read.
         remedy: what to do about a damaged one.
-        missing: what to say if there is none; `{}` stands for the reason.
+        missing: the message for a missing manifest; `{}` stands for the reason.
 
     Raises:
-        IndexFileError: there is none, it is damaged, or of another format.
+        IndexFileError: the manifest is missing, damaged or of another format.
     """
     file = folder / MANIFEST
     recover(folder)

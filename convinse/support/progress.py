@@ -23,7 +23,7 @@ class Advance(Protocol):
 
 @contextmanager
 def progress(title: str, total: int | None, unit: str, quiet: bool = False) -> Iterator[Advance]:
-    """Show how far work of `total` units (None: nobody knows how many) is while the block runs.
+    """Show how far work of `total` units (None: unknown) is while the block runs.
 
     Args:
         title: of the work.

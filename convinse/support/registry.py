@@ -62,7 +62,7 @@ def find_module(stage: str, name: str, base: type) -> type:
 
     Raises:
         ModuleError: the name is unknown (the nearest is suggested), the module does not import (its own error is
-            shown), it has no such class, or the class does not inherit `base` or implements none of its methods, or one with other parameters.
+            shown), it lacks the class, or the class does not inherit `base` or implements none of its methods, or one with other parameters.
     """
     target = _MODULES[stage].get(name) or (name if ":" in name else _plugins(stage).get(name))
     if target is None:
@@ -92,7 +92,7 @@ def find_trainer(stage: str, target: str) -> Callable[..., Any]:
     """Return the function that `package.module:function` names, which trains a module of a stage on some sources.
 
     Raises:
-        ModuleError: the module does not import, or has no such function.
+        ModuleError: the module does not import, or lacks the function.
     """
     module_name, _, name = target.partition(":")
     trainer: Callable[..., Any] | None = getattr(_import(stage, module_name), name, None)

@@ -40,7 +40,7 @@ def read_model(path: Path, kind: type[T], version: int, key: str, remedy: str) -
     """Read a model's file.
 
     Raises:
-        ModelError: there is none, it is damaged, or of another format.
+        ModelError: the file is missing, damaged or of another format.
     """
     where = f"{key}: {path}"
     try:
