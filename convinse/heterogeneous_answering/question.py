@@ -1,4 +1,4 @@
-"""The question of a turn as answering reads it: its words, the expected type of answer, what it is about, its evidences."""
+"""The question of a turn as answering reads it: its words, the expected type of answer, its items, its evidences."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _CLASS_WEIGHT = 0.2  # of the fit of a class if a thing is asked for
 
 
 class Knowledge(NamedTuple):
-    """What answering looks up beside the evidences.
+    """The sources that answering uses beside the evidences.
 
     Attributes:
         language: the words of the language.
         kb: the knowledge base.
         properties: the names of its properties.
-        lifetimes: when its items existed.
-        rows: all rows of a page's table, by the item of the page and the number of the table; none without a dump.
+        lifetimes: of its items.
+        rows: all rows of a page's table, by the item of the page and the number of the table; empty without a dump.
         typing: the model's answer type head; None without one.
     """
 
@@ -46,7 +46,7 @@ class Knowledge(NamedTuple):
 
     @classmethod
     def of(cls, resources: Resources) -> Knowledge:
-        """The knowledge that the stages of a pipeline share."""
+        """Return the knowledge that the stages of a pipeline share."""
         return cls(
             resources.language,
             resources.kb,
@@ -64,14 +64,14 @@ class Question:
     Attributes:
         text: as the user typed it.
         in_full: in full, without a slot for the answer type.
-        spoken: what models read as the question.
+        spoken: the question as models read it.
         expected: the type of answer.
-        likely: the classes that the model expects of the answer; None: the word lists say what fits.
+        likely: the classes that the model expects of the answer; None if the word lists decide.
         evidences: of the turn, with structure.
         about: the items that the question is about.
-        unlinked: names in the question that mean no item.
+        unlinked: names in the question that link to no item.
         said: the answers of earlier turns.
-        knowledge: what to look things up in.
+        knowledge: for look-ups.
     """
 
     text: str
@@ -91,12 +91,12 @@ class Question:
         return self.knowledge.language
 
     def in_year(self, entity: Entity) -> Entity:
-        """The year of a date if a year is asked for; else the entity as it is."""
+        """Return the year of a date if the question asks for a year; else the entity."""
         is_year = self.expected.kind == "date" and self.language.answer_types.asks_for_year(self.in_full)
         return year_of(entity["id"]) if is_year and is_date(entity["id"]) and years_of(entity) == 1 else entity
 
     def fit(self, entity: Entity) -> float:
-        """How well an entity fits the expected type, from 0 to 1."""
+        """Return how well an entity fits the expected type, from 0 to 1."""
         name, label = entity["id"], entity["label"]
         kind = kind_of_value(name)
         if not is_known(entity) and not kind:  # a name may be of any class, but is not a date, a number, yes or no
@@ -109,47 +109,44 @@ class Question:
             return 1.0 if self.expected.kind in ("any", kind) else 0.0
         types = self.language.answer_types
         fit = types.fit(self.expected, name, self.knowledge.kb.types(name) or types.types_from_label(label))
-        # a class ("football club", a lower-case label) is no answer to "which club", but one to "which genre"
+        # a class ("football club", a lower-case label) answers "which genre", but not "which club"
         is_class = label[:1].islower() and types.class_answers.isdisjoint(self.expected.words)
         return fit * _CLASS_WEIGHT if is_class else fit
 
 
 def questions_of(turns: Sequence[Turn], delimiter: str, knowledge: Knowledge) -> list[Question]:
-    """The questions of turns with evidences, whose answer types are read together.
+    """Return the questions of turns with `top_evidences`; their answer types are predicted together.
 
     Args:
-        turns: each with `top_evidences`.
+        turns: answered next.
         delimiter: between the slots of a representation.
-        knowledge: what to look things up in.
+        knowledge: for look-ups.
     """
-    full = [in_full(turn, delimiter) for turn in turns]
-    types = expected_types(turns, delimiter, knowledge)
-    return [_question(*parts, knowledge) for parts in zip(turns, full, types, strict=True)]
-
-
-def _question(
-    turn: Turn, full: str, type_of_answer: tuple[AnswerType, LikelyClasses | None], knowledge: Knowledge
-) -> Question:
-    representation = turn.get("representation")
-    if representation:
-        about = [*representation["entities"], *representation["context"]]
-    else:
-        about = question_items(turn["top_evidences"])
-    return Question(
-        turn["question"],
-        full,
-        asked_in_full(turn),
-        *type_of_answer,
-        [structured(evidence) for evidence in turn["top_evidences"]],
-        about,
-        [name["name"] for name in representation.get("unlinked", ())] if representation else [],
-        turn.get("history_answers", ()),
-        knowledge,
-    )
+    questions = []
+    for turn, type_and_classes in zip(turns, expected_types(turns, delimiter, knowledge), strict=True):
+        representation = turn.get("representation")
+        if representation:
+            about = [*representation["entities"], *representation["context"]]
+        else:
+            about = question_items(turn["top_evidences"])
+        questions.append(
+            Question(
+                turn["question"],
+                in_full(turn, delimiter),
+                asked_in_full(turn),
+                *type_and_classes,
+                [structured(evidence) for evidence in turn["top_evidences"]],
+                about,
+                [name["name"] for name in representation.get("unlinked", ())] if representation else [],
+                turn.get("history_answers", ()),
+                knowledge,
+            )
+        )
+    return questions
 
 
 def in_full(turn: Turn, delimiter: str) -> str:
-    """The question in full, without a slot for the answer type."""
+    """Return the question in full, without a slot for the answer type."""
     spoken = asked_in_full(turn)
     slots = read_slots(spoken, delimiter)
     return spoken if slots is None else slots.told
@@ -158,10 +155,10 @@ def in_full(turn: Turn, delimiter: str) -> str:
 def expected_types(
     turns: Sequence[Turn], delimiter: str, knowledge: Knowledge
 ) -> list[tuple[AnswerType, LikelyClasses | None]]:
-    """The types of answer that turns expect: by the model, else that of the representation, else by the words."""
+    """Return the expected answer types of turns: by the model, else from the representation, else by the words."""
     if knowledge.typing is not None:
         likely = knowledge.typing.likely([(turn["question"], in_full(turn, delimiter)) for turn in turns])
-        return [(own.expected, own) for own in likely]
+        return [(classes.expected, classes) for classes in likely]
     types = knowledge.language.answer_types
     labels = [answer_type_of(turn, delimiter) for turn in turns]
     return [
