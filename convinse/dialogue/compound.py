@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ..language.language import Language
 
-_LEAST_WORDS = 3  # of a question that stands by itself
+_LEAST_WORDS = 3  # of a question
 _MOST_PARTS = 3
 
 
 def parts_of(question: str, language: Language) -> list[str]:
-    """The questions that are joined in a question; itself if it is one. Not split is what only shares its end ("who wrote and directed")."""
+    """Return the questions that "and" joins, or the question alone; "who wrote and directed" is not split."""
     types, words = language.answer_types, language.talk
     parts = [part.strip(" ,") for part in words.joined.split(question)]
     if not 1 < len(parts) <= _MOST_PARTS or words.behind_joined.search(question) or question.count('"') > 1:
