@@ -130,7 +130,7 @@ class ClocqRetriever:
     ) -> tuple[list[SpaceFact], list[QuestionEntity]]:
         params, p = self.config.clocq_params, self.config.clocq_p
         slots = read_slots(text, self.config.sr_delimiter)
-        question = text if slots is None else slots.told
+        question = text if slots is None else slots.content
         if self.api is None:
             return self.resources.search_space.search(question, known)
         if known is None:

@@ -12,9 +12,9 @@ from ..knowledge_base.lifetimes import Lifetimes
 from ..language.answer_types import AnswerType
 from ..language.language import Language
 from ..language.property_names import PropertyNames
-from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, Row, question_items
+from ..records.evidence_structure import structured
 from ..records.literals import is_date, is_item, is_known, year_of, years_of
 from ..records.representation import answer_type_of, read_slots
 from ..records.written_values import kind_of_value
@@ -149,7 +149,7 @@ def in_full(turn: Turn, delimiter: str) -> str:
     """Return the question in full, without a slot for the answer type."""
     spoken = asked_in_full(turn)
     slots = read_slots(spoken, delimiter)
-    return spoken if slots is None else slots.told
+    return spoken if slots is None else slots.content
 
 
 def expected_types(

@@ -62,7 +62,7 @@ class StructuredRepresentation(QuestionUnderstanding):
         understood: list[Understanding] = []
         for turn, history, written in zip(turns, histories, self.writer.write(texts), strict=True):
             slots = split_slots(written, self.config.sr_delimiter)
-            used = parts_with_words(slots.told, turn["question"], history, self.language.words)
+            used = parts_with_words(slots.content, turn["question"], history, self.language.words)
             understood.append({"structured_representation": self.config.sr_delimiter.join(slots), "history_used": used})
         return understood
 

@@ -7,7 +7,7 @@ from asked_turns import question_of
 
 from convinse.heterogeneous_answering.question import NO, YES
 from convinse.heterogeneous_answering.yes_no import yes_or_no
-from convinse.records.border import structured
+from convinse.records.evidence_structure import structured
 from evidences import evidence
 
 
