@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from typing import NamedTuple
 
 from ..heterogeneous_answering.base import HeterogeneousAnswering
 from ..language.text import fold
-from ..records.conversation import RankedAnswer, Turn
+from ..records.conversation import Turn
 from ..records.replies import Reason
 
 _TRIED = 5  # evidences left out alone
@@ -92,15 +93,15 @@ def _without(
             rest = [evidence for place, evidence in enumerate(turn["top_evidences"]) if place not in places]
             variants.append({**turn, "top_evidences": rest})
     results = iter(answering.inference_on_turns(variants, sources) if variants else ())
-    return [[_outcome(turn, next(results)) for _ in sets] for turn, sets in zip(turns, left_out, strict=True)]
-
-
-def _outcome(turn: Turn, answers: Sequence[RankedAnswer]) -> _Outcome:
-    if not answers:
-        return _Outcome("", True, 0.0)
-    best = turn["pred_answers"][0]["answer"]["id"]
-    probability = next((ranked["score"] for ranked in answers if ranked["answer"]["id"] == best), 0.0)
-    return _Outcome(answers[0]["answer"]["label"], answers[0]["answer"]["id"] != best, probability)
+    outcomes: list[list[_Outcome]] = []
+    for turn, sets in zip(turns, left_out, strict=True):
+        outcomes.append([])
+        best = turn["pred_answers"][0]["answer"]["id"]
+        for answers in islice(results, len(sets)):
+            first = answers[0]["answer"] if answers else {"id": "", "label": ""}
+            probability = next((ranked["score"] for ranked in answers if ranked["answer"]["id"] == best), 0.0)
+            outcomes[-1].append(_Outcome(first["label"], first["id"] != best, probability))
+    return outcomes
 
 
 def _naming(turn: Turn) -> frozenset[int]:

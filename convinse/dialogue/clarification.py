@@ -10,7 +10,6 @@ from ..knowledge_base.question_names import written_names
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.evidence import Entity
 from ..records.replies import Clarification, PossibleMeaning
 from ..records.representation import QuestionEntity
 from ..resources import Resources
@@ -77,14 +76,12 @@ def ask_for_meaning(turn: Turn, kb: KnowledgeBase) -> Clarification | None:
         exact = {candidate.id for candidate in kb.candidates(fold(name))}
         likely = [item for item in likely if item["id"] in exact]
         if len(likely) > 1:
-            return {"question": f"Which “{name}” do you mean?", "choices": [choice_of(item, kb) for item in likely]}
+            choices: list[PossibleMeaning] = []
+            for item in likely:  # described by its classes if it has no description
+                description = kb.description(item["id"]) or ", ".join(kb.types(item["id"])[:2])
+                choices.append({"id": item["id"], "label": item["label"], "description": description})
+            return {"question": f"Which “{name}” do you mean?", "choices": choices}
     return None
-
-
-def choice_of(item: Entity, kb: KnowledgeBase) -> PossibleMeaning:
-    """Return an item as a choice; its classes stand for a missing description."""
-    description = kb.description(item["id"]) or ", ".join(kb.types(item["id"])[:2])
-    return {"id": item["id"], "label": item["label"], "description": description}
 
 
 def name_of(turn: Turn, item: str) -> str | None:

@@ -165,7 +165,15 @@ class Dialogue:
                     return Reading(pronoun=pronoun)
             return Reading(tuple(parts_of(question, language)), earlier)
         if act == "correction" and last is not None:
-            return self._correction(utterance, last, earlier)
+            corrected = correct(utterance, last, self._resources)
+            questions, meanings = (corrected.question,), corrected.meanings
+            if corrected.missing:
+                about = last["representation"]["entities"][:1] if "representation" in last else []
+                name = f"other “{about[0]['label']}”" if about else "other meaning"
+                return Reading(act=act, sentence=f"I know no {name} that is “{corrected.missing}”.")
+            if not corrected.replaces:
+                return Reading(questions, earlier, act)
+            return Reading(questions, earlier[:-1], act, meanings=meanings, replaces=last.get("turn"))
         if act == "more" and last is not None:
             shown: set[str] = set()
             for turn in earlier:
@@ -179,17 +187,6 @@ class Dialogue:
     def _asks(self, text: str) -> bool:
         types = self._resources.language.answer_types
         return types.asks_what(text) or types.is_existential(text)
-
-    def _correction(self, utterance: str, last: Turn, earlier: Sequence[Turn]) -> Reading:
-        corrected = correct(utterance, last, self._resources)
-        if corrected.missing:
-            about = last["representation"]["entities"][:1] if "representation" in last else []
-            name = f"other “{about[0]['label']}”" if about else "other meaning"
-            return Reading(act="correction", sentence=f"I know no {name} that is “{corrected.missing}”.")
-        questions = (corrected.question,)
-        if not corrected.replaces:
-            return Reading(questions, earlier, "correction")
-        return Reading(questions, earlier[:-1], "correction", meanings=corrected.meanings, replaces=last.get("turn"))
 
     def _choice(self, utterance: str, before: Turn, earlier: Sequence[Turn]) -> Reading | None:
         """Return the question before again if the utterance answers its clarification question; else None."""

@@ -44,7 +44,12 @@ def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resour
         examples = f", such as {StatementWords.listed(questions, 'or')}" if questions else ""
         return f"Ask a question{examples}. Then ask on (“when was she born?”), “why?”, “are you sure?”, or say what you meant."
     if act == "sources":
-        return _sources(sources, resources)
+        if isinstance(resources.wikipedia, DocumentIndex):
+            files = [name for name, fault in resources.wikipedia.files() if not fault]
+            more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+            return f"Answers are from your files: {', '.join(files[:_SHOWN])}{more}."
+        live = ", looked up when you ask" if resources.config.kb_path == LIVE else ""
+        return f"Answers are from {StatementWords.listed([_SOURCES[source] for source in sources])}{live}."
     if last is None or not last["pred_answers"]:
         return NOTHING
     answers, best = last["pred_answers"], last["pred_answers"][0]
@@ -78,12 +83,3 @@ def _evidence(last: Turn) -> str:
     text, place = evidences[0]["evidence_text"], shown_citation(evidences[0])
     text = text if len(text) <= _LONGEST_EVIDENCE else f"{text[: _LONGEST_EVIDENCE - 1]}…"
     return f" “{text}” ({place or _FROM[evidences[0]['source']]})."
-
-
-def _sources(sources: Sequence[str], resources: Resources) -> str:
-    if isinstance(resources.wikipedia, DocumentIndex):
-        files = [name for name, fault in resources.wikipedia.files() if not fault]
-        more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
-        return f"Answers are from your files: {', '.join(files[:_SHOWN])}{more}."
-    live = ", looked up when you ask" if resources.config.kb_path == LIVE else ""
-    return f"Answers are from {StatementWords.listed([_SOURCES[source] for source in sources])}{live}."

@@ -304,7 +304,7 @@ def unlinked_names(evidence: Evidence) -> Iterator[tuple[str, int]]:
         for name in _NAME.finditer(evidence["evidence_text"]):
             start, end = name.span()
             if not any(mention["start"] < end and start < mention["end"] for mention in evidence["mentions"]):
-                yield without_possessive(name[0]), start
+                yield _POSSESSIVE.sub("", name[0]), start
         return
     for text, start in parts:
         held = entities_within(evidence, start, start + len(text))
@@ -319,8 +319,3 @@ def _may_be_name(text: str) -> bool:
     if _QUOTED.fullmatch(text.strip()):
         return True
     return any(map(str.isalpha, text)) and not any(find_literals(text))
-
-
-def without_possessive(name: str) -> str:
-    """Return a name without the possessive ending: "Tolkien" for "Tolkien's"."""
-    return _POSSESSIVE.sub("", name)

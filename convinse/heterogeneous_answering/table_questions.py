@@ -11,7 +11,6 @@ An operation gives nothing if rows or facts for it are missing, or values are eq
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ..language.operations import AskedOrder
@@ -63,7 +62,12 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
     words = question.language.properties
     nouns = noun_keywords(order.noun, question)
     units = frozenset().union(*map(question.language.literals.names_of, order.noun)) if order.by else frozenset()
-    measures = _measures(table, order, units)
+    if order.by:
+        numbers = [column for column in table.columns if column.order is not None and not column.is_dated]
+        named = [column for column in numbers if column.keywords & units]
+        measures = (named or [column for column in numbers if column.keywords & order.by])[:1]
+    else:  # by date: of equal years the columns of days decide
+        measures = table.dated or [column for column in table.columns if column.numbers_rows][:1]
     is_measure = any(column.keywords & units for column in measures)
     expected = noun_keywords(map(question.language.literals.keyword, question.expected.words), question)
     things = expected if is_measure else nouns
@@ -93,14 +97,6 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
         is_thing = kind == "any" or kind in (types.expected_type(noun).kind for noun in things)
     score = bool(thing and thing.keywords & nouns) + held + len(rest & headers)
     return _ListingTable(score, table, rows, measures, thing, is_thing, words.keywords(question.in_full) - nouns)
-
-
-def _measures(table: Table, order: AskedOrder, units: AbstractSet[str]) -> list[Column]:
-    if not order.by:  # by date: of equal years the columns of days decide
-        return table.dated or [column for column in table.columns if column.numbers_rows][:1]
-    numbers = [column for column in table.columns if column.order is not None and not column.is_dated]
-    named = [column for column in numbers if column.keywords & units]
-    return (named or [column for column in numbers if column.keywords & order.by])[:1]
 
 
 def _at_place(listing: _ListingTable, order: AskedOrder, question: Question) -> list[Computed]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..records.conversation import Conversation, Turn, Understanding
-from ..records.evidence import Entity
+from ..records.evidence import question_items
 from ..stage import Stage
 from ..turn_results import keep_understanding, results_of
 
@@ -78,17 +78,12 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
         earlier["top_evidences"] = [turn["top_evidences"][places[0]]]
     representation = turn.get("representation")
     if representation is not None and not representation["entities"]:
-        earlier["representation"] = {**representation, "entities": found_about(turn)}
+        # nothing was linked: later turns are about the item of the best answer's evidence
+        best = turn.get("pred_answers", [])[:1] if "abstained" not in turn else []
+        cited = [place for ranked in best for place in ranked.get("evidences", [])[:1]]
+        evidences = [turn["top_evidences"][place] for place in cited if place < len(turn.get("top_evidences", ()))]
+        earlier["representation"] = {**representation, "entities": question_items(evidences)}
     return earlier
-
-
-def found_about(turn: Turn) -> list[Entity]:
-    """Return the item that the evidence of a turn's best answer was retrieved for, unless the turn abstained; later turns are
-    about it if linking found no item."""
-    best = turn.get("pred_answers", [])[:1]
-    places = best[0].get("evidences", [])[:1] if best and "abstained" not in turn else []
-    evidences = [turn["top_evidences"][place] for place in places if place < len(turn.get("top_evidences", ()))]
-    return [evidence["retrieved_for_entity"] for evidence in evidences if "retrieved_for_entity" in evidence]
 
 
 def turns_in_step(

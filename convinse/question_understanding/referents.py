@@ -102,8 +102,8 @@ class Spoken(NamedTuple):
     """A thing that a conversation spoke of; its words are the id if it is no item."""
 
     entity: Entity
-    asked: tuple[int, ...]  # the turns that were about it
-    answered: tuple[int, ...]
+    questions: tuple[int, ...]  # turns about it
+    answers: tuple[int, ...]  # turns that it answers
 
 
 def spoken_of(history: Sequence[Turn]) -> list[Spoken]:
@@ -165,10 +165,10 @@ class FeatureReader:
             features.append(
                 ReferentFeatures(
                     pointed=math.log(max(share, _LEAST_SHARE)) / -math.log(_LEAST_SHARE),
-                    last_answer=float(turns - 1 in thing.answered),
-                    last_asked=float(turns - 1 in thing.asked),
-                    first_asked=float(0 in thing.asked),
-                    asked=len(thing.asked) / max(1, turns),
+                    last_answer=float(turns - 1 in thing.answers),
+                    last_asked=float(turns - 1 in thing.questions),
+                    first_asked=float(0 in thing.questions),
+                    asked=len(thing.questions) / max(1, turns),
                     fits=0.0 if not kinds else 1.0 if any(kinds) else -1.0,
                     of_class=float(not classes.isdisjoint(heads)),
                     apart=float(bool(named) and not is_beside),
@@ -187,10 +187,6 @@ class FeatureReader:
         )
         alone = bool(named) and not self.pronouns(question)
         return NoneFeatures(float(alone), float(fits))
-
-    def stands_alone(self, question: str) -> bool:
-        """Return True if a question about documents, without facts that could link it to the history, has no pronoun."""
-        return not self._kb.has_facts and not self.pronouns(question)
 
     def pronouns(self, question: str) -> list[str]:
         """Return the words (lower case) of a question that refer to the history: "he", "that one", "that" at its end."""

@@ -52,7 +52,7 @@ class Rewriter:
         linker: EntityLinker,
         language: Language,
     ) -> None:
-        self._model, self._weights, self._linker, self._language = model, weights, linker, language
+        self._model, self._weights, self._kb, self._linker, self._language = model, weights, kb, linker, language
         self._reader = FeatureReader(kb, language)
 
     def rewrite(self, questions: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[FullQuestion]:
@@ -90,7 +90,9 @@ class Rewriter:
         nothing = self._reader.read_nothing(question, named)
         chances = weights.probabilities(features, nothing) if spoken else np.zeros(0)
         order = sorted(range(len(spoken)), key=lambda place: -chances[place])
-        if not order or chances[order[0]] <= 1 - chances.sum() or self._reader.stands_alone(question):
+        # without facts to link it, a question without pronoun does not refer to the history
+        stands_alone = not self._kb.has_facts and not self._reader.pronouns(question)
+        if not order or chances[order[0]] <= 1 - chances.sum() or stands_alone:
             return changed or FullQuestion(question)
         about = [spoken[place] for place in order if place == order[0] or chances[place] >= _LIKELY]
         if changed:  # the referent goes behind it, in brackets
@@ -154,8 +156,8 @@ class Rewriter:
 
 
 def _named(place: int, thing: Spoken) -> Inserted:
-    is_answer = not thing.asked or (thing.answered and thing.answered[-1] > thing.asked[-1])
-    turn = thing.answered[-1] if is_answer else thing.asked[-1]
+    is_answer = not thing.questions or (thing.answers and thing.answers[-1] > thing.questions[-1])
+    turn = thing.answers[-1] if is_answer else thing.questions[-1]
     return Inserted(place, thing.entity["label"], turn, "answer" if is_answer else "question", thing.entity)
 
 

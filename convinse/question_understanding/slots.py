@@ -195,7 +195,11 @@ def represent(
     earlier = [item for item in earlier if item not in entities]
     rest = list(in_full.text)
     for mention in mentions:
-        start = start_with_class(in_full.text, mention, language) if mention.is_own else mention.start
+        start = mention.start
+        before = _BEFORE.search(in_full.text, max(0, start - _BESIDE), start) if mention.is_own else None
+        is_definite = before is not None and fold(before[1]) in language.words.definite
+        if before and is_definite and language.answer_types.names_class(before[2].lower()):
+            start = before.start(2)  # "film Titanic" in "the film Titanic"
         rest[start : mention.end] = " " * (mention.end - start)
     words = [word for word in _WORD.findall("".join(rest)) if fold(word) not in language.words.stop_words]
     candidates: dict[str, QuestionEntity] = {}
@@ -209,14 +213,6 @@ def represent(
         "answer_type": answer_type,
         "candidates": list(candidates.values()),
     }
-
-
-def start_with_class(text: str, mention: QuestionMention, language: Language) -> int:
-    """Return the start of a name with its class before it: "film Titanic" in "the film Titanic"."""
-    before = _BEFORE.search(text, max(0, mention.start - _BESIDE), mention.start)
-    if before and fold(before[1]) in language.words.definite and language.answer_types.names_class(before[2].lower()):
-        return before.start(2)
-    return mention.start
 
 
 def unlinked_names(

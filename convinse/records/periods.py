@@ -57,18 +57,9 @@ class Period(NamedTuple):
         """True if the end is unknown."""
         return self.last == _LATEST
 
-    @property
-    def spans_years(self) -> bool:
-        """True if it begins and ends in different years."""
-        return not self.is_point and self.first // _DAYS < self.last // _DAYS
-
     def overlaps(self, period: Period) -> bool:
         """Return True if the intervals share a day."""
         return self.first <= period.last and period.first <= self.last
-
-    def is_followed_by(self, period: Period) -> bool:
-        """Return True if a period begins in the year in which this period ends, or in the next."""
-        return period.first // _DAYS - self.last // _DAYS in (0, 1)
 
     def in_words(self) -> str:
         """Return "since 2019", "until 2002", "2005–2013" or "2021"."""
