@@ -61,23 +61,20 @@ def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources:
         [group, *(group - {place} for place in places)] for (_, places), group in zip(shared, groups, strict=True)
     ]
     for (turn, places), (without, *by) in zip(shared, _without(answering, unexplained, left_out, sources), strict=True):
-        if _matters(turn, without):
-            turn["attribution"] = _of_several(turn, places, without, by)
+        if not _matters(turn, without):
+            continue
+        # of evidences that say the same, the reasons are those that alone give the answer
+        enough = _ENOUGH * turn["pred_answers"][0]["score"]
+        alike = sorted(zip(places, by, strict=True), key=lambda pair: -pair[1].probability)
+        enough_alone = [place for place, outcome in alike if not outcome.changed and outcome.probability >= enough]
+        turn["attribution"] = [
+            Reason(evidence=place, without=without.label, probability=without.probability, together=True)
+            for place in enough_alone[:_SHOWN]
+        ]
 
 
 def _matters(turn: Turn, outcome: _Outcome) -> bool:
     return outcome.changed or turn["pred_answers"][0]["score"] - outcome.probability >= _LOSS
-
-
-def _of_several(turn: Turn, places: Sequence[int], without: _Outcome, by: Sequence[_Outcome]) -> list[Reason]:
-    # of evidences that say the same, the reasons are those that alone give the answer
-    enough = _ENOUGH * turn["pred_answers"][0]["score"]
-    outcomes = sorted(zip(places, by, strict=True), key=lambda pair: -pair[1].probability)
-    reasons = [place for place, outcome in outcomes if not outcome.changed and outcome.probability >= enough]
-    return [
-        Reason(evidence=place, without=without.label, probability=without.probability, together=True)
-        for place in reasons[:_SHOWN]
-    ]
 
 
 def _without(

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from ..config import resolve
 from ..heterogeneous_answering.abstention import foreign
+from ..language.language import Language
 from ..question_understanding.base import history_turn
 from ..records.conversation import Turn
 from ..records.replies import Meaning
 from ..resources import Resources
 from .acts import QUESTION, TALK_MODEL, ActModel, read_acts
 from .clarification import ask_for_meaning, ask_for_topic, chosen, missing_topic, name_of, with_topic
-from .compound import parts_of
 from .corrections import correct, is_taken_back
 from .replies import LEAST, reply
 
@@ -23,6 +23,8 @@ from .replies import LEAST, reply
 Answer = Callable[[Sequence[Turn], Sequence[Sequence[Turn]]], None]
 
 _LONGEST_NAME = 8  # words of a reply that names a topic
+_LEAST_WORDS = 3  # of a question that is a part of an utterance
+_MOST_PARTS = 3
 
 
 class Reading(NamedTuple):
@@ -210,6 +212,18 @@ class Dialogue:
         if pronoun is None or (not names and self._acts.act(utterance) != QUESTION):
             return None
         return Reading((with_topic(question, pronoun, topic, language),), earlier, replaces=before.get("turn"))
+
+
+def parts_of(question: str, language: Language) -> list[str]:
+    """Return the questions that "and" joins, or the question alone; "who wrote and directed" is not split."""
+    types, words = language.answer_types, language.talk
+    parts = [part.strip(" ,") for part in words.joined.split(question)]
+    if not 1 < len(parts) <= _MOST_PARTS or words.behind_joined.search(question) or question.count('"') > 1:
+        return [question]
+    for part in parts:
+        if len(part.split()) < _LEAST_WORDS or not (types.asks_what(part) or types.is_existential(part)):
+            return [question]
+    return [f"{part.rstrip(' ?.!')}?" for part in parts]
 
 
 def remembered(history: Sequence[Turn]) -> Iterator[Turn]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 
 from ..documents.suggestions import questions_about
@@ -25,9 +25,18 @@ def follow_ups(turn: Turn, history: Sequence[Turn], sources: Sequence[str], reso
     """
     kb, language = resources.kb, resources.language
     said = {language.properties.keywords(earlier["question"]) for earlier in (turn, *history)}
-    if kb.has_facts:
-        suggested = _about_items(turn, history, resources) if "kb" in sources else iter(())
-    else:
+    suggested: Iterable[str] = ()
+    if kb.has_facts and "kb" in sources:  # alternately about the items of the question and the answer
+        representation = turn.get("representation")
+        topics = [*representation["entities"], *representation["context"]] if representation else []
+        best = [answer["answer"] for answer in turn["pred_answers"][:1]]
+        if "abstained" not in turn:
+            topics[1:1] = best
+        answers = {entity["id"] for entity in chain(best, *(earlier.get("answers", []) for earlier in history))}
+        items = dict.fromkeys(topic["id"] for topic in topics if is_item(topic["id"]))
+        rows = zip_longest(*(_of_item(item, answers, resources) for item in items))
+        suggested = filter(None, chain.from_iterable(rows))
+    elif not kb.has_facts:
         cited = {place for answer in turn["pred_answers"][:1] for place in answer.get("evidences", [])}
         # the cited evidences answer the question of the turn
         suggested = questions_about(
@@ -42,20 +51,7 @@ def follow_ups(turn: Turn, history: Sequence[Turn], sources: Sequence[str], reso
     return list(chosen)
 
 
-def _about_items(turn: Turn, history: Sequence[Turn], resources: Resources) -> Iterator[str]:
-    # alternately about the items of the question and the answer
-    representation = turn.get("representation")
-    topics = [*representation["entities"], *representation["context"]] if representation else []
-    best = [answer["answer"] for answer in turn["pred_answers"][:1]]
-    if "abstained" not in turn:
-        topics[1:1] = best
-    said = {entity["id"] for entity in chain(best, *(earlier.get("answers", []) for earlier in history))}
-    items = dict.fromkeys(topic["id"] for topic in topics if is_item(topic["id"]))
-    rows = zip_longest(*(_of_item(item, said, resources) for item in items))
-    return (question for question in chain.from_iterable(rows) if question)
-
-
-def _of_item(item: str, said: set[str], resources: Resources) -> Iterator[str]:
+def _of_item(item: str, answers: set[str], resources: Resources) -> Iterator[str]:
     kb, language = resources.kb, resources.language
     properties = set(kb.properties_of(item))
     for name, wording in language.follow_ups.questions.items():
@@ -63,7 +59,7 @@ def _of_item(item: str, said: set[str], resources: Resources) -> Iterator[str]:
             continue
         number = int(name[1:])
         values = {*kb.objects(item, number), *(literal["id"] for literal in kb.literals(item, (number,))[number])}
-        if len(values) > _VALUES or values & said:
+        if len(values) > _VALUES or values & answers:
             continue
         question = wording.format(language.statements.named(kb.label(item)))
         mentions = resources.linker.link(question)
