@@ -142,7 +142,7 @@ class _Merging:
         item = next(iter(same)) if len(same) == 1 else None
         key = f"words {name}" if item is None else item.lower()
         if item is not None and key not in self.candidates:
-            entity = {"id": item, "label": self._question.knowledge.kb.label(item) or entity["label"]}
+            entity = {"id": item, "label": self._question.resources.kb.label(item) or entity["label"]}
         return self.candidates.setdefault(key, EntityCandidate(entity))
 
 
@@ -200,7 +200,7 @@ def _possible(candidates: list[EntityCandidate], question: Question) -> list[Ent
         candidates = _in_time(candidates, question)
     about = {entity["id"] for entity in question.about}
     words = keywords(question.in_full) | keywords(question.text)
-    names, types = question.knowledge.properties, question.language.answer_types
+    names, types = question.resources.property_names, question.language.answer_types
     possible = [
         candidate
         for candidate in candidates
@@ -222,7 +222,7 @@ def _possible(candidates: list[EntityCandidate], question: Question) -> list[Ent
         or (not is_known(candidate.entity) and any(map(str.isdigit, candidate.entity["id"])))
         or (
             is_known(candidate.entity)
-            and types.heads(question.knowledge.kb.types(candidate.entity["id"])).isdisjoint(award)
+            and types.heads(question.resources.kb.types(candidate.entity["id"])).isdisjoint(award)
         )
     ]
 

@@ -12,7 +12,7 @@ from .base import HeterogeneousAnswering
 from .candidates import find_candidates
 from .features import Measured, measure
 from .lists import with_list
-from .question import Knowledge, Question, questions_of
+from .question import Question, questions_of
 from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
 from .table_questions import computed_answers
@@ -38,7 +38,7 @@ class EntityVoting(HeterogeneousAnswering):
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
         """Rank the answers of all turns, measured together."""
-        questions = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
+        questions = questions_of(turns, self.resources)
         measured = iter(self.measure([question for question in questions if question.expected.kind != "yesno"]))
         results = []
         for turn, question in zip(turns, questions, strict=True):

@@ -106,7 +106,7 @@ class ExtractiveAnswering(EntityVoting):
                 return question.fit(number_in_words(entity, question.language)) or _LEAST_FIT
 
             # documents have no items; most answers from them are words
-            read = read_answers(spans, question.evidences, weights, fit, not question.knowledge.kb.has_facts)
+            read = read_answers(spans, question.evidences, weights, fit, not question.resources.kb.has_facts)
             candidates = find_candidates(question, read, computed_answers(question))
             yield measure(question, candidates, max((span.probability for span in spans), default=0.0))
 

@@ -132,7 +132,7 @@ class _Measuring:
         named = times.named(question.in_full) or times.named(question.text)
         if named is not None:
             return named
-        event = question.knowledge.lifetimes.common(entity["id"] for entity in question.about)
+        event = question.resources.lifetimes.common(entity["id"] for entity in question.about)
         return None if event is None else times.clause(question.in_full, event)
 
     def _covered(self, place: int, echoed: AbstractSet[str], *more: AbstractSet[str]) -> float:
@@ -141,7 +141,7 @@ class _Measuring:
 
     def features(self, candidate: EntityCandidate) -> Features:
         entity, roles = candidate.entity, candidate.roles
-        name, names = entity["id"], self._question.knowledge.properties
+        name, names = entity["id"], self._question.resources.property_names
         words = self._keywords(entity["label"])
         covered = best = 0.0
         for role in roles:
@@ -160,7 +160,7 @@ class _Measuring:
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(name)
         fit = self._question.fit(entity)
-        facts = self._question.knowledge.kb.frequency(name) if is_item(name) else 0
+        facts = self._question.resources.kb.frequency(name) if is_item(name) else 0
         return Features(
             read=math.log(candidate.read + _LEAST),
             computed=fit if candidate.computed else 0.0,
@@ -182,7 +182,7 @@ class _Measuring:
     def _timeliness(self, candidate: EntityCandidate) -> float:
         if candidate.agreement is not Agreement.UNKNOWN:
             return float(candidate.agreement.value)
-        lifetime = self._question.knowledge.lifetimes.of(candidate.entity["id"])
+        lifetime = self._question.resources.lifetimes.of(candidate.entity["id"])
         if self._existence is None or lifetime is None:
             return 0.0
         return 0.5 if lifetime.overlaps(self._existence) else -0.5

@@ -78,7 +78,7 @@ def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:
 def _beside(groups: _Groups, question: Question) -> list[Computed]:
     """Return the value before or after a named value, or before the current value ("the previous CEO")."""
     is_later = question.language.times.asks_beside(question.in_full)
-    keywords, names = question.language.properties.keywords, question.knowledge.properties
+    keywords, names = question.language.properties.keywords, question.resources.property_names
     all_words = keywords(question.in_full)
     words = all_words.difference(*(keywords(item["label"]) for item in question.about))
     about = {entity["id"] for entity in question.about}

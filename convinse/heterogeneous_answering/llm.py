@@ -21,7 +21,7 @@ from ..records.written_values import value_at
 from ..resources import Resources
 from .abstention import abstain, reason_to_abstain
 from .base import HeterogeneousAnswering
-from .question import NO, YES, Knowledge, Question, questions_of
+from .question import NO, YES, Question, questions_of
 from .ranked_answers import AnswerCandidate, answers, ordered
 from .reader import as_words
 from .written_names import NamedText, NamesInEvidences
@@ -97,7 +97,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
         """Ask about all turns at once, and mark turns that are better left without an answer (`abstained`)."""
         _ = self.calibration  # if the file cannot be read, nothing is asked and paid for
-        questions = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
+        questions = questions_of(turns, self.resources)
         shown, prompts = [], []
         for question in questions:
             places, samples = self._prompts(question)

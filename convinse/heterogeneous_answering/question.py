@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from ..answer_typing import AnswerTyping, LikelyClasses
-from ..knowledge_base.index import KnowledgeBase
-from ..knowledge_base.lifetimes import Lifetimes
+from ..answer_typing import LikelyClasses
 from ..language.answer_types import AnswerType
 from ..language.language import Language
-from ..language.property_names import PropertyNames
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Entity, Evidence, Row, question_items
+from ..records.evidence import Entity, Evidence, question_items
 from ..records.evidence_structure import structured
 from ..records.literals import is_date, is_item, is_known, year_of, years_of
 from ..records.representation import answer_type_of, read_slots
@@ -23,38 +19,6 @@ from ..resources import Resources
 YES: Entity = {"id": "Yes", "label": "Yes"}
 NO: Entity = {"id": "No", "label": "No"}
 _CLASS_WEIGHT = 0.2  # of the fit of a class if a thing is asked for
-
-
-class Knowledge(NamedTuple):
-    """The sources that answering uses beside the evidences.
-
-    Attributes:
-        language: the words of the language.
-        kb: the knowledge base.
-        properties: the names of its properties.
-        lifetimes: of its items.
-        rows: all rows of a page's table, by the item of the page and the number of the table; empty without a dump.
-        typing: the model's answer type head; None without one.
-    """
-
-    language: Language
-    kb: KnowledgeBase
-    properties: PropertyNames
-    lifetimes: Lifetimes
-    rows: Callable[[str, int], Sequence[Row]]
-    typing: AnswerTyping | None
-
-    @classmethod
-    def of(cls, resources: Resources) -> Knowledge:
-        """Return the knowledge that the stages of a pipeline share."""
-        return cls(
-            resources.language,
-            resources.kb,
-            resources.property_names,
-            resources.lifetimes,
-            resources.rows,
-            resources.answer_typing,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +35,7 @@ class Question:
         about: the items that the question is about.
         unlinked: names in the question that link to no item.
         said: the answers of earlier turns.
-        knowledge: for look-ups.
+        resources: for look-ups.
     """
 
     text: str
@@ -83,12 +47,12 @@ class Question:
     about: Sequence[Entity]
     unlinked: Sequence[str]
     said: Sequence[Entity]
-    knowledge: Knowledge
+    resources: Resources
 
     @property
     def language(self) -> Language:
         """The words of its language."""
-        return self.knowledge.language
+        return self.resources.language
 
     def in_year(self, entity: Entity) -> Entity:
         """Return the year of a date if the question asks for a year; else the entity."""
@@ -108,22 +72,16 @@ class Question:
         if not is_item(name):  # a range of dates or numbers fits like one of them
             return 1.0 if self.expected.kind in ("any", kind) else 0.0
         types = self.language.answer_types
-        fit = types.fit(self.expected, name, self.knowledge.kb.types(name) or types.types_from_label(label))
+        fit = types.fit(self.expected, name, self.resources.kb.types(name) or types.types_from_label(label))
         # a class ("football club", a lower-case label) answers "which genre", but not "which club"
         is_class = label[:1].islower() and types.class_answers.isdisjoint(self.expected.words)
         return fit * _CLASS_WEIGHT if is_class else fit
 
 
-def questions_of(turns: Sequence[Turn], delimiter: str, knowledge: Knowledge) -> list[Question]:
-    """Return the questions of turns with `top_evidences`; their answer types are predicted together.
-
-    Args:
-        turns: answered next.
-        delimiter: between the slots of a representation.
-        knowledge: for look-ups.
-    """
+def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
+    """Return the questions of turns with `top_evidences`; their answer types are predicted together."""
     questions = []
-    for turn, type_and_classes in zip(turns, expected_types(turns, delimiter, knowledge), strict=True):
+    for turn, type_and_classes in zip(turns, expected_types(turns, resources), strict=True):
         representation = turn.get("representation")
         if representation:
             about = [*representation["entities"], *representation["context"]]
@@ -132,14 +90,14 @@ def questions_of(turns: Sequence[Turn], delimiter: str, knowledge: Knowledge) ->
         questions.append(
             Question(
                 turn["question"],
-                in_full(turn, delimiter),
+                in_full(turn, resources.config.sr_delimiter),
                 asked_in_full(turn),
                 *type_and_classes,
                 [structured(evidence) for evidence in turn["top_evidences"]],
                 about,
                 [name["name"] for name in representation.get("unlinked", ())] if representation else [],
                 turn.get("history_answers", ()),
-                knowledge,
+                resources,
             )
         )
     return questions
@@ -152,14 +110,13 @@ def in_full(turn: Turn, delimiter: str) -> str:
     return spoken if slots is None else slots.content
 
 
-def expected_types(
-    turns: Sequence[Turn], delimiter: str, knowledge: Knowledge
-) -> list[tuple[AnswerType, LikelyClasses | None]]:
+def expected_types(turns: Sequence[Turn], resources: Resources) -> list[tuple[AnswerType, LikelyClasses | None]]:
     """Return the expected answer types of turns: by the model, else from the representation, else by the words."""
-    if knowledge.typing is not None:
-        likely = knowledge.typing.likely([(turn["question"], in_full(turn, delimiter)) for turn in turns])
+    delimiter, typing = resources.config.sr_delimiter, resources.answer_typing
+    if typing is not None:
+        likely = typing.likely([(turn["question"], in_full(turn, delimiter)) for turn in turns])
         return [(classes.expected, classes) for classes in likely]
-    types = knowledge.language.answer_types
+    types = resources.language.answer_types
     labels = [answer_type_of(turn, delimiter) for turn in turns]
     return [
         (types.expected_type(in_full(turn, delimiter)) if label is None else types.parse_label(label), None)

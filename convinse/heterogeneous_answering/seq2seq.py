@@ -14,7 +14,7 @@ from ..resources import Resources
 from ..support.errors import ConfigError
 from .abstention import note_abstention
 from .base import HeterogeneousAnswering
-from .question import NO, YES, Knowledge, questions_of
+from .question import NO, YES, questions_of
 from .ranked_answers import AnswerCandidate, answers, merged
 from .written_names import NamesInEvidences
 
@@ -66,7 +66,7 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Read and write; see the base class. A turn that is better left without an answer is marked (`abstained`)."""
-        (question,) = questions_of([turn], self.config.sr_delimiter, Knowledge.of(self.resources))
+        (question,) = questions_of([turn], self.resources)
         evidences = question.evidences[: self.config.ha_seq2seq.evidences]
         written = self.writer.write([model_input(question.spoken, evidence) for evidence in evidences])
         candidates = []

@@ -112,7 +112,7 @@ def whole_tables(question: Question) -> list[Table]:
         row = evidence.get("row")
         if row is not None and "page" in row and "table" in row and "number" in row:
             shown[row["page"], row["table"]].setdefault(row["number"], place)
-    tables = ((question.knowledge.rows(*table), places) for table, places in shown.items())
+    tables = ((question.resources.rows(*table), places) for table, places in shown.items())
     return [Table(rows, places, question.language.properties) for rows, places in tables if rows]
 
 
