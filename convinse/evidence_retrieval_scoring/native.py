@@ -180,5 +180,5 @@ class ClocqBM25(NativeERS):
         self.conversations_at_once = 1
 
     def train(self, sources: Sequence[str]) -> None:
-        """Refuse: there is nothing to train."""
+        """Raise `NothingToTrainError`."""
         raise NothingToTrainError("ers: 'clocq_bm25' has nothing to train; use ers: native with evs_model")

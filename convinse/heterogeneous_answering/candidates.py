@@ -26,7 +26,7 @@ from .ranked_answers import AnswerCandidate
 from .reader import same_words
 
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
-_QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, with whatever numbers: "Space Pilot 3000"
+_QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"
 _POSSESSIVE = re.compile("['’]s?$")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
 _MOST_WORDS = 8  # of a cell's text that may be a name
@@ -113,7 +113,7 @@ def find_candidates(
 class _Merging:
     """Candidates by what they name.
 
-    Dates are years if a year is asked for, numbers are in the scale that is asked for, and words that are the name, or the
+    Dates are years if the question expects a year, numbers are in the scale of the question, and words that are the name, or the
     surname, of an item in the evidences are that item.
     """
 

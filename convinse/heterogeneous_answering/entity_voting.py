@@ -45,17 +45,17 @@ class EntityVoting(HeterogeneousAnswering):
             if question.expected.kind == "yesno":
                 verdict = self.decide(question)
                 ranked = verdict.candidates(self.ranker.yes(verdict.features))
-                results.append(self.finish(turn, question, ranked, verdict.is_told))
+                results.append(self.finish(turn, question, ranked, verdict.is_covered))
             else:
                 row = next(measured)
                 ranked = with_list(question, row.candidates, self.ranker.ranked(row))
-                results.append(self.finish(turn, question, ranked, is_told=True))
+                results.append(self.finish(turn, question, ranked, is_covered=True))
         return results
 
     def finish(
-        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_told: bool
+        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_covered: bool
     ) -> list[RankedAnswer]:
-        """Return the answers of a turn; `is_told`: the evidences say something about its question."""
+        """Return the answers of a turn; `is_covered`: the evidences say something about its question."""
         return answers(ranked, self.config.ha_max_answers)
 
     def decide(self, question: Question) -> Verdict:

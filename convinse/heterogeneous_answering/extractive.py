@@ -111,8 +111,8 @@ class ExtractiveAnswering(EntityVoting):
             yield measure(question, candidates, max((span.probability for span in spans), default=0.0))
 
     def finish(
-        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_told: bool
+        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_covered: bool
     ) -> list[RankedAnswer]:
         """Return the answers of a turn, and mark a turn that is better left without an answer (`abstained`)."""
-        note_abstention(turn, question, ranked, self.config.ha_abstain_below if is_told else 1.0)
+        note_abstention(turn, question, ranked, self.config.ha_abstain_below if is_covered else 1.0)
         return answers(ranked, self.config.ha_max_answers, question.evidences)

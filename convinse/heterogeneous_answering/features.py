@@ -64,7 +64,7 @@ class QuestionFeatures(NamedTuple):
         score: the score of the best evidence.
         surest: the probability of the surest span of the reader.
         covered: the largest of all candidates.
-        linked: an item that the question is about is known.
+        linked: the question links to an item.
     """
 
     candidates: float

@@ -18,7 +18,7 @@ from ..resources import Resources
 
 YES: Entity = {"id": "Yes", "label": "Yes"}
 NO: Entity = {"id": "No", "label": "No"}
-_CLASS_WEIGHT = 0.2  # of the fit of a class if a thing is asked for
+_CLASS_WEIGHT = 0.2  # factor of the fit of a class if the question expects a thing
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from .question import Question
 _BRACKETED = re.compile(r"\([^()]*\)")
 _QUOTES = "\"“”'‘’ "
 _LEAST_FIT = 0.3  # of the expected type: that of an unknown type
-_FITTING = 0.5  # of the best fit, for the entities of a cell to be told apart from the others in it
+_FITTING = 0.5  # least share of the best fit in a cell for its entities to be answers
 
 
 @dataclass(frozen=True, eq=False)

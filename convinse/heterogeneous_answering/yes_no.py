@@ -36,11 +36,11 @@ class YesNoFeatures(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The features of a question for yes or no and the places of the best evidences; `is_told`: they say something about it."""
+    """The features of a question for yes or no and the places of the best evidences; `is_covered`: they say something about it."""
 
     features: YesNoFeatures
     places: tuple[int, ...]
-    is_told: bool
+    is_covered: bool
 
     def candidates(self, yes: float) -> list[AnswerCandidate]:
         """Return both answers, the likelier first; "No" if both are equal."""
@@ -58,7 +58,7 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
     covered = _covered(question)
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))[:_READ]
     if not order:
-        return Verdict(YesNoFeatures(), (), is_told=False)
+        return Verdict(YesNoFeatures(), (), is_covered=False)
     most = covered[order[0]]
     order = [place for place in order if most - covered[place] < _EQUAL]
     # an evidence about another time says no; an evidence that holds at the time need not name it

@@ -122,7 +122,7 @@ def known_items(history: Iterable[Turn]) -> dict[str, Entity]:
 
 def link(
     in_full: FullQuestion,
-    known: Mapping[str, Entity],
+    before: Mapping[str, Entity],
     linked: Sequence[LinkedMention],
     kb: KnowledgeBase,
     chosen: Mapping[str, Entity] = MappingProxyType({}),
@@ -134,7 +134,7 @@ def link(
 
     Args:
         in_full: the question with the insertions of its rewriting.
-        known: the items of the conversation, see `known_items`.
+        before: the items of the conversation, see `known_items`.
         linked: the mentions of the question.
         kb: with the neighbours of items.
         chosen: items by folded names, from replies to clarification questions.
@@ -146,7 +146,7 @@ def link(
             meaning = QuestionEntity(item=span.entity, question_word=name, score=1.0, rank=0)
             mentions.append(QuestionMention(span.start, span.end, (meaning,), False))
     taken = list(mentions)
-    ids = {item["id"] for item in known.values()}
+    ids = {item["id"] for item in before.values()}
     sure = [mention for mention in linked if mention.is_name and mention.is_certain]
     near: set[str] | None = None
     for mention in linked:
@@ -154,7 +154,7 @@ def link(
             continue
         meanings = mention.meanings
         spoken = [meaning for meaning in meanings if meaning["item"]["id"] in ids]
-        same = known.get(fold(mention.surface))
+        same = before.get(fold(mention.surface))
         if (choice := chosen.get(fold(mention.surface))) is not None:
             meanings = [QuestionEntity(item=choice, question_word=mention.surface, score=1.0, rank=0)]
         elif spoken:

@@ -11,7 +11,7 @@ _TURNS = 4  # of a history that are read
 
 
 class EarlierTurn(NamedTuple):
-    """A question as it stands alone, and its answer ("" if there is none)."""
+    """A question as it stands alone, and its answer, which may be empty."""
 
     question: str
     answer: str
