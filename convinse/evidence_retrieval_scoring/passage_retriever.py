@@ -98,7 +98,7 @@ class PassageRetriever:
         return spans
 
 
-class GivenScores(BM25Scorer):
+class IndexScores(BM25Scorer):
     """The scores that passages have from their index."""
 
     def scores(self, query: str, evidences: Sequence[Evidence]) -> list[float]:

@@ -272,7 +272,7 @@ def _mentioned(evidence: Evidence, part: _Part) -> list[Entity]:
     return part["entities"] if start < 0 else entities_within(evidence, start, start + len(part["text"]))
 
 
-class _GivenPart(_Text, total=False):
+class _InputPart(_Text, total=False):
     """A cell or a value in a user's evidence, perhaps without its place."""
 
     header: str
@@ -281,27 +281,27 @@ class _GivenPart(_Text, total=False):
     rank: str
 
 
-class _GivenRowCells(TypedDict):
+class _InputRowCells(TypedDict):
     caption: str
     section: str
-    cells: list[_GivenPart]
+    cells: list[_InputPart]
 
 
-class _GivenRow(_GivenRowCells, total=False):
+class _InputRow(_InputRowCells, total=False):
     rank: str
     before: str
     behind: str
 
 
-class _GivenAttribute(TypedDict):
+class _InputAttribute(TypedDict):
     path: list[str]
-    values: list[_GivenPart]
+    values: list[_InputPart]
 
 
 class _Structure(TypedDict, total=False):
     fact: list[Entity]
-    row: _GivenRow
-    attribute: _GivenAttribute
+    row: _InputRow
+    attribute: _InputAttribute
     mentions: list[Mention]
 
 
