@@ -97,14 +97,14 @@ def _ratings(conversations: Sequence[Conversation], share: float) -> list[Feedba
             for turn in conversation["questions"]
         ]
         for place, turn in enumerate(conversation["questions"]):
-            is_right, is_covered = turn["p_at_1"] == 1.0, chance.random() < share
+            is_right, is_told = turn["p_at_1"] == 1.0, chance.random() < share
             ratings.append(
                 Feedback(
                     conversation=str(conversation["conv_id"]),
                     history=spoken[:place],
                     rated=spoken[place],
                     rating="up" if is_right else "down",
-                    answer=turn["answers"][0]["label"] if is_covered and not is_right else "",
+                    answer=turn["answers"][0]["label"] if is_told and not is_right else "",
                 )
             )
     return ratings
