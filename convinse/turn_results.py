@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from .records.answer_spans import answer_spans
-from .records.border import in_own_form, structured
 from .records.conversation import RankedAnswer, Turn, Understanding, answers_in_own_form, stored_answers
 from .records.evidence import Evidence, check_evidence
+from .records.evidence_structure import in_own_form, structured
 from .records.replies import SpokenReply
 from .records.representation import Representation, render
 from .scoring.convqa import add_answer_metrics, add_answer_presence

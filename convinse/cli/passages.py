@@ -103,7 +103,7 @@ def _search(options: argparse.Namespace) -> int:
 
 def _reranker(options: argparse.Namespace) -> Reranker | None:
     from ..evidence_retrieval_scoring.neural import build_scorer, scoring_method
-    from ..evidence_retrieval_scoring.passage_retriever import GivenScores
+    from ..evidence_retrieval_scoring.passage_retriever import IndexScores
     from ..resources import Resources
     from ..support.errors import ConfigError
 
@@ -120,7 +120,7 @@ def _reranker(options: argparse.Namespace) -> Reranker | None:
         )
     if not config.evs_bi_encoder:
         method = "cross_encoder"  # there is nothing to choose by: it reads all candidates
-    return build_scorer(Resources(config), method, GivenScores())
+    return build_scorer(Resources(config), method, IndexScores())
 
 
 def add_training(parser: argparse.ArgumentParser) -> None:

@@ -1,1 +1,1 @@
-"""What makes answering a conversation: talk, questions back, the reasons of an answer, a sentence that says it, what may be asked next."""
+"""Conversations: acts of talk, clarification questions, corrections, attribution of answers, sentences and follow-ups."""

@@ -1,4 +1,4 @@
-"""Acts of talk ("thanks", "are you sure?", "no, the film") told from questions, by a small trained classifier."""
+"""A small trained classifier of utterances: questions and acts of talk ("thanks", "are you sure?", "no, the film")."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REMEDY = "train it again (scripts/recipes/talk.py)"
 _LONGEST = 120  # characters of an utterance that may be talk
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[?!]")
 _SIZES = (3, 4)  # of pieces of words
-_SHORT = 3  # words of an utterance that is known as a whole
+_SHORT = 3  # words of an utterance that is a feature as a whole
 _LONG = 9  # words; longer utterances count as this long
 
 
@@ -48,8 +48,8 @@ class ActModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         acts: of the weights, in their order.
         bias: of each act.
         weights: of each act in hundredths, by feature; see `features_of`.
-        least: the probability that an utterance is no question from which on it is talk.
-        trained_on: examples learned from.
+        least: the least probability of talk for an utterance to be talk.
+        trained_on: number of training examples.
     """
 
     format: int
@@ -60,7 +60,7 @@ class ActModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     trained_on: int
 
     def probabilities(self, utterance: str) -> np.ndarray:
-        """[acts] how likely an utterance is each act."""
+        """Return the probabilities of the acts, [acts]."""
         rows = [self.weights[feature] for feature in set(features_of(utterance)) if feature in self.weights]
         odds = self.bias + np.sum(rows, axis=0) / 100 if rows else np.array(self.bias)
         shares = np.exp(odds - odds.max())
@@ -68,7 +68,7 @@ class ActModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return chances
 
     def act(self, utterance: str) -> str:
-        """The act of an utterance; in doubt, and of long ones, `QUESTION`."""
+        """Return the act of an utterance; `QUESTION` if it is in doubt or long."""
         if len(utterance) > _LONGEST or not _TOKEN.search(utterance):
             return QUESTION
         chances = self.probabilities(utterance)
@@ -77,7 +77,7 @@ class ActModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 def read_acts(folder: Path) -> ActModel:
-    """Read the classifier. Raises `ModelError`: it is missing, damaged, or of other acts."""
+    """Read the classifier. Raises `ModelError` if the file is missing, damaged, or has other acts."""
     model = read_model(folder / FILE, ActModel, FORMAT, "talk", _REMEDY)
     if model.acts != list(ACTS) or {len(model.bias), *map(len, model.weights.values())} != {len(ACTS)}:
         raise ModelError(f"talk: {folder / FILE}: was trained with other acts; {_REMEDY}")
@@ -85,7 +85,7 @@ def read_acts(folder: Path) -> ActModel:
 
 
 def features_of(utterance: str) -> Iterator[str]:
-    """What an utterance shows: its words with their neighbours, pieces of words, its length, capitals within, marks."""
+    """Yield the features of an utterance: its words, pairs of words, pieces of words, its length, capitals within."""
     written = _TOKEN.findall(utterance.replace("’", "'"))
     tokens = [token.casefold() for token in written]
     spoken = [token for token in tokens if token not in "?!"]

@@ -1,4 +1,4 @@
-"""What a conversation adds to turns that are answered: reasons, contradictions, a sentence, a word for its confidence, suggestions."""
+"""The additions of a conversation to answered turns: reasons, contradictions, a sentence, a confidence in words, follow-ups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from .contradictions import contradictions
 from .follow_ups import follow_ups
 from .sentences import sentence_of
 
-_LIKELY = 0.7  # least probability; of dev and natural-dev about nine in ten of the answers above it are right, half of the others
+_LIKELY = (
+    0.7  # least probability; on dev and natural-dev about nine in ten answers above it are right, half of those below
+)
 
 
 def add_replies(
@@ -23,12 +25,12 @@ def add_replies(
     sources: Sequence[str],
     resources: Resources,
 ) -> None:
-    """Write into answered turns what `records.replies.SpokenReply` has.
+    """Write the keys of `records.replies.SpokenReply` into answered turns.
 
     Args:
-        answering: answered these turns just now.
+        answering: the module that answered these turns.
         turns: of different conversations.
-        histories: of each, the turns before.
+        histories: the earlier turns of the conversations.
         sources: of the turns.
         resources: of the pipeline.
     """
@@ -43,7 +45,7 @@ def add_replies(
 
 
 def confidence(turn: Turn) -> Confidence:
-    """How probable the best answer of a turn is, in words."""
+    """Return the probability of the best answer of a turn in words."""
     if "abstained" in turn or not turn["pred_answers"]:
         return "not known"
     return "likely" if turn["pred_answers"][0]["score"] >= _LIKELY else "perhaps"

@@ -1,29 +1,28 @@
-"""The evidences that an answer rests on: answering is repeated without each of the best, and what changes the answer is a reason.
+"""Attribution: an evidence is a reason of an answer if answering without it changes the answer or its probability (RAGONITE).
 
-Leaving evidence out shows that it matters (RAGONITE). What a model read of the others stays as it is, so
-that only the candidates and their ranking are computed again.
+Models do not read the remaining evidences again; only the candidates and their ranking are computed again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from typing import NamedTuple
 
 from ..heterogeneous_answering.base import HeterogeneousAnswering
 from ..language.text import fold
-from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Evidence
+from ..records.conversation import Turn
 from ..records.replies import Reason
 
 _TRIED = 5  # evidences left out alone
-_LOSS = 0.05  # of the answer's probability; read on train, dev and natural-dev
+_LOSS = 0.05  # of the answer's probability; chosen on train, dev and natural-dev
 _SHOWN = 3  # reasons of a turn
-_ENOUGH = 0.7  # of the answer's probability: an evidence by which alone it has less does not say it
+_ENOUGH = 0.7  # of the answer's probability, which a single evidence must give it to be a reason
 
 
 class _Outcome(NamedTuple):
-    """The answer of a turn without some of its evidences, and how probable the turn's own answer still is."""
+    """The answer of a turn without some of its evidences, and the remaining probability of the turn's first answer."""
 
     label: str
     changed: bool
@@ -31,23 +30,26 @@ class _Outcome(NamedTuple):
 
 
 def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources: Sequence[str]) -> None:
-    """Write into turns which evidences their best answers rest on (`attribution`), best first.
+    """Write the reasons of the best answers into turns (`attribution`), best first.
 
     Args:
-        answering: answered these turns just now; nothing is written unless it `can_answer_again`.
-        turns: with answers; turns that abstain are passed over.
+        answering: the module that answered these turns; nothing is written unless it `can_answer_again`.
+        turns: with answers; turns that abstain are skipped.
         sources: of the turns.
     """
     answered = [turn for turn in turns if turn["pred_answers"] and "abstained" not in turn]
     if not answering.can_answer_again or not answered:
         return
-    tried = [_supporting(turn) for turn in answered]
+    tried = []  # the evidences listed with the best answer, then the best evidences that name it
+    for turn in answered:
+        listed = turn["pred_answers"][0].get("evidences", [])
+        tried.append(list(dict.fromkeys((*listed, *sorted(_naming(turn)))))[:_TRIED])
     alone = [[frozenset([place]) for place in places] for places in tried]
     for turn, places, outcomes in zip(answered, tried, _without(answering, answered, alone, sources), strict=True):
         reasons = [
-            Reason(evidence=place, without=own.label, probability=own.probability)
-            for place, own in zip(places, outcomes, strict=True)
-            if _matters(turn, own)
+            Reason(evidence=place, without=outcome.label, probability=outcome.probability)
+            for place, outcome in zip(places, outcomes, strict=True)
+            if _matters(turn, outcome)
         ]
         turn["attribution"] = sorted(reasons, key=lambda reason: reason["probability"])[:_SHOWN]
     shared = [
@@ -59,24 +61,20 @@ def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources:
         [group, *(group - {place} for place in places)] for (_, places), group in zip(shared, groups, strict=True)
     ]
     for (turn, places), (without, *by) in zip(shared, _without(answering, unexplained, left_out, sources), strict=True):
-        if _matters(turn, without):
-            turn["attribution"] = _of_several(turn, places, without, by)
+        if not _matters(turn, without):
+            continue
+        # of evidences that say the same, the reasons are those that alone give the answer
+        enough = _ENOUGH * turn["pred_answers"][0]["score"]
+        alike = sorted(zip(places, by, strict=True), key=lambda pair: -pair[1].probability)
+        enough_alone = [place for place, outcome in alike if not outcome.changed and outcome.probability >= enough]
+        turn["attribution"] = [
+            Reason(evidence=place, without=without.label, probability=without.probability, together=True)
+            for place in enough_alone[:_SHOWN]
+        ]
 
 
 def _matters(turn: Turn, outcome: _Outcome) -> bool:
     return outcome.changed or turn["pred_answers"][0]["score"] - outcome.probability >= _LOSS
-
-
-def _of_several(turn: Turn, places: Sequence[int], without: _Outcome, by: Sequence[_Outcome]) -> list[Reason]:
-    """The reasons among evidences that say the same: those by which alone the answer stays, the surest first."""
-    enough = _ENOUGH * turn["pred_answers"][0]["score"]
-    carrying = [(place, own) for place, own in zip(places, by, strict=True) if not own.changed]
-    carrying = [(place, own) for place, own in carrying if own.probability >= enough]
-    carrying.sort(key=lambda pair: -pair[1].probability)
-    return [
-        Reason(evidence=place, without=without.label, probability=without.probability, together=True)
-        for place, _ in carrying[:_SHOWN]
-    ]
 
 
 def _without(
@@ -85,41 +83,33 @@ def _without(
     left_out: Sequence[Sequence[AbstractSet[int]]],
     sources: Sequence[str],
 ) -> list[list[_Outcome]]:
-    """Answer each turn again without each of its sets of evidences, all together."""
+    """Answer turns again without these sets of their evidences, all at once."""
     variants: list[Turn] = []
     for turn, sets in zip(turns, left_out, strict=True):
         for places in sets:
-            rest = [own for place, own in enumerate(turn["top_evidences"]) if place not in places]
+            rest = [evidence for place, evidence in enumerate(turn["top_evidences"]) if place not in places]
             variants.append({**turn, "top_evidences": rest})
-    answered = iter(answering.inference_on_turns(variants, sources) if variants else ())
-    return [[_outcome(turn, next(answered)) for _ in sets] for turn, sets in zip(turns, left_out, strict=True)]
-
-
-def _outcome(turn: Turn, answers: Sequence[RankedAnswer]) -> _Outcome:
-    best = turn["pred_answers"][0]["answer"]["id"]
-    probability = next((own["score"] for own in answers if own["answer"]["id"] == best), 0.0)
-    if not answers:
-        return _Outcome("", True, 0.0)
-    return _Outcome(answers[0]["answer"]["label"], answers[0]["answer"]["id"] != best, probability)
-
-
-def _supporting(turn: Turn) -> list[int]:
-    """The places of the evidences to leave out alone: those named for the best answer, then the best that name it."""
-    named = turn["pred_answers"][0].get("evidences", [])
-    return list(dict.fromkeys((*named, *sorted(_naming(turn)))))[:_TRIED]
+    results = iter(answering.inference_on_turns(variants, sources) if variants else ())
+    outcomes: list[list[_Outcome]] = []
+    for turn, sets in zip(turns, left_out, strict=True):
+        outcomes.append([])
+        best = turn["pred_answers"][0]["answer"]["id"]
+        for answers in islice(results, len(sets)):
+            first = answers[0]["answer"] if answers else {"id": "", "label": ""}
+            probability = next((ranked["score"] for ranked in answers if ranked["answer"]["id"] == best), 0.0)
+            outcomes[-1].append(_Outcome(first["label"], first["id"] != best, probability))
+    return outcomes
 
 
 def _naming(turn: Turn) -> frozenset[int]:
-    """The places of the evidences that support or name the best answer."""
+    """Return the places of the evidences that support or name the best answer."""
     best = turn["pred_answers"][0]
+    places = set(best.get("evidences", []))
     if "yes_no" in best.get("reasons", []):
-        return frozenset(best.get("evidences", []))
+        return frozenset(places)
     name, words = best["answer"]["id"], f" {fold(best['answer']['label'])} "
-    named = (place for place, evidence in enumerate(turn["top_evidences"]) if _names(evidence, name, words))
-    return frozenset([*best.get("evidences", []), *named])
-
-
-def _names(evidence: Evidence, name: str, words: str) -> bool:
-    return any(entity["id"] == name for entity in evidence["wikidata_entities"]) or (
-        words in f" {fold(evidence['evidence_text'])} "
-    )
+    for place, evidence in enumerate(turn["top_evidences"]):
+        ids = (entity["id"] for entity in evidence["wikidata_entities"])
+        if name in ids or words in f" {fold(evidence['evidence_text'])} ":
+            places.add(place)
+    return frozenset(places)

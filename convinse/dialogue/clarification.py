@@ -1,4 +1,4 @@
-"""Asking back: which of several meanings a name has, or what a question is about; and what a reply to that chooses."""
+"""Clarification questions about the meaning of a name or the topic of a question, and the choice that a reply makes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from ..knowledge_base.question_names import written_names
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.evidence import Entity
 from ..records.replies import Clarification, PossibleMeaning
 from ..records.representation import QuestionEntity
 from ..resources import Resources
 
 # chosen on the embedded conversations (train, dev, natural-dev): of 430 turns 3 are asked back
-_RIVAL = 0.85  # of the score of the best meaning: another one may be meant as well
-_SURE = 0.6  # an answer of this probability says which meaning has one
+_RIVAL = 0.85  # share of the best meaning's score from which on another meaning is likely, too
+_SURE = 0.6  # an answer of this probability settles the meaning
 _MOST_CHOICES = 5
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def missing_topic(question: str, resources: Resources) -> str | None:
-    """The pronoun (lower case) of a first question that nothing said before explains, empty for a bare "and when?"; else None.
+    """Return the pronoun (lower case) of a first question that has no topic, empty for a bare "and when?"; else None.
 
-    Among documents any question may be about what they say.
+    Documents may be the topic of any question.
     """
     language, kb = resources.language, resources.kb
     if not kb.has_facts or written_names(question, language) or any(mark in question for mark in '"“'):
@@ -41,7 +40,7 @@ def missing_topic(question: str, resources: Resources) -> str | None:
 
 
 def ask_for_topic(pronoun: str, language: Language) -> Clarification:
-    """The question back for a pronoun of `missing_topic`."""
+    """Return the clarification question for a pronoun of `missing_topic`."""
     if not pronoun:
         return {"question": "What is the question about?", "choices": []}
     subject = "Who" if pronoun in language.words.pronouns["person"] else "What"
@@ -49,7 +48,7 @@ def ask_for_topic(pronoun: str, language: Language) -> Clarification:
 
 
 def with_topic(question: str, pronoun: str, name: str, language: Language) -> str:
-    """A question with a name in the place of its pronoun, or behind it."""
+    """Return a question with a name in the place of its pronoun, or behind the question."""
     if not pronoun:
         return f"{question.rstrip(' ?')} {name}?"
     words = language.words
@@ -62,58 +61,57 @@ def with_topic(question: str, pronoun: str, name: str, language: Language) -> st
 
 
 def ask_for_meaning(turn: Turn, kb: KnowledgeBase) -> Clarification | None:
-    """A question back if a name in an answered question has meanings that are nearly as likely, and no answer is sure."""
+    """Return a clarification question if a name in an answered question has likely rival meanings, and no answer is sure."""
     answers = turn["pred_answers"]
     if "representation" not in turn or (answers and answers[0]["score"] >= _SURE and "abstained" not in turn):
         return None
-    for name, meanings in _by_name(turn).items():
-        best = meanings[0]["score"]
-        likely = [own["item"] for own in meanings if own["score"] >= _RIVAL * best][:_MOST_CHOICES]
+    names: defaultdict[str, list[QuestionEntity]] = defaultdict(list)
+    for entity in turn["representation"]["candidates"]:
+        if entity["item"]["id"].startswith("Q") and entity["question_word"].casefold() in turn["question"].casefold():
+            names[entity["question_word"]].append(entity)
+    for name, entities in names.items():
+        meanings = sorted(entities, key=lambda meaning: meaning["rank"])
+        least = _RIVAL * meanings[0]["score"]
+        likely = [meaning["item"] for meaning in meanings if meaning["score"] >= least][:_MOST_CHOICES]
         exact = {candidate.id for candidate in kb.candidates(fold(name))}
         likely = [item for item in likely if item["id"] in exact]
         if len(likely) > 1:
-            return {"question": f"Which “{name}” do you mean?", "choices": [choice_of(item, kb) for item in likely]}
+            choices: list[PossibleMeaning] = []
+            for item in likely:  # described by its classes if it has no description
+                description = kb.description(item["id"]) or ", ".join(kb.types(item["id"])[:2])
+                choices.append({"id": item["id"], "label": item["label"], "description": description})
+            return {"question": f"Which “{name}” do you mean?", "choices": choices}
     return None
 
 
-def choice_of(item: Entity, kb: KnowledgeBase) -> PossibleMeaning:
-    """An item as a choice; what it is instead of a description, if it has none."""
-    description = kb.description(item["id"]) or ", ".join(kb.types(item["id"])[:2])
-    return {"id": item["id"], "label": item["label"], "description": description}
-
-
-def _by_name(turn: Turn) -> dict[str, list[QuestionEntity]]:
-    names: defaultdict[str, list[QuestionEntity]] = defaultdict(list)
-    for own in turn["representation"]["candidates"]:
-        if own["item"]["id"].startswith("Q") and own["question_word"].casefold() in turn["question"].casefold():
-            names[own["question_word"]].append(own)
-    return {name: sorted(own, key=lambda meaning: meaning["rank"]) for name, own in names.items() if len(own) > 1}
-
-
 def name_of(turn: Turn, item: str) -> str | None:
-    """The name in a question that may mean an item."""
+    """Return the name in a question that may mean an item."""
     candidates = turn["representation"]["candidates"] if "representation" in turn else []
-    return next((own["question_word"] for own in candidates if own["item"]["id"] == item), None)
+    return next((entity["question_word"] for entity in candidates if entity["item"]["id"] == item), None)
 
 
 def chosen(reply: str, choices: list[PossibleMeaning], kb: KnowledgeBase, language: Language) -> PossibleMeaning | None:
-    """The choice that a reply names: by its number, id, label, or the class that only it has ("the TV series")."""
+    """Return the choice that a reply names: by its number, id, label, or a class that no other choice has ("the TV series")."""
     said = fold(language.talk.taking_back.sub("", reply))
     number = language.talk.choosing.match(said)
     if number:
         place = int(number[1]) if number[1].isdigit() else language.talk.places.get(number[1], 0)
         if place:
             return choices[place - 1] if place <= len(choices) else None
-    named = [own for own in choices if said in (own["id"].casefold(), fold(own["label"]), fold(own["description"]))]
+    named = [
+        choice
+        for choice in choices
+        if said in (choice["id"].casefold(), fold(choice["label"]), fold(choice["description"]))
+    ]
     if len(named) != 1:
         bare = language.words.without_article(said)
-        named = [own for own in choices if bare and is_of_class(own["id"], bare, kb, language)]
+        named = [choice for choice in choices if bare and is_of_class(choice["id"], bare, kb, language)]
     return named[0] if len(named) == 1 else None
 
 
-def is_of_class(item: str, wanted: str, kb: KnowledgeBase, language: Language) -> bool:
-    """Return True if an item is what folded words say: of the class of their last noun; its description must have a year or a name among them."""
-    types, words = language.answer_types, wanted.split()
+def is_of_class(item: str, folded: str, kb: KnowledgeBase, language: Language) -> bool:
+    """Return True if an item is of the class of the last noun of folded words, and its description has their years and names."""
+    types, words = language.answer_types, folded.split()
     classes = kb.types(item)
     description = set(fold(f"{kb.label(item)} {kb.description(item)} {' '.join(classes)}").split())
     is_class = words[-1] in description or not types.noun_types(words[-1]).isdisjoint(types.heads(classes))

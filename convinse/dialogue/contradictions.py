@@ -1,4 +1,4 @@
-"""Sources that contradict each other: another value of the same property that an evidence of another source has."""
+"""Contradictions between sources: another value of the same property in an evidence of another source."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..records.periods import Period
 from ..records.replies import Contradiction
 
 _DIGIT = re.compile(r"\d").search
-_SAME_UNIT = 2  # a larger quotient of values is that of their units
-_LARGE, _ROUNDED = 1000, Decimal("0.05")  # from here on values are rounded; a share
+_SAME_UNIT = 2  # values with a larger quotient have different units
+_LARGE, _ROUNDED = 1000, Decimal("0.05")  # values from here on may be rounded by this share
 
 
 def contradictions(turn: Turn, names: PropertyNames) -> list[Contradiction]:
-    """The values that other sources give in the place of the best answer, if it is a date or a number.
+    """Return the value of another source that contradicts the best answer, if it is a date or a number.
 
-    A value counts if a fact or an infobox says it of the same item and property, and not of a time or a part alone. None if there are
-    several such values.
+    A value counts if a fact or an infobox states it for the same item and property, and not for a time or a part alone. The list
+    is empty if there are several such values.
 
     Args:
         turn: answered.
@@ -42,12 +42,19 @@ def contradictions(turn: Turn, names: PropertyNames) -> list[Contradiction]:
         for number, evidence in enumerate(evidences)
         if evidence["source"] != first["source"] and _subject(evidence) == _subject(first)
         for value, label in _values(evidence)
-        if any(names.is_same(own, label) for own in labels)
+        if any(names.is_same(first_label, label) for first_label in labels)
     }
     if len(rivals) != 1:
         return []
     (rival,) = rivals.values()
-    return [rival] if _contradict(rival["answer"], best) else []
+    value = rival["answer"]
+    if is_date(value["id"]) and is_date(best["id"]):
+        return [] if _agree(value, best) else [rival]
+    if not (is_number(value["id"]) and is_number(best["id"])):
+        return []
+    low, high = sorted((abs(Decimal(value["id"])), abs(Decimal(best["id"]))))
+    is_rounded = high >= _LARGE and high - low <= high * _ROUNDED
+    return [rival] if low * _SAME_UNIT > high > low and not is_rounded else []
 
 
 def _subject(evidence: Evidence) -> str:
@@ -56,7 +63,7 @@ def _subject(evidence: Evidence) -> str:
 
 
 def _values(evidence: Evidence) -> Iterator[tuple[Entity, PropertyLabel]]:
-    """The dates and numbers that a fact or an infobox entry gives for all times, and what it calls them."""
+    # the date or number that a fact or an infobox entry states for all times
     if fact := fact_of(evidence):
         values = [] if fact.qualifiers else [fact.object]
         label = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
@@ -72,18 +79,6 @@ def _values(evidence: Evidence) -> Iterator[tuple[Entity, PropertyLabel]]:
 
 
 def _agree(value: Entity, best: Entity) -> bool:
-    """Whether values are the same, or one is more precise than the other."""
     if is_date(value["id"]) and is_date(best["id"]):
         return Period.of_date(value).overlaps(Period.of_date(best))
     return value["id"] == best["id"]
-
-
-def _contradict(value: Entity, best: Entity) -> bool:
-    """Whether values of one kind differ by more than rounding, and not by so much that their units must."""
-    if is_date(value["id"]) and is_date(best["id"]):
-        return not _agree(value, best)
-    if not (is_number(value["id"]) and is_number(best["id"])):
-        return False
-    low, high = sorted((abs(Decimal(value["id"])), abs(Decimal(best["id"]))))
-    is_rounded = high >= _LARGE and high - low <= high * _ROUNDED
-    return low * _SAME_UNIT > high > low and not is_rounded

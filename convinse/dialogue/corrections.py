@@ -1,4 +1,4 @@
-"""Corrections: what a person meant instead of what was understood ("no, the film", "I meant the band", "no, Cameron's wife")."""
+"""Corrections of a misunderstood question ("no, the film", "I meant the band", "no, Cameron's wife")."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..resources import Resources
 from .clarification import is_of_class, with_topic
 
 _WORD = re.compile(r"[^\W\d_]+")
-_LONGEST = 6  # words of what is meant; longer texts are questions of their own
+_LONGEST = 6  # words of a correction; longer texts are new questions
 
 
 class Corrected(NamedTuple):
-    """A question to ask instead of an earlier one.
+    """A question to ask instead of an earlier question.
 
-    `replaces` is False for one that goes on with the conversation, `missing` has the words of a meaning that nothing has.
+    `replaces` is False for a question that goes on with the conversation; `missing` has the words of an unknown meaning.
     """
 
     question: str
@@ -31,7 +31,7 @@ class Corrected(NamedTuple):
 
 
 def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
-    """The question that a correction asks.
+    """Return the question that a correction asks.
 
     Args:
         utterance: the correction.
@@ -45,7 +45,7 @@ def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
     goes_on = Corrected(words_put_right, [], False)
     if types.asks_what(words_put_right) or types.is_existential(words_put_right) or len(spoken) > _LONGEST:
         return goes_on
-    wanted = language.words.without_article(fold(words_put_right))
+    bare = language.words.without_article(fold(words_put_right))
     is_small = words_put_right[1:].islower() and language.words.articles.union(language.words.pointing).issuperset(
         spoken[:1]
     )
@@ -54,24 +54,29 @@ def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
         or word in language.words.common
         or types.names_class(word)
         or (is_small and language.common.has(word))
-        for word in wanted.split()
+        for word in bare.split()
     )
     if is_class or language.talk.other_one.search(words_put_right):
-        if wanted.split()[:1] and spoken[0] in language.talk.before_times:
+        if bare.split()[:1] and spoken[0] in language.talk.before_times:
             return goes_on
-        rival = _rival(wanted, last, resources)
+        rival = _rival(bare, last, resources)
         if rival is not None:
             return Corrected(last["question"], [rival], True)
         if spoken[0] not in language.words.possessive and spoken[0] not in ("his", "her"):
             return Corrected("", [], True, words_put_right)
     if spoken[0] in language.talk.before_times:
         return goes_on
-    question = _with_name(last, _owned(words_put_right, last, resources), resources)
+    first, _, rest = words_put_right.partition(" ")
+    about = last["representation"]["entities"][:1] if "representation" in last else []
+    name = words_put_right
+    if rest and about and first.casefold() in language.words.possessive | {"her"}:
+        name = f"{about[0]['label']}'s {rest}"  # "his wife"
+    question = _with_name(last, name, resources)
     return goes_on if question is None else Corrected(question, [], True)
 
 
 def is_taken_back(utterance: str, language: Language) -> bool:
-    """Return True if words that take something back come before a name, such as "no, Kate Winslet"; "No Time to Die" is one itself."""
+    """Return True if words of correction come before a name, such as "no, Kate Winslet"; "No Time to Die" is a name."""
     head = language.talk.taking_back.match(utterance)
     rest = utterance[head.end() :] if head else ""
     types = language.answer_types
@@ -81,36 +86,28 @@ def is_taken_back(utterance: str, language: Language) -> bool:
     )
 
 
-def _rival(wanted: str, last: Turn, resources: Resources) -> Meaning | None:
-    """The best item of a class that has a name of the last question, and was not meant."""
+def _rival(folded: str, last: Turn, resources: Resources) -> Meaning | None:
+    """Return the best item of a class with a name of the last question that was not understood."""
     kb, language = resources.kb, resources.language
     if "representation" not in last:
         return None
     representation = last["representation"]
     understood = {item["id"] for item in (*representation["entities"], *representation["context"])}
-    is_any = language.talk.other_one.search(wanted) is not None
+    is_any = language.talk.other_one.search(folded) is not None
     names = dict.fromkeys(
         candidate["question_word"] for candidate in representation["candidates"] if candidate["score"] > 0.1
     )
     for name in names:
         linked = [candidate["item"] for candidate in representation["candidates"] if candidate["question_word"] == name]
-        known: Sequence[Entity] = [kb.entity(candidate.id) for candidate in kb.candidates(fold(name))]
-        for item in unique_entities([*linked, *known]):
-            if item["id"] not in understood and (is_any or is_of_class(item["id"], wanted, kb, language)):
+        named: Sequence[Entity] = [kb.entity(candidate.id) for candidate in kb.candidates(fold(name))]
+        for item in unique_entities([*linked, *named]):
+            if item["id"] not in understood and (is_any or is_of_class(item["id"], folded, kb, language)):
                 return {"name": name, "item": item}
     return None
 
 
-def _owned(meant: str, last: Turn, resources: Resources) -> str:
-    """ "his wife" with the name of who that is; other words as they are."""
-    first, _, rest = meant.partition(" ")
-    about = last["representation"]["entities"][:1] if "representation" in last else []
-    owners = resources.language.words.possessive | {"her"}
-    return f"{about[0]['label']}'s {rest}" if rest and about and first.casefold() in owners else meant
-
-
 def _with_name(last: Turn, name: str, resources: Resources) -> str | None:
-    """The last question with another name in the place of what it is about; None if it has no place for it."""
+    """Return the last question with another name for its topic; None if it has neither the topic's name nor a pronoun."""
     question, language = last["question"], resources.language
     about = {item["id"] for item in last["representation"]["entities"]} if "representation" in last else set()
     candidates = last["representation"]["candidates"] if "representation" in last else []

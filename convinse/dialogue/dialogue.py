@@ -1,4 +1,4 @@
-"""What is said in a conversation: an act of talk, a reply to a question back, or questions; and what later turns know of it."""
+"""The utterances of a conversation: acts of talk, replies to clarification questions, or questions."""
 
 from __future__ import annotations
 
@@ -9,33 +9,36 @@ from typing import NamedTuple
 
 from ..config import resolve
 from ..heterogeneous_answering.abstention import foreign
+from ..language.language import Language
 from ..question_understanding.base import history_turn
 from ..records.conversation import Turn
 from ..records.replies import Meaning
 from ..resources import Resources
 from .acts import QUESTION, TALK_MODEL, ActModel, read_acts
 from .clarification import ask_for_meaning, ask_for_topic, chosen, missing_topic, name_of, with_topic
-from .compound import parts_of
 from .corrections import correct, is_taken_back
 from .replies import LEAST, reply
 
-# computes turns with their histories
+# answers turns with their histories
 Answer = Callable[[Sequence[Turn], Sequence[Sequence[Turn]]], None]
 
 _LONGEST_NAME = 8  # words of a reply that names a topic
+_LEAST_WORDS = 3  # of a question that is a part of an utterance
+_MOST_PARTS = 3
 
 
 class Reading(NamedTuple):
-    """What an utterance comes to: questions to answer, or a `sentence`.
+    """The reading of an utterance: questions to answer, or a `sentence` to say.
 
     Attributes:
         questions: the first, and those of further parts.
-        history: the turns that they know.
-        act: of talk; empty of a plain question.
+        history: the turns before the questions.
+        act: of talk; empty for a plain question.
+        sentence: the reply to an act of talk.
         meanings: of names in the questions.
-        excluded: ids that were answers before.
+        excluded: ids of earlier answers to leave out.
         replaces: the number of the turn whose question is asked again.
-        pronoun: what a first question leaves open; see `missing_topic`.
+        pronoun: of a first question without topic; see `missing_topic`.
     """
 
     questions: tuple[str, ...] = ()
@@ -82,37 +85,42 @@ class Dialogue:
         readings = [
             self.read(turn["question"], history, sources) for turn, history in zip(turns, histories, strict=True)
         ]
-        asked = [(turn, reading) for turn, reading in zip(turns, readings, strict=True) if reading.questions]
+        questions = [(turn, reading) for turn, reading in zip(turns, readings, strict=True) if reading.questions]
         uttered = [turn["question"] for turn in turns]
-        for turn, reading in asked:
+        for turn, reading in questions:
             turn["question"] = reading.questions[0]
             if reading.meanings:
                 turn["meanings"] = list(reading.meanings)
-        if asked:
-            compute([turn for turn, _ in asked], [reading.history for _, reading in asked])
-        self._answer_parts(asked, compute_parts)
+        if questions:
+            compute([turn for turn, _ in questions], [reading.history for _, reading in questions])
+        for place in range(1, max((len(reading.questions) for _, reading in questions), default=0)):
+            parts: list[Turn] = []
+            before: list[list[Turn]] = []
+            for turn, reading in questions:
+                if place < len(reading.questions):
+                    earlier = [history_turn(part, use_gold_answers=False) for part in (turn, *turn.get("parts", ()))]
+                    before.append([*reading.history, *earlier])
+                    parts.append({"turn": turn.get("turn", 0), "question": reading.questions[place]})
+                    turn.setdefault("parts", []).append(parts[-1])
+            compute_parts(parts, before)
         for turn, reading, utterance in zip(turns, readings, uttered, strict=True):
             self._note(turn, reading, utterance)
 
-    def _answer_parts(self, asked: Sequence[tuple[Turn, Reading]], compute: Answer) -> None:
-        for place in range(1, max((len(reading.questions) for _, reading in asked), default=0)):
-            parts: list[Turn] = []
-            histories: list[list[Turn]] = []
-            for turn, reading in asked:
-                if place < len(reading.questions):
-                    before = [turn, *turn.get("parts", ())]
-                    histories.append(
-                        [*reading.history, *(history_turn(part, use_gold_answers=False) for part in before)]
-                    )
-                    parts.append({"turn": turn.get("turn", 0), "question": reading.questions[place]})
-                    turn.setdefault("parts", []).append(parts[-1])
-            compute(parts, histories)
-
     def _note(self, turn: Turn, reading: Reading, utterance: str) -> None:
-        """Write into a turn how it was read."""
         if reading.questions:
-            if reading.excluded:
-                _leave_out(turn, reading.excluded)
+            if reading.excluded:  # leave out earlier answers and unlikely answers
+                answers = turn["pred_answers"]
+                answers = [ranked for ranked in answers if ranked["answer"]["id"] not in reading.excluded]
+                turn["pred_answers"] = [ranked for ranked in answers if ranked["score"] >= LEAST]
+                for rank, ranked in enumerate(turn["pred_answers"], 1):
+                    ranked["rank"] = rank
+                for key in (
+                    "sentence",
+                    "attribution",
+                    "contradiction",
+                    "confidence",
+                ):  # of the answer that was left out
+                    turn.pop(key, None)  # type: ignore[misc]
             if not reading.meanings and not reading.excluded and (back := ask_for_meaning(turn, self._resources.kb)):
                 turn["clarification"] = back
             if utterance != turn["question"]:
@@ -132,70 +140,70 @@ class Dialogue:
             turn["sentence"] = "No other answer is likely."
 
     def is_talk(self, utterance: str) -> bool:
-        """Return True if an utterance asks nothing again, so that later turns need not know it."""
+        """Return True if an utterance asks no question, so that later turns do not depend on it."""
         return self._acts.act(utterance) not in (QUESTION, "more", "correction")
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
     def read(self, utterance: str, history: Sequence[Turn], sources: Sequence[str]) -> Reading:
-        """Read what is said after the turns of `history`."""
-        known = list(remembered(history))
-        last = known[-1] if known else None
-        if history and (choice := self._choice(utterance, history[-1], known)):
+        """Return the reading of an utterance after the turns of `history`."""
+        earlier = list(remembered(history))
+        last = earlier[-1] if earlier else None
+        language = self._resources.language
+        if history and (choice := self._choice(utterance, history[-1], earlier)):
             return choice
         act = self._acts.act(utterance)
         if (act in ("more", "correction") and last is None) or (act == "correction" and self._asks(utterance)):
             act = QUESTION
-        if act == QUESTION and last is not None and is_taken_back(utterance, self._resources.language):
+        if act == QUESTION and last is not None and is_taken_back(utterance, language):
             act = "correction"
         if act == QUESTION:
-            return self._question(utterance, known)
+            head = language.talk.leading.match(utterance)
+            rest = utterance[head.end() :] if head else utterance
+            question = rest if self._asks(rest) else utterance
+            if not earlier and foreign(question, language.words.common) is None:
+                pronoun = missing_topic(question, self._resources)
+                if pronoun is not None:
+                    return Reading(pronoun=pronoun)
+            return Reading(tuple(parts_of(question, language)), earlier)
         if act == "correction" and last is not None:
-            return self._correction(utterance, last, known)
+            corrected = correct(utterance, last, self._resources)
+            questions, meanings = (corrected.question,), corrected.meanings
+            if corrected.missing:
+                about = last["representation"]["entities"][:1] if "representation" in last else []
+                name = f"other “{about[0]['label']}”" if about else "other meaning"
+                return Reading(act=act, sentence=f"I know no {name} that is “{corrected.missing}”.")
+            if not corrected.replaces:
+                return Reading(questions, earlier, act)
+            return Reading(questions, earlier[:-1], act, meanings=meanings, replaces=last.get("turn"))
         if act == "more" and last is not None:
-            again = [turn for turn in known if turn["question"] == last["question"]]
-            said = frozenset().union(*map(_said_ids, again))
-            return Reading((last["question"],), known[:-1], act, "", last.get("meanings", ()), said)
+            shown: set[str] = set()
+            for turn in earlier:
+                if turn["question"] == last["question"]:
+                    answers = turn.get("pred_answers", [])
+                    listed = [ranked for ranked in answers if ranked.get("list")] or answers[:1]
+                    shown.update(ranked["answer"]["id"] for ranked in listed)
+            return Reading((last["question"],), earlier[:-1], act, "", last.get("meanings", ()), frozenset(shown))
         return Reading(act=act, sentence=reply(act, last, sources, self._resources))
-
-    def _question(self, utterance: str, known: Sequence[Turn]) -> Reading:
-        language = self._resources.language
-        head = language.talk.leading.match(utterance)
-        rest = utterance[head.end() :] if head else utterance
-        question = rest if self._asks(rest) else utterance
-        if not known and foreign(question, language.words.common) is None:
-            pronoun = missing_topic(question, self._resources)
-            if pronoun is not None:
-                return Reading(pronoun=pronoun)
-        return Reading(tuple(parts_of(question, language)), known)
 
     def _asks(self, text: str) -> bool:
         types = self._resources.language.answer_types
         return types.asks_what(text) or types.is_existential(text)
 
-    def _correction(self, utterance: str, last: Turn, known: Sequence[Turn]) -> Reading:
-        meant = correct(utterance, last, self._resources)
-        if meant.missing:
-            about = last["representation"]["entities"][:1] if "representation" in last else []
-            name = f"other “{about[0]['label']}”" if about else "other meaning"
-            return Reading(act="correction", sentence=f"I know no {name} that is “{meant.missing}”.")
-        if not meant.replaces:
-            return Reading((meant.question,), known, "correction")
-        return Reading((meant.question,), known[:-1], "correction", meanings=meant.meanings, replaces=last.get("turn"))
-
-    def _choice(self, utterance: str, before: Turn, known: Sequence[Turn]) -> Reading | None:
-        """The question before again if its question back is answered; else None."""
+    def _choice(self, utterance: str, before: Turn, earlier: Sequence[Turn]) -> Reading | None:
+        """Return the question before again if the utterance answers its clarification question; else None."""
         back = before.get("clarification")
         if back is None or self._asks(utterance):
             return None
-        kb, language, question = self._resources.kb, self._resources.language, _actual(before)
+        kb, language = self._resources.kb, self._resources.language
+        question = before.get("actual_question", before["question"])
         if back["choices"]:
             choice = chosen(utterance, back["choices"], kb, language)
             name = None if choice is None else name_of(before, choice["id"])
             if choice is None or name is None:
                 return None
             meanings: list[Meaning] = [{"name": name, "item": {"id": choice["id"], "label": choice["label"]}}]
-            return Reading((question,), known[:-1], meanings=meanings, replaces=before.get("turn"))
+            return Reading((question,), earlier[:-1], meanings=meanings, replaces=before.get("turn"))
         topic = language.talk.taking_back.sub("", utterance).strip(" .!?")
         if len(topic.split()) > _LONGEST_NAME:
             return None
@@ -203,11 +211,23 @@ class Dialogue:
         pronoun = missing_topic(question, self._resources) if names or topic[:1].isupper() else None
         if pronoun is None or (not names and self._acts.act(utterance) != QUESTION):
             return None
-        return Reading((with_topic(question, pronoun, topic, language),), known, replaces=before.get("turn"))
+        return Reading((with_topic(question, pronoun, topic, language),), earlier, replaces=before.get("turn"))
+
+
+def parts_of(question: str, language: Language) -> list[str]:
+    """Return the questions that "and" joins, or the question alone; "who wrote and directed" is not split."""
+    types, words = language.answer_types, language.talk
+    parts = [part.strip(" ,") for part in words.joined.split(question)]
+    if not 1 < len(parts) <= _MOST_PARTS or words.behind_joined.search(question) or question.count('"') > 1:
+        return [question]
+    for part in parts:
+        if len(part.split()) < _LEAST_WORDS or not (types.asks_what(part) or types.is_existential(part)):
+            return [question]
+    return [f"{part.rstrip(' ?.!')}?" for part in parts]
 
 
 def remembered(history: Sequence[Turn]) -> Iterator[Turn]:
-    """The turns of `history` that later ones know: with the questions that were answered, without talk and what was asked again."""
+    """Yield the turns of `history` that later turns refer to, with the answered questions, without talk and replaced turns."""
     replaced = {turn["replaces"] for turn in history if "replaces" in turn}
     for turn in history:
         is_open = "clarification" in turn and not turn.get("pred_answers")
@@ -215,23 +235,3 @@ def remembered(history: Sequence[Turn]) -> Iterator[Turn]:
             continue
         yield turn if "actual_question" not in turn else {**turn, "question": turn["actual_question"]}
         yield from turn.get("parts", ())
-
-
-def _actual(turn: Turn) -> str:
-    return turn.get("actual_question", turn["question"])
-
-
-def _said_ids(turn: Turn) -> frozenset[str]:
-    """The ids of the answers of a turn that were shown as such: those of its list, or its best."""
-    answers = turn.get("pred_answers", [])
-    return frozenset(own["answer"]["id"] for own in [own for own in answers if own.get("list")] or answers[:1])
-
-
-def _leave_out(turn: Turn, excluded: frozenset[str]) -> None:
-    """Leave answers out that were said before, and those that are not likely."""
-    rest = [own for own in turn["pred_answers"] if own["answer"]["id"] not in excluded and own["score"] >= LEAST]
-    for rank, own in enumerate(rest, 1):
-        own["rank"] = rank
-    turn["pred_answers"] = rest
-    for key in ("sentence", "attribution", "contradiction", "confidence"):  # of the answer that is left out
-        turn.pop(key, None)  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""What a conversation can begin with: questions, and how much is known."""
+"""Example questions for the beginning of a conversation, and the size of the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_EXAMPLES = 6
 
 
 def examples_of(resources: Resources) -> list[Suggestion]:
-    """Return questions about the documents that are asked about, or of the configured dev part if it is about the data."""
+    """Return questions about the documents, or of the configured dev part if it is about the data."""
     config, dump = resources.config, resources.wikipedia
     if isinstance(dump, DocumentIndex):
         return suggested(dump, MOST_EXAMPLES)
@@ -28,7 +28,7 @@ def is_embedded(config: Config) -> bool:
 
 
 def data_counts(resources: Resources) -> dict[str, int]:
-    """Return how many `items` and `facts`, `pages`, and `files` in their place, are known; nothing is counted of a remote source."""
+    """Return the numbers of `items` and `facts`, and of `pages` or `files`, without remote sources."""
     config, dump = resources.config, resources.wikipedia
     counts = {}
     if config.kb_path != LIVE and not config.clocq_use_api and resources.kb.has_facts:
@@ -42,7 +42,7 @@ def data_counts(resources: Resources) -> dict[str, int]:
 
 
 def read_examples(config: Config) -> list[Suggestion]:
-    """Return the first conversation of each domain of the configured dev part; none without such a part.
+    """Return the first conversation of each domain of the configured dev part; empty without that part.
 
     Raises:
         DataError: the part is damaged.

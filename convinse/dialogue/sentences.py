@@ -12,13 +12,13 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.literals import is_date, is_number
 from ..records.units import UNIT
 
-_ADDED = re.compile(r" \([^()]*\)(?=\W*$)")  # what the question is about, where its own words do not say so
+_ADDED = re.compile(r" \([^()]*\)(?=\W*$)")  # the topic that rewriting adds to a question
 _MEASURE = re.compile(r"([\d.,]+) ([a-z]+)")
 _YES_NO = ("Yes", "No")
 
 
 def sentence_of(turn: Turn, language: Language) -> str:
-    """The sentence that answers a turn; where its question has another form: "The answer is ...".
+    """Return the sentence that answers a turn; "The answer is ..." if the form of its question is unknown.
 
     Args:
         turn: answered; if it abstains, the sentence says so.
@@ -30,21 +30,31 @@ def sentence_of(turn: Turn, language: Language) -> str:
     if not answers:
         return "I do not know: nothing was found."
     listed = [answer for answer in answers if answer.get("list")] or answers[:1]
-    question, names = _question(turn), list(_names(turn))
+    question = turn.get("resolved_question", turn["question"])
+    if not _ADDED.search(turn["question"]):  # the brackets were added
+        question = _ADDED.sub("", question)
+    names = list(_names(turn))
     for name in names:  # "titanic" is written as its label
         question = _written(question, name, language)
-    cited = _citations(turn, listed[0])
+    places = listed[0].get("evidences", [])
+    reasons = [reason["evidence"] for reason in turn.get("attribution", [])]
+    numbers = [number for number, place in enumerate(places, 1) if place in reasons] or [1] * bool(places)
+    cited = "".join(f" [{number}]" for number in numbers)
     if listed[0]["answer"]["id"] in _YES_NO:
         verdict = listed[0]["answer"]["label"]
         said = verdict_of(language.statements, question, names, is_yes=verdict == _YES_NO[0])
         return f"{verdict}, {said}{cited}." if said else f"{verdict}{cited}."
     statement = statement_of(language.statements, question, names)
-    said = _said(statement, listed, language) or _neutral(listed, language)
+    said = _said(statement, listed, language)
+    if not said:
+        words = language.statements
+        labels = words.listed([words.named(_with_unit(answer["answer"]["label"])) for answer in listed])
+        said = f"the answers are {labels}" if len(listed) > 1 else f"the answer is {labels}"
     return f"{said[:1].upper()}{said[1:]}{cited}."
 
 
 def _with_unit(label: str) -> str:
-    """A number with its unit in the plural: "112 minutes"."""
+    # the plural of a unit: "112 minutes"
     measure = _MEASURE.fullmatch(label)
     is_one = measure is None or measure[1] == "1" or UNIT.fullmatch(f" {measure[2]}s") is None
     return label if is_one else f"{label}s"
@@ -91,20 +101,8 @@ def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], lan
     )
 
 
-def _neutral(listed: Sequence[RankedAnswer], language: Language) -> str:
-    words = language.statements
-    named = words.listed([words.named(_with_unit(own["answer"]["label"])) for own in listed])
-    return f"the answers are {named}" if len(listed) > 1 else f"the answer is {named}"
-
-
-def _question(turn: Turn) -> str:
-    """The question in full, without what was added in brackets."""
-    in_full = turn.get("resolved_question", turn["question"])
-    return in_full if _ADDED.search(turn["question"]) else _ADDED.sub("", in_full)
-
-
 def _written(question: str, name: str, language: Language) -> str:
-    """The question with a name as it is written: "titanic" with its capital, a national team with its article."""
+    """Return the question with a name in its usual form: "titanic" with its capital, a national team with its article."""
     before = "|".join(sorted(language.statements.determiners | language.words.possessive))
     named = re.compile(rf"(\b(?:{before}) |'s )?\b{re.escape(name)}(?!\w)", re.IGNORECASE)
     with_article = language.statements.named(name) if name.endswith(" team") else name
@@ -113,19 +111,10 @@ def _written(question: str, name: str, language: Language) -> str:
 
 
 def _names(turn: Turn) -> Iterator[str]:
-    """The labels of what the question names."""
     representation = turn.get("representation")
     if representation:
-        spoken = {own["item"]["id"]: own["question_word"] for own in representation.get("candidates", [])}
+        spoken = {entity["item"]["id"]: entity["question_word"] for entity in representation.get("candidates", [])}
         for entity in (*representation["entities"], *representation["context"]):
             word = spoken.get(entity["id"], "")
             yield entity["label"] if fold(word) == fold(entity["label"]) or not word else word
             yield entity["label"]
-
-
-def _citations(turn: Turn, answer: RankedAnswer) -> str:
-    """The evidences that the answer rests on, by their number among those that are named for it."""
-    places = answer.get("evidences", [])
-    reasons = [reason["evidence"] for reason in turn.get("attribution", [])]
-    numbers = [number for number, place in enumerate(places, 1) if place in reasons] or [1] * bool(places)
-    return "".join(f" [{number}]" for number in numbers)

@@ -14,18 +14,18 @@ class EvidenceRetrievalScoring(Stage):
     """Evidence retrieval and scoring (ERS): from `turn["structured_representation"]` to the top-e evidences.
 
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
-    `ers: package.module:Class`. Keys of its own stand below `custom` there and in `self.config.custom` here.
+    `ers: package.module:Class`. Its own keys stand below `custom` there and in `self.config.custom` here.
     """
 
     stage = "ers"
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
-        """The top-e evidences of one turn, best first.
+        """Return the top-e evidences of a turn, best first.
 
         Args:
-            turn: has the question's intent in `turn["structured_representation"]`, and where it is known by ids in
+            turn: with the question's intent in `turn["structured_representation"]`, and, if present, its ids in
                 `turn["representation"]`; may lack gold `answers`.
-            sources: the wanted sources, of `kb`, `text`, `table`, `info`.
+            sources: of `kb`, `text`, `table`, `info`.
 
         Returns:
             At most `config.evs_max_evidences` evidences of these sources.
@@ -33,11 +33,11 @@ class EvidenceRetrievalScoring(Stage):
         return self._batch([turn], sources)[0]  # type: ignore[no-any-return]
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """The evidences of several turns. They are stored in the turns, too, for those who use a module without a pipeline."""
+        """Return the evidences of several turns, and store them in the turns for use without a pipeline."""
         return [keep_evidences(self, turn, self.inference_on_turn(turn, sources), sources) for turn in turns]
 
     def inference_on_data(self, conversations: Iterable[Conversation], sources: Sequence[str]) -> None:
-        """All turns of the conversations, in place."""
+        """Retrieve for all turns of the conversations, in place."""
         self.inference_on_turns([turn for conversation in conversations for turn in conversation["questions"]], sources)
 
 

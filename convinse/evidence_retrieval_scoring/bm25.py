@@ -16,7 +16,7 @@ _MAX_EXPANSIONS = 12
 
 
 class QueryExpansion:
-    """Adds to a query the other names of the properties that its words name ("directed" -> director, film director).
+    """Expands a query by the names of the properties that its words name ("directed" -> director, film director).
 
     Args:
         properties: (id, label, aliases) of the knowledge base's properties.
@@ -32,7 +32,7 @@ class QueryExpansion:
             label_stems = stems(label)
             for name in (label, *aliases):
                 name_stems = stems(name)
-                # a name of one content word stands for the property; "is a", "of which" and the like say more than that word
+                # a name of a single content word stands for the property, except "is a", "of which" and the like
                 if len(name_stems) == 1 and not forms.not_bridges.intersection(fold(name).split()):
                     weights = related[name_stems[0]]
                     for word in label_stems:
@@ -46,19 +46,19 @@ class QueryExpansion:
         }
 
     def weights(self, query: str) -> dict[str, float]:
-        """The stems of a query with weight 1, related stems with less."""
-        own = dict.fromkeys(self._words.stems(query), 1.0)
-        for word in list(own):
+        """Return the stems of a query with weight 1, and related stems with less."""
+        weights = dict.fromkeys(self._words.stems(query), 1.0)
+        for word in list(weights):
             for name in self._related.get(word, ()):
-                own.setdefault(name, _EXPANSION_WEIGHT)
-        return own
+                weights.setdefault(name, _EXPANSION_WEIGHT)
+        return weights
 
 
 class BM25Scorer(Scorer):
     """Ranks evidences for a query by BM25; the rank of equal scores depends on their texts only.
 
     Args:
-        expansion: how to expand queries; None for the query's own words.
+        expansion: of queries; None for the query's words alone.
         language: of queries and evidences; English by default.
     """
 
@@ -67,7 +67,7 @@ class BM25Scorer(Scorer):
         self._expansion = expansion
 
     def scores(self, query: str, evidences: Sequence[Evidence]) -> list[float]:
-        """The score of every evidence, in the given order."""
+        """Return the scores of evidences, in their order."""
         if self._expansion is None:
             weights: str | dict[str, float] = query
         else:
@@ -75,13 +75,13 @@ class BM25Scorer(Scorer):
             stems = self._language.words.stems
             names = {item["label"] for item in question_items(evidences)}
             for word in {word for name in names for word in stems(name)} & weights.keys():
-                weights[word] *= _NAME_WEIGHT  # every evidence of an item has its name: it tells them apart too little
+                weights[word] *= _NAME_WEIGHT  # all evidences of an item have its name
         return self._language.bm25.scores(weights, [evidence["evidence_text"] for evidence in evidences])
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
-        """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""
+        """Return copies of the best `top_k` evidences with `score`, best first."""
         scores = self.scores(query, evidences)
-        last = sorted(scores, reverse=True)[:top_k][-1:]  # texts are compared where they can matter only
+        last = sorted(scores, reverse=True)[:top_k][-1:]  # only texts that may be in the top k are compared
         order = sorted(
             (place for place, score in enumerate(scores) if [score] >= last),
             key=lambda place: (-scores[place], evidences[place]["evidence_text"], evidences[place]["source"], place),

@@ -17,30 +17,29 @@ _RRF_K = 60  # of the fusion's authors
 
 
 class _Fused(NamedTuple):
-    """A query's evidences after BM25 and the bi-encoder."""
+    """The evidences of a query after BM25 and the bi-encoder."""
 
-    order: np.ndarray  # [n] their places, best first, those that the cross-encoder reads before the others
-    values: np.ndarray  # [n] the fusion's value of each place
-    chosen: int  # how many are read
-    words: np.ndarray  # [n] the BM25 score of each place as a share of the best score
+    order: np.ndarray  # [n] their places, best first, the input of the cross-encoder before the rest
+    values: np.ndarray  # [n] the fusion's values, by place
+    chosen: int  # size of the input of the cross-encoder
+    words: np.ndarray  # [n] the BM25 scores as shares of the best score, by place
 
 
 class Cascade(Scorer):
     """Ranks evidences in two steps, so that thousands of candidates are scored in the time of a few hundred.
 
-    The best `lexical` evidences by BM25 and the best `dense` evidences by the bi-encoder are put into one order by
-    reciprocal rank fusion (Cormack et al., SIGIR 2009), and the cross-encoder scores them. Where fewer were chosen than
-    are asked for, the others follow in the order of the fusion with score 0. Without a cross-encoder the order of the
-    fusion is final, and its values are the scores.
+    The best `lexical` evidences by BM25 and the best `dense` evidences by the bi-encoder are merged by reciprocal rank fusion
+    (Cormack et al., SIGIR 2009), and the cross-encoder scores them. If these are fewer than `top_k`, the rest follow in the order
+    of the fusion with score 0. Without a cross-encoder the order of the fusion is final, and its values are the scores.
 
     Args:
         bm25: the lexical scorer.
         reranker: the cross-encoder, or None.
-        embeddings: those of the bi-encoder; None: a lexical choice of `lexical + dense` evidences.
+        embeddings: of the bi-encoder; if None, BM25 chooses `lexical + dense` evidences.
         lexical: evidences chosen by BM25.
         dense: evidences chosen by the bi-encoder.
         lexical_share: weight of the BM25 score (as a share of the best score) in the scores; the cross-encoder's
-            probability has the rest. Small cross-encoders are too sure of themselves.
+            probability has the rest. Small cross-encoders are overconfident.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Cascade(Scorer):
         self._lexical, self._dense = (lexical, dense) if embeddings is not None else (lexical + dense, 0)
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
-        """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""
+        """Return copies of the best `top_k` evidences with `score`, best first."""
         return self.rank_all([query], [evidences], top_k)[0]
 
     def rank_all(
@@ -92,18 +91,26 @@ class Cascade(Scorer):
     def _fuse(
         self, queries: Sequence[str], questions: Sequence[str], evidences: Sequence[Sequence[Evidence]]
     ) -> list[_Fused]:
-        dense = self._dense_scores(questions, evidences)
+        dense: list[np.ndarray] = []
+        if self.embeddings is not None:
+            form = self.embeddings.bi_encoder.row_form
+            read = [[as_read(evidence, form) for evidence in candidates] for candidates in evidences]
+            place_of: dict[str, int] = {}
+            places = [[place_of.setdefault(text, len(place_of)) for text in texts] for texts in read]
+            vectors = self.embeddings.embed(list(place_of))
+            embedded = self.embeddings.embed_questions(questions)
+            dense = [vectors[rows].astype(np.float32) @ vector for vector, rows in zip(embedded, places, strict=True)]
         fused = []
         for number, (query, candidates) in enumerate(zip(queries, evidences, strict=True)):
             texts = [evidence["evidence_text"] for evidence in candidates]
             lexical_scores = self._bm25.scores(query, candidates)
             rankings = [_order(lexical_scores, texts)]
             limits = [self._lexical]
-            if dense is not None:
+            if self.embeddings is not None:
                 rankings.append(_order(dense[number], texts))
                 limits.append(self._dense)
             values = reciprocal_ranks(rankings)
-            chosen = np.full(len(candidates), self.reranker is None)  # without it nothing comes before the fusion
+            chosen = np.full(len(candidates), self.reranker is None)  # without it the fusion is final
             for ranking, limit in zip(rankings, limits, strict=True):
                 chosen[ranking[:limit]] = True
             ranks = list(zip(~chosen, -values, texts, strict=True))
@@ -112,17 +119,6 @@ class Cascade(Scorer):
             fused.append(_Fused(order, values, int(chosen.sum()), words))
         return fused
 
-    def _dense_scores(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[np.ndarray] | None:
-        if self.embeddings is None:
-            return None
-        encoder = self.embeddings.bi_encoder
-        texts = [[as_read(evidence, encoder.row_form) for evidence in candidates] for candidates in evidences]
-        place_of: dict[str, int] = {}
-        places = [[place_of.setdefault(text, len(place_of)) for text in own] for own in texts]
-        vectors = self.embeddings.embed(list(place_of))
-        questions = self.embeddings.embed_questions(queries)
-        return [vectors[own].astype(np.float32) @ question for question, own in zip(questions, places, strict=True)]
-
 
 def _order(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> np.ndarray:
     rounded = np.round(np.asarray(scores, dtype=np.float64), 6)
@@ -130,7 +126,7 @@ def _order(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> np.nda
 
 
 def reciprocal_ranks(rankings: Sequence[np.ndarray | Sequence[int]]) -> np.ndarray:
-    """[n] the sum over the rankings of 1 / (60 + rank)."""
+    """Return the sums over the rankings of 1 / (60 + rank), [n]."""
     values = np.zeros(len(rankings[0]), dtype=np.float64)
     for ranking in rankings:
         values[ranking] += 1 / (_RRF_K + 1 + np.arange(len(ranking)))

@@ -22,19 +22,19 @@ from ..support.program import program_id
 from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
 
-_VERSION = 4  # of what a server is asked and of how its answer is kept; raised when the same data and parameters give other results
+_VERSION = 4  # of cached search spaces; raised when the same data and parameters give other results
 
 
 class ClocqRetriever:
     """Retrieval after CLOCQ (Christmann et al., WSDM 2022): the items of a question, and the evidences around them.
 
-    Facts come from the embedded knowledge base, or with `clocq_use_api` from a server of the CLOCQ HTTP API; of the
-    same data the results are the same. Nothing is opened or asked before the first retrieval.
+    Facts come from the embedded knowledge base, or with `clocq_use_api` from a server of the CLOCQ HTTP API; for the same data the
+    results are the same. Data are opened and servers asked on the first retrieval.
 
     Args:
         config: a configuration or its name; `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
-        wikipedia: the Wikipedia retriever to use instead of one of its own.
-        resources: knowledge base, dump, passages and cache; by default its own.
+        wikipedia: the Wikipedia retriever to use instead of a new one.
+        resources: knowledge base, dump, passages and cache; by default new.
     """
 
     def __init__(
@@ -66,18 +66,18 @@ class ClocqRetriever:
     def retrieve_evidences(
         self, text: str, sources: str | Sequence[str], known: Sequence[QuestionEntity] | None = None
     ) -> tuple[list[Evidence], list[QuestionEntity]]:
-        """The evidences of the wanted sources for a question or representation, and the question's items.
+        """Return the evidences of sources for a question or representation, and the question's items.
 
         With `ers_passage_index`, the best passages for the whole text are among the `text` evidences.
-        Evidences of equal text and source become one evidence, with the entities of all.
+        Evidences of equal text and source are merged, with the entities of all.
 
         Args:
-            text: a question or representation; of one with four slots the answer type is not linked.
-            sources: the wanted sources: a list, or a combination such as `kb_text`.
-            known: the items that the text is about; None: those that it mentions, which are linked.
+            text: a question or representation; the answer type of a representation with four slots is not linked.
+            sources: a list, or a combination such as `kb_text`.
+            known: the items that the text is about; if None, the text is linked.
 
         Raises:
-            ConfigError: a source is none; the message lists the valid ones.
+            ConfigError: a source is invalid; the message lists the valid sources.
         """
         sources = parse_sources(sources, "retrieve_evidences: sources")
         evidences, entities = self.retrieve_KB_facts(text, known)
@@ -95,21 +95,26 @@ class ClocqRetriever:
     def retrieve_KB_facts(  # noqa: N802 - CONVINSE's name
         self, text: str, known: Sequence[QuestionEntity] | None = None
     ) -> tuple[list[Evidence], list[QuestionEntity]]:
-        """The facts of the question's search space as evidences, and the question's items.
+        """Return the facts of the question's search space as evidences, and the question's items.
 
-        What has to be linked or asked for is cached; facts of known items are read faster from the knowledge base.
+        Linked items and answers of a server are cached; facts of known items are read faster from the knowledge base.
 
         Args:
             text, known: see `retrieve_evidences`.
 
         Raises:
-            NetworkError: with `clocq_use_api`, when the server cannot be used. A failure is not cached, and never an
+            NetworkError: with `clocq_use_api`, if the server cannot be used. A failure is not cached, and never an
                 empty result.
         """
         if known is not None and self.api is None:
             facts, entities = self._search(text, known)
-            return list(map(self._evidence, facts)), entities
-        # the data, and the code that links and chooses; or a server
+            evidences = [fact_evidence(*fact) for fact in facts]
+            if self.resources.live is not None:
+                for fact, evidence in zip(facts, evidences, strict=True):
+                    if (statement := self.resources.live.kb.origin(fact.fact)) is not None:
+                        evidence["origin"] = statement
+            return evidences, entities
+        # the data and the program that links and chooses, or a server
         origin = f"{self.kb.build_id}/{program_id()}" if self.api is None else self.api.address
         parameters = {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
         key = ("search_space", origin, parameters, text, *([] if known is None else [list(known)]))
@@ -120,52 +125,47 @@ class ClocqRetriever:
             self.cache.put(*key, value=cached)
         return [fact_evidence(*fact) for fact in cached["facts"]], cached["entities"]
 
-    def _evidence(self, fact: SpaceFact) -> Evidence:
-        evidence = fact_evidence(*fact)
-        if self.resources.live is not None and (origin := self.resources.live.kb.origin(fact.fact)) is not None:
-            evidence["origin"] = origin
-        return evidence
-
     def _search(
         self, text: str, known: Sequence[QuestionEntity] | None
     ) -> tuple[list[SpaceFact], list[QuestionEntity]]:
         params, p = self.config.clocq_params, self.config.clocq_p
         slots = read_slots(text, self.config.sr_delimiter)
-        told = text if slots is None else slots.told
+        question = text if slots is None else slots.content
         if self.api is None:
-            return self.resources.search_space.search(told, known)
+            return self.resources.search_space.search(question, known)
         if known is None:
-            return self.api.search_space(told, params, p)
+            return self.api.search_space(question, params, p)
         facts = facts_around(self.api.neighborhood, known, min(p, params.p_setting))
-        return best_facts(told, facts, params, self.resources.language), list(known)
+        return best_facts(question, facts, params, self.resources.language), list(known)
 
     def retrieve_kb_facts_for_item(self, item_id: str) -> list[FactEntities]:
-        """The facts that an item occurs in, pruned at `clocq_p`: lists of `{"id", "label"}`.
+        """Return the facts that an item occurs in, pruned at `clocq_p`: lists of `{"id", "label"}`.
 
         Raises:
-            NetworkError: with `clocq_use_api`, when the server cannot be used.
+            NetworkError: with `clocq_use_api`, if the server cannot be used.
         """
         source = self.api or self.resources.kb
         return source.neighborhood(item_id, self.config.clocq_p)
 
     @also_named(question_entity_id="question_entity", item_id="question_entity")
     def retrieve_wikipedia_evidences(self, question_entity: QuestionEntity | Entity | str) -> list[Evidence]:
-        """The evidences of an item's Wikipedia page, with `retrieved_for_entity`.
+        """Return the evidences of an item's Wikipedia page, with `retrieved_for_entity`.
 
         Args:
-            question_entity: a question entity, an item (`{"id", "label"}`) or the id of one.
+            question_entity: a question entity, an item (`{"id", "label"}`) or an id.
 
         Raises:
-            DataError: it is none of these.
+            DataError: it is not an item.
         """
-        given = question_entity
-        within: Any = given.get("item", given) if isinstance(given, Mapping) else {"id": given}
-        item_id = within.get("id") if isinstance(within, Mapping) else None
-        if not isinstance(item_id, str) or (isinstance(given, str) and not is_item(given)):
+        entity: Any = question_entity
+        entity = entity.get("item", entity) if isinstance(entity, Mapping) else {"id": entity}
+        item_id = entity.get("id") if isinstance(entity, Mapping) else None
+        if not isinstance(item_id, str) or (isinstance(question_entity, str) and not is_item(question_entity)):
             raise DataError(
-                f"retrieve_wikipedia_evidences: {given!r:.80} is no item; give an id such as Q42, or a question entity"
+                f"retrieve_wikipedia_evidences: {question_entity!r:.80} is no item; "
+                "give an id such as Q42, or a question entity"
             )
-        label = within.get("label")
+        label = entity.get("label")
         item = Entity(id=item_id, label=label if isinstance(label, str) else self.kb.label(item_id) or item_id)
         evidences = self.wikipedia.retrieve_wp_evidences(item["id"])
         for evidence in evidences:
@@ -173,25 +173,26 @@ class ClocqRetriever:
         return evidences
 
     def filter_evidences(self, evidences: Iterable[Evidence], sources: str | Sequence[str]) -> list[Evidence]:
-        """The evidences of the wanted sources that have at most `evr_max_entities` entities.
+        """Return the evidences of sources with at most `evr_max_entities` entities.
 
-        With `evr_require_entity`, which is CONVINSE's rule, those with a single entity are left out, too: it is that of their page.
+        With `evr_require_entity`, which is CONVINSE's rule, evidences with a single entity, which is that of their page, are left
+        out, too.
         """
-        wanted, config = parse_sources(sources, "filter_evidences: sources"), self.config
+        sources, config = parse_sources(sources, "filter_evidences: sources"), self.config
         return [
             evidence
             for evidence in evidences
-            if normalize_source(evidence["source"]) in wanted
+            if normalize_source(evidence["source"]) in sources
             and len(evidence["wikidata_entities"]) <= config.evr_max_entities
             and not (config.evr_require_entity and len(evidence["wikidata_entities"]) == 1)
         ]
 
     def reset_cache(self) -> None:
-        """Forget all that the evidence cache keeps: it is retrieved, read and scored anew."""
+        """Empty the evidence cache: evidences are retrieved, read and scored anew."""
         self.cache.clear()
 
     def store_cache(self) -> None:
-        """Close the cache and the connections; everything put into the cache is on disk already."""
+        """Close the cache, whose entries are on disk already, and the connections."""
         self.wikipedia.store_cache()
         self.cache.close()
         if self.api is not None:

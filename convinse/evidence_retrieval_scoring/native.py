@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -22,25 +22,23 @@ from .okapi import OkapiScorer, read_stop_words
 from .scorer import Scorer
 from .search import EvidenceSearch
 
-_ELSEWHERE = 0.1  # of the score of an evidence that is of none of a question's items
+_ELSEWHERE = 0.1  # factor of the score of an evidence from a page of another item
 _OF_PAGES = frozenset({"text", "table", "info"})
-_PAGES = 3  # of what is found everywhere, whose items a question without items is about
-_CONVERSATIONS = (
-    4  # scored together by a neural scorer; more would be hardly faster, and keep people waiting for progress
-)
+_PAGES = 3  # of search results, whose items a question without items is about
+_CONVERSATIONS = 4  # scored together by a neural scorer; more would be hardly faster, and delay the progress bar
 
 
 class NativeERS(EvidenceRetrievalScoring):
-    """Evidences of the representation's items from all wanted sources, scored down to the top e.
+    """Evidences of the representation's items from the sources, scored down to the top e.
 
-    Where the representation has ids, its items are not linked again. With a neural scorer the turns of many conversations
-    are scored together.
+    Items of a representation with ids are not linked again. With a neural scorer the turns of many conversations are scored
+    together.
 
     Args:
         config: see `ClocqRetriever` and the `evs_*` keys.
-        retriever: the retriever to use instead of one of its own.
-        scorer: the scorer to use instead of the one that `evs` names.
-        resources: what the stages of a pipeline share.
+        retriever: the retriever to use instead of a new one.
+        scorer: the scorer to use instead of that of `evs`.
+        resources: shared by the stages of a pipeline.
     """
 
     trainer = "convinse.training.reranker:train_reranker"
@@ -63,12 +61,12 @@ class NativeERS(EvidenceRetrievalScoring):
 
     @cached_property
     def retriever(self) -> ClocqRetriever:
-        """Retrieves the candidates."""
+        """The retriever of the candidates."""
         return ClocqRetriever(self.config, resources=self.resources)
 
     @cached_property
     def search(self) -> EvidenceSearch | None:
-        """Finds evidences on all pages of the dump; None: there is none."""
+        """The search over all pages of the dump; None without a dump."""
         dump = self.resources.wikipedia
         if dump is None:
             return None
@@ -91,64 +89,68 @@ class NativeERS(EvidenceRetrievalScoring):
         return BM25Scorer(expansion, language=self.language)
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """Retrieve and score, all turns together; see the base class."""
-        ranked = self._ranked(turns, sources)
-        return [keep_evidences(self, turn, own, sources) for turn, own in zip(turns, ranked, strict=True)]
+        """Retrieve and score, all turns together; see the base class.
 
-    def _ranked(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """Rank what agrees with the time of each question; what contradicts it follows, with score 0, where there is room."""
+        Evidences that contradict the time of a question come last, with score 0.
+        """
         questions = [asked_in_full(turn) for turn in turns]
-        wanted = [question for turn, question in zip(turns, questions, strict=True) if _is_searched(turn, sources)]
-        if wanted and self.search is not None:
-            self.search.prepare(wanted)
+        searched = [question for turn, question in zip(turns, questions, strict=True) if _is_searched(turn, sources)]
+        if searched and self.search is not None:
+            self.search.prepare(searched)
         agreeing: list[list[Evidence]] = []
         contradicted: list[list[Evidence]] = []
         for turn, question in zip(turns, questions, strict=True):
             evidences = self.retrieve(turn, sources)
             behind = contradicting(judged_parts(question, evidences, self.language))
-            agreeing.append([own for place, own in enumerate(evidences) if place not in behind])
+            agreeing.append([evidence for place, evidence in enumerate(evidences) if place not in behind])
             contradicted.append([evidences[place] for place in sorted(behind)])
         most = self.config.evs_max_evidences
-        return [
-            [*best, *(with_score(own, 0.0) for own in behind[: most - len(best)])]
-            for best, behind in zip(self.rank(turns, agreeing, most), contradicted, strict=True)
-        ]
+        ranked = self.rank(turns, agreeing, most)
+        for best, last in zip(ranked, contradicted, strict=True):
+            best += [with_score(evidence, 0.0) for evidence in last[: most - len(best)]]
+        return [keep_evidences(self, turn, best, sources) for turn, best in zip(turns, ranked, strict=True)]
 
     def rank(self, turns: Sequence[Turn], evidences: Sequence[Sequence[Evidence]], most: int) -> list[list[Evidence]]:
-        """The best `most` evidences of each turn, scored, best first; those of pages that it does not name count for less."""
+        """Return the best `most` evidences of turns, scored, best first; evidences from other pages count less."""
         queries = [turn["structured_representation"] for turn in turns]
         questions, whole = [asked_in_full(turn) for turn in turns], max(map(len, evidences), default=0)
-        ranked = self.scorer.rank_all(queries, evidences, whole, questions)
-        return [sorted(map(_weighted, best), key=lambda own: -own["score"])[:most] for best in ranked]
+        ranked = []
+        for scored in self.scorer.rank_all(queries, evidences, whole, questions):
+            weighted = [
+                with_score(evidence, min(evidence["score"], _ELSEWHERE * evidence["score"]))
+                if "page" in evidence
+                else evidence
+                for evidence in scored
+            ]
+            ranked.append(sorted(weighted, key=lambda evidence: -evidence["score"])[:most])
+        return ranked
 
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
-        """The candidate evidences of a turn, not scored: those of its items, and those found everywhere. Adds `question_entities` to it."""
-        known = _known(turn)
+        """Return the candidate evidences of a turn, of its items and from the search; write `question_entities` into the turn."""
+        items = _items_of(turn)
         search = self.search if _is_searched(turn, sources) else None
-        everywhere = [] if search is None else search.find(asked_in_full(turn))
-        if known == []:  # it names nothing that is known: the pages that tell of it are looked at
-            pages = list(dict.fromkeys(evidence.item_id for evidence in everywhere))[:_PAGES]
-            known = certain(*map(self.retriever.kb.entity, pages))
+        hits = [] if search is None else search.find(asked_in_full(turn))
+        if items == []:  # the best pages stand for a question without items
+            pages = list(dict.fromkeys(hit.item_id for hit in hits))[:_PAGES]
+            items = certain(*map(self.retriever.kb.entity, pages))
         text = turn["structured_representation"]
-        evidences, turn["question_entities"] = self.retriever.retrieve_evidences(text, sources, known)
+        evidences, turn["question_entities"] = self.retriever.retrieve_evidences(text, sources, items)
         ids = {entity["item"]["id"] for entity in turn["question_entities"]}
         places: dict[str, list[int]] = {}
-        for evidence in everywhere:
-            places.setdefault(evidence.item_id, []).append(evidence.place)
-        for item, own in places.items():
-            if item not in ids:
-                evidences += self._on_page(item, own, sources, ids)
-        return merge_duplicates(evidences) if everywhere else evidences
-
-    def _on_page(self, item: str, places: Sequence[int], sources: Sequence[str], about: Set[str]) -> Iterator[Evidence]:
-        """The evidences at places of a page; those of a document's section that the question names are not of another page."""
-        assert self.resources.wikipedia is not None  # where they were found
-        page, entity = self.resources.wikipedia.get(item) or [], self.retriever.kb.entity(item)
-        texts = {page[place]["evidence_text"] for place in places}
-        for own in self.retriever.wikipedia.retrieve_wp_evidences(item):
-            if own["source"] in sources and own["evidence_text"] in texts:
-                is_named = "citation" in own and any(named["id"] in about for named in own["wikidata_entities"])
-                yield own if is_named else {**own, "page": entity}
+        for hit in hits:
+            places.setdefault(hit.item_id, []).append(hit.place)
+        for item in [item for item in places if item not in ids]:
+            assert self.resources.wikipedia is not None  # the source of the hits
+            page, entity = self.resources.wikipedia.get(item) or [], self.retriever.kb.entity(item)
+            texts = {page[place]["evidence_text"] for place in places[item]}
+            for evidence in self.retriever.wikipedia.retrieve_wp_evidences(item):
+                if evidence["source"] in sources and evidence["evidence_text"] in texts:
+                    # a section of a document that the question names is not on another page
+                    is_named = "citation" in evidence and not ids.isdisjoint(
+                        named["id"] for named in evidence["wikidata_entities"]
+                    )
+                    evidences.append(evidence if is_named else {**evidence, "page": entity})
+        return merge_duplicates(evidences) if hits else evidences
 
     def store_cache(self) -> None:
         """Close the caches."""
@@ -156,19 +158,13 @@ class NativeERS(EvidenceRetrievalScoring):
         self.resources.close_caches()
 
 
-def _known(turn: Turn) -> list[QuestionEntity] | None:
-    """The items that a representation names; None of a representation that is a text alone."""
-    representation = turn.get("representation")
+def _items_of(turn: Turn) -> list[QuestionEntity] | None:
+    representation = turn.get("representation")  # None: the representation is a text alone
     return None if representation is None else question_entities(representation)
 
 
 def _is_searched(turn: Turn, sources: Sequence[str]) -> bool:
-    return _known(turn) == [] or not _OF_PAGES.isdisjoint(sources)
-
-
-def _weighted(evidence: Evidence) -> Evidence:
-    score = evidence["score"]
-    return with_score(evidence, min(score, _ELSEWHERE * score)) if "page" in evidence else evidence
+    return _items_of(turn) == [] or not _OF_PAGES.isdisjoint(sources)
 
 
 class ClocqBM25(NativeERS):
@@ -184,5 +180,5 @@ class ClocqBM25(NativeERS):
         self.conversations_at_once = 1
 
     def train(self, sources: Sequence[str]) -> None:
-        """Refuse: there is nothing to train."""
+        """Raise `NothingToTrainError`."""
         raise NothingToTrainError("ers: 'clocq_bm25' has nothing to train; use ers: native with evs_model")

@@ -20,7 +20,7 @@ ScoringMethod = Literal["bm25", "cross_encoder", "cascade"]
 
 
 class CrossEncoder(Scorer):
-    """A cross-encoder, which reads questions in full; it may be that of a server."""
+    """A cross-encoder, local or of a server, which reads questions in full."""
 
     def __init__(self, reranker: PairRanker) -> None:
         self.reranker = reranker
@@ -41,10 +41,10 @@ class CrossEncoder(Scorer):
 
 
 def scoring_method(config: Config) -> ScoringMethod:
-    """What `evs` means: `auto` is the cascade where a model is configured, else BM25.
+    """Return the scoring method of `evs`; `auto` is the cascade if a model is configured, else BM25.
 
     Raises:
-        ConfigError: the wanted method has no model.
+        ConfigError: the method needs a model.
     """
     server = config.evs_server.base_url
     if config.evs_model and server:
@@ -62,7 +62,7 @@ def scoring_method(config: Config) -> ScoringMethod:
 
 
 def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) -> Scorer:
-    """The scorer of a method, its models loaded; a joint model once for all its tasks.
+    """Return the scorer of a method with its models loaded; a joint model is loaded once for all its tasks.
 
     Raises:
         ModelError: `evs_model` or `evs_bi_encoder` cannot be loaded.
@@ -75,7 +75,7 @@ def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) 
         host, counts = resources.model_server("evs_server"), resources.requests["evs_server"]
         reranker = ServerReranker(config.evs_server, host, resources.cache, counts)
     if method == "cross_encoder":
-        assert reranker is not None  # scoring_method has seen to it
+        assert reranker is not None  # checked by scoring_method
         return CrossEncoder(reranker)
     name = config.evs_bi_encoder
     embeddings = resources.embeddings(name, "evs_bi_encoder") if name else None

@@ -1,4 +1,4 @@
-"""CONVINSE's own scoring: Okapi BM25 over the words as they stand, as rank_bm25 counts it."""
+"""CONVINSE's scoring: Okapi BM25 over unstemmed words, as in rank_bm25."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ _K1, _B, _EPSILON = 1.5, 0.75, 0.25  # rank_bm25's defaults, which CONVINSE uses
 class OkapiScorer(Scorer):
     """Ranks evidences as CONVINSE does: equal scores in the order of the evidences.
 
-    Words stand between blanks and commas, in lower case, their punctuation kept. Only stop words that are written as in
-    the list are left out, so a capitalised one stays. Of evidences with the same words the last one comes first: it is
-    the one that CONVINSE gives for all of them.
+    Words stand between blanks and commas, in lower case, with their punctuation. Stop words are left out unless capitalised. Of
+    evidences with the same words the last comes first, as CONVINSE returns the last for all of them.
 
     Args:
-        stop_words: words that do not count.
+        stop_words: ignored words.
         delimiter: between the slots of a representation.
     """
 
@@ -50,10 +49,10 @@ class OkapiScorer(Scorer):
 
 
 def okapi_scores(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[float]:
-    """Robertson's BM25 of texts for a query; a word that the query repeats counts again.
+    """Return Robertson's BM25 scores of texts for a query; a repeated word of the query counts again.
 
-    The weight of a word that n of N texts have is `log((N - n + 0.5) / (n + 0.5))`; where that is negative, a quarter of
-    the mean over all words. The additions are those of rank_bm25 in their order, so that equal scores are equal there, too.
+    The weight of a word that n of N texts have is `log((N - n + 0.5) / (n + 0.5))`; if that is negative, a quarter of the mean
+    over all words. The additions are in the order of rank_bm25, so that equal scores are equal there, too.
     """
     frequencies = [Counter(text) for text in texts]
     having = Counter(word for frequency in frequencies for word in frequency)
@@ -67,14 +66,14 @@ def okapi_scores(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[f
     for word in query:
         if word in idf:
             weight = floor if idf[word] < 0 else idf[word]
-            frequency = np.array([own.get(word, 0) for own in frequencies])
+            frequency = np.array([counts.get(word, 0) for counts in frequencies])
             total += weight * (frequency * (_K1 + 1) / (frequency + norms))
     scores: list[float] = total.tolist()
     return scores
 
 
 def read_stop_words(path: Path) -> frozenset[str]:
-    """The words of a file, one a line. Raises `DataError`: it cannot be read."""
+    """Return the words of a file with a word per line. Raises `DataError` if it cannot be read."""
     try:
         return frozenset(path.read_text(encoding="utf-8").split("\n"))
     except (OSError, UnicodeDecodeError) as error:

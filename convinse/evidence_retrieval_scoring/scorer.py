@@ -1,4 +1,4 @@
-"""The base class of what ranks the evidences of questions."""
+"""The base class of scorers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..records.evidence import Evidence
 
 
 class Scorer(ABC):
-    """Ranks evidences. A scorer of one's own implements `rank`, and `rank_all` where it computes several questions together."""
+    """Ranks evidences. A subclass implements `rank`, and `rank_all` if it computes several questions together."""
 
     @abstractmethod
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
-        """The best `top_k` evidences with `score` added, best first; all other fields kept, the given ones not changed."""
+        """Return copies of the best `top_k` evidences with `score`, best first."""
 
     def rank_all(
         self,
@@ -25,22 +25,22 @@ class Scorer(ABC):
         top_k: int,
         questions: Sequence[str] | None = None,
     ) -> list[list[Evidence]]:
-        """`rank` for several queries; the results are the same as one by one.
+        """Rank for several queries, with the same results as `rank`.
 
         Args:
-            queries: representations, whose words are looked for.
-            evidences: candidates of each query.
-            top_k: evidences wanted for each query.
-            questions: the same in full, for models that read sentences; None: the queries.
+            queries: representations, for scores by words.
+            evidences: the candidates of the queries.
+            top_k: number of evidences for a query.
+            questions: the questions in full, for models that read sentences; by default the queries.
         """
-        return [self.rank(query, own, top_k) for query, own in zip(queries, evidences, strict=True)]
+        return [self.rank(query, candidates, top_k) for query, candidates in zip(queries, evidences, strict=True)]
 
 
 class PairRanker(Protocol):
-    """Scores pairs of a question and an evidence: a model here (`BertReranker`), or that of a server."""
+    """A model for pairs of a question and an evidence, local (`BertReranker`) or of a server."""
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
-        """The best `top_k` evidences with `score` added, best first."""
+        """Return the best `top_k` evidences with `score`, best first."""
 
     def rank_all(
         self,
@@ -50,4 +50,4 @@ class PairRanker(Protocol):
         beside: Sequence[np.ndarray] | None = None,
         share: float = 0.0,
     ) -> list[list[Evidence]]:
-        """`rank` for several queries; `beside` are other scores of their evidences, from 0 to 1, which have this share."""
+        """Rank for several queries; further scores `beside`, from 0 to 1, have this share in the score."""

@@ -1,4 +1,4 @@
-"""Search over all evidences of a dump, by words and by vectors: what needs no item."""
+"""Search over all evidences of a dump, by words and by vectors, without linking."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import numpy as np
 from ..wikipedia.dump import FoundEvidence, WikipediaDump
 from ..wikipedia.stored_pages import search_words
 
-MOST = 20  # evidences that are found by words, and as many by vectors
+MOST = 20  # evidences by words, and as many by vectors
 _RRF_K = 60  # of the fusion's authors
 
 
 class EvidenceSearch:
-    """Finds evidences of all pages for questions: the nearest by the embeddings of a bi-encoder, and the best by BM25.
+    """Searches all pages for evidences: the nearest by the embeddings of a bi-encoder, and the best by BM25.
 
     Args:
         dump: the pages.
-        embed: makes vectors [n, dimension] of questions, by the model of the dump's vectors, and keeps them; None: words alone count.
-        is_linked: whether questions are linked to items of a knowledge base, so that the pages that they name are read as a whole.
-            Beside these and the nearest evidences, words find nothing that answers more questions.
+        embed: returns vectors [n, dimension] of questions, by the model of the dump's vectors, and caches them; None to search by
+            words alone.
+        is_linked: questions are linked to items of a knowledge base, whose pages are read as a whole; with vectors, the search by
+            words then answers no more questions, and is left out.
     """
 
     def __init__(
@@ -29,12 +30,12 @@ class EvidenceSearch:
         self._dump, self._embed, self._by_words = dump, embed, embed is None or not is_linked
 
     def prepare(self, questions: Sequence[str]) -> None:
-        """Embed together the questions that are searched for next."""
+        """Embed the next questions together."""
         if self._embed is not None:
             self._embed(questions)
 
     def find(self, question: str, most: int = MOST) -> list[FoundEvidence]:
-        """The evidences of a question, by reciprocal rank fusion of both searches; twice `most` of them at most."""
+        """Return at most twice `most` evidences for a question, by reciprocal rank fusion of both searches."""
         lists = [self._dump.search(search_words(question), most)] if self._by_words else []
         if self._embed is not None:
             lists.append(self._dump.nearest(self._embed([question])[0], most))

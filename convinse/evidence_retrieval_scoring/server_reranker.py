@@ -16,19 +16,19 @@ from ..records.evidence import Evidence, with_score
 from ..support.cache import Cache
 
 _DIGITS = 6  # of a score
-_KEPT = "server scores"  # the kind of the cache's entries
-_FARTHEST = 80.0  # log odds that are told apart
+_CACHED = "server scores"  # the kind of the cache's entries
+_FARTHEST = 80.0  # limit of log odds
 
 
 class ServerReranker:
     """Ranks evidences by the scores of `evs_server`, which the evidence cache keeps by model, question and texts.
 
-    Scores of `rerank` that are not all from 0 to 1 are taken for log odds; of `embeddings` the cosine counts, from 0 on.
+    Scores of `rerank` outside 0 to 1 are taken for log odds; with `embeddings` the score is the cosine, at least 0.
 
     Args:
         settings: of the server.
         host: sends the requests.
-        cache: keeps the scores.
+        cache: of the scores.
         counts: of requests that were sent, kept, and of no use.
     """
 
@@ -37,7 +37,7 @@ class ServerReranker:
         self._server = ScoringServer(self._settings, self._host, self._counts)
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
-        """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""
+        """Return copies of the best `top_k` evidences with `score`, best first."""
         return self.rank_all([query], [evidences], top_k)[0]
 
     def rank_all(
@@ -48,48 +48,41 @@ class ServerReranker:
         beside: Sequence[np.ndarray] | None = None,
         share: float = 0.0,
     ) -> list[list[Evidence]]:
-        """`rank` for several queries, all sent at once; see `PairRanker`.
+        """Rank for several queries, all sent at once; see `PairRanker`.
 
         Raises:
-            NetworkError: the server cannot be asked, or its scores cannot be used.
-            ConfigError: no server is named, or there is no key.
+            NetworkError: the server cannot be reached, or its scores are invalid.
+            ConfigError: the server or its key is missing.
         """
         texts = [[evidence["evidence_text"] for evidence in candidates] for candidates in evidences]
         ranked = []
-        for number, (candidates, own) in enumerate(zip(evidences, self._scores(queries, texts), strict=True)):
+        for number, (candidates, values) in enumerate(zip(evidences, self._scores(queries, texts), strict=True)):
             if beside is not None and share:
-                own = (1 - share) * own + share * beside[number]
-            scores = np.round(own, _DIGITS).tolist()
+                values = (1 - share) * values + share * beside[number]
+            scores = np.round(values, _DIGITS).tolist()
             order = sorted(range(len(candidates)), key=lambda place: (-scores[place], texts[number][place], place))
             ranked.append([with_score(candidates[place], scores[place]) for place in order[:top_k]])
         return ranked
 
     def _scores(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
         if self._host.is_dry:
-            return [np.zeros(len(own)) for own in texts]
-        keys = [self._key(query, own) for query, own in zip(queries, texts, strict=True)]
-        kept = [self._cache.get(*key) if own else [] for key, own in zip(keys, texts, strict=True)]
-        fresh = [place for place, scores in enumerate(kept) if scores is None]
-        self._counts["kept"] += len([own for own in kept if own])
-        pairs = [(queries[place], texts[place]) for place in fresh]
-        computed = self._relevance(pairs) if self._settings.kind == "rerank" else self._cosines(pairs)
-        for place, scores in zip(fresh, computed, strict=True):
-            kept[place] = np.round(scores.astype(np.float64), _DIGITS).tolist()
-            self._cache.put(*keys[place], value=kept[place])
-        return [np.array(scores, dtype=np.float64) for scores in kept]
-
-    def _key(self, query: str, texts: Sequence[str]) -> tuple[str, ...]:
+            return [np.zeros(len(candidates)) for candidates in texts]
         settings = self._settings
-        asked = msgspec.json.encode([settings.query_prefix, query, settings.text_prefix, texts])
-        return _KEPT, settings.kind, self._host.model, hashlib.sha256(asked).hexdigest()
-
-    def _relevance(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
-        return [
-            scores
-            if ((scores >= 0) & (scores <= 1)).all()
-            else 1 / (1 + np.exp(-np.clip(scores, -_FARTHEST, _FARTHEST)))
-            for scores in self._server.relevance(pairs)
-        ]
+        keys, cached = [], []
+        for query, candidates in zip(queries, texts, strict=True):
+            request = msgspec.json.encode([settings.query_prefix, query, settings.text_prefix, candidates])
+            keys.append((_CACHED, settings.kind, self._host.model, hashlib.sha256(request).hexdigest()))
+            cached.append(self._cache.get(*keys[-1]) if candidates else [])
+        fresh = [place for place, scores in enumerate(cached) if scores is None]
+        self._counts["kept"] += len([scores for scores in cached if scores])
+        pairs = [(queries[place], texts[place]) for place in fresh]
+        computed = self._server.relevance(pairs) if settings.kind == "rerank" else self._cosines(pairs)
+        for place, scores in zip(fresh, computed, strict=True):
+            if not ((scores >= 0) & (scores <= 1)).all():  # log odds
+                scores = 1 / (1 + np.exp(-np.clip(scores, -_FARTHEST, _FARTHEST)))
+            cached[place] = np.round(scores.astype(np.float64), _DIGITS).tolist()
+            self._cache.put(*keys[place], value=cached[place])
+        return [np.array(scores, dtype=np.float64) for scores in cached]
 
     def _cosines(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
         settings = self._settings
@@ -102,6 +95,6 @@ class ServerReranker:
             return []
         vectors = self._server.embed(list(place_of))
         return [
-            np.clip(vectors[own] @ vectors[place_of[query]], 0.0, 1.0)
-            for query, own in zip(queries, places, strict=True)
+            np.clip(vectors[rows] @ vectors[place_of[query]], 0.0, 1.0)
+            for query, rows in zip(queries, places, strict=True)
         ]

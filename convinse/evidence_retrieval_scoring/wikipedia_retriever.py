@@ -7,7 +7,7 @@ import logging
 import math
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timezone
 from functools import lru_cache
 from os import PathLike
@@ -35,19 +35,18 @@ _DAY = 86_400  # seconds
 class WikipediaRetriever:
     """The sentences, table rows and infobox entries of items' Wikipedia pages.
 
-    An item is looked up in the dump, then in the cache of live pages (so that a rebuilt dump is honoured), then, with
-    `ers_on_the_fly`, asked for at the MediaWiki API. A page that does not exist is cached as missing and asked for
-    again after `ers_missing_ttl` days; a failure is logged as an error, gives an empty list and is never cached.
-    Nothing is opened or asked before the first retrieval; one retriever may serve several threads.
+    An item is looked up in the dump, then in the cache of live pages, then, with `ers_on_the_fly`, at the MediaWiki API. A missing
+    page is cached as missing and looked up again after `ers_missing_ttl` days; a failure is logged as an error, gives an empty
+    list and is never cached. Data are opened and servers asked on the first retrieval; a retriever may serve several threads.
 
     Args:
         config: a configuration or its name; `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
-        titles: item id -> title of its English article, or an empty string; else that of the knowledge base. Wikidata is
-            asked for the titles of other items.
-        labels: item id -> label, or the id itself or an empty string; else that of the knowledge base. Items without a
-            label are named by their title without its bracket.
-        api: the client to use instead of one of its own.
-        resources: dump, knowledge base and cache; by default its own.
+        titles: item id -> title of its English article, or an empty string; by default from the knowledge base. Titles of unknown
+            items are looked up at Wikidata.
+        labels: item id -> label, or the id itself or an empty string; by default from the knowledge base. Items without a label are
+            named by their title without its bracket.
+        api: the client to use instead of a new one.
+        resources: dump, knowledge base and cache; by default new.
     """
 
     def __init__(
@@ -66,15 +65,14 @@ class WikipediaRetriever:
         self._labels = labels
         self._api = api or self.resources.mediawiki
         self._recent = lru_cache(maxsize=512)(self._filtered)
-        self._locks = [threading.Lock() for _ in range(_LOCKS)]  # an item is asked for once, also by several threads
+        self._locks = [threading.Lock() for _ in range(_LOCKS)]  # several threads look an item up once
 
     @also_named(question_entity_id="item_id")
     def retrieve_wp_evidences(self, item_id: str) -> list[Evidence]:
-        """The evidences of an item's page, without `retrieved_for_entity`; empty where there is no page to be had.
+        """Return the evidences of an item's page, without `retrieved_for_entity`; empty without a page.
 
-        The filters `evr_min_evidence_length`, `evr_max_evidence_length` (characters), `evr_max_entities`,
-        `evr_min_letter_share` and `evr_require_entity` are applied here, so that changing them needs no new dump and no
-        new download.
+        The filters `evr_min_evidence_length`, `evr_max_evidence_length` (characters), `evr_max_entities`, `evr_min_letter_share` and
+        `evr_require_entity` are applied here, so that changes need neither a new dump nor a new download.
         """
         try:
             evidences: list[Evidence] = msgspec.json.decode(self._recent(item_id))  # the cheapest deep copy
@@ -83,52 +81,50 @@ class WikipediaRetriever:
         return evidences
 
     def table(self, row: Row) -> list[Row]:
-        """All rows of the table that a row is from, whole and in their order; `start` of a cell counts in its own evidence.
+        """Return all rows of the table of a row, whole and in their order; `start` of a cell counts in its evidence.
 
-        Its page is that of the dump, else the cached one: nothing is asked for. Empty where the row does not tell its
-        table.
+        The page is read from the dump or the cache, without requests. Empty if the row does not name its table.
         """
         page, table = row.get("page"), row.get("table")
         if page is None or table is None:
             return []
         if rows := self.resources.rows(page, table):
-            return copy.deepcopy(rows)  # the dump keeps its own
+            return copy.deepcopy(rows)  # of the dump
         try:
             return pages.whole_rows(self._labelled(self.cache.get(*self._key(page))), table)
         except _NoPageError:
             return []
 
     def store_dump(self) -> None:
-        """As `store_cache`, by CONVINSE's name: pages that the dump lacks are kept in the cache, and a dump never changes."""
+        """Do the same as `store_cache`, by CONVINSE's name: pages that the dump lacks are in the cache."""
         self.store_cache()
 
     def store_cache(self) -> None:
-        """Close the cache and the connections; everything put into the cache is on disk already."""
+        """Close the cache, whose entries are on disk already, and the connections."""
         self.cache.close()
         self._api.close()
 
     # -- filters -------------------------------------------------------------------------------------------------------
 
     def _filtered(self, item_id: str) -> bytes:
-        """The evidences that pass, as JSON. Raises `_NoPageError`, which keeps a miss out of the memory of results."""
+        """Return the evidences that pass the filters, as JSON. Raises `_NoPageError`, so that a miss is not cached."""
         evidences = dump.get(item_id) if (dump := self.resources.wikipedia) is not None else None
         if evidences is None:
             evidences = self._live(item_id)
         if self.resources.row_form == "ranked":
             evidences = pages.with_ranked_rows(evidences)
-        merged = merge_duplicates(evidences)
-        return msgspec.json.encode([evidence for evidence in merged if self._passes(evidence, item_id)])
-
-    def _passes(self, evidence: Evidence, item_id: str) -> bool:
-        text = evidence["evidence_text"]
-        ids = [entity["id"] for entity in evidence["wikidata_entities"]]
-        config = self.config
-        return (
-            config.evr_min_evidence_length <= len(text) <= config.evr_max_evidence_length
-            and (not config.evr_min_letter_share or _letter_share(text) >= config.evr_min_letter_share)
-            and sum(entity_id[:1] == "Q" for entity_id in ids) <= config.evr_max_entities
-            and (not config.evr_require_entity or any(entity_id != item_id for entity_id in ids))
-        )
+        config, passing = self.config, []
+        for evidence in merge_duplicates(evidences):
+            text, share = evidence["evidence_text"], config.evr_min_letter_share
+            ids = [entity["id"] for entity in evidence["wikidata_entities"]]
+            if (
+                config.evr_min_evidence_length <= len(text) <= config.evr_max_evidence_length
+                and (not share or sum(map(str.isalpha, text)) / len(text) >= share)
+                and sum(entity_id[:1] == "Q" for entity_id in ids) <= config.evr_max_entities
+                and (not config.evr_require_entity or any(entity_id != item_id for entity_id in ids))
+            ):
+                passing.append(evidence)
+        return msgspec.json.encode(passing)
 
     # -- live pages ----------------------------------------------------------------------------------------------------
 
@@ -137,19 +133,19 @@ class WikipediaRetriever:
             raise _NoPageError
         with self._locks[hash(item_id) % _LOCKS]:
             key = self._key(item_id)
-            kept = self.cache.get(*key)
+            cached = self.cache.get(*key)
             if not self.config.ers_on_the_fly:
-                return self._labelled(kept)
+                return self._labelled(cached)
             if self._titles is not None:
                 title = self._titles(item_id) or ""
             else:
                 title = self.resources.kb.text(item_id).title if self._api.site == "enwiki" else ""
-            if kept is not None and kept["asked_for"] == title and self._is_fresh(kept):
-                return self._labelled(kept)
+            if cached is not None and cached["asked_for"] == title and self._is_fresh(cached):
+                return self._labelled(cached)
             live = self.resources.live
             lookup = live.pages.get(item_id) if live is not None else None
-            if live is not None and lookup is None:  # a turn asks for few pages
-                return self._labelled(kept)
+            if live is not None and lookup is None:  # a turn looks up few pages
+                return self._labelled(cached)
             before = self._api.sent
             try:
                 fetched = self._fetch(item_id, title)
@@ -157,8 +153,8 @@ class WikipediaRetriever:
                 self.logger.error("%s: no Wikipedia evidences: %s", item_id, error)
                 if live is not None and lookup is not None:
                     lookup["failures"].append(one_line(error))
-                    del live.pages[item_id]  # a later turn may ask again
-                    return self._labelled(kept)
+                    del live.pages[item_id]  # a later turn may look it up again
+                    return self._labelled(cached)
                 raise _NoPageError from error
             if lookup is not None:
                 sent = self._api.sent - before
@@ -193,65 +189,54 @@ class WikipediaRetriever:
         kind = ("wikipedia_item", self.config.ers_wikipedia_api, _VERSION)
         items: dict[str, LinkedItem | None] = {}
         for title in titles:
-            kept = self.cache.get(*kind, title)
-            if kept is not None and self._is_fresh(kept):
-                items[title] = None if kept["missing"] else LinkedItem(kept["id"], kept["title"])
+            cached = self.cache.get(*kind, title)
+            if cached is not None and self._is_fresh(cached):
+                items[title] = None if cached["missing"] else LinkedItem(cached["id"], cached["title"])
         for batch in self._api.items_of(sorted(titles - items.keys()), end, page):
             date = now().isoformat()
             for title, item in batch.items():
                 value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
                 self.cache.put(*kind, title, value=value)
             items.update(batch)
-        known = ((title, item) for title, item in items.items() if item is not None)
-        return {title: {"id": item.id, "label": _plain(item.title)} for title, item in known}
+        linked = ((title, item) for title, item in items.items() if item is not None)
+        return {title: {"id": item.id, "label": _plain(item.title)} for title, item in linked}
 
-    def _is_fresh(self, kept: dict[str, Any]) -> bool:
-        """Whether a cached value counts: what exists does for ever, or beside live facts for `live_max_age` days; what is missing for `ers_missing_ttl`."""
+    def _is_fresh(self, cached: dict[str, Any]) -> bool:
+        # pages do not expire, except with live facts after `live_max_age` days; missing pages after `ers_missing_ttl` days
         is_live, config = self.resources.live is not None, self.config
-        days = config.ers_missing_ttl if kept["missing"] else config.live_max_age if is_live else math.inf
-        return 0 <= (now() - datetime.fromisoformat(kept["date"])).total_seconds() < days * _DAY
+        days = config.ers_missing_ttl if cached["missing"] else config.live_max_age if is_live else math.inf
+        return 0 <= (now() - datetime.fromisoformat(cached["date"])).total_seconds() < days * _DAY
 
-    def _labelled(self, kept: dict[str, Any] | None) -> list[Evidence]:
-        if kept is None or kept["missing"]:
+    def _labelled(self, cached: dict[str, Any] | None) -> list[Evidence]:
+        """Return the evidences of a cached page with their origin; labels of items are those of the knowledge base, if any."""
+        if cached is None or cached["missing"]:
             raise _NoPageError
         label_of = self._labels or self.resources.kb.label
-        evidences: list[Evidence] = kept["evidences"]
-        address, path = urlsplit(self.config.ers_wikipedia_api), quote(kept["title"].replace(" ", "_"))
+        evidences: list[Evidence] = cached["evidences"]
+        address, path = urlsplit(self.config.ers_wikipedia_api), quote(cached["title"].replace(" ", "_"))
         site = f"{address.scheme}://{address.netloc}"
         origin = Origin(
             url=f"{site}/wiki/{path}",
-            revision_url=f"{site}/w/index.php?title={path}&oldid={kept['revision']}",
-            date=kept["date"][:10],
+            revision_url=f"{site}/w/index.php?title={path}&oldid={cached['revision']}",
+            date=cached["date"][:10],
         )
         for evidence in evidences:
             evidence["origin"] = origin
-            for listed in _entity_lists(evidence):
-                listed[:] = [{"id": entity["id"], "label": _label(entity, label_of)} for entity in listed]
+            lists = [evidence["wikidata_entities"]]
+            if "row" in evidence:
+                lists += [cell["entities"] for cell in evidence["row"]["cells"]]
+            if "attribute" in evidence:
+                lists += [value["entities"] for value in evidence["attribute"]["values"]]
+            for entities in lists:
+                for place, entity in enumerate(entities):
+                    name = entity["id"]
+                    label = label_of(name) if _ITEM.fullmatch(name) else ""
+                    entities[place] = {"id": name, "label": label if label and label != name else entity["label"]}
         return evidences
 
 
 class _NoPageError(Exception):
-    """There are no evidences of an item, and the next call is to look again."""
-
-
-def _entity_lists(evidence: Evidence) -> Iterator[list[Entity]]:
-    yield evidence["wikidata_entities"]
-    if "row" in evidence:
-        yield from (cell["entities"] for cell in evidence["row"]["cells"])
-    if "attribute" in evidence:
-        yield from (value["entities"] for value in evidence["attribute"]["values"])
-
-
-def _label(entity: Entity, label_of: Callable[[str], str]) -> str:
-    """The label that an item has in the knowledge base, else its own; dates and numbers keep theirs."""
-    if _ITEM.fullmatch(entity["id"]) is None:
-        return entity["label"]
-    label = label_of(entity["id"])
-    return label if label and label != entity["id"] else entity["label"]
-
-
-def _letter_share(text: str) -> float:
-    return sum(map(str.isalpha, text)) / len(text)
+    """An item has no evidences now; the next call looks again."""
 
 
 def _plain(title: str) -> str:
@@ -259,5 +244,5 @@ def _plain(title: str) -> str:
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """Return the time in UTC."""
     return datetime.now(timezone.utc)

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from ..records.border import in_own_form
 from ..records.conversation import Conversation, HistoryPart, Turn
 from ..records.evidence import check_evidence, normalize_source
+from ..records.evidence_structure import in_own_form
 from ..records.representation import QuestionEntity, Representation
 from ..support.errors import DataError, one_line
 from .conversations.benchmark import read_benchmark

@@ -17,7 +17,7 @@ class HeterogeneousAnswering(Stage):
     `ha: package.module:Class`.
 
     Attributes:
-        can_answer_again: whether answering a turn again with fewer of its evidences is quick, since no model reads them again;
+        can_answer_again: answering a turn again with fewer of its evidences is quick, since no model reads them again;
             conversations then name the evidences that an answer rests on.
     """
 
@@ -25,16 +25,16 @@ class HeterogeneousAnswering(Stage):
     can_answer_again: ClassVar[bool] = False
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """The answers of one turn, best first.
+        """Return the answers of one turn, best first.
 
         Returns:
             Answers with `answer` (its `id` and `label`), `score` and `rank`; ranks are 1, 2, 3, ... An empty list is "no answer".
-            Optional are `evidences`, the places in `turn["top_evidences"]` that support the answer, and `reasons`, what gave it.
+            Optional are `evidences`, the places in `turn["top_evidences"]` that support the answer, and its `reasons`.
         """
         return self._batch([turn], sources)[0]  # type: ignore[no-any-return]
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
-        """The answers of several turns."""
+        """Return the answers of several turns."""
         return [self.inference_on_turn(turn, sources) for turn in turns]
 
 
@@ -42,6 +42,6 @@ def answer(module: HeterogeneousAnswering, turns: Sequence[Turn], sources: Seque
     """Let a module answer turns, and keep the best `most` answers of each; see `keep_answers`."""
     evidences = [turn["top_evidences"] for turn in turns]
     returned = results_of(module, module.inference_on_turns(turns, sources), turns)
-    for turn, given, answers in zip(turns, evidences, returned, strict=True):
-        turn["top_evidences"] = given  # CONVINSE's own module deletes what it has read
+    for turn, top, answers in zip(turns, evidences, returned, strict=True):
+        turn["top_evidences"] = top  # CONVINSE's own module deletes them once read
         keep_answers(module, turn, answers, most)

@@ -1,6 +1,6 @@
 """The candidates for an answer: the entities and names of the evidences, the spans of a reader, the results of computations.
 
-Candidates with the same name are one. Each knows its roles: where in which evidence it stands, and what names it there.
+Candidates with the same name are merged. A candidate has a role for each place in an evidence where it stands.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from ..language.language import Language
 from ..language.property_names import PropertyLabel
 from ..language.validity import judged_parts
-from ..records.evidence import Entity, Evidence, Mention, entities_within, normalize_source
+from ..records.evidence import Entity, Evidence, entities_within, normalize_source
 from ..records.facts import fact_of
 from ..records.literals import in_scale, is_item, is_known, is_number, number_entity
 from ..records.periods import Agreement
@@ -26,7 +26,7 @@ from .ranked_answers import AnswerCandidate
 from .reader import same_words
 
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
-_QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, with whatever numbers: "Space Pilot 3000"
+_QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"
 _POSSESSIVE = re.compile("['’]s?$")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
 _MOST_WORDS = 8  # of a cell's text that may be a name
@@ -35,7 +35,7 @@ RoleKind = Literal["subject", "object", "qualifier", "row", "box", "text"]
 
 
 class EntityRole(NamedTuple):
-    """An entity in the evidence at a place: its kind of role, and what names it there (properties, headers, a unit)."""
+    """An entity in the evidence at a place: its kind of role, and its labels there (properties, headers, a unit)."""
 
     place: int
     kind: RoleKind
@@ -58,7 +58,7 @@ class Computed(NamedTuple):
 
 @dataclass
 class EntityCandidate:
-    """A candidate: its entity, its roles, its share of what a reader marks, and the computation that gives it."""
+    """A candidate: its entity, its roles, its normalised score by the reader, and the computation that gives it."""
 
     entity: Entity
     roles: list[EntityRole] = field(default_factory=list)
@@ -69,7 +69,7 @@ class EntityCandidate:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """The places of the evidences that support it, the best first."""
+        """The places of the supporting evidences, the best first."""
         return tuple(dict.fromkeys((*self.best_places, *(role.place for role in self.roles))))
 
     @property
@@ -82,11 +82,11 @@ class EntityCandidate:
 def find_candidates(
     question: Question, read: Iterable[AnswerCandidate] = (), computed: Iterable[Computed] = ()
 ) -> list[EntityCandidate]:
-    """All candidates of a question, in the order of the evidences.
+    """Return all candidates of a question, in the order of the evidences.
 
     Args:
         question: with its evidences.
-        read: what a reader marks, in shares.
+        read: answers of a reader, with normalised scores.
         computed: the results of computations.
     """
     merging = _Merging(question)
@@ -104,16 +104,16 @@ def find_candidates(
     candidates = list(merging.candidates.values())
     _agree(candidates, question)
     possible = _possible(candidates, question)
-    total = sum(own.read for own in possible) or 1.0  # what the reader marks of others says nothing about these
-    for own in possible:
-        own.read /= total
+    total = sum(candidate.read for candidate in possible) or 1.0  # scores of dropped candidates do not count
+    for candidate in possible:
+        candidate.read /= total
     return possible
 
 
 class _Merging:
     """Candidates by what they name.
 
-    Dates are years if a year is asked for, numbers are in the scale that is asked for, and words that are the name, or the
+    Dates are years if the question expects a year, numbers are in the scale of the question, and words that are the name, or the
     surname, of an item in the evidences are that item.
     """
 
@@ -131,8 +131,10 @@ class _Merging:
             self._surnames.setdefault(name.split()[-1], set()).add(item)
 
     def candidate(self, entity: Entity) -> EntityCandidate:
-        """The candidate that an entity is."""
-        entity = self._canonical(entity)
+        if is_known(entity):
+            entity = in_scale(self._question.in_year(entity), self._scale)
+        elif (number := number_in_words(entity, self._question.language)) is not entity:
+            entity = in_scale(number, self._scale)
         if is_known(entity):
             return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
         name = same_words(entity["label"], self._question.language.words)
@@ -140,131 +142,122 @@ class _Merging:
         item = next(iter(same)) if len(same) == 1 else None
         key = f"words {name}" if item is None else item.lower()
         if item is not None and key not in self.candidates:
-            entity = {"id": item, "label": self._question.knowledge.kb.label(item) or entity["label"]}
+            entity = {"id": item, "label": self._question.resources.kb.label(item) or entity["label"]}
         return self.candidates.setdefault(key, EntityCandidate(entity))
-
-    def _canonical(self, entity: Entity) -> Entity:
-        if is_known(entity):
-            return in_scale(self._question.in_year(entity), self._scale)
-        number = number_in_words(entity, self._question.language)
-        return entity if number is entity else in_scale(number, self._scale)
 
 
 def number_in_words(entity: Entity, language: Language) -> Entity:
-    """The number that words are, with a unit or without ("eight", "six metres"); another entity as it is."""
-    text = entity["label"]
-    number = _number_in_words(text, language)
-    if number is not None:
-        return number_entity(str(number))
-    start = _start_of_unit(text)
-    number = None if start is None else _number_in_words(text[:start], language)
-    return entity if number is None else {"id": str(number), "label": text}
+    """Return the number that is written in words, with a unit or without ("eight", "six metres"); another entity as it is."""
+    return _number_in_words(entity["label"], language) or entity
 
 
 @lru_cache(maxsize=8_192)  # a turn has some thousand; it is answered again without some of its evidences
-def _start_of_unit(text: str) -> int | None:
-    return next((own.start() for own in UNIT.finditer(text) if own.end() == len(text)), None)
-
-
-@lru_cache(maxsize=8_192)
-def _number_in_words(text: str, language: Language) -> int | None:
-    return language.literals.number_in_words(text)
+def _number_in_words(text: str, language: Language) -> Entity | None:
+    number = language.literals.number_in_words(text)
+    if number is not None:
+        return number_entity(str(number))
+    start = next((unit.start() for unit in UNIT.finditer(text) if unit.end() == len(text)), None)
+    number = None if start is None else language.literals.number_in_words(text[:start])
+    return None if number is None else {"id": str(number), "label": text}
 
 
 def _agree(candidates: Sequence[EntityCandidate], question: Question) -> None:
-    """Tell of each candidate whether an evidence of it holds at the time of the question, or all contradict it.
-
-    The other values of a property that was computed with contradict it.
-    """
+    # HOLDS if an evidence holds at the time of the question, CONTRADICTS if all evidences contradict it; the other values of a
+    # property that was computed with contradict the result
     verdicts: dict[tuple[int, str], set[Agreement]] = defaultdict(set)
     for place, part, verdict in judged_parts(question.in_full, question.evidences, question.language):
         for entity in entities_within(question.evidences[place], part.start, part.end):
             verdicts[place, entity["id"]].add(verdict)
     unknown = {Agreement.UNKNOWN}
-    rivals = frozenset().union(*(own.computed.rivals for own in candidates if own.computed))
-    for own in candidates:
-        stated = {verdict for role in own.roles for verdict in verdicts.get((role.place, role.entity["id"]), unknown)}
-        if own.computed and own.computed.rivals:
-            own.agreement = Agreement.HOLDS
-        elif own.places and rivals.issuperset(own.places):
-            own.agreement = Agreement.CONTRADICTS
+    rivals = frozenset().union(*(candidate.computed.rivals for candidate in candidates if candidate.computed))
+    for candidate in candidates:
+        stated = {
+            verdict for role in candidate.roles for verdict in verdicts.get((role.place, role.entity["id"]), unknown)
+        }
+        if candidate.computed and candidate.computed.rivals:
+            candidate.agreement = Agreement.HOLDS
+        elif candidate.places and rivals.issuperset(candidate.places):
+            candidate.agreement = Agreement.CONTRADICTS
         elif Agreement.HOLDS in stated:
-            own.agreement = Agreement.HOLDS
+            candidate.agreement = Agreement.HOLDS
         elif stated == {Agreement.CONTRADICTS}:
-            own.agreement = Agreement.CONTRADICTS
+            candidate.agreement = Agreement.CONTRADICTS
 
 
 def _possible(candidates: list[EntityCandidate], question: Question) -> list[EntityCandidate]:
-    """The candidates that a question admits.
-
-    Of a choice ("A or B?") what it offers. Of other questions an item that they are about only if they name it by another name
-    ("Who is Richard Bachman?"), if it is computed, or if a property asked for has it as value. A question for a number does not
-    ask for words without a digit or for an award. If something holds at the time of the question, what contradicts it does not answer.
-    """
+    # A choice ("A or B?") admits the names that it offers. Other questions admit an item that they are about only under another
+    # name ("Who is Richard Bachman?"), as a computed result, or as the value of a property that they ask for. A question for a
+    # number admits no words without a digit and no award.
     keywords = question.language.properties.keywords
     if question.language.operations.offers(question.text):
         words = keywords(question.text)
-        offered = [own for own in candidates if (name := keywords(own.entity["label"])) and name <= words]
+        offered = [
+            candidate for candidate in candidates if (name := keywords(candidate.entity["label"])) and name <= words
+        ]
         if len(offered) > 1:
             return offered
-    if any(own.agreement is Agreement.HOLDS for own in candidates):
+    if any(candidate.agreement is Agreement.HOLDS for candidate in candidates):
         candidates = _in_time(candidates, question)
     about = {entity["id"] for entity in question.about}
     words = keywords(question.in_full) | keywords(question.text)
-    names, types = question.knowledge.properties, question.language.answer_types
+    names, types = question.resources.property_names, question.language.answer_types
     possible = [
-        own
-        for own in candidates
-        if own.entity["id"] not in about
-        or own.computed
-        or words.isdisjoint(keywords(own.entity["label"]))
-        or any(names.asking(label, words) for role in own.roles if role.kind != "subject" for label in role.labels)
+        candidate
+        for candidate in candidates
+        if candidate.entity["id"] not in about
+        or candidate.computed
+        or words.isdisjoint(keywords(candidate.entity["label"]))
+        or any(
+            names.asking(label, words) for role in candidate.roles if role.kind != "subject" for label in role.labels
+        )
     ]
     if question.expected.kind != "number":
         return possible
     award = types.noun_types("award")
     return [
-        own
-        for own in possible
-        if own.computed
-        or kind_of_value(own.entity["id"])
-        or (not is_known(own.entity) and any(map(str.isdigit, own.entity["id"])))
-        or (is_known(own.entity) and types.heads(question.knowledge.kb.types(own.entity["id"])).isdisjoint(award))
+        candidate
+        for candidate in possible
+        if candidate.computed
+        or kind_of_value(candidate.entity["id"])
+        or (not is_known(candidate.entity) and any(map(str.isdigit, candidate.entity["id"])))
+        or (
+            is_known(candidate.entity)
+            and types.heads(question.resources.kb.types(candidate.entity["id"])).isdisjoint(award)
+        )
     ]
 
 
 def _in_time(candidates: Sequence[EntityCandidate], question: Question) -> list[EntityCandidate]:
-    """The candidates that the time of the question does not contradict, or that are computed.
-
-    What the reader marks of the others counts, by how well they fit, for those that hold in the same evidence: of all who held
-    an office it marks one, and the time tells which.
-    """
-    dropped = [own for own in candidates if own.agreement is Agreement.CONTRADICTS and not own.computed]
-    kept = [own for own in candidates if own not in dropped]
+    # The reader marks any holder of an office; the scores of candidates that contradict the time of the question go to those
+    # that hold in the same evidence, by how well they fit.
+    dropped = [
+        candidate for candidate in candidates if candidate.agreement is Agreement.CONTRADICTS and not candidate.computed
+    ]
+    admitted = [candidate for candidate in candidates if candidate not in dropped]
     for excluded in dropped:
         holding = [
-            (own, question.fit(own.entity))
-            for own in kept
-            if own.agreement is Agreement.HOLDS and not set(own.places).isdisjoint(excluded.best_places)
+            (candidate, question.fit(candidate.entity))
+            for candidate in admitted
+            if candidate.agreement is Agreement.HOLDS and not set(candidate.places).isdisjoint(excluded.best_places)
         ]
         total = sum(fit for _, fit in holding) or 1.0
-        for own, fit in holding:
-            own.read += excluded.read * fit / total
-    return kept
+        for candidate, fit in holding:
+            candidate.read += excluded.read * fit / total
+    return admitted
 
 
 # -- roles -------------------------------------------------------------------------------------------------------------
 
 
 def entity_roles(place: int, evidence: Evidence, language: Language) -> Iterator[EntityRole]:
-    """The entities of an evidence, and the names in it that are not items, with the role that each plays."""
+    """Return the entities of an evidence and its names that are not items, with their roles."""
     if fact := fact_of(evidence):
         predicate = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
         yield EntityRole(place, "subject", fact.subject, (predicate,))
         yield EntityRole(place, "object", fact.object, (predicate,))
         for qualifier in fact.qualifiers:
-            own = PropertyLabel(qualifier.predicate["label"], qualifier.predicate["id"])
-            yield EntityRole(place, "qualifier", qualifier.value, (own, predicate))
+            label = PropertyLabel(qualifier.predicate["label"], qualifier.predicate["id"])
+            yield EntityRole(place, "qualifier", qualifier.value, (label, predicate))
         return
     kinds: dict[str, RoleKind] = {"table": "row", "info": "box"}
     kind = kinds.get(normalize_source(evidence["source"]), "text")
@@ -275,8 +268,11 @@ def entity_roles(place: int, evidence: Evidence, language: Language) -> Iterator
         if name in entities:
             placed.add(name)
             labels = [label for label in labels_at(evidence, mention["start"]) if label.text]
-            if is_number(name):
-                labels.append(PropertyLabel(_unit(evidence["evidence_text"], mention, language)))
+            if is_number(name):  # the words behind it, and its currency
+                text, start = evidence["evidence_text"], mention["start"]
+                behind = _BEHIND_NUMBER.match(text, mention["end"])
+                currency = language.literals.currencies.get(text[start - 1 : start], "")
+                labels.append(PropertyLabel(f"{behind[1] if behind else ''} {currency}".strip()))
             yield EntityRole(place, kind, entities[name], tuple(dict.fromkeys(labels)))
     for name, entity in entities.items():
         if name not in placed:
@@ -286,7 +282,7 @@ def entity_roles(place: int, evidence: Evidence, language: Language) -> Iterator
 
 
 def labels_at(evidence: Evidence, start: int) -> Iterator[PropertyLabel]:
-    """What names the value at a place of a row or an infobox: the header, or the path of the attribute."""
+    """Return the labels of the value at a place of a row or an infobox: the header, or the path of the attribute."""
     if "row" in evidence:
         for cell in evidence["row"]["cells"]:
             if cell["start"] <= start < cell["start"] + len(cell["text"]):
@@ -298,15 +294,8 @@ def labels_at(evidence: Evidence, start: int) -> Iterator[PropertyLabel]:
                 yield PropertyLabel(value.get("header", ""))
 
 
-def _unit(text: str, mention: Mention, language: Language) -> str:
-    """The words behind a number, and its currency."""
-    behind = _BEHIND_NUMBER.match(text, mention["end"])
-    currency = language.literals.currencies.get(text[mention["start"] - 1 : mention["start"]], "")
-    return f"{behind[1] if behind else ''} {currency}".strip()
-
-
 def unlinked_names(evidence: Evidence) -> Iterator[tuple[str, int]]:
-    """Names that are not items, each with its start: texts of cells and of infobox values, capitalised words of a sentence."""
+    """Return names that are not items, with their starts: texts of cells and infobox values, capitalised words of a sentence."""
     if "row" in evidence:
         parts = [(cell["text"], cell["start"]) for cell in evidence["row"]["cells"]]
     elif "attribute" in evidence:
@@ -315,7 +304,7 @@ def unlinked_names(evidence: Evidence) -> Iterator[tuple[str, int]]:
         for name in _NAME.finditer(evidence["evidence_text"]):
             start, end = name.span()
             if not any(mention["start"] < end and start < mention["end"] for mention in evidence["mentions"]):
-                yield without_possessive(name[0]), start
+                yield _POSSESSIVE.sub("", name[0]), start
         return
     for text, start in parts:
         held = entities_within(evidence, start, start + len(text))
@@ -330,8 +319,3 @@ def _may_be_name(text: str) -> bool:
     if _QUOTED.fullmatch(text.strip()):
         return True
     return any(map(str.isalpha, text)) and not any(find_literals(text))
-
-
-def without_possessive(name: str) -> str:
-    """A name without the possessive ending: "Tolkien" for "Tolkien's"."""
-    return _POSSESSIVE.sub("", name)

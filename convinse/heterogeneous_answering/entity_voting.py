@@ -12,7 +12,7 @@ from .base import HeterogeneousAnswering
 from .candidates import find_candidates
 from .features import Measured, measure
 from .lists import with_list
-from .question import Knowledge, Question, questions_of
+from .question import Question, questions_of
 from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
 from .table_questions import computed_answers
@@ -22,47 +22,47 @@ SHIPPED = "snapshot:voting"
 
 
 class EntityVoting(HeterogeneousAnswering):
-    """Ranks the entities of the top evidences without a model, by a logit whose features need no reader (`ranking`).
+    """Rank the entities of the top evidences without a model, by a logit whose features need no reader (`ranking`).
 
     Args:
         config: `kb_path` (types of items), `sr_delimiter`, `ha_max_answers` are used.
-        resources: what the stages of a pipeline share.
+        resources: shared by the stages of a pipeline.
     """
 
     can_answer_again = True
 
     @cached_property
     def ranker(self) -> AnswerWeights:
-        """The shipped ranking. Raises `ModelError`: it is missing or damaged."""
+        """The shipped ranking. Raises `ModelError` if the file is missing or damaged."""
         return read_answer_weights(Path(model_path(SHIPPED)), "ha: entity_voting")
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
         """Rank the answers of all turns, measured together."""
-        questions = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
+        questions = questions_of(turns, self.resources)
         measured = iter(self.measure([question for question in questions if question.expected.kind != "yesno"]))
         results = []
         for turn, question in zip(turns, questions, strict=True):
             if question.expected.kind == "yesno":
                 verdict = self.decide(question)
                 ranked = verdict.candidates(self.ranker.yes(verdict.features))
-                results.append(self.finish(turn, question, ranked, verdict.is_told))
+                results.append(self.finish(turn, question, ranked, verdict.is_covered))
             else:
-                own = next(measured)
-                ranked = with_list(question, own.candidates, self.ranker.ranked(own))
-                results.append(self.finish(turn, question, ranked, is_told=True))
+                row = next(measured)
+                ranked = with_list(question, row.candidates, self.ranker.ranked(row))
+                results.append(self.finish(turn, question, ranked, is_covered=True))
         return results
 
     def finish(
-        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_told: bool
+        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_covered: bool
     ) -> list[RankedAnswer]:
-        """The answers of a turn; `is_told`: the evidences say something to its question."""
+        """Return the answers of a turn; `is_covered`: the evidences say something about its question."""
         return answers(ranked, self.config.ha_max_answers)
 
     def decide(self, question: Question) -> Verdict:
-        """What the evidences say to a question for yes or no."""
+        """Return the verdict of the evidences on a question for yes or no."""
         return yes_or_no(question)
 
     def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
-        """The candidates of questions with their features."""
+        """Yield the candidates of questions with their features."""
         for question in questions:
             yield measure(question, find_candidates(question, computed=computed_answers(question)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint, model_path
-from ..encoder.extractive_reader import AnswerSpan, ExtractiveReader
+from ..encoder.extractive_reader import ExtractiveReader
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from ..records.ranked_rows import as_read
@@ -26,23 +26,23 @@ from .table_questions import computed_answers
 from .yes_no import Judge, Verdict, yes_or_no
 
 _SPANS = 5  # of an evidence
-_LEAST_FIT = 0.01  # of a span: word lists know nothing of "twelve", where nothing else fits either
+_LEAST_FIT = 0.01  # of a span: word lists do not have "twelve"
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
 class ExtractiveAnswering(EntityVoting):
-    """Ranks answers with an extractive reader (`ha_model`), the evidences of all turns read together.
+    """Rank answers with an extractive reader (`ha_model`), the evidences of all turns read together.
 
     Candidates are the entities and names of the evidences, the spans that the reader marks, and the results of computations over
-    tables and facts (`table_questions`). A trained ranking (`ha_ranker`) gives each a probability; what is missing to 1 is the
-    probability of "none of these". A turn whose best answer is less probable than `ha_abstain_below`, or which names something that
-    nothing is known of, is marked (`abstained`). Evidences with score 0, which the cascade left unread, are not read here either if
-    there are better ones. Questions for yes or no are decided by `yes_no`.
+    tables and facts (`table_questions`). A trained ranking (`ha_ranker`) gives each a probability; the remainder to 1 is the
+    probability of "none of these". A turn is marked (`abstained`) if its best answer is less probable than `ha_abstain_below`, or
+    if it names something unknown. Evidences with score 0, which the cascade left unread, are not read here either if there are
+    better ones. Questions for yes or no are decided by `yes_no`.
 
     Args:
         config: `ha_model`, `ha_heads`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`,
             `sr_delimiter`, `kb_path` and those of all models (`device`, `precision` ...) are used.
-        resources: what the stages of a pipeline share.
+        resources: shared by the stages of a pipeline.
         reader: the reader to use instead of the configured one.
     """
 
@@ -60,7 +60,7 @@ class ExtractiveAnswering(EntityVoting):
             config.ha_share_pass
             and (config.ha_model and config.evs_model)
             and model_path(config.ha_model) == model_path(config.evs_model)
-        ):  # what has ranked the evidences need not read them again
+        ):  # the model that ranked the evidences has read them
             self.resources.models.share_spans()
 
     @cached_property
@@ -72,7 +72,7 @@ class ExtractiveAnswering(EntityVoting):
 
     @cached_property
     def ranker(self) -> AnswerWeights:
-        """The trained ranking of answers. Raises `ModelError`: it is missing, damaged or of another version."""
+        """The trained ranking of answers. Raises `ModelError` if the file is missing, damaged or of another version."""
         return read_answer_weights(Path(model_path(self.config.ha_ranker)))
 
     @cached_property
@@ -82,39 +82,37 @@ class ExtractiveAnswering(EntityVoting):
         return None if reader is None else lambda pairs: reader.probabilities(pairs).tolist()
 
     def build_reader(self, model: str | Checkpoint) -> ExtractiveReader:
-        """A reader with the configured settings."""
+        """Return a reader with the configured settings."""
         return self.resources.reader(model, best=_SPANS)
 
     def decide(self, question: Question) -> Verdict:
-        """What the evidences say to a question for yes or no."""
+        """Return the verdict of the evidences on a question for yes or no."""
         return yes_or_no(question, self.judge)
 
     def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
-        """The candidates of questions with their features; the evidences are read together."""
+        """Yield the candidates of questions with their features; the evidences are read together."""
         form = self.reader.row_form
-        shares = [score_shares([own.get("score", 1.0) for own in question.evidences]) for question in questions]
-        texts = [  # evidences that count for nothing are not read
-            [as_read(own, form) if share > 0 else "" for own, share in zip(question.evidences, own_shares, strict=True)]
-            for question, own_shares in zip(questions, shares, strict=True)
-        ]
-        spans = self.reader.read_all([question.spoken for question in questions], texts)
-        return map(self._measured, questions, shares, spans)
+        shares, texts = [], []
+        for question in questions:
+            weights = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
+            pairs = zip(question.evidences, weights, strict=True)
+            texts.append([as_read(evidence, form) if weight > 0 else "" for evidence, weight in pairs])
+            shares.append(weights)
+        marked = self.reader.read_all([question.spoken for question in questions], texts)
+        for question, weights, raw in zip(questions, shares, marked, strict=True):
+            spans = in_evidences(raw, question.evidences, form)
 
-    def _measured(self, question: Question, shares: Sequence[float], spans: Sequence[AnswerSpan]) -> Measured:
-        own = in_evidences(spans, question.evidences, self.reader.row_form)
+            def fit(entity: Entity, question: Question = question) -> float:
+                return question.fit(number_in_words(entity, question.language)) or _LEAST_FIT
 
-        def fit(entity: Entity) -> float:
-            return question.fit(number_in_words(entity, question.language)) or _LEAST_FIT
-
-        # among documents, where no items are known, most answers are words
-        read = read_answers(own, question.evidences, shares, fit, not question.knowledge.kb.has_facts)
-        candidates = find_candidates(question, read, computed_answers(question))
-        surest = max((span.probability for span in own), default=0.0)
-        return measure(question, candidates, surest)
+            # documents have no items; most answers from them are words
+            read = read_answers(spans, question.evidences, weights, fit, not question.resources.kb.has_facts)
+            candidates = find_candidates(question, read, computed_answers(question))
+            yield measure(question, candidates, max((span.probability for span in spans), default=0.0))
 
     def finish(
-        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_told: bool
+        self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_covered: bool
     ) -> list[RankedAnswer]:
-        """The answers of a turn. One that is better left without an answer says why (`abstained`)."""
-        note_abstention(turn, question, ranked, self.config.ha_abstain_below if is_told else 1.0)
+        """Return the answers of a turn, and mark a turn that is better left without an answer (`abstained`)."""
+        note_abstention(turn, question, ranked, self.config.ha_abstain_below if is_covered else 1.0)
         return answers(ranked, self.config.ha_max_answers, question.evidences)

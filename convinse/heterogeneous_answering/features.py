@@ -1,4 +1,4 @@
-"""The features of a candidate, by which the ranking tells whether it answers a question, and those of "none of these"."""
+"""The features of a candidate and of a question, from which the ranking computes probabilities."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _LEAST_FIT = 1e-3
 
 
 class Features(NamedTuple):
-    """The features of a candidate, between 0 and 1 unless they say otherwise.
+    """The features of a candidate, between 0 and 1 unless stated otherwise.
 
     Attributes:
-        read: logarithm of its share of what the reader marks.
+        read: logarithm of its normalised score by the reader.
         computed: how well it fits the expected type if a computation over tables or facts gives it, else 0.
         fit: logarithm of how well it fits the expected type.
-        score: the best score of its evidences, as a share of the best score of all.
-        covered: the largest share of the question's words that an evidence with it has.
-        subjects: the share of the items that the question is about that an evidence with it names, the most of its evidences.
-        best: the product of how much of the name of its property, header or unit the question has, the share of the question's
-            words that the evidence has, and the share of its score; the most of its evidences.
+        score: the best normalised score of its evidences.
+        covered: the largest share of the question's words in one of its evidences.
+        subjects: the largest share of the items of the question that one of its evidences names.
+        best: the largest product, over its evidences, of how much of the name of its property, header or unit the question has,
+            the share of the question's words that the evidence has, and the evidence's normalised score.
         as_value, as_subject: its role in the best of its evidences (of a fact; else it is in a row, an infobox or a sentence).
         echoes: the share of its words that the question has.
         timely: 1 if an evidence of it holds at the time of the question, -1 if all contradict it; else one half if it existed then,
-            minus one half if it did not, 0 if that is not known.
+            minus one half if it did not, 0 if unknown.
         is_date, is_number, is_words: its kind, if it is not an item.
         prior: logarithm of the number of its facts.
     """
@@ -57,14 +57,14 @@ class Features(NamedTuple):
 
 
 class QuestionFeatures(NamedTuple):
-    """The features of a question, which tell whether any of its candidates is right.
+    """The features of a question, for the probability that none of its candidates is right.
 
     Attributes:
         candidates: logarithm of their number, plus one.
         score: the score of the best evidence.
         surest: the probability of the surest span of the reader.
         covered: the largest of all candidates.
-        linked: an item that the question is about is known.
+        linked: the question links to an item.
     """
 
     candidates: float
@@ -97,14 +97,12 @@ def measure(question: Question, candidates: Sequence[EntityCandidate], surest: f
 
 
 def score_shares(scores: Sequence[float]) -> list[float]:
-    """Scores as shares of the best; all are 1 if none is above 0."""
+    """Return scores as shares of the best; all are 1 if no score is above 0."""
     best = max(scores, default=0.0)
     return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]
 
 
 class _Measuring:
-    """Measures the candidates of one question, with what they have in common."""
-
     def __init__(self, question: Question, candidates: Sequence[EntityCandidate]) -> None:
         self._question = question
         self._keywords = question.language.properties.keywords
@@ -116,63 +114,53 @@ class _Measuring:
         self._asking = self._words.difference(*names)  # the question without the names in it
         self._held = [self._keywords(evidence["evidence_text"]) for evidence in question.evidences]
         self._shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
-        self._subjects = self._subject_shares()
-        self._named: dict[PropertyLabel, tuple[float, AbstractSet[str]]] = {}
-
-    def _subject_shares(self) -> list[float]:
-        about = {entity["id"] for entity in self._question.about}
-        shares = []
-        for evidence in self._question.evidences:
+        about = {entity["id"] for entity in question.about}
+        self._subjects = []
+        for evidence in question.evidences:
             held = {entity["id"] for entity in evidence["wikidata_entities"]}
             if "retrieved_for_entity" in evidence:
                 held.add(evidence["retrieved_for_entity"]["id"])
-            shares.append(len(held & about) / len(about) if about else 0.0)
-        return shares
-
-    def _asked(self, label: PropertyLabel) -> tuple[float, AbstractSet[str]]:
-        """How much of a name the question has, and the words that ask for it."""
-        if label not in self._named:
-            names = self._question.knowledge.properties
-            self._named[label] = names.coverage(label, self._asking), names.asking(label, self._asking)
-        return self._named[label]
+            self._subjects.append(len(held & about) / len(about) if about else 0.0)
+        self._matches: dict[PropertyLabel, tuple[float, AbstractSet[str]]] = {}
 
     @cached_property
     def _existence(self) -> Period | None:
-        """When the answer must have existed: the time that the question names, or that of what a clause of it is about."""
+        # the answer must have existed at the time that the question names, or at the time of the event in a clause of it
         question, times = self._question, self._question.language.times
         if question.expected.kind in ("date", "number"):
             return None
         named = times.named(question.in_full) or times.named(question.text)
         if named is not None:
             return named
-        event = question.knowledge.lifetimes.common(entity["id"] for entity in question.about)
+        event = question.resources.lifetimes.common(entity["id"] for entity in question.about)
         return None if event is None else times.clause(question.in_full, event)
 
-    def _covered(self, place: int, own: AbstractSet[str], *more: AbstractSet[str]) -> float:
-        """The share of the question's words that an evidence has, or that ask for more, besides those of a candidate."""
-        told = self._held[place].union(*more) - own
-        return len(self._asking & told) / len(self._asking) if self._asking else 0.0
+    def _covered(self, place: int, echoed: AbstractSet[str], *more: AbstractSet[str]) -> float:
+        covered = self._held[place].union(*more) - echoed
+        return len(self._asking & covered) / len(self._asking) if self._asking else 0.0
 
     def features(self, candidate: EntityCandidate) -> Features:
-        """The features of a candidate."""
         entity, roles = candidate.entity, candidate.roles
-        name, label = entity["id"], entity["label"]
-        own_words = self._keywords(label)
+        name, names = entity["id"], self._question.resources.property_names
+        words = self._keywords(entity["label"])
         covered = best = 0.0
         for role in roles:
-            asked = [self._asked(label) for label in role.labels]
-            part = self._covered(role.place, own_words, *(words for _, words in asked))
+            matches = []  # how much of a label the question has, and the words that ask for it
+            for label in role.labels:
+                if label not in self._matches:
+                    self._matches[label] = names.coverage(label, self._asking), names.asking(label, self._asking)
+                matches.append(self._matches[label])
+            part = self._covered(role.place, words, *(asking for _, asking in matches))
             covered = max(covered, part)
-            best = max(best, max((share for share, _ in asked), default=0.0) * part * self._shares[role.place])
-        places = {role.place for role in roles} or set(
-            candidate.best_places
-        )  # words that the reader alone marks have no role
+            best = max(best, max((share for share, _ in matches), default=0.0) * part * self._shares[role.place])
+        # words that the reader alone marks have no role
+        places = {role.place for role in roles} or set(candidate.best_places)
         if not roles:
-            covered = max((self._covered(place, own_words) for place in places), default=0.0)
+            covered = max((self._covered(place, words) for place in places), default=0.0)
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(name)
         fit = self._question.fit(entity)
-        facts = self._question.knowledge.kb.frequency(name) if is_item(name) else 0
+        facts = self._question.resources.kb.frequency(name) if is_item(name) else 0
         return Features(
             read=math.log(candidate.read + _LEAST),
             computed=fit if candidate.computed else 0.0,
@@ -183,7 +171,7 @@ class _Measuring:
             best=best,
             as_value=float(kind in ("object", "qualifier")),
             as_subject=float(kind == "subject"),
-            echoes=len(own_words & self._words) / len(own_words) if own_words else 0.0,
+            echoes=len(words & self._words) / len(words) if words else 0.0,
             timely=self._timeliness(candidate),
             is_date=float(value_kind == "date"),
             is_number=float(value_kind == "number"),
@@ -194,7 +182,7 @@ class _Measuring:
     def _timeliness(self, candidate: EntityCandidate) -> float:
         if candidate.agreement is not Agreement.UNKNOWN:
             return float(candidate.agreement.value)
-        lifetime = self._question.knowledge.lifetimes.of(candidate.entity["id"])
+        lifetime = self._question.resources.lifetimes.of(candidate.entity["id"])
         if self._existence is None or lifetime is None:
             return 0.0
         return 0.5 if lifetime.overlaps(self._existence) else -0.5

@@ -1,9 +1,8 @@
-"""Values that hold for a time, in facts and infoboxes: who held an office in 1990, who came after X, since when X holds it."""
+"""Values that hold for a time, in facts and infoboxes: the holder of an office in 1990, his successor, the date he began."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
@@ -31,17 +30,16 @@ _Groups = dict[tuple[str, ...], list[_DatedValue]]  # by subject and property
 
 
 def by_intervals(question: Question) -> list[Computed]:
-    """The date at which a value began or ended, or the value before or after another in time; nothing if evidences differ."""
+    """Return the date at which a value began or ended, or the value before or after another; empty if evidences differ."""
     if question.expected.kind in ("yesno", "number"):
         return []
-    groups: _Groups = defaultdict(list)
-    for group, value in _dated_values(question):
-        groups[group].append(value)
+    groups = _dated_values(question)
     results = _boundary_dates(groups, question) if question.expected.kind == "date" else _beside(groups, question)
-    return results if len({own.entity["id"] for own in results}) == 1 else []
+    return results if len({result.entity["id"] for result in results}) == 1 else []
 
 
-def _dated_values(question: Question) -> Iterator[tuple[tuple[str, ...], _DatedValue]]:
+def _dated_values(question: Question) -> _Groups:
+    groups: _Groups = defaultdict(list)
     for place, evidence in enumerate(question.evidences):
         for part in timed_parts(evidence):
             if part.period is None or part.period.is_point:
@@ -51,48 +49,48 @@ def _dated_values(question: Question) -> Iterator[tuple[tuple[str, ...], _DatedV
                 start, end = dates.get(START_TIME), dates.get(END_TIME)
                 values, label = [fact.object], PropertyLabel(fact.predicate["label"], fact.predicate["id"])
             else:
-                values = [own for own in entities_within(evidence, part.start, part.end) if is_item(own["id"])]
+                values = [entity for entity in entities_within(evidence, part.start, part.end) if is_item(entity["id"])]
                 label = PropertyLabel(evidence["attribute"]["path"][-1] if "attribute" in evidence else "")
                 literals = find_literals(evidence["evidence_text"][part.start : part.end])
                 stated = [literal.entity for literal in literals if is_date(literal.entity["id"])]
                 start, end = stated[0], None if part.period.is_open else stated[-1]
-            values = [own for own in values if own["id"] != part.group[0]]
+            values = [value for value in values if value["id"] != part.group[0]]
             if len(values) == 1:
-                yield part.group, _DatedValue(place, values[0], label, part.period, start, end)
+                groups[part.group].append(_DatedValue(place, values[0], label, part.period, start, end))
+    return groups
 
 
 def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:
-    """When a value that a question names with its subject began or ended."""
+    """Return when a value began or ended that a question names with its subject."""
     boundary = question.language.times.boundary(question.in_full)
     is_start = boundary in (Boundary.START, Boundary.SINCE)
     about = {entity["id"] for entity in question.about}
     results = []
     for (subject, *_), group in groups.items():
-        places = frozenset(own.place for own in group)
-        for own in group if boundary is not Boundary.ANY else ():
-            date = own.start if is_start else own.end
-            if date is not None and {subject, own.value["id"]} <= about:
-                date = question.in_year(date)
-                results.append(Computed(date, "interval", (own.place,), rivals=places))
+        places = frozenset(dated.place for dated in group)
+        for dated in group if boundary is not Boundary.ANY else ():
+            date = dated.start if is_start else dated.end
+            if date is not None and {subject, dated.value["id"]} <= about:
+                results.append(Computed(question.in_year(date), "interval", (dated.place,), rivals=places))
     return results
 
 
 def _beside(groups: _Groups, question: Question) -> list[Computed]:
-    """The value before or after a named one, or before the current one ("the previous CEO")."""
+    """Return the value before or after a named value, or before the current value ("the previous CEO")."""
     is_later = question.language.times.asks_beside(question.in_full)
-    keywords, names = question.language.properties.keywords, question.knowledge.properties
-    told = keywords(question.in_full)
-    words = told.difference(*(keywords(item["label"]) for item in question.about))
+    keywords, names = question.language.properties.keywords, question.resources.property_names
+    all_words = keywords(question.in_full)
+    words = all_words.difference(*(keywords(item["label"]) for item in question.about))
     about = {entity["id"] for entity in question.about}
     results = []
     for (subject, *_), group in groups.items() if is_later is not None else ():
-        group.sort(key=lambda own: own.period)
-        named = [at for at, own in enumerate(group) if keywords(own.value["label"]) <= told]
+        group.sort(key=lambda dated: dated.period)
+        named = [at for at, dated in enumerate(group) if keywords(dated.value["label"]) <= all_words]
         if not named and subject in about and not is_later and names.asking(group[0].label, words):
             named = [len(group) - 1]
         at = named[0] + (1 if is_later else -1) if len(named) == 1 else -1
         if 0 <= at < len(group):
-            own, neighbour = group[at], group[named[0]]
-            places = frozenset(value.place for value in group)
-            results.append(Computed(own.value, "interval", (own.place, neighbour.place), rivals=places))
+            result, neighbour = group[at], group[named[0]]
+            places = frozenset(dated.place for dated in group)
+            results.append(Computed(result.value, "interval", (result.place, neighbour.place), rivals=places))
     return results

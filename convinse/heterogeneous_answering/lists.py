@@ -10,35 +10,33 @@ from .question import Question
 from .ranked_answers import AnswerCandidate
 
 _CUT = 0.05  # of the best answer's probability: a less probable value of the same property is not listed
-_Group = tuple[str, ...]
 
 
 def with_list(
     question: Question, candidates: Sequence[EntityCandidate], ranked: Sequence[AnswerCandidate]
 ) -> list[AnswerCandidate]:
-    """Ranked answers, of which the listed ones are marked and come first if the question asks for several.
+    """Return ranked answers; if the question asks for several, the listed answers are marked and come first.
 
-    They stand in the same role as the best answer: values of the same property of the same item, cells of the same column. If the
-    question asks for others than were said before, these are left out.
+    Listed answers have the same role as the best answer: values of the same property of the same item, cells of the same column.
+    Earlier answers are left out if the question excludes them ("Who else?").
     """
     words = question.language.operations
     if words.excluding.search(question.text):
         said = {entity["id"] for entity in question.said}
-        ranked = [own for own in ranked if own.entity["id"] not in said]
+        ranked = [answer for answer in ranked if answer.entity["id"] not in said]
     if not ranked or not words.several.search(question.in_full):
         return list(ranked)
-    groups = {own.entity["id"]: set(_groups(question, own)) for own in candidates}
-    best = ranked[0]
-    shared = groups[best.entity["id"]]
-    least = _CUT * best.score
-    members = [own for own in ranked if own.score >= least and groups[own.entity["id"]] & shared]
+    groups = {candidate.entity["id"]: set(_groups(question, candidate)) for candidate in candidates}
+    shared = groups[ranked[0].entity["id"]]
+    least = _CUT * ranked[0].score
+    members = [answer for answer in ranked if answer.score >= least and groups[answer.entity["id"]] & shared]
     if len(members) < 2:
         return list(ranked)
-    return [own._replace(is_listed=True) for own in members] + [own for own in ranked if own not in members]
+    rest = [answer for answer in ranked if answer not in members]
+    return [answer._replace(is_listed=True) for answer in members] + rest
 
 
-def _groups(question: Question, candidate: EntityCandidate) -> Iterator[_Group]:
-    """The groups of values that a candidate belongs to."""
+def _groups(question: Question, candidate: EntityCandidate) -> Iterator[tuple[str, ...]]:
     for role in candidate.roles:
         evidence = question.evidences[role.place]
         page = evidence.get("retrieved_for_entity", {}).get("id", "")

@@ -1,4 +1,4 @@
-"""Answering with a language model, held to the evidences: it cites those that it answers from, and what they do not contain is refused."""
+"""Answering with a language model, held to the evidences: an answer that its cited evidences do not contain is refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..records.written_values import value_at
 from ..resources import Resources
 from .abstention import abstain, reason_to_abstain
 from .base import HeterogeneousAnswering
-from .question import NO, YES, Knowledge, Question, questions_of
+from .question import NO, YES, Question, questions_of
 from .ranked_answers import AnswerCandidate, answers, ordered
 from .reader import as_words
 from .written_names import NamedText, NamesInEvidences
@@ -45,7 +45,7 @@ _ANSWER = closed_object(answer={"type": "string"}, evidences=_NUMBERS)
 
 
 class SaidAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An answer of the model, and the numbers of the evidences that it cites."""
+    """An answer of the model, and the numbers of its cited evidences."""
 
     answer: Annotated[str, msgspec.Meta(max_length=_LONGEST)]
     evidences: list[int]
@@ -58,16 +58,16 @@ class SaidAnswers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LanguageModelAnswering(HeterogeneousAnswering):
-    """Asks a language model (`ha_llm`) for the answers, and for the numbers of the evidences that each stands in.
+    """Ask a language model (`ha_llm`) for the answers, and for the numbers of the evidences that contain them.
 
-    An answer that no evidence contains that it cites is dropped, or with `unsupported: keep` marked. Answers are named by items
-    as those of a reader are. A model that finds no answer abstains; a turn without evidences is not asked about. How probable
-    an answer is tell the probabilities of its tokens, where the server gives them, and its share of the `samples`; a file of
-    `train ha` (`calibration`) makes of it how often such an answer is right.
+    An answer that none of its cited evidences contains is dropped, or marked with `unsupported: keep`. Answers are linked to items
+    as answers of a reader are. A model that finds no answer abstains; turns without evidences are skipped. The probability of an
+    answer comes from the probabilities of its tokens, if the server gives them, and its share of the `samples`; a file of
+    `train ha` (`calibration`) maps it to how often such answers are right.
 
     Args:
-        config: `ha_llm`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `seed` and what `Question` needs are used.
-        resources: what the stages of a pipeline share.
+        config: `ha_llm`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `seed` and the keys for `Question` are used.
+        resources: shared by the stages of a pipeline.
     """
 
     trainer = "convinse.training.llm_calibration:train_calibration"
@@ -84,7 +84,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
 
     @cached_property
     def calibration(self) -> Calibration:
-        """How probable what the model is sure of is; without a file as probable as it is sure.
+        """The map from the model's confidence to a probability; without a file the identity.
 
         Raises:
             ModelError: the file is missing, damaged, or of another model.
@@ -95,21 +95,23 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return read_calibration(Path(settings.calibration).expanduser(), settings.model or "", settings.samples)
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
-        """Ask about all turns at once. A turn that is better left without an answer says why (`abstained`)."""
-        _ = self.calibration  # if it cannot be read, nothing is asked and paid for
-        questions = questions_of(turns, self.config.sr_delimiter, Knowledge.of(self.resources))
-        shown = [self._shown(question) for question in questions]
-        prompts = [self._prompts(question, own) for question, own in zip(questions, shown, strict=True)]
-        replies = iter(
-            self.model.ask([prompt for own in prompts for prompt in own], lambda text: read_strictly(text, SaidAnswers))
-        )
+        """Ask about all turns at once, and mark turns that are better left without an answer (`abstained`)."""
+        _ = self.calibration  # if the file cannot be read, nothing is asked and paid for
+        questions = questions_of(turns, self.resources)
+        shown, prompts = [], []
+        for question in questions:
+            places, samples = self._prompts(question)
+            shown.append(places)
+            prompts.append(samples)
+        requests = [prompt for samples in prompts for prompt in samples]
+        replies = iter(self.model.ask(requests, lambda text: read_strictly(text, SaidAnswers)))
         return [
-            self._answered(turn, question, own, [next(replies) for _ in samples])
-            for turn, question, own, samples in zip(turns, questions, shown, prompts, strict=True)
+            self._answered(turn, question, places, [next(replies) for _ in samples])
+            for turn, question, places, samples in zip(turns, questions, shown, prompts, strict=True)
         ]
 
-    def _shown(self, question: Question) -> list[int]:
-        """The places of the evidences that the model is shown: the best ones, as far as the prompt may reach."""
+    def _prompts(self, question: Question) -> tuple[list[int], list[Prompt]]:
+        """Return the places of the best evidences that the prompt has room for, and a prompt with them for each sample."""
         settings = self.config.ha_llm
         left = settings.max_prompt_tokens - Prompt(_INSTRUCTIONS, _content(question, ()), "", {}).tokens
         shown: list[int] = []
@@ -118,21 +120,17 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             if left < 0:
                 break
             shown.append(place)
-        return shown
-
-    def _prompts(self, question: Question, shown: Sequence[int]) -> list[Prompt]:
         if not shown:
-            return []
-        settings = self.config.ha_llm
+            return [], []
         content = _content(question, shown[::-1] if settings.order == "best_last" else shown)
-        # a small model repeats itself without end where the form lets it
+        # without a limit a small model repeats itself endlessly
         form = closed_object(answers={"type": "array", "items": _ANSWER, "maxItems": self.config.ha_max_answers})
-        return [Prompt(_INSTRUCTIONS, content, "answers", form, sample) for sample in range(settings.samples)]
+        return shown, [Prompt(_INSTRUCTIONS, content, "answers", form, sample) for sample in range(settings.samples)]
 
     def _answered(
         self, turn: Turn, question: Question, shown: Sequence[int], replies: Sequence[Reply[SaidAnswers]]
     ) -> list[RankedAnswer]:
-        sure: dict[str, float] = {}  # id -> the mean over the samples of how sure the model is
+        sure: dict[str, float] = {}  # id -> mean confidence over the samples
         best: dict[str, NamedText] = {}
         for reply in replies:
             for name, (answer, confidence) in _of_sample(reply, question, shown).items():
@@ -169,47 +167,46 @@ class LanguageModelAnswering(HeterogeneousAnswering):
 def _of_sample(
     reply: Reply[SaidAnswers], question: Question, shown: Sequence[int]
 ) -> dict[str, tuple[NamedText, float]]:
-    """The answers of a sample by their ids, each with how sure the model is: never surer than of one before it."""
-    said: dict[str, tuple[NamedText, float]] = {}
-    surest = 1.0
-    for own in reply.said.answers if reply.said is not None else ():
-        if not own.answer.strip():
+    """Return the answers of a sample by their ids with the model's confidence, which never grows from answer to answer."""
+    answers: dict[str, tuple[NamedText, float]] = {}
+    confidence = 1.0
+    for said in reply.said.answers if reply.said is not None else ():
+        if not said.answer.strip():
             continue
-        # how probable its words were; 1 where the server does not tell
-        written = msgspec.json.encode(own.answer).decode()[1:-1]  # as it stands in JSON
+        written = msgspec.json.encode(said.answer).decode()[1:-1]  # as it stands in JSON
         start = reply.completion.text.find('"answer"')
         probability = reply.completion.probability_of(written, max(start, 0) + len('"answer"'))
-        surest = min(surest, 1.0 if probability is None else probability)
-        answer = cited(own.answer, (number - 1 for number in own.evidences), question, shown)
-        said.setdefault(answer.entity["id"], (answer, surest))
-    return said
+        confidence = min(confidence, 1.0 if probability is None else probability)
+        answer = cited(said.answer, (number - 1 for number in said.evidences), question, shown)
+        answers.setdefault(answer.entity["id"], (answer, confidence))
+    return answers
 
 
 def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[int]) -> NamedText:
-    """An answer in words, named by the evidences that it cites; without places it is unsupported.
+    """Return the entity that an answer names in its cited evidences; without places the answer is unsupported.
 
-    Yes and no, if they are asked for, need not be in the evidence.
+    Yes and no, if the question expects them, need not be in the evidence.
 
     Args:
         text: the answer.
-        places: of the evidences that it cites; only those of `shown` count.
+        places: of the cited evidences; places outside `shown` are ignored.
         question: the question with its evidences.
-        shown: the places of those that the model has seen: if none that is cited contains the answer, they name it.
+        shown: the places of the evidences in the prompt; they name an answer that the cited evidences do not contain.
     """
-    own = [place for place in dict.fromkeys(places) if place in shown]
+    cited_places = [place for place in dict.fromkeys(places) if place in shown]
     if question.expected.kind == "yesno":
         for verdict in (YES, NO):
             if fold(text) == fold(verdict["label"]):
-                return NamedText(verdict, 1.0, tuple(own))
-    for seen in (own, shown):
-        named = NamesInEvidences(question, seen).named(text)
+                return NamedText(verdict, 1.0, tuple(cited_places))
+    for searched in (cited_places, shown):
+        named = NamesInEvidences(question, searched).named(text)
         if named is not None and named.likeness >= _NEAR:
-            return named if seen is own else named._replace(places=())
+            return named if searched is cited_places else named._replace(places=())
     return NamedText(value_at(text, 0, len(text)) or as_words(text), 1.0, ())
 
 
 def _content(question: Question, places: Sequence[int]) -> str:
-    text, in_full = (" ".join(own.split()) for own in (question.text, question.in_full))
+    text, in_full = " ".join(question.text.split()), " ".join(question.in_full.split())
     parts = [fenced("evidences", [_line(question, place) for place in places]), f"Question: {text}"]
     if in_full != text:
         parts.append(f"The question in the light of the conversation: {in_full}")

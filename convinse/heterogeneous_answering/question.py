@@ -1,20 +1,16 @@
-"""The question of a turn as answering reads it: its words, the expected type of answer, what it is about, its evidences."""
+"""The question of a turn as answering reads it: its words, the expected type of answer, its items, its evidences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from ..answer_typing import AnswerTyping, LikelyClasses
-from ..knowledge_base.index import KnowledgeBase
-from ..knowledge_base.lifetimes import Lifetimes
+from ..answer_typing import LikelyClasses
 from ..language.answer_types import AnswerType
 from ..language.language import Language
-from ..language.property_names import PropertyNames
-from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Entity, Evidence, Row, question_items
+from ..records.evidence import Entity, Evidence, question_items
+from ..records.evidence_structure import structured
 from ..records.literals import is_date, is_item, is_known, year_of, years_of
 from ..records.representation import answer_type_of, read_slots
 from ..records.written_values import kind_of_value
@@ -22,39 +18,7 @@ from ..resources import Resources
 
 YES: Entity = {"id": "Yes", "label": "Yes"}
 NO: Entity = {"id": "No", "label": "No"}
-_CLASS_WEIGHT = 0.2  # of the fit of a class if a thing is asked for
-
-
-class Knowledge(NamedTuple):
-    """What answering looks up beside the evidences.
-
-    Attributes:
-        language: the words of the language.
-        kb: the knowledge base.
-        properties: the names of its properties.
-        lifetimes: when its items existed.
-        rows: all rows of a page's table, by the item of the page and the number of the table; none without a dump.
-        typing: the model's answer type head; None without one.
-    """
-
-    language: Language
-    kb: KnowledgeBase
-    properties: PropertyNames
-    lifetimes: Lifetimes
-    rows: Callable[[str, int], Sequence[Row]]
-    typing: AnswerTyping | None
-
-    @classmethod
-    def of(cls, resources: Resources) -> Knowledge:
-        """The knowledge that the stages of a pipeline share."""
-        return cls(
-            resources.language,
-            resources.kb,
-            resources.property_names,
-            resources.lifetimes,
-            resources.rows,
-            resources.answer_typing,
-        )
+_CLASS_WEIGHT = 0.2  # factor of the fit of a class if the question expects a thing
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +28,14 @@ class Question:
     Attributes:
         text: as the user typed it.
         in_full: in full, without a slot for the answer type.
-        spoken: what models read as the question.
+        spoken: the question as models read it.
         expected: the type of answer.
-        likely: the classes that the model expects of the answer; None: the word lists say what fits.
+        likely: the classes that the model expects of the answer; None if the word lists decide.
         evidences: of the turn, with structure.
         about: the items that the question is about.
-        unlinked: names in the question that mean no item.
+        unlinked: names in the question that link to no item.
         said: the answers of earlier turns.
-        knowledge: what to look things up in.
+        resources: for look-ups.
     """
 
     text: str
@@ -83,20 +47,20 @@ class Question:
     about: Sequence[Entity]
     unlinked: Sequence[str]
     said: Sequence[Entity]
-    knowledge: Knowledge
+    resources: Resources
 
     @property
     def language(self) -> Language:
         """The words of its language."""
-        return self.knowledge.language
+        return self.resources.language
 
     def in_year(self, entity: Entity) -> Entity:
-        """The year of a date if a year is asked for; else the entity as it is."""
+        """Return the year of a date if the question asks for a year; else the entity."""
         is_year = self.expected.kind == "date" and self.language.answer_types.asks_for_year(self.in_full)
         return year_of(entity["id"]) if is_year and is_date(entity["id"]) and years_of(entity) == 1 else entity
 
     def fit(self, entity: Entity) -> float:
-        """How well an entity fits the expected type, from 0 to 1."""
+        """Return how well an entity fits the expected type, from 0 to 1."""
         name, label = entity["id"], entity["label"]
         kind = kind_of_value(name)
         if not is_known(entity) and not kind:  # a name may be of any class, but is not a date, a number, yes or no
@@ -108,61 +72,51 @@ class Question:
         if not is_item(name):  # a range of dates or numbers fits like one of them
             return 1.0 if self.expected.kind in ("any", kind) else 0.0
         types = self.language.answer_types
-        fit = types.fit(self.expected, name, self.knowledge.kb.types(name) or types.types_from_label(label))
-        # a class ("football club", a lower-case label) is no answer to "which club", but one to "which genre"
+        fit = types.fit(self.expected, name, self.resources.kb.types(name) or types.types_from_label(label))
+        # a class ("football club", a lower-case label) answers "which genre", but not "which club"
         is_class = label[:1].islower() and types.class_answers.isdisjoint(self.expected.words)
         return fit * _CLASS_WEIGHT if is_class else fit
 
 
-def questions_of(turns: Sequence[Turn], delimiter: str, knowledge: Knowledge) -> list[Question]:
-    """The questions of turns with evidences, whose answer types are read together.
-
-    Args:
-        turns: each with `top_evidences`.
-        delimiter: between the slots of a representation.
-        knowledge: what to look things up in.
-    """
-    full = [in_full(turn, delimiter) for turn in turns]
-    types = expected_types(turns, delimiter, knowledge)
-    return [_question(*parts, knowledge) for parts in zip(turns, full, types, strict=True)]
-
-
-def _question(
-    turn: Turn, full: str, type_of_answer: tuple[AnswerType, LikelyClasses | None], knowledge: Knowledge
-) -> Question:
-    representation = turn.get("representation")
-    if representation:
-        about = [*representation["entities"], *representation["context"]]
-    else:
-        about = question_items(turn["top_evidences"])
-    return Question(
-        turn["question"],
-        full,
-        asked_in_full(turn),
-        *type_of_answer,
-        [structured(evidence) for evidence in turn["top_evidences"]],
-        about,
-        [name["name"] for name in representation.get("unlinked", ())] if representation else [],
-        turn.get("history_answers", ()),
-        knowledge,
-    )
+def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
+    """Return the questions of turns with `top_evidences`; their answer types are predicted together."""
+    questions = []
+    for turn, type_and_classes in zip(turns, expected_types(turns, resources), strict=True):
+        representation = turn.get("representation")
+        if representation:
+            about = [*representation["entities"], *representation["context"]]
+        else:
+            about = question_items(turn["top_evidences"])
+        questions.append(
+            Question(
+                turn["question"],
+                in_full(turn, resources.config.sr_delimiter),
+                asked_in_full(turn),
+                *type_and_classes,
+                [structured(evidence) for evidence in turn["top_evidences"]],
+                about,
+                [name["name"] for name in representation.get("unlinked", ())] if representation else [],
+                turn.get("history_answers", ()),
+                resources,
+            )
+        )
+    return questions
 
 
 def in_full(turn: Turn, delimiter: str) -> str:
-    """The question in full, without a slot for the answer type."""
+    """Return the question in full, without a slot for the answer type."""
     spoken = asked_in_full(turn)
     slots = read_slots(spoken, delimiter)
-    return spoken if slots is None else slots.told
+    return spoken if slots is None else slots.content
 
 
-def expected_types(
-    turns: Sequence[Turn], delimiter: str, knowledge: Knowledge
-) -> list[tuple[AnswerType, LikelyClasses | None]]:
-    """The types of answer that turns expect: by the model, else that of the representation, else by the words."""
-    if knowledge.typing is not None:
-        likely = knowledge.typing.likely([(turn["question"], in_full(turn, delimiter)) for turn in turns])
-        return [(own.expected, own) for own in likely]
-    types = knowledge.language.answer_types
+def expected_types(turns: Sequence[Turn], resources: Resources) -> list[tuple[AnswerType, LikelyClasses | None]]:
+    """Return the expected answer types of turns: by the model, else from the representation, else by the words."""
+    delimiter, typing = resources.config.sr_delimiter, resources.answer_typing
+    if typing is not None:
+        likely = typing.likely([(turn["question"], in_full(turn, delimiter)) for turn in turns])
+        return [(classes.expected, classes) for classes in likely]
+    types = resources.language.answer_types
     labels = [answer_type_of(turn, delimiter) for turn in turns]
     return [
         (types.expected_type(in_full(turn, delimiter)) if label is None else types.parse_label(label), None)

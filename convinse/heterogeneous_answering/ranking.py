@@ -1,4 +1,4 @@
-"""The ranking of candidates: one conditional logit over named features, with "none of these", in a file that can be read by eye."""
+"""The ranking of candidates: a conditional logit over named features, with "none of these", in a JSON file."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AnswerWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     trained_on: list[TrainingSet]
 
     def ranked(self, measured: Measured) -> list[AnswerCandidate]:
-        """The candidates of a question with their probabilities, best first; what is missing to 1 is that of "none of these"."""
+        """Return candidates with their probabilities, best first; the remainder to 1 is that of "none of these"."""
         odds = np.append(
             scores(self.features, _columns(measured.features, self.features)),
             scores(self.nothing, _columns([measured.question], self.nothing)) + self.bias,
@@ -68,30 +68,31 @@ class AnswerWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         shares = np.exp(odds - odds.max())
         chances = (shares / shares.sum())[:-1].tolist()
         return ordered(
-            AnswerCandidate(own.entity, chance, own.places, own.reasons)
-            for own, chance in zip(measured.candidates, chances, strict=True)
+            AnswerCandidate(candidate.entity, chance, candidate.places, candidate.reasons)
+            for candidate, chance in zip(measured.candidates, chances, strict=True)
         )
 
     def yes(self, features: YesNoFeatures) -> float:
-        """How probably a question for yes or no is answered with yes."""
+        """Return the probability that the answer to a question for yes or no is yes."""
         odds = scores(self.yes_no, _columns([features], self.yes_no)) + self.yes_bias
         return float(1 / (1 + np.exp(-odds[0])))
 
 
 def _columns(rows: Sequence[NamedTuple], weights: Sequence[FeatureWeight]) -> np.ndarray:
-    return np.array([[getattr(row, own.name) for own in weights] for row in rows]).reshape(len(rows), len(weights))
+    columns = [[getattr(row, weight.name) for weight in weights] for row in rows]
+    return np.array(columns).reshape(len(rows), len(weights))
 
 
 def read_answer_weights(folder: Path, key: str = "ha_ranker") -> AnswerWeights:
     """Read the model of a folder.
 
     Raises:
-        ModelError: it is missing, damaged, of another format, or has an unknown feature.
+        ModelError: the file is missing, damaged, of another format, or has an unknown feature.
     """
     weights = read_model(folder / FILE, AnswerWeights, FORMAT, key, _REMEDY)
     rows = ((weights.features, Features), (weights.nothing, QuestionFeatures), (weights.yes_no, YesNoFeatures))
-    for own, kind in rows:
-        for feature in own:
+    for features, kind in rows:
+        for feature in features:
             if feature.name not in kind._fields:
                 raise ModelError(f"{key}: {folder / FILE}: unknown feature {feature.name}; {_REMEDY}")
     return weights

@@ -1,4 +1,4 @@
-"""From the spans that a reader marks to the items, dates, numbers and words that they name."""
+"""The items, dates, numbers and words that the spans of a reader name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
 # a letter, a digit or a symbol that a title may consist of, as "+"; a full stop names nothing
 _HAS_NAME = re.compile(r"[\w+=<>$€£×÷∞~^|]")
 _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
-_LEAST = 1e-3  # share of a span: parts of names that nothing marks have less
+_LEAST = 1e-3  # normalised score of a span
 _SHORTEST = 4  # characters of a span that may match a name nearly
 
 
@@ -33,16 +33,14 @@ def read_answers(
     spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], weights: Sequence[float], fit: Callable[[Entity], float],
     joins_words: bool = False,
 ) -> list[AnswerCandidate]:  # fmt: skip
-    """The answers that spans of the evidences' own texts stand for, one for each span, in shares.
+    """Return an answer for each span of the evidences' texts, with normalised scores.
 
-    The score of a span is its probability, times the weight of its evidence and how well what it names fits the expected type.
-    With `joins_words` the most probable of words that overlap stand for all: "a spa hotel in Harrogate" and "Harrogate".
+    The score of a span is its probability, times the weight of its evidence and how well the answer fits the expected type.
+    With `joins_words` the most probable of overlapping texts stands for all: "a spa hotel in Harrogate" and "Harrogate".
     """
     names = {place: names_in(evidences[place]) for place in {span.context for span in spans}}
     read: list[AnswerCandidate] = []
-    words: dict[int, list[tuple[int, int, int]]] = defaultdict(
-        list
-    )  # of each evidence: start and end, and the number of the answer
+    words: dict[int, list[tuple[int, int, int]]] = defaultdict(list)  # evidence -> start, end, number of the answer
     for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
         text, start, end = _whole_words(span, evidences[place]["evidence_text"])
@@ -58,28 +56,28 @@ def read_answers(
                 continue
             words[place].append((start, end, len(read)))
         read.append(AnswerCandidate(entity, score, (place,), ("reader",)))
-    total = sum(own.score for own in read) or 1.0
-    return [own._replace(score=own.score / total) for own in read if own.score >= _LEAST * total]
+    total = sum(answer.score for answer in read) or 1.0
+    return [answer._replace(score=answer.score / total) for answer in read if answer.score >= _LEAST * total]
 
 
 def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], form: RowForm) -> list[AnswerSpan]:
-    """Spans of what a model reads (`as_read`) as spans of the evidences' own texts; those without a place there are left out."""
-    own = []
+    """Return spans of a model's input (`as_read`) as spans of the evidences' texts; spans without a place there are left out."""
+    placed = []
     for span in spans:
         place = in_evidence(evidences[span.context], form, span.start, span.end)
         if place is not None:
             text = evidences[span.context]["evidence_text"][slice(*place)]
             if _HAS_NAME.search(text):
-                own.append(replace(span, text=text, start=place[0], end=place[1]))
-    return own
+                placed.append(replace(span, text=text, start=place[0], end=place[1]))
+    return placed
 
 
 def meaning(text: str, evidence: Evidence, names: dict[str, Entity], place: tuple[int, int] | None) -> Entity | None:
-    """What a span of an evidence stands for; None: the words themselves.
+    """Return the entity that a span of an evidence names; None if its words name no entity.
 
-    In this order: an item whose name in the evidence is the span, but for case, accents and punctuation; the whole value of
-    which the span, at `place`, is all or a part; a date or a number that the evidence names so; the item of whose
-    mention the span is a part; an item whose name is nearly the span, or stands in it.
+    In this order: an item whose name in the evidence is the span, but for case, accents and punctuation; the value at `place` that
+    contains the span; a date or a number with this name in the evidence; the item whose mention contains the span ("Judith" of
+    "Judith Butler"), except the item that the evidence was retrieved for; an item with a similar name, or a name in the span.
     """
     folded = fold(text)
     exact = names.get(folded)
@@ -91,8 +89,14 @@ def meaning(text: str, evidence: Evidence, names: dict[str, Entity], place: tupl
         return value
     if exact is not None:
         return exact
-    if place and (part_of := _mentioned(evidence, *place)) is not None:
-        return part_of
+    if place is not None:
+        start, end = place
+        retrieved_for = evidence.get("retrieved_for_entity", {}).get("id")
+        around = (mention for mention in evidence["mentions"] if mention["start"] <= start and end <= mention["end"])
+        name = next((mention["id"] for mention in around if mention["id"] != retrieved_for), None)
+        item = next((entity for entity in evidence["wikidata_entities"] if entity["id"] == name), None)
+        if item is not None:
+            return item
     if len(folded) >= _SHORTEST and names:
         near = process.extractOne(folded, names.keys(), scorer=fuzz.token_sort_ratio, score_cutoff=_NEAR)
         if near is not None:
@@ -103,17 +107,8 @@ def meaning(text: str, evidence: Evidence, names: dict[str, Entity], place: tupl
     return None
 
 
-def _mentioned(evidence: Evidence, start: int, end: int) -> Entity | None:
-    """The item of whose mention a place is a part, besides the evidence's own: "Judith" of "Judith Butler"."""
-    own = evidence.get("retrieved_for_entity", {}).get("id")
-    for mention in evidence["mentions"]:
-        if mention["start"] <= start and end <= mention["end"] and mention["id"] != own:
-            return next((entity for entity in evidence["wikidata_entities"] if entity["id"] == mention["id"]), None)
-    return None
-
-
 def _whole_words(span: AnswerSpan, text: str) -> tuple[str, int, int]:
-    """A span's words, start and end in a text: all of a word of Latin letters of which a reader of word pieces marks a part."""
+    # a reader of word pieces may mark a part of a word
     start, end = span.start, span.end
     if text[start:end] != span.text:
         return span.text, start, end
@@ -125,18 +120,18 @@ def _whole_words(span: AnswerSpan, text: str) -> tuple[str, int, int]:
 
 
 def as_words(text: str) -> Entity:
-    """What names no item, date or number: the words are their own id."""
+    """Return an entity for words that name no item, date or number; the words are the id."""
     words = " ".join(text.split())
     return {"id": words, "label": words}
 
 
 def same_words(text: str, language: Words) -> str:
-    """The string that spellings of the same words share; a text without words (`+`) is its own."""
+    """Return the string that spellings of the same words share; of a text without words (`+`) the text."""
     return " ".join(word for word in fold(text).split() if word not in language.articles) or text.strip().lower()
 
 
 def names_in(evidence: Evidence) -> dict[str, Entity]:
-    """The folded names under which an evidence mentions items, dates and numbers."""
+    """Return the folded names of items, dates and numbers in an evidence."""
     labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
     names: dict[str, Entity] = {}
     for surface, entity_id in evidence["disambiguations"]:

@@ -1,4 +1,4 @@
-"""Fusion-in-Decoder: a BART or T5 reads all evidences together and writes the answers, which are named as in CONVINSE."""
+"""Fusion-in-Decoder: a BART or T5 reads all evidences together and writes the answers, which are linked as in CONVINSE."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from ..resources import Resources
 from ..support.errors import ConfigError
 from .abstention import note_abstention
 from .base import HeterogeneousAnswering
-from .question import NO, YES, Knowledge, Question, questions_of
+from .question import NO, YES, questions_of
 from .ranked_answers import AnswerCandidate, answers, merged
 from .written_names import NamesInEvidences
 
 if TYPE_CHECKING:
-    from ..encoder.fusion_in_decoder import FusionInDecoder, WrittenText
+    from ..encoder.fusion_in_decoder import FusionInDecoder
 
 _NO_MODEL = "ha: seq2seq needs ha_model: a folder of a trained BART or T5 (see train ha), or a hub name"
 
 
 class Seq2SeqAnswering(HeterogeneousAnswering):
-    """Answers that a Fusion-in-Decoder model (`ha_model`) writes after it has read the best evidences, one by one.
+    """Answer with the texts that a Fusion-in-Decoder model (`ha_model`) writes from the best evidences.
 
-    A text that it wrote counts as an answer if the evidences hold it (`NamesInEvidences`); the score of an answer is the
-    probability of the texts that name it, times their likeness to its name. A question for yes or no is answered by the
-    words `yes` and `no`. A turn whose best answer is less probable
-    than `ha_abstain_below`, or which names what nothing is known of, is marked (`abstained`).
+    A text counts as an answer if the evidences contain it (`NamesInEvidences`); the score of an answer is the probability of the
+    texts that name it, times their likeness to its name. A question for yes or no is answered by the words `yes` and `no`. A turn
+    is marked (`abstained`) if its best answer is less probable than `ha_abstain_below`, or if it names something unknown.
 
     Args:
         config: `ha_model`, `ha_seq2seq`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `kb_path`, `device`, `precision` and
             `token_budget` are used.
-        resources: what the stages of a pipeline share.
+        resources: shared by the stages of a pipeline.
         writer: the model to use instead of the configured one.
     """
 
@@ -52,51 +51,44 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
 
     @cached_property
     def writer(self) -> FusionInDecoder:
-        """The model that `ha_model` names, loaded on first use. Raises `ConfigError` (none is named) or `ModelError`."""
+        """The model that `ha_model` names, loaded on first use. Raises `ConfigError` if it is not set, or `ModelError`."""
         name = self.config.ha_model
         if not name:  # named for training only
             raise ConfigError(_NO_MODEL)
         return self.build_writer(load_checkpoint(name, "sequence-to-sequence", "ha_model"))
 
     def build_writer(self, checkpoint: Checkpoint) -> FusionInDecoder:
-        """A writer with the configured settings; it takes the checkpoint for itself."""
+        """Return a writer with the configured settings; the checkpoint must not be used elsewhere."""
         from ..encoder.fusion_in_decoder import FusionInDecoder
 
         config = self.config
         return FusionInDecoder(checkpoint, config.ha_seq2seq, config.device, config.precision, config.token_budget)
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Read and write; see the base class. A turn that is better left without an answer says why (`abstained`)."""
-        (question,) = questions_of([turn], self.config.sr_delimiter, Knowledge.of(self.resources))
+        """Read and write; see the base class. A turn that is better left without an answer is marked (`abstained`)."""
+        (question,) = questions_of([turn], self.resources)
         evidences = question.evidences[: self.config.ha_seq2seq.evidences]
         written = self.writer.write([model_input(question.spoken, evidence) for evidence in evidences])
-        ranked = _decided(question, written) if question.expected.kind == "yesno" else _named(question, written)
+        candidates = []
+        if question.expected.kind == "yesno":
+            places = tuple(range(len(question.evidences)))
+            for text in written:
+                for entity in (YES, NO):
+                    if text.text.strip().rstrip(".!").lower() == entity["label"].lower():
+                        candidates.append(AnswerCandidate(entity, text.probability, places, ("written",)))
+        else:
+            names = NamesInEvidences(question, range(len(question.evidences)))
+            for text in written:
+                if (named := names.named(text.text)) is not None:
+                    score = text.probability * named.likeness
+                    candidates.append(AnswerCandidate(named.entity, score, named.places, ("written",)))
+        ranked = merged(candidates)
         note_abstention(turn, question, ranked, self.config.ha_abstain_below)
         return answers(ranked, self.config.ha_max_answers)
 
 
 def model_input(question: str, evidence: Evidence) -> str:
-    """The text of an evidence for the model, as Fusion-in-Decoder has it: the question, the title, the evidence."""
+    """Return the text of an evidence for the model, as in Fusion-in-Decoder: the question, the title, the evidence."""
     about = evidence.get("retrieved_for_entity")
     title = f"title: {about['label']} " if about else ""
     return f"question: {question} {title}context: {evidence['evidence_text']}"
-
-
-def _decided(question: Question, written: Sequence[WrittenText]) -> list[AnswerCandidate]:
-    places = tuple(range(len(question.evidences)))
-    return merged(
-        AnswerCandidate(entity, own.probability, places, ("written",))
-        for own in written
-        for entity in (YES, NO)
-        if own.text.strip().rstrip(".!").lower() == entity["label"].lower()
-    )
-
-
-def _named(question: Question, written: Sequence[WrittenText]) -> list[AnswerCandidate]:
-    names = NamesInEvidences(question, range(len(question.evidences)))
-    candidates = []
-    for own in written:
-        if (named := names.named(own.text)) is not None:
-            score = own.probability * named.likeness
-            candidates.append(AnswerCandidate(named.entity, score, named.places, ("written",)))
-    return merged(candidates)

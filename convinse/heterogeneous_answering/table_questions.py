@@ -5,13 +5,12 @@
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
-An operation gives nothing if it cannot be carried out: there are no such rows or facts, or values are equal or missing.
+An operation gives nothing if rows or facts for it are missing, or values are equal or missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ..language.operations import AskedOrder
@@ -22,19 +21,19 @@ from .tables import Column, Table, answer_in_row, noun_keywords, whole_tables
 
 
 def computed_answers(question: Question) -> list[Computed]:
-    """The results of all operations that can be carried out."""
+    """Return the results of all operations."""
     return [result for operation in OPERATIONS.values() for result in operation(question)]
 
 
 class _ListingTable(NamedTuple):
-    """A table that lists what is ordered.
+    """A table of the things that a question puts in order.
 
     Attributes:
         score: how much of the question it has.
         rows: that the question leaves.
         measures: the columns that order.
-        thing: the column of what is ordered.
-        is_thing: the answer is what is ordered, not another cell of its row.
+        thing: the column of the ordered things.
+        is_thing: the answer is the ordered thing, not another cell of its row.
         rest: the keywords that may ask for another cell.
     """
 
@@ -48,13 +47,13 @@ class _ListingTable(NamedTuple):
 
 
 def ordered_things(question: Question) -> list[Computed]:
-    """The answer to a superlative or an ordinal, of the rows of a table."""
+    """Return the answer to a superlative or an ordinal, from the rows of a table."""
     order = question.language.operations.order(question.text) or question.language.operations.order(question.in_full)
     if order is None:
         return []
-    listing = [own for table in whole_tables(question) if (own := _listing(table, order, question)) is not None]
-    for own in sorted(listing, key=lambda own: -own.score):
-        if results := _at_place(own, order, question):
+    tables = [listing for table in whole_tables(question) if (listing := _listing(table, order, question)) is not None]
+    for listing in sorted(tables, key=lambda listing: -listing.score):
+        if results := _at_place(listing, order, question):
             return results
     return []
 
@@ -62,72 +61,56 @@ def ordered_things(question: Question) -> list[Computed]:
 def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTable | None:
     words = question.language.properties
     nouns = noun_keywords(order.noun, question)
-    measures = _measures(table, order, question)
-    named = frozenset().union(*map(question.language.literals.names_of, order.noun)) if order.by else frozenset()
-    is_measure = any(column.keywords & named for column in measures)
-    wanted = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
-    thing = _thing_column(table, wanted if is_measure else nouns)
+    units = frozenset().union(*map(question.language.literals.names_of, order.noun)) if order.by else frozenset()
+    if order.by:
+        numbers = [column for column in table.columns if column.order is not None and not column.is_dated]
+        named = [column for column in numbers if column.keywords & units]
+        measures = (named or [column for column in numbers if column.keywords & order.by])[:1]
+    else:  # by date: of equal years the columns of days decide
+        measures = table.dated or [column for column in table.columns if column.numbers_rows][:1]
+    is_measure = any(column.keywords & units for column in measures)
+    expected = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
+    things = expected if is_measure else nouns
+    naming = [column for column in table.columns if column.keywords & things]
+    naming = [column for column in naming if not column.order or column.numbers_rows]
+    naming.sort(key=lambda column: column.order is not None)
+    thing = naming[0] if naming else table.naming if table.about & things else None
     if not measures or (thing is None and not is_measure):
         return None
-    known = table.about.union(*(column.keywords for column in table.columns))
-    page = words.keywords(question.knowledge.kb.label(table.rows[0]["page"]))
-    rest = words.keywords(question.in_full) - page - (nouns & known) - words.keyword_set(order.words)
+    headers = table.about.union(*(column.keywords for column in table.columns))
+    page = words.keywords(question.resources.kb.label(table.rows[0]["page"]))
+    rest = words.keywords(question.in_full) - page - (nouns & headers) - words.keyword_set(order.words)
     rows: list[int] = list(range(len(table.rows)))
     held = 0
     if time := question.language.times.time(question.in_full):
         rows = table.within(time)
         rest = frozenset(word for word in rest if not word.isdigit())
-    for word in sorted(rest - known):
+    for word in sorted(rest - headers):
         having = [row for row in rows if word in table.held[row]]
         if having and len(having) < len(rows):
             rows = having
         held += bool(having)
-    is_thing = _asks_for(wanted if is_measure else nouns, wanted, question)
-    score = bool(thing and thing.keywords & nouns) + held + len(rest & known)
+    kind, types = question.expected.kind, question.language.answer_types
+    if kind == "item":
+        is_thing = bool(expected & things)
+    else:
+        is_thing = kind == "any" or kind in (types.expected_type(noun).kind for noun in things)
+    score = bool(thing and thing.keywords & nouns) + held + len(rest & headers)
     return _ListingTable(score, table, rows, measures, thing, is_thing, words.keywords(question.in_full) - nouns)
 
 
-def _thing_column(table: Table, nouns: AbstractSet[str]) -> Column | None:
-    named = [own for own in table.columns if own.keywords & nouns and (not own.order or own.numbers_rows)]
-    named.sort(key=lambda column: column.order is not None)
-    return named[0] if named else table.naming if table.about & nouns else None
-
-
-def _asks_for(nouns: AbstractSet[str], wanted: AbstractSet[str], question: Question) -> bool:
-    if question.expected.kind == "item":
-        return bool(wanted & nouns)
-    kinds = (question.language.answer_types.expected_type(noun).kind for noun in nouns)
-    return question.expected.kind == "any" or question.expected.kind in kinds
-
-
-def _measures(table: Table, order: AskedOrder, question: Question) -> list[Column]:
-    """The columns that order: those of dates from the left (of one year the days decide), else the one of the measure."""
-    if not order.by:
-        return table.dated or [column for column in table.columns if column.numbers_rows][:1]
-    numbers = [column for column in table.columns if column.order is not None and not column.is_dated]
-    nouns = frozenset().union(*map(question.language.literals.names_of, order.noun))
-    named = [column for column in numbers if column.keywords & nouns]
-    return (named or [column for column in numbers if column.keywords & order.by])[:1]
-
-
-def _at_place(own: _ListingTable, order: AskedOrder, question: Question) -> list[Computed]:
-    orders = [column.order.amounts for column in own.measures if column.order is not None]
-    amounts = {row: tuple(order[row] or 0.0 for order in orders) for row in own.rows if orders[0][row] is not None}
-    is_rank = bool(order.by) and question.language.operations.is_ranking(own.measures[0].keywords)
-    row = _only_at(amounts, order.highest != is_rank, order.place)
-    if row is None:
+def _at_place(listing: _ListingTable, order: AskedOrder, question: Question) -> list[Computed]:
+    orders = [column.order.amounts for column in listing.measures if column.order is not None]
+    amounts = {row: tuple(order[row] or 0.0 for order in orders) for row in listing.rows if orders[0][row] is not None}
+    is_rank = bool(order.by) and question.language.operations.is_ranking(listing.measures[0].keywords)
+    different = sorted(set(amounts.values()), reverse=order.highest != is_rank)
+    if len(different) < max(2, order.place):
         return []
-    entities = answer_in_row(own.table, row, question, own.rest, own.thing, own.is_thing)
-    return [Computed(entity, "order", own.table.shown([row])) for entity in entities]
-
-
-def _only_at(amounts: dict[int, tuple[float, ...]], highest: bool, place: int) -> int | None:
-    """The only key at a place of the order of amounts, of which there must be at least two."""
-    different = sorted(set(amounts.values()), reverse=highest)
-    if len(different) < max(2, place):
-        return None
-    keys = [key for key, amount in amounts.items() if amount == different[place - 1]]
-    return keys[0] if len(keys) == 1 else None
+    rows = [row for row, amount in amounts.items() if amount == different[order.place - 1]]
+    if len(rows) > 1:  # equal values
+        return []
+    entities = answer_in_row(listing.table, rows[0], question, listing.rest, listing.thing, listing.is_thing)
+    return [Computed(entity, "order", listing.table.shown(rows)) for entity in entities]
 
 
 OPERATIONS: dict[str, Callable[[Question], list[Computed]]] = {"interval": by_intervals, "order": ordered_things}

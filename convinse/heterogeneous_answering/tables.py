@@ -20,7 +20,7 @@ from .question import Question
 _BRACKETED = re.compile(r"\([^()]*\)")
 _QUOTES = "\"“”'‘’ "
 _LEAST_FIT = 0.3  # of the expected type: that of an unknown type
-_FITTING = 0.5  # of the best fit, for the entities of a cell to be told apart from the others in it
+_FITTING = 0.5  # least share of the best fit in a cell for its entities to be answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Column:
 
     @cached_property
     def order(self) -> ColumnOrder | None:
-        """The order of its cells; None if they have none."""
+        """The order of its cells; None if their values have no order."""
         return column_order(self.cells)
 
     @property
@@ -75,13 +75,15 @@ class Table:
     def held(self) -> list[frozenset[str]]:
         """The keywords of the cells of each row."""
         texts = ((row.get("part", ""), *(cell["text"] for cell in row["cells"])) for row in self.rows)
-        return [self.words.keywords(" ".join(own)) for own in texts]
+        return [self.words.keywords(" ".join(row)) for row in texts]
 
     @cached_property
     def naming(self) -> Column | None:
         """The column that names the rows: the first that has no order and a cell in most rows."""
-        filled = (own for own in self.columns if 2 * sum(cell is not None for cell in own.cells) > len(self.rows))
-        return next((column for column in filled if column.order is None), None)
+        for column in self.columns:
+            if 2 * sum(cell is not None for cell in column.cells) > len(self.rows) and column.order is None:
+                return column
+        return None
 
     @cached_property
     def dated(self) -> list[Column]:
@@ -89,33 +91,33 @@ class Table:
         return [column for column in self.columns if column.is_dated]
 
     def within(self, time: AskedTime) -> list[int]:
-        """The rows whose dates lie within some years, or go on through them."""
+        """Return the rows whose dates lie within some years, or span them."""
         periods = [
             period_of_cells(cell["text"] for column in self.dated if (cell := column.cells[row]) is not None)
             for row in range(len(self.rows))
         ]
-        return [row for row, own in enumerate(periods) if own is not None and time.admits(own)]
+        return [row for row, period in enumerate(periods) if period is not None and time.admits(period)]
 
     def shown(self, rows: Sequence[int]) -> tuple[int, ...]:
-        """The places of the evidences that show these rows; of all rows that are shown if none of these is."""
+        """Return the places of the evidences with these rows; if these have no evidence, of all evidences of the table."""
         numbers = [self.rows[row]["number"] for row in rows]
         places = tuple(self.places[number] for number in numbers if number in self.places)
         return places or tuple(sorted(self.places.values()))
 
 
 def whole_tables(question: Question) -> list[Table]:
-    """The tables of the dump that the evidences show rows of, in the order of their best evidences."""
+    """Return the whole tables of the rows in the evidences, in the order of their best evidences."""
     shown: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)
     for place, evidence in enumerate(question.evidences):
         row = evidence.get("row")
         if row is not None and "page" in row and "table" in row and "number" in row:
             shown[row["page"], row["table"]].setdefault(row["number"], place)
-    tables = ((question.knowledge.rows(*own), places) for own, places in shown.items())
+    tables = ((question.resources.rows(*table), places) for table, places in shown.items())
     return [Table(rows, places, question.language.properties) for rows, places in tables if rows]
 
 
 def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:
-    """The keywords of nouns and of the classes that they stand for: film for "movie"."""
+    """Return the keywords of nouns and of their classes: film for "movie"."""
     types, words = question.language.answer_types, question.language.properties
     nouns = list(nouns)
     return frozenset(nouns).union(*(words.keyword_set(types.noun_types(word)) for word in nouns))
@@ -125,12 +127,12 @@ def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:
 
 
 def cell_answers(cell: Cell, question: Question) -> list[Entity]:
-    """The answers in a cell: of its entities those that fit the expected type best, else its words."""
+    """Return the answers in a cell: its entities that fit the expected type best, else its words."""
     kind = question.expected.kind
     if kind in ("date", "number"):
-        is_wanted = is_date if kind == "date" else is_number
+        is_of_kind = is_date if kind == "date" else is_number
         literals = (literal.entity for literal in find_literals(cell["text"]))
-        return [entity for entity in (*cell["entities"], *literals) if is_wanted(entity["id"])][:1]
+        return [entity for entity in (*cell["entities"], *literals) if is_of_kind(entity["id"])][:1]
     entities = [entity for entity in cell["entities"] if not is_date(entity["id"]) and not is_number(entity["id"])]
     # a cell may name more than its entities: a book whose title begins with the name of its hero
     keywords, name = question.language.properties.keywords, _BRACKETED.sub(" ", cell["text"])
@@ -143,10 +145,8 @@ def cell_answers(cell: Cell, question: Question) -> list[Entity]:
 
 
 def suits(header: str, entities: Sequence[Entity], asking: AbstractSet[str], question: Question) -> float:
-    """How well a cell suits a question, from 0 to 3: its content fits, the header is asked for, and is of that kind.
-
-    0 if the header is not asked for and the content does not fit.
-    """
+    """Return how well a cell suits a question, from 0 to 3: its content fits, the question has the header, the header's kind is
+    expected; 0 if neither content nor header fit."""
     fit = max(map(question.fit, entities), default=0.0)
     if not question.language.properties.keywords(header) & asking:
         return fit if fit >= _LEAST_FIT else 0.0
@@ -156,15 +156,15 @@ def suits(header: str, entities: Sequence[Entity], asking: AbstractSet[str], que
 def answer_in_row(
     table: Table, row: int, question: Question, asking: AbstractSet[str], thing: Column | None, is_thing: bool
 ) -> list[Entity]:
-    """The answer that a question asks for of a row; empty if no cell suits.
+    """Return the answers in the cell of a row that a question asks for; empty if no cell suits.
 
     Args:
         table: the table.
         row: its place.
         question: with the expected type.
         asking: the keywords that may ask for a cell.
-        thing: the column of what the rows are.
-        is_thing: the answer is that, not another cell.
+        thing: the column that names the rows.
+        is_thing: the answer is in that column.
     """
     cells = {
         column: cell_answers(cell, question) for column in table.columns if (cell := column.cells[row]) is not None
@@ -176,6 +176,6 @@ def answer_in_row(
         named = [column for column in cells if column.keywords & asking and column.is_dated == is_dated]
         dated = table.dated if is_dated else []
         return next((cells[column] for column in (*named, *dated) if cells.get(column)), [])
-    suited = {column: suits(column.header, own, asking, question) for column, own in cells.items() if not column.order}
-    best = max(suited, key=lambda column: (suited[column], column is thing), default=None)
-    return cells[best] if best is not None and suited[best] else []
+    fits = {column: suits(column.header, cells[column], asking, question) for column in cells if not column.order}
+    best = max(fits, key=lambda column: (fits[column], column is thing), default=None)
+    return cells[best] if best is not None and fits[best] else []

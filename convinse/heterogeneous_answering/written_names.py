@@ -24,8 +24,8 @@ class NamedText(NamedTuple):
 
     Attributes:
         entity: an item, a date, a number, or words that are their own id.
-        likeness: of text and name, from 0 to 1: 1 minus the edits for each character of the longer one.
-        places: of the evidences that hold it, in their order.
+        likeness: of text and name, from 0 to 1 (normalised Levenshtein similarity).
+        places: of the evidences that contain it, in their order.
     """
 
     entity: Entity
@@ -34,10 +34,10 @@ class NamedText(NamedTuple):
 
 
 class NamesInEvidences:
-    """The names that some evidences of a question have for items, dates and numbers.
+    """The names in some evidences of a question for items, dates and numbers.
 
     CONVINSE (Christmann et al., SIGIR 2022) takes the mention of an evidence with the smallest edit distance to the text.
-    Here that comes last, after what is certain, counts less the farther it is, and ends where more is edited than kept.
+    Here exact matches come first, and the likeness of a near match is a factor of the score and at least one half.
     """
 
     def __init__(self, question: Question, places: Iterable[int]) -> None:
@@ -48,19 +48,19 @@ class NamesInEvidences:
         for place in places:
             evidence = question.evidences[place]
             self._texts[place] = f" {fold(evidence['evidence_text'])} "
-            own = names_in(evidence)
-            for name, entity in own.items():
+            names = names_in(evidence)
+            for name, entity in names.items():
                 self._entities.setdefault(name, {}).setdefault(entity["id"], entity)
-            for entity_id in {entity["id"] for entity in own.values()}:
+            for entity_id in {entity["id"] for entity in names.values()}:
                 self._places.setdefault(entity_id, []).append(place)
 
     def named(self, text: str) -> NamedText | None:
-        """Return the entity that a text names; None if the evidences hold nothing of it.
+        """Return the entity that a text names; None if the evidences do not contain it.
 
         In this order: the entity with this name, but for case, accents and punctuation; the date or the number that is written
-        out, the year of a date included; the longest name in the text; the name that the text is a part of; the words
-        themselves, if they stand in an evidence; the name with the smallest edit distance for its length, if that is half of it
-        at most. Of several entities with a name the one that fits the expected type best.
+        out, the year of a date included; the longest name in the text; the shortest name that contains the text; the words
+        themselves, if they stand in an evidence; the most similar name. Of several entities with a name the best fit to the
+        expected type is taken.
         """
         name = fold(text)
         if not name:
@@ -68,14 +68,18 @@ class NamesInEvidences:
         if name in self._entities:
             return self._of_name(name)
         if (value := value_at(text, 0, len(text))) is not None:
-            return self._of_value(value)
-        within = [own for own in self._entities if len(own) >= _SHORTEST and f" {own} " in f" {name} "]
+            places = self._places.get(value["id"], [])
+            if not places and is_date(value["id"]) and year_of(value["id"]) == value:
+                years = [key for key in self._places if is_date(key) and year_of(key) == value]
+                places = sorted({place for key in years for place in self._places[key]})
+            return NamedText(self._question.in_year(value), 1.0, tuple(places)) if places else None
+        within = [key for key in self._entities if len(key) >= _SHORTEST and f" {key} " in f" {name} "]
         if within:
             return self._of_name(max(within, key=len))
-        around = [own for own in self._entities if f" {name} " in f" {own} "]
+        around = [key for key in self._entities if f" {name} " in f" {key} "]
         if around:
             return self._of_name(min(around, key=len))
-        holding = tuple(place for place, own in self._texts.items() if f" {name} " in own)
+        holding = tuple(place for place, evidence_text in self._texts.items() if f" {name} " in evidence_text)
         if holding:
             return NamedText(as_words(text), 1.0, holding)
         near = process.extractOne(
@@ -86,10 +90,3 @@ class NamesInEvidences:
     def _of_name(self, name: str, likeness: float = 1.0) -> NamedText:
         entity = max(self._entities[name].values(), key=self._question.fit)  # the first of equal ones
         return NamedText(self._question.in_year(entity), likeness, tuple(self._places[entity["id"]]))
-
-    def _of_value(self, value: Entity) -> NamedText | None:
-        places = self._places.get(value["id"], [])
-        if not places and is_date(value["id"]) and year_of(value["id"]) == value:
-            years = {own: at for own, at in self._places.items() if is_date(own) and year_of(own) == value}
-            places = sorted({place for at in years.values() for place in at})
-        return NamedText(self._question.in_year(value), 1.0, tuple(places)) if places else None

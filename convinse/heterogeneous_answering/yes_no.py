@@ -1,4 +1,4 @@
-"""Yes or no: what the model's entailment head reads in the best evidences, and how much of the question they hold."""
+"""Yes or no: the verdict of the model's entailment head on the best evidences, and how much of the question they contain."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Judge = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 
 
 class YesNoFeatures(NamedTuple):
-    """What speaks for "yes"; 0 if nothing does.
+    """The features for "yes".
 
     Attributes:
-        covered: the largest share of the question's words that an evidence has; negative if that evidence denies it.
-        read: mean of the log-odds that the model reads in the evidences that have most of these words, weighted by their scores.
+        covered: the largest share of the question's words in an evidence; negative if that evidence denies it.
+        read: the model's log-odds for the evidences with most of these words, as a mean weighted by their scores.
     """
 
     covered: float = 0.0
@@ -36,20 +36,20 @@ class YesNoFeatures(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The features of a question for yes or no, the places of the evidences that tell most, and whether they say anything."""
+    """The features of a question for yes or no and the places of the best evidences; `is_covered`: they say something about it."""
 
     features: YesNoFeatures
     places: tuple[int, ...]
-    is_told: bool
+    is_covered: bool
 
     def candidates(self, yes: float) -> list[AnswerCandidate]:
-        """Both answers, the likelier first; "No" if it is undecided."""
+        """Return both answers, the likelier first; "No" if both are equal."""
         both = ((YES, yes), (NO, 1 - yes))
         return ordered(AnswerCandidate(entity, score, self.places, ("yes_no",)) for entity, score in both)
 
 
 def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
-    """What the evidences say to a question for yes or no.
+    """Return the verdict of the evidences on a question for yes or no.
 
     Args:
         question: with its evidences.
@@ -58,10 +58,10 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
     covered = _covered(question)
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))[:_READ]
     if not order:
-        return Verdict(YesNoFeatures(), (), is_told=False)
+        return Verdict(YesNoFeatures(), (), is_covered=False)
     most = covered[order[0]]
     order = [place for place in order if most - covered[place] < _EQUAL]
-    # an evidence about another time says no; one that holds then need not name the time
+    # an evidence about another time says no; an evidence that holds at the time need not name it
     times = question.language.times
     is_timed = times.time(question.in_full) is not None or times.asks_about_present(question.in_full)
     parts = judged_parts(question.in_full, question.evidences, question.language) if is_timed else []
@@ -85,18 +85,18 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
 
 
 def _covered(question: Question) -> list[float]:
-    """The share of the question's words that each evidence has; words of names and classes count half."""
+    """Return the share of the question's words in an evidence, for all; words of names and classes count half."""
     language, types = question.language.properties, question.language.answer_types
-    asked = language.keywords(question.in_full) - question.language.yes_no.light_keywords
+    words = language.keywords(question.in_full) - question.language.yes_no.light_keywords
     capitals = language.keywords(" ".join(re.findall(r"(?<!^)\b[A-Z][\w'’-]*", question.in_full)))
-    weights = {word: 0.5 if word in capitals or types.names_class(word) else 1.0 for word in asked}
+    weights = {word: 0.5 if word in capitals or types.names_class(word) else 1.0 for word in words}
     total = sum(weights.values())
     shares = []
     for evidence in question.evidences:
         held = language.keywords(evidence["evidence_text"])
         present = {word for word in weights if language.holds(held, word)
                    or (types.names_class(word) and not types.noun_types(word).isdisjoint(held))}  # fmt: skip
-        # each evidence of an item has its name, which says nothing
+        # all evidences of an item have its name, which says nothing
         name = language.keywords(evidence.get("retrieved_for_entity", {}).get("label", ""))
         shares.append(sum(weights[word] for word in present) / total if present - name else 0.0)
     return shares

@@ -1,13 +1,15 @@
-"""The base class of question understanding modules, and what they are given of earlier turns."""
+"""The base class of question understanding modules, and the history that they read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from ..records.conversation import Conversation, Turn, Understanding
-from ..records.evidence import Entity
+from ..records.evidence import question_items
 from ..stage import Stage
 from ..turn_results import keep_understanding, results_of
+
+_OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "abstained")
 
 
 class QuestionUnderstanding(Stage):
@@ -17,91 +19,79 @@ class QuestionUnderstanding(Stage):
     `qu: package.module:Class`.
 
     Attributes:
-        use_gold_answers: whether earlier turns count with their gold answers, in the run that is going on.
+        use_gold_answers: earlier turns count with their gold answers in the current run.
     """
 
     stage = "qu"
     use_gold_answers = True
 
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str | Understanding:
-        """The intent-explicit representation of one question.
+        """Return the intent-explicit representation of a question.
 
         Args:
-            turn: the current turn; its `answers` are not to be looked at.
-            history_turns: the earlier turns, oldest first, with `question`, `structured_representation`, `answers` (the
-                gold ones, or, with `--pred-answers`, the predicted one), and `turn`, `representation` and
-                `resolved_question` where they have them (and `pred_answers` with `--pred-answers`).
+            turn: the current turn; its `answers` must not be read.
+            history_turns: the earlier turns, oldest first, with `question`, `structured_representation`, `answers` (the gold
+                answers, or, with `--pred-answers`, the predicted answer), and, if set, `turn`, `representation` and
+                `resolved_question` (and `pred_answers` with `--pred-answers`).
 
         Returns:
-            The representation as a string, or all that is known: see `Understanding`. Of a `representation` with ids, the
-            items are not linked again.
+            The representation as a string, or an `Understanding`. Items of a `representation` with ids are not linked again.
         """
         return self._batch([turn], [history_turns])[0]  # type: ignore[no-any-return]
 
     def inference_on_turns(
         self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]
     ) -> Sequence[str | Understanding]:
-        """The representations of turns of different conversations, each with its history."""
+        """Return the representations of turns of different conversations with their histories."""
         return [self.inference_on_turn(turn, history) for turn, history in zip(turns, histories, strict=True)]
 
 
 def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
-    """What a later turn may know of an earlier turn: its gold answers where wanted and known, else its best predicted answer."""
+    """Return an earlier turn for later turns: with its gold answers if they are used and present, else its best predicted answer."""
     answers = turn.get("answers") if use_gold_answers else None
     if not answers:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
-        if "abstained" in turn:  # a guess is no item that later questions are about
+        if "abstained" in turn:  # later questions are not about a guess
             answers = [{"id": answer["label"], "label": answer["label"]} for answer in answers]
-    known: Turn = {
+    earlier: Turn = {
         "question": turn["question"],
         "structured_representation": turn.get("structured_representation", ""),
         "answers": answers,
     }
-    if not use_gold_answers and "pred_answers" in turn:
-        # where modules in CONVINSE's style look: there the entity stands beside its rank
-        known["pred_answers"] = [{**answer["answer"], **answer} for answer in turn["pred_answers"]]  # type: ignore[typeddict-unknown-key]
     for key in ("turn", "representation", "resolved_question"):
         if key in turn:
-            known[key] = turn[key]
-    if not use_gold_answers:
-        _keep_talk(known, turn)
-    meant = turn.get("representation")
-    if meant is not None and not meant["entities"] and not use_gold_answers:
-        known["representation"] = {**meant, "entities": found_about(turn)}
-    return known
-
-
-_OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "abstained")
-
-
-def _keep_talk(known: Turn, turn: Turn) -> None:
-    """Keep what talk about a turn needs: how it was said, and the first evidence that its best answer rests on."""
+            earlier[key] = turn[key]
+    if use_gold_answers:
+        return earlier
+    if "pred_answers" in turn:
+        # modules in CONVINSE's style expect the entity beside its rank
+        earlier["pred_answers"] = [{**answer["answer"], **answer} for answer in turn["pred_answers"]]  # type: ignore[typeddict-unknown-key]
+    # talk about the turn needs its reading, and the first evidence that its best answer rests on
     for key in _OF_TALK:
         if key in turn:
-            known[key] = turn[key]  # type: ignore[literal-required]
+            earlier[key] = turn[key]  # type: ignore[literal-required]
     if "parts" in turn:
-        known["parts"] = [history_turn(part, use_gold_answers=False) for part in turn["parts"]]
+        earlier["parts"] = [history_turn(part, use_gold_answers=False) for part in turn["parts"]]
     reasons = [reason["evidence"] for reason in turn.get("attribution", [])]
     places = reasons or [place for ranked in turn.get("pred_answers", [])[:1] for place in ranked.get("evidences", [])]
     if places:
-        known["top_evidences"] = [turn["top_evidences"][places[0]]]
-
-
-def found_about(turn: Turn) -> list[Entity]:
-    """The item that the evidence of a turn's best answer was retrieved for, unless it abstained; later turns are about it where
-    linking found nothing."""
-    best = turn.get("pred_answers", [])[:1]
-    places = best[0].get("evidences", [])[:1] if best and "abstained" not in turn else []
-    evidences = [turn["top_evidences"][place] for place in places if place < len(turn.get("top_evidences", ()))]
-    return [evidence["retrieved_for_entity"] for evidence in evidences if "retrieved_for_entity" in evidence]
+        earlier["top_evidences"] = [turn["top_evidences"][places[0]]]
+    representation = turn.get("representation")
+    if representation is not None and not representation["entities"]:
+        # nothing was linked: later turns are about the item of the best answer's evidence
+        best = turn.get("pred_answers", [])[:1] if "abstained" not in turn else []
+        cited = [place for ranked in best for place in ranked.get("evidences", [])[:1]]
+        evidences = [turn["top_evidences"][place] for place in cited if place < len(turn.get("top_evidences", ()))]
+        earlier["representation"] = {**representation, "entities": question_items(evidences)}
+    return earlier
 
 
 def turns_in_step(
     conversations: Sequence[Conversation], use_gold_answers: bool
 ) -> Iterator[tuple[list[Turn], list[list[Turn]]]]:
-    """The first turns of all conversations with their histories, then the second ones, and so on.
+    """Yield the first turns of all conversations with their histories, then the second turns, and so on.
 
-    The turns of a step must be understood, and answered unless gold answers count, before the next step is asked for.
+    The turns of a step must be understood, and answered unless gold answers count, before the next step is read.
     """
     for number in range(max((len(conversation["questions"]) for conversation in conversations), default=0)):
         reached = [c["questions"] for c in conversations if number < len(c["questions"])]
@@ -112,7 +102,7 @@ def turns_in_step(
 def understand(
     module: QuestionUnderstanding, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]], use_gold_answers: bool
 ) -> None:
-    """Let a module represent turns of different conversations, each with its history of `history_turn`s.
+    """Let a module represent turns of different conversations, with their histories of `history_turn`s.
 
     Raises:
         ModuleError: the module made no representation of a turn.

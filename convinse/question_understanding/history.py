@@ -1,4 +1,4 @@
-"""Which parts of the history a representation was made of: notes for the reader of `turn["history_used"]`."""
+"""The parts of the history that a representation uses, for `turn["history_used"]`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..records.conversation import HistoryPart, Turn
 
 
 def answer_text(turn: Turn) -> str:
-    """The answers of an earlier turn in words."""
+    """Return the answers of an earlier turn in words."""
     return ", ".join(answer["label"] for answer in turn.get("answers", []))
 
 
 def history_part(
     history: Sequence[Turn], place: int, part: Literal["question", "answer"], text: str | None = None
 ) -> HistoryPart:
-    """The note of a part; `text` is what was taken of it, by default all of it."""
+    """Return the entry for a part; `text` is the used text, by default all of the part."""
     earlier = history[place]
     if text is None:
         text = earlier["question"].strip() if part == "question" else answer_text(earlier)
@@ -25,18 +25,18 @@ def history_part(
 
 
 def parts_with_words(representation: str, question: str, history: Sequence[Turn], language: Words) -> list[HistoryPart]:
-    """The parts of the history that a representation can have its words from, where the question itself has them not.
+    """Return the parts of the history that may be the source of words of a representation that its question lacks.
 
     Returns:
-        Of an earlier question the words that the representation has, of its answers those that it names.
+        The words that an earlier question and the representation share, and the earlier answers that it names.
     """
     stems = language.stems
-    wanted = set(stems(representation))
-    taken = wanted - set(stems(question))
+    used = set(stems(representation))
+    taken = used - set(stems(question))
     parts: list[HistoryPart] = []
     for place, earlier in enumerate(history):
         if taken & set(stems(earlier["question"])):
-            shared = [word for word in words(earlier["question"]) if wanted & set(stems(word))]
+            shared = [word for word in words(earlier["question"]) if used & set(stems(word))]
             parts.append(history_part(history, place, "question", " ".join(shared)))
         parts += [
             history_part(history, place, "answer", answer["label"])

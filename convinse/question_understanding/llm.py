@@ -1,15 +1,15 @@
-"""Question understanding with a language model: what a question asks in the light of its conversation, linked to items."""
+"""Question understanding with a language model: the intent of a question in its conversation, linked to items."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Annotated
 
 import msgspec
 
 from ..config import Config
-from ..knowledge_base.linking import LinkedMention
 from ..language.text import fold
 from ..language_models.chat_model import ChatModel, Reply
 from ..language_models.completion import read_strictly
@@ -37,17 +37,13 @@ Write one JSON object and nothing else, such as
 - "predicate": the words for what is asked of the entities, without names.
 - "answer_type": what kind of answer is expected, in one or two words: person, place, date, number, film, band, yes or no ..."""
 _TEXT = {"type": "string"}
-_TEXTS = {
-    "type": "array",
-    "items": _TEXT,
-    "maxItems": 5,
-}  # a small model repeats itself without end where the form lets it
+_TEXTS = {"type": "array", "items": _TEXT, "maxItems": 5}  # without a limit a small model repeats itself endlessly
 _SCHEMA = closed_object(question=_TEXT, context=_TEXTS, entities=_TEXTS, predicate=_TEXT, answer_type=_TEXT)
 _Names = Annotated[list[Annotated[str, msgspec.Meta(max_length=_NAME)]], msgspec.Meta(max_length=_MOST)]
 
 
 class SaidIntent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the model says that a question asks."""
+    """The intent of a question as the model writes it."""
 
     question: Annotated[str, msgspec.Meta(min_length=1, max_length=_LONGEST)]
     context: _Names
@@ -57,15 +53,14 @@ class SaidIntent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LanguageModelUnderstanding(QuestionUnderstanding):
-    """Asks a language model (`qu_llm`) for the question in full (as in CANARD), and for the four slots of its representation.
+    """Ask a language model (`qu_llm`) for the question in full (as in CANARD), and for the four slots of its representation.
 
-    Names are items by the same linking as everywhere; what was talked about before keeps its item. A name that means none stays
-    as text. What the history gave is told by its words. Where the model writes something else
-    than a representation, or a question without a word of the conversation, the question stands for itself.
+    Names are linked to items; earlier names of the conversation keep their items, and unlinked names stay as text. If the model
+    writes no representation, or a question without a word of the conversation, the original question is the representation.
 
     Args:
         config: `qu_llm`, `kb_path`, `clocq_params`, `sr_delimiter` and `seed` are used.
-        resources: what the stages of a pipeline share.
+        resources: shared by the stages of a pipeline.
     """
 
     requests_per_turn = 1
@@ -81,19 +76,14 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Ask about all turns at once; see the base class."""
-        prompts = [self._prompt(turn, history) for turn, history in zip(turns, histories, strict=True)]
+        prompts = list(map(self._prompt, turns, histories))
         replies = self.model.ask(prompts, lambda text: read_strictly(text, SaidIntent))
-        return [
-            self._understood(turn, history, reply)
-            for turn, history, reply in zip(turns, histories, replies, strict=True)
-        ]
+        return list(map(self._understood, turns, histories, replies))
 
     def _prompt(self, turn: Turn, history: Sequence[Turn]) -> Prompt:
         question = f"Q: {turn['question']}"
-        left = (
-            self.config.qu_llm.max_prompt_tokens
-            - Prompt(_INSTRUCTIONS, fenced("conversation", [question]), "", {}).tokens
-        )
+        shortest = Prompt(_INSTRUCTIONS, fenced("conversation", [question]), "", {})
+        left = self.config.qu_llm.max_prompt_tokens - shortest.tokens
         lines: list[str] = []
         for earlier in reversed(history):
             spoken = [f"Q: {earlier['question']}", f"A: {answer_text(earlier)}"]
@@ -103,75 +93,72 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
             lines[:0] = spoken
         return Prompt(_INSTRUCTIONS, fenced("conversation", [*lines, question]), "representation", _SCHEMA)
 
-    def _is_of_conversation(self, in_full: str, turn: Turn, history: Sequence[Turn]) -> bool:
-        """False if a question shares no word with the conversation: small models repeat the example of the instructions."""
-        spoken = [turn["question"], *(text for own in history for text in (own["question"], answer_text(own)))]
-        stems = set(self.language.words.stems(in_full))
-        return not stems or not stems.isdisjoint(self.language.words.stems(" ".join(spoken)))
-
     def _understood(self, turn: Turn, history: Sequence[Turn], reply: Reply[SaidIntent]) -> Understanding:
         tokens: TokenCount = {
             "prompt": reply.completion.prompt_tokens,
             "completion": reply.completion.completion_tokens,
         }
-        said = reply.said
-        if said is None or not self._is_of_conversation(said.question, turn, history):
+        said, stems = reply.said, self.language.words.stems
+        spoken = [turn["question"]]
+        for earlier in history:
+            spoken += earlier["question"], answer_text(earlier)
+        used = set() if said is None else set(stems(said.question))
+        # small models repeat the example of the instructions: a question that shares no word with the conversation
+        if said is None or (used and used.isdisjoint(stems(" ".join(spoken)))):
             return {"structured_representation": turn["question"], "qu_tokens": tokens}
-        linking = _Linking(self.resources.linker.link(said.question), _talked_about(history))
-        meant, unlinked = [], []
+        candidates: dict[str, QuestionEntity] = {}
+        unlinked: list[UnlinkedName] = []
+        meanings_of = self._linking(said.question, history)
+        linked: list[list[QuestionEntity]] = []
+        slots: list[list[Entity]] = []
         for names in (said.entities, said.context):
             entities: list[Entity] = []
             for name in filter(None, (" ".join(name.split()) for name in names)):
-                meanings = linking.meanings(name)
-                if not meanings:  # it is not linked in its question
-                    alone = (own for own in self.resources.linker.link(name) if fold(own.surface) == fold(name))
-                    meanings = next((own.meanings for own in alone), [])
-                if meanings:
+                if meanings := meanings_of(name):
                     entities.append(meanings[0]["item"])
-                    linking.known += meanings
+                    linked.append(meanings)
                 else:
                     unlinked.append(UnlinkedName(name=name))
-            meant.append(unique_entities(entities))
-        first: dict[str, QuestionEntity] = {}
-        for entity in sorted(linking.known, key=lambda entity: entity["rank"]):
-            first.setdefault(entity["item"]["id"], entity)
-        known = list(first.values())
+            slots.append(unique_entities(entities))
+        for entity in sorted(chain.from_iterable(linked), key=lambda entity: entity["rank"]):
+            candidates.setdefault(entity["item"]["id"], entity)
         representation: Representation = {
-            "entities": meant[0],
-            "context": [entity for entity in meant[1] if entity not in meant[0]],
+            "entities": slots[0],
+            "context": [entity for entity in slots[1] if entity not in slots[0]],
             "predicate": " ".join(said.predicate.split()),
             "answer_type": " ".join(said.answer_type.split()),
-            "candidates": known,
+            "candidates": list(candidates.values()),
         }
         if unlinked:
             representation["unlinked"] = unlinked
         in_full = " ".join(said.question.split())
-        told = " ".join((in_full, *said.entities, *said.context, said.predicate))
+        text = " ".join((in_full, *said.entities, *said.context, said.predicate))
         return {
             "structured_representation": render(representation, self.config.sr_delimiter),
             "representation": representation,
             "resolved_question": in_full,
-            "history_used": parts_with_words(told, turn["question"], history, self.language.words),
+            "history_used": parts_with_words(text, turn["question"], history, self.language.words),
             "qu_tokens": tokens,
         }
 
+    def _linking(self, question: str, history: Sequence[Turn]) -> Callable[[str], list[QuestionEntity]]:
+        """Return a function from a name to its possible items, best first."""
+        link = self.resources.linker.link
+        before: dict[str, Entity] = {}
+        for earlier in history:
+            representation = earlier.get("representation")
+            entities = [*representation["entities"], *representation["context"]] if representation else []
+            entities += earlier.get("answers") or ()
+            before |= {fold(entity["label"]): entity for entity in entities if is_item(entity["id"])}
+        mentions = {fold(mention.surface): mention for mention in link(question) if mention.candidates}
 
-class _Linking:
-    def __init__(self, mentions: Sequence[LinkedMention], talked_about: Iterable[Entity]) -> None:
-        self.known: list[QuestionEntity] = []
-        self._before = {fold(entity["label"]): entity for entity in talked_about}
-        self._mentions = {fold(mention.surface): mention for mention in mentions if mention.candidates}
+        def meanings(name: str) -> list[QuestionEntity]:
+            folded = fold(name)
+            if folded in before:
+                return certain(before[folded])
+            if folded in mentions and (linked := mentions[folded].meanings):
+                return linked
+            # the question does not link it
+            return next((mention.meanings for mention in link(name) if fold(mention.surface) == folded), [])
 
-    def meanings(self, name: str) -> list[QuestionEntity]:
-        """The items that a name may mean, best first."""
-        folded = fold(name)
-        if folded in self._before:
-            return certain(self._before[folded])
-        return self._mentions[folded].meanings if folded in self._mentions else []
-
-
-def _talked_about(history: Sequence[Turn]) -> Iterator[Entity]:
-    for earlier in history:
-        meant = earlier.get("representation")
-        entities = [*meant["entities"], *meant["context"]] if meant else []
-        yield from (entity for entity in (*entities, *(earlier.get("answers") or ())) if is_item(entity["id"]))
+        return meanings

@@ -11,7 +11,7 @@ from .history import history_part
 
 
 class NaiveConcat(QuestionUnderstanding):
-    """Questions and answers of some earlier turns, then the question; the subclasses say which turns."""
+    """Questions and answers of some earlier turns, then the question; subclasses choose the turns."""
 
     taken: ClassVar[tuple[slice, ...]]  # of the earlier turns; a turn in several slices is taken once
 
@@ -47,6 +47,6 @@ class NcPrev(NaiveConcat):
 
 
 class NcInitPrev(NaiveConcat):
-    """The first turn and the one before."""
+    """The first turn and the turn before."""
 
     taken = (*NcInit.taken, *NcPrev.taken)

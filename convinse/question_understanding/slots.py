@@ -26,8 +26,8 @@ from .base import QuestionUnderstanding
 from .referents import read_weights
 from .rewriting import Rewriter
 
-_SPOKEN = 0.1  # score of what a conversation was about before
-_NEIGHBORS = 1000  # items beside an item that are looked at
+_SPOKEN = 0.1  # score of earlier topics of a conversation
+_NEIGHBORS = 1000  # items beside an item that are read
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 _BESIDE = 60  # characters before a name in which its noun is looked for
 _BEFORE = re.compile(r"(\w+)\s+(\w+)\s+$")
@@ -36,16 +36,16 @@ _BEFORE = re.compile(r"(\w+)\s+(\w+)\s+$")
 class Slots(QuestionUnderstanding):
     """`context || question entities || predicate words || expected answer type`, after CONVINSE's representation.
 
-    - `rewrite`: the question in full, by the rewrite head of `qu_rewriter`; without one the question before, its answer and the
-      question. What was rewritten stays so: later turns read earlier questions in full.
-    - `link`: the items that the question in full mentions. What was linked before keeps its id.
-    - `represent`: items that the question names itself are its entities, those from the history its context; if it names
-      none, those from the history are its entities. The expected answer type is that of the question in full.
+    - `rewrite`: the question in full, by the rewrite head of `qu_rewriter`; without it the question before, its answer and the
+      question. Later turns read earlier questions in full.
+    - `link`: the items in the question in full. Earlier names keep their items.
+    - `represent`: items that the question names itself are its entities, items from the history its context; if it names no
+      item, items from the history are its entities. The expected answer type is that of the question in full.
     - `render`: the slots as a string.
 
     Args:
         config: `qu_rewriter`, `kb_path`, `clocq_params`, `sr_delimiter` and, for its answer type head, `ha_heads` are used.
-        resources: what the stages of a pipeline share.
+        resources: shared by the stages of a pipeline.
     """
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
@@ -55,44 +55,37 @@ class Slots(QuestionUnderstanding):
 
     @cached_property
     def rewriter(self) -> Rewriter:
-        """Puts questions in full, by the model of `qu_rewriter`, loaded on first use."""
+        """The rewriter with the model of `qu_rewriter`, loaded on first use."""
         model, name = self.resources.rewriter(), self.config.qu_rewriter
         weights = None if name is None else read_weights(Path(model_path(name)), "qu_rewriter")
         return Rewriter(model, weights, self.kb, self.resources.linker, self.language)
 
     @property
     def kb(self) -> KnowledgeBase:
-        """The knowledge base that questions are linked to."""
+        """The knowledge base for linking."""
         return self.resources.kb
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
-        """Fill the slots of all turns, whose models read them together; see the base class."""
+        """Fill the slots of all turns, which the models read together; see the base class."""
         questions = [turn["question"] for turn in turns]
         in_full = self.rewriter.rewrite(questions, histories)
-        types = self._answer_types(questions, in_full)
-        chosen = [{fold(own["name"]): own["item"] for own in turn.get("meanings", ())} for turn in turns]
-        return [self._understood(*parts) for parts in zip(questions, histories, in_full, types, chosen, strict=True)]
-
-    def _answer_types(self, questions: Sequence[str], in_full: Sequence[FullQuestion]) -> list[AnswerType]:
         typing = self.resources.answer_typing
         if typing is None:
-            return [self.language.answer_types.expected_type(question.text) for question in in_full]
-        pairs = [(question, full.text) for question, full in zip(questions, in_full, strict=True)]
-        return [likely.told for likely in typing.likely(pairs)]
+            types = [self.language.answer_types.expected_type(full.text) for full in in_full]
+        else:
+            pairs = [(question, full.text) for question, full in zip(questions, in_full, strict=True)]
+            types = [likely.told for likely in typing.likely(pairs)]
+        return list(map(self._understood, turns, histories, in_full, types))
 
     def _understood(
-        self,
-        question: str,
-        history: Sequence[Turn],
-        in_full: FullQuestion,
-        answer_type: AnswerType,
-        chosen: Mapping[str, Entity],
+        self, turn: Turn, history: Sequence[Turn], in_full: FullQuestion, answer_type: AnswerType
     ) -> Understanding:
-        known = known_items(history)
-        mentions = link(in_full, known, self.resources.linker.link(in_full.text, classes=True), self.kb, chosen)
+        chosen = {fold(meaning["name"]): meaning["item"] for meaning in turn.get("meanings", ())}
+        linked = self.resources.linker.link(in_full.text, classes=True)
+        mentions = link(in_full, known_items(history), linked, self.kb, chosen)
         representation = represent(in_full, mentions, answer_type.label, self.language)
         representation["candidates"] += spoken_of(history, representation["candidates"])
-        names = unlinked_names(question, representation["candidates"], self.kb, self.language)
+        names = unlinked_names(turn["question"], representation["candidates"], self.kb, self.language)
         if names:
             representation["unlinked"] = [{"name": name} for name in names]
         return {
@@ -105,7 +98,7 @@ class Slots(QuestionUnderstanding):
 
 
 class QuestionMention(NamedTuple):
-    """A name in a question in full, `text[start:end]`, and the items that it may mean, best first."""
+    """A name in a question in full, `text[start:end]`, and its possible items, best first."""
 
     start: int
     end: int
@@ -114,7 +107,7 @@ class QuestionMention(NamedTuple):
 
 
 def known_items(history: Iterable[Turn]) -> dict[str, Entity]:
-    """The items that a conversation spoke of, by their folded names; a name that was said twice means the latest."""
+    """Return the items of a conversation by their folded names; the latest item of a repeated name counts."""
     items: dict[str, Entity] = {}
     for turn in history:
         spoken = turn.get("representation", {})
@@ -129,15 +122,22 @@ def known_items(history: Iterable[Turn]) -> dict[str, Entity]:
 
 def link(
     in_full: FullQuestion,
-    known: Mapping[str, Entity],
+    before: Mapping[str, Entity],
     linked: Sequence[LinkedMention],
     kb: KnowledgeBase,
     chosen: Mapping[str, Entity] = MappingProxyType({}),
 ) -> list[QuestionMention]:
-    """The names of a question and their items.
+    """Return the names of a question with their items.
 
-    What the rewrite put in keeps its item, and folded names have the meanings that are `chosen`. A name means an item that the conversation spoke of before if it may; a doubtful
-    one needs an item beside it, or nothing else that is named.
+    Inserted names keep their items, and folded names have their `chosen` meanings. A name means an earlier item of the
+    conversation if possible; a doubtful name needs a neighbouring item, unless the question and the history name nothing else.
+
+    Args:
+        in_full: the question with the insertions of its rewriting.
+        before: the items of the conversation, see `known_items`.
+        linked: the mentions of the question.
+        kb: with the neighbours of items.
+        chosen: items by folded names, from replies to clarification questions.
     """
     mentions = []
     for span in in_full.insertions:
@@ -146,25 +146,25 @@ def link(
             meaning = QuestionEntity(item=span.entity, question_word=name, score=1.0, rank=0)
             mentions.append(QuestionMention(span.start, span.end, (meaning,), False))
     taken = list(mentions)
-    ids = {item["id"] for item in known.values()}
+    ids = {item["id"] for item in before.values()}
     sure = [mention for mention in linked if mention.is_name and mention.is_certain]
     near: set[str] | None = None
     for mention in linked:
-        if not mention.is_name or any(mention.start < own.end and own.start < mention.end for own in taken):
+        if not mention.is_name or any(mention.start < span.end and span.start < mention.end for span in taken):
             continue
         meanings = mention.meanings
         spoken = [meaning for meaning in meanings if meaning["item"]["id"] in ids]
-        same = known.get(fold(mention.surface))
-        if (meant := chosen.get(fold(mention.surface))) is not None:
-            meanings = [QuestionEntity(item=meant, question_word=mention.surface, score=1.0, rank=0)]
+        same = before.get(fold(mention.surface))
+        if (choice := chosen.get(fold(mention.surface))) is not None:
+            meanings = [QuestionEntity(item=choice, question_word=mention.surface, score=1.0, rank=0)]
         elif spoken:
             meanings = spoken[:1]
         elif same is not None and same["id"].startswith("Q"):
             meanings = [QuestionEntity(item=same, question_word=mention.surface, score=1.0, rank=0)]
         elif not mention.is_certain and (sure or ids):
             if near is None:
-                about = [own.candidates[0].id for own in sure] + [item for item in ids if item.startswith("Q")]
-                near = {item for own in about for item in kb.neighbors(own, _NEIGHBORS)}
+                about = [name.candidates[0].id for name in sure] + [item for item in ids if item.startswith("Q")]
+                near = {neighbor for item in about for neighbor in kb.neighbors(item, _NEIGHBORS)}
             meanings = [meaning for meaning in meanings if meaning["item"]["id"] in near]
         if meanings:
             is_own = not any(span.start <= mention.start < span.end for span in in_full.insertions)
@@ -173,29 +173,33 @@ def link(
 
 
 def spoken_of(history: Sequence[Turn], candidates: Sequence[QuestionEntity]) -> list[QuestionEntity]:
-    """What a conversation was about at its beginning and last, besides some candidates: evidences of it may answer, too."""
+    """Return the items of the first and the last turn of a conversation, except some candidates; their evidences may answer, too."""
     items = []
     for turn in (*history[:1], *history[-1:]):
         spoken = turn.get("representation")
         items += [*spoken["entities"], *spoken["context"]] if spoken else []
-    known = {candidate["item"]["id"] for candidate in candidates}
+    present = {candidate["item"]["id"] for candidate in candidates}
     return [
         QuestionEntity(item=item, question_word=item["label"], score=_SPOKEN, rank=1)
         for item in unique_entities(items)
-        if item["id"] not in known and item["id"].startswith("Q")
+        if item["id"] not in present and item["id"].startswith("Q")
     ]
 
 
 def represent(
     in_full: FullQuestion, mentions: Sequence[QuestionMention], answer_type: str, language: Language
 ) -> Representation:
-    """The slots of a question, and all items that its names may mean."""
-    own = unique_entities(mention.meanings[0]["item"] for mention in mentions if mention.is_own)
-    told = unique_entities(mention.meanings[0]["item"] for mention in mentions if not mention.is_own)
-    told = [item for item in told if item not in own]
+    """Return the slots of a question, and all possible items of its names."""
+    entities = unique_entities(mention.meanings[0]["item"] for mention in mentions if mention.is_own)
+    earlier = unique_entities(mention.meanings[0]["item"] for mention in mentions if not mention.is_own)
+    earlier = [item for item in earlier if item not in entities]
     rest = list(in_full.text)
     for mention in mentions:
-        start = start_with_class(in_full.text, mention, language) if mention.is_own else mention.start
+        start = mention.start
+        before = _BEFORE.search(in_full.text, max(0, start - _BESIDE), start) if mention.is_own else None
+        is_definite = before is not None and fold(before[1]) in language.words.definite
+        if before and is_definite and language.answer_types.names_class(before[2].lower()):
+            start = before.start(2)  # "film Titanic" in "the film Titanic"
         rest[start : mention.end] = " " * (mention.end - start)
     words = [word for word in _WORD.findall("".join(rest)) if fold(word) not in language.words.stop_words]
     candidates: dict[str, QuestionEntity] = {}
@@ -203,34 +207,26 @@ def represent(
     for meaning in sorted(meanings, key=lambda meaning: meaning["rank"]):
         candidates.setdefault(meaning["item"]["id"], meaning)
     return {
-        "context": told if own else [],
-        "entities": own or told,
+        "context": earlier if entities else [],
+        "entities": entities or earlier,
         "predicate": " ".join(dict.fromkeys(words)),
         "answer_type": answer_type,
         "candidates": list(candidates.values()),
     }
 
 
-def start_with_class(text: str, mention: QuestionMention, language: Language) -> int:
-    """Where a name begins, with the noun before it that says what is named, not what is asked: "the film Titanic"."""
-    before = _BEFORE.search(text, max(0, mention.start - _BESIDE), mention.start)
-    if before and fold(before[1]) in language.words.definite and language.answer_types.names_class(before[2].lower()):
-        return before.start(2)
-    return mention.start
-
-
 def unlinked_names(
     question: str, candidates: Iterable[QuestionEntity], kb: KnowledgeBase, language: Language
 ) -> list[str]:
-    """The names of a question, as its capitals show them, that no item has; also those of which only a part was linked.
+    """Return the capitalised names of a question that no item has; a partly linked name is unlinked.
 
     Args:
-        question: as it was asked.
+        question: as typed.
         candidates: the items of its names.
-        kb: whatever has a name there is known, whether it was linked or not.
+        kb: its names are never unlinked.
         language: of the question.
     """
-    linked = [f" {fold(text)} " for own in candidates for text in (own["question_word"], own["item"]["label"])]
+    linked = [f" {fold(text)} " for entity in candidates for text in (entity["question_word"], entity["item"]["label"])]
     names = []
     for name in written_names(question, language):
         forms = {fold(name), language.words.without_article(fold(name))}
@@ -243,7 +239,7 @@ def unlinked_names(
 
 
 def notes(in_full: FullQuestion, history: Sequence[Turn]) -> list[HistoryPart]:
-    """Which parts of the history a question in full has."""
+    """Return the parts of the history in a question in full."""
     return [
         {
             "turn": history[span.turn].get("turn", span.turn),

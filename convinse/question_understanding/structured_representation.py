@@ -17,18 +17,18 @@ from .history import answer_text, parts_with_words
 
 
 class Writer(Protocol):
-    """Writes a text for each of several texts; see `encoder.sequence_to_sequence.Generator`."""
+    """A sequence-to-sequence model; see `encoder.sequence_to_sequence.Generator`."""
 
     def write(self, texts: Sequence[str]) -> list[str]:
-        """One text for each, in the given order."""
+        """Return the output texts for input texts, in their order."""
 
 
 class StructuredRepresentation(QuestionUnderstanding):
-    """`context || question entities || predicate || expected answer type`, as a model that was trained so writes it.
+    """`context || question entities || predicate || expected answer type`, written by a model that is trained for it.
 
     Args:
         config: `qu_model`, `qu_sr`, `history_separator`, `sr_delimiter` and `device` are used.
-        resources: what the stages of a pipeline share.
+        resources: shared by the stages of a pipeline.
     """
 
     trainer = "convinse.training.representation:train_representation"
@@ -42,8 +42,8 @@ class StructuredRepresentation(QuestionUnderstanding):
         """The configured model, loaded on first use.
 
         Raises:
-            ConfigError: none is named.
-            ModelError: it cannot be loaded.
+            ConfigError: `qu_model` is not set.
+            ModelError: the model cannot be loaded.
         """
         name = self.config.qu_model
         if name is None:
@@ -62,22 +62,22 @@ class StructuredRepresentation(QuestionUnderstanding):
         understood: list[Understanding] = []
         for turn, history, written in zip(turns, histories, self.writer.write(texts), strict=True):
             slots = split_slots(written, self.config.sr_delimiter)
-            used = parts_with_words(slots.told, turn["question"], history, self.language.words)
+            used = parts_with_words(slots.content, turn["question"], history, self.language.words)
             understood.append({"structured_representation": self.config.sr_delimiter.join(slots), "history_used": used})
         return understood
 
 
 def model_input(question: str, history: Sequence[Turn], separator: str) -> str:
-    """What the model reads: the questions and answers of the earlier turns in their order, then the question."""
+    """Return the input of the model: the questions and answers of the earlier turns in their order, then the question."""
     parts = [part for earlier in history for part in (earlier["question"], answer_text(earlier))]
     return separator.join(part.strip() for part in (*parts, question) if part.strip())
 
 
 def split_slots(written: str, delimiter: str) -> RepresentationSlots:
-    """The four slots of what a model wrote.
+    """Return the four slots of a model's output.
 
-    Of too few, the context is missing, unless the text begins with a delimiter: then the last ones are. Whatever
-    stands behind a fourth delimiter belongs to the last slot.
+    If slots are missing, the context is empty, or the last slots if the text begins with a delimiter. Text behind a fourth
+    delimiter belongs to the last slot.
     """
     mark = delimiter.strip()
     slots = [slot.strip() for slot in written.split(mark, SLOTS - 1)]

@@ -1,1 +1,1 @@
-"""What flows through the house: evidences, turns and conversations, dates and numbers, facts."""
+"""Records of the stages: evidences, turns and conversations, dates and numbers, facts."""

@@ -19,7 +19,7 @@ from .representation import QuestionEntity, Representation
 
 
 class EvidenceSpan(TypedDict):
-    """Where an evidence says an answer: `evidence_text[start:end]`, in characters, of the evidence at this place."""
+    """The span of an answer in an evidence, by its place: `evidence_text[start:end]`, in characters."""
 
     evidence: int
     start: int
@@ -37,12 +37,12 @@ class _ListedAnswer(TypedDict, total=False):
 
 
 class RankedAnswer(_AnswerAtRank, _ListedAnswer, total=False):
-    """One answer of a turn; ranks count from 1 without ties.
+    """An answer of a turn; ranks count from 1 without ties.
 
-    `evidences` are the places in `top_evidences` of those that support it most, `reasons` its origins: `reader`, `yes_no`, a computation
-    (`order`, `interval`), `evidences` (they have it, and nothing else gave it), `llm`; `unsupported`: no evidence contains it that the
-    language model cites. `spans` are the places where these evidences say it. `time` is when it holds, in words ("since 2019"), if the
-    first of them says so. `list`: it is one of several answers that the question asks for.
+    `evidences` are the places of its best evidences in `top_evidences`, `reasons` its origins: `reader`, `yes_no`, a computation
+    (`order`, `interval`), `evidences` (no other origin), `llm`; `unsupported`: no evidence that the language model cites contains
+    it. `spans` are its places in these evidences. `time` is the time for which it holds, in words ("since 2019"), if the first
+    evidence states it. `list`: the question asks for several answers, and this is among them.
     """
 
     evidences: list[int]
@@ -58,10 +58,10 @@ class _EarlierWords(TypedDict):
 
 
 class HistoryPart(_EarlierWords, total=False):
-    """What a representation took from an earlier turn: the turn's number, which part of it, and its words.
+    """A part of an earlier turn that a representation uses: the turn's number, the part, and its words.
 
-    `id`: the entity of the representation that it is, where it is one. `score`: the probability that the question is about it,
-    where a model chose it.
+    `id`: its entity in the representation, if it has one. `score`: the probability that the question is about it, if a model
+    chose it.
     """
 
     id: str
@@ -76,18 +76,18 @@ class TokenCount(TypedDict):
 
 
 class LiveLookup(TypedDict):
-    """What was asked of live sources for a turn, and what could not be had."""
+    """The requests to live sources for a turn, and those that failed."""
 
     requests: list[str]
     failures: list[str]
 
 
 class Understanding(TypedDict, total=False):
-    """What question understanding makes of a question.
+    """The results of question understanding.
 
-    `structured_representation` is a rendering of `representation` where there is one; `resolved_question` is the question in
-    full, for models that read sentences; `live` is what was looked up for it; `history_answers` are the answers of earlier turns; `history_used` are the parts of the history that were taken; `qu_tokens` what a
-    language model took for it.
+    `structured_representation` is the rendering of `representation`, if present; `resolved_question` is the question in full, for
+    models that read sentences; `live` has the look-ups for it; `history_answers` are the answers of earlier turns;
+    `history_used` are the parts of the history in it; `qu_tokens` the tokens of a language model.
     """
 
     structured_representation: str
@@ -100,18 +100,18 @@ class Understanding(TypedDict, total=False):
 
 
 class Abstention(TypedDict):
-    """Why a turn is better left without an answer; the answers that it has are suggestions."""
+    """The reason why a turn is better left without an answer; its answers are suggestions."""
 
     reason: str
 
 
 class Turn(Understanding, SpokenReply, total=False):
-    """One question of a conversation, and what the stages add to it. Unknown keys pass through.
+    """A question of a conversation with the results of the stages. Unknown keys pass through.
 
-    `answers` that are an empty list say that the question has no answer; `kind` that it is measured with others of its kind.
-    In conversations that people hold: `act` is what was said besides a question (`thanks`), `sentence` the reply; `actual_question` the
-    question that was answered if it is not what was said, `replaces` the turn whose question it asks again, `meanings` the names that have
-    the meaning that the person chose; `parts` are the turns of the questions behind the first.
+    An empty list of `answers` states that the question has no answer; questions of a `kind` are measured together. In
+    conversations with people, `act` is an act of talk (`thanks`) and `sentence` the reply; `actual_question` is the answered
+    question if it differs from the utterance, `replaces` the turn whose question is asked again, `meanings` the names with the
+    items that the person chose; `parts` are the turns of further questions in the utterance.
     """
 
     turn: int
@@ -187,7 +187,7 @@ class _AnsweredTurn(msgspec.Struct):
 
 
 def asked_in_full(turn: Turn) -> str:
-    """What models read as the question: in full where question understanding wrote it so, else the representation."""
+    """Return the question as models read it: in full, else the representation."""
     return turn.get("resolved_question") or turn.get("structured_representation") or turn["question"]
 
 
@@ -232,7 +232,7 @@ def check_conversations(data: Any, where: str) -> list[Conversation]:
 
 
 def check_question(question: object) -> str:
-    """Raise `DataError` unless this can be asked; return it."""
+    """Return a question; raise `DataError` if it is not text, empty or too long."""
     if not isinstance(question, str):
         raise DataError(f"a question is {type(question).__name__}, not text")
     if not question.strip():
@@ -247,7 +247,7 @@ def check_question(question: object) -> str:
 
 
 def check_answered(conversation: Any) -> Conversation:
-    """Return a copy of a conversation that can be continued: each turn was understood and answered. Raise `DataError` for any other."""
+    """Return a copy of a conversation that can be continued; raise `DataError` if a turn was not understood and answered."""
     where, needed = "the conversation", "; a session takes up what a session gave as its conversation"
     try:
         copy = msgspec.json.decode(msgspec.json.encode(conversation))
@@ -264,7 +264,7 @@ def check_answered(conversation: Any) -> Conversation:
 
 
 def check_finished(data: Any, where: str) -> list[Conversation]:
-    """As `check_conversations`, for what the pipeline wrote: measures are numbers, answers have scores that are numbers, too."""
+    """Check as `check_conversations`, and that measures and scores of answers are numbers, as the pipeline writes them."""
     conversations = check_conversations(data, where)
     for turn, place in _places(conversations, where):
         _check_shape(turn, _FinishedTurn, place, "")
@@ -272,20 +272,26 @@ def check_finished(data: Any, where: str) -> list[Conversation]:
 
 
 def stored_answers(turn: Mapping[str, Any]) -> Any:
-    """The ranked answers that a turn has: by the name that EXPLAIGNN has for them, too, and in the form of this project.
-
-    CONVINSE stores an answer's entity beside its `rank` and `score`.
-    """
+    """Return the ranked answers of a turn, also by EXPLAIGNN's name, in the form of this project."""
     return answers_in_own_form(turn.get("pred_answers", turn.get("ranked_answers")))
 
 
 def answers_in_own_form(answers: Any) -> Any:
-    """Ranked answers of `stored_answers`; what is no list stays."""
-    return [_with_entity(answer) for answer in answers] if isinstance(answers, list) else answers
+    """Return ranked answers in the form of this project, with their entities as `answer`; other values unchanged."""
+    if not isinstance(answers, list):
+        return answers
+    converted = []
+    for answer in answers:
+        # CONVINSE stores an answer's entity beside its `rank` and `score`
+        if isinstance(answer, dict) and "answer" not in answer and isinstance(answer.get("id"), str):
+            entity = {"id": answer["id"], "label": answer.get("label", answer["id"])}
+            answer = {"answer": entity, **{key: value for key, value in answer.items() if key not in entity}}
+        converted.append(answer)
+    return converted
 
 
 def names_spoken_of(history: Iterable[Turn]) -> Iterator[str]:
-    """What a conversation spoke of, by its labels and by the words of its questions."""
+    """Yield the names in a conversation: labels, and words of its questions."""
     for turn in history:
         representation = turn.get("representation")
         if representation is not None:
@@ -294,24 +300,14 @@ def names_spoken_of(history: Iterable[Turn]) -> Iterator[str]:
         yield from (answer["label"] for answer in turn.get("answers", ()))
 
 
-def _with_entity(answer: Any) -> Any:
-    if not isinstance(answer, dict) or "answer" in answer or not isinstance(answer.get("id"), str):
-        return answer
-    entity = {"id": answer["id"], "label": answer.get("label", answer["id"])}
-    return {"answer": entity, **{key: value for key, value in answer.items() if key not in entity}}
-
-
 def check_measurable(data: Any, where: str) -> list[Conversation]:
-    """As `check_finished`; and where a turn has `answers`, it has what they are compared with, whole.
-
-    These are `pred_answers`, whose ranks are 1, 2, 3, ..., and `top_evidences`.
-    """
+    """Check as `check_finished`, and that turns with `answers` have `pred_answers` with the ranks 1, 2, 3, ..., and `top_evidences`."""
     conversations = check_finished(data, where)
     for turn, place in _places(conversations, where):
         if turn.get("answers") is None:
             continue
-        if isinstance(given := stored_answers(turn), list):
-            turn["pred_answers"] = given
+        if isinstance(answers := stored_answers(turn), list):
+            turn["pred_answers"] = answers
         needed = "; measures are computed from 'pred_answers' and 'top_evidences', give a file with both for every turn"
         _check_shape(turn, _MeasurableTurn, place, needed)
         for rank, answer in enumerate(turn["pred_answers"], 1):

@@ -1,4 +1,4 @@
-"""Turns and conversations as Python returns them: dictionaries that are shown as a line, and in a notebook as tables."""
+"""Turns and conversations as Python returns them: dictionaries with a short form, and tables in notebooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .conversation import Conversation, Turn
 from .literals import is_item
 
 _ANSWERS, _EVIDENCES, _CHARACTERS = 5, 3, 240  # shown of a turn, and of an evidence
-_LEAST = 0.01  # of the score of a further answer that is shown
+_LEAST = 0.01  # score of a further answer that is shown
 
 
 class EvidenceRecord(dict[str, Any]):
@@ -96,7 +96,7 @@ class ConversationRecord(dict[str, Any]):
 
 
 def turn_record(turn: Turn) -> Turn:
-    """Return a turn that is shown in short; it equals the given one."""
+    """Return an equal turn that is shown in short."""
     return cast("Turn", TurnRecord(turn))
 
 

@@ -1,7 +1,7 @@
-"""Evidence and its sources: the JSON-shaped record of what is retrieved, and its checks.
+"""Evidence and its sources: a JSON-shaped record and its checks.
 
-The records are plain dictionaries, so that they are written and read as they are; the `TypedDict` classes describe
-them for type checkers. The shapes are those of CONVINSE and ConvMix (Christmann et al., SIGIR 2022).
+The records are plain dictionaries, written and read as they are; the `TypedDict` classes describe them for type checkers. The
+shapes are those of CONVINSE and ConvMix (Christmann et al., SIGIR 2022).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Entity(TypedDict):
 
 
 class Predicate(Entity, total=False):
-    """The property of a fact; `rank` of its statement is there unless it is normal: see `records.facts`."""
+    """The property of a fact; `rank` of its statement is left out if it is normal: see `records.facts`."""
 
     rank: str
 
 
 class Mention(TypedDict):
-    """Where an evidence mentions an entity: `evidence_text[start:end]`, in characters."""
+    """The place of an entity in an evidence: `evidence_text[start:end]`, in characters."""
 
     start: int
     end: int
@@ -57,8 +57,8 @@ class _PlacedCell(_Part):
 class Cell(_PlacedCell, total=False):
     """A cell of a table's row.
 
-    `text` stands at `start` of the evidence's text and mentions `entities`; `header` is empty where the table has none;
-    `column` counts from 0, a cell over several columns comes once for each header it stands below. `rank` is there where a model reads it
+    `text` stands at `start` of the evidence's text and mentions `entities`; `header` is empty if the table has none; `column`
+    counts from 0, a cell over several columns comes once for each header above it. `rank` is set for models
     (`records.ranked_rows`): `lowest` or `highest` of the values of the column, of dates `earliest` or `latest`.
     """
 
@@ -72,13 +72,12 @@ class _RowCells(TypedDict):
 
 
 class Row(_RowCells, total=False):
-    """The row of a table that an evidence was made from; cells without text are left out.
+    """The row of a table as the source of an evidence; cells without text are left out.
 
-    `caption` is the table's own, `section` the heading that it stands below; `part` is the title over the whole width of
-    the rows below it. `page` (an item), `table` and `number` (of the row; both count from 0) find the whole table again:
-    see `WikipediaRetriever.table`. A row that was too long is several evidences of the same number. Where a model reads
-    it (`records.ranked_rows`), `rank` is the row's place in its table (`first`, `last`, else empty), and `before` and `behind`
-    name the rows next to it.
+    `caption` is that of the table, `section` the heading above it; `part` is the title over the whole width of the rows below it.
+    `page` (an item), `table` and `number` (of the row; both count from 0) identify the whole table: see
+    `WikipediaRetriever.table`. A long row is several evidences of the same number. For models (`records.ranked_rows`), `rank` is
+    the row's place in its table (`first`, `last`, else empty), and `before` and `behind` name the rows next to it.
     """
 
     part: str
@@ -91,15 +90,15 @@ class Row(_RowCells, total=False):
 
 
 class AttributeValue(_Part, total=False):
-    """A value of an infobox's attribute; `header` names its column where the box has columns."""
+    """A value of an infobox's attribute; `header` names its column, if the box has columns."""
 
     header: str
 
 
 class Attribute(TypedDict):
-    """The attribute of an infobox that an evidence was made from.
+    """The attribute of an infobox as the source of an evidence.
 
-    `path` leads to it: what stands above it (`Career`), then its own name; the values are lines or cells, in their order.
+    `path` has the titles above it (`Career`), then its name; the values are lines or cells, in their order.
     """
 
     path: list[str]
@@ -112,14 +111,14 @@ class _InFile(TypedDict):
 
 
 class Citation(_InFile, total=False):
-    """Where an evidence of a document stands: its file, the headings above it, and the line or the page, from 1."""
+    """The place of an evidence in a document: its file, the headings above it, and the line or the page, from 1."""
 
     line: int
     page: int
 
 
 class Origin(TypedDict):
-    """Where an evidence that was fetched stands: the address of its statement or page, that of the revision, and the day it is as of."""
+    """The source of a fetched evidence: the addresses of its statement or page and of the revision, and the day of the look-up."""
 
     url: str
     revision_url: str
@@ -134,13 +133,13 @@ class _AnnotatedText(TypedDict):
 
 
 class Evidence(_AnnotatedText, total=False):
-    """A piece of evidence; `score` is added by scoring, `retrieved_for_entity` by retrieval, or `page`, the item on whose page it
-    was found, which the question does not name.
+    """A piece of evidence; `score` is added by scoring, `retrieved_for_entity` by retrieval, or `page`, the item of its page, if
+    the question does not name it.
 
-    `evidence_text` is a rendering for people and models. What it was made from is optional: `fact` (subject, predicate,
-    object, qualifier predicate, qualifier object ...) of `kb`, `row` of `table`, `attribute` of `info`, and the places of
-    its mentions, in reading order. `records.border` adds it to evidences of others. `citation` is where an evidence of a
-    file stands (`documents`), `origin` where one stands that was fetched.
+    `evidence_text` is a rendering for people and models. Its source is optional: `fact` (subject, predicate, object, qualifier
+    predicate, qualifier object ...) of `kb`, `row` of `table`, `attribute` of `info`, and the places of its mentions, in reading
+    order; `records.evidence_structure` adds missing ones. `citation` is the place of an evidence in a file (`documents`),
+    `origin` the source of a fetched evidence.
     """
 
     retrieved_for_entity: Entity
@@ -155,7 +154,7 @@ class Evidence(_AnnotatedText, total=False):
 
 
 def shown_citation(evidence: Evidence) -> str:
-    """Where an evidence stands, for people: `guide.md, Install > Linux, line 12`, or the day that it is as of, and its address; else empty."""
+    """Return the place of an evidence for people: `guide.md, Install > Linux, line 12`, or its day and address; else empty."""
     citation, origin = evidence.get("citation"), evidence.get("origin")
     if origin is not None:
         return f"as of {origin['date']}, {origin['url']}"
@@ -165,57 +164,57 @@ def shown_citation(evidence: Evidence) -> str:
 
 
 def place_in(citation: Citation) -> str:
-    """Where a citation stands in its file: `line 12`, `page 3`, or an empty string."""
+    """Return the place of a citation in its file: `line 12`, `page 3`, or an empty string."""
     if "line" in citation:
         return f"line {citation['line']}"
     return f"page {citation['page']}" if "page" in citation else ""
 
 
 def with_score(evidence: Evidence, score: float) -> Evidence:
-    """A copy of an evidence that has this `score`."""
+    """Return a copy of an evidence with this `score`."""
     return {**evidence, "score": score}
 
 
 def parse_sources(text: str | Sequence[str], where: str = "sources") -> tuple[str, ...]:
-    """`"kb_text_infobox"` or a list of names -> the sources in the order kb, text, table, info.
+    """Return the sources of `"kb_text_infobox"` or of a list of names, in the order kb, text, table, info.
 
     Raises:
-        ConfigError: a name that is no source; the message names `where` and lists the valid ones.
+        ConfigError: a name is no source; the message names `where` and lists the valid names.
     """
     if not isinstance(text, str | Sequence | AbstractSet):
         raise ConfigError(f"{where}: '{text}' names no sources; give them as kb_text or as a list")
     names = text.split("_") if isinstance(text, str) else list(text)
-    wanted = set()
+    chosen = set()
     for name in names:
         source = normalize_source(name)
         if source not in SOURCES:
             raise ConfigError(
                 f"{where}: unknown source '{name}' in '{text}'; valid: {', '.join(SOURCES)} (joined by _)"
             )
-        wanted.add(source)
-    if not wanted:
+        chosen.add(source)
+    if not chosen:
         raise ConfigError(f"{where}: no source; valid: {', '.join(SOURCES)} (joined by _)")
-    return tuple(source for source in SOURCES if source in wanted)
+    return tuple(source for source in SOURCES if source in chosen)
 
 
 def normalize_source(name: str) -> str:
-    """CONVINSE's `infobox` is read as `info`; other names stay."""
+    """Return `info` for CONVINSE's `infobox`; other names unchanged."""
     return "info" if name == "infobox" else name
 
 
 def is_sources(text: str) -> bool:
-    """Whether `text` looks like a combination of sources (`kb_text`) and not like a file name."""
+    """Return True if `text` looks like a combination of sources (`kb_text`) and not like a file name."""
     names = text.split("_")
     return any(normalize_source(name) in SOURCES for name in names) and not re.search(r"[./\\]", text)
 
 
 def question_items(evidences: Iterable[Evidence]) -> list[Entity]:
-    """The items that evidences were retrieved for, in their order; one for each evidence that names its own."""
+    """Return the items that evidences were retrieved for, with repetitions, in their order."""
     return [evidence["retrieved_for_entity"] for evidence in evidences if "retrieved_for_entity" in evidence]
 
 
 def unique_entities(entities: Iterable[Entity]) -> list[Entity]:
-    """The entities without repeated ids, in order."""
+    """Return the entities without repeated ids, in order."""
     first: dict[str, Entity] = {}
     for entity in entities:
         first.setdefault(entity["id"], entity)
@@ -223,7 +222,7 @@ def unique_entities(entities: Iterable[Entity]) -> list[Entity]:
 
 
 def entities_within(evidence: Evidence, start: int, end: int) -> list[Entity]:
-    """The entities that an evidence with places mentions in a part of its text, each once."""
+    """Return the entities that an evidence with places mentions in a part of its text, without repetitions."""
     inside = [mention["id"] for mention in evidence["mentions"] if start <= mention["start"] and mention["end"] <= end]
     if not inside:
         return []
@@ -232,10 +231,9 @@ def entities_within(evidence: Evidence, start: int, end: int) -> list[Entity]:
 
 
 def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:
-    """Evidences of equal text and source become one that keeps the entities and mentions of all of them.
+    """Return evidences in which those of equal text and source are merged, with the entities and mentions of all.
 
-    The first one gives `retrieved_for_entity`, what it was made from and the place in the order. The given evidences are
-    not changed.
+    The first gives the other keys and the place in the order. The arguments are not changed.
     """
     merged: dict[tuple[str, str], Evidence] = {}
     for evidence in evidences:
@@ -253,11 +251,11 @@ def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:
 
 def _merge_places(first: Evidence, evidence: Evidence) -> None:
     if "mentions" not in first or "mentions" not in evidence:
-        first.pop("mentions", None)  # the border finds the places of both
+        first.pop("mentions", None)  # `structured` adds the places of both
         return
-    known = first["mentions"]
-    mentions = {(place["start"], place["end"], place["id"]): place for place in (*known, *evidence["mentions"])}
-    if len(mentions) == len(known):
+    places = [*first["mentions"], *evidence["mentions"]]
+    mentions = {(place["start"], place["end"], place["id"]): place for place in places}
+    if len(mentions) == len(first["mentions"]):
         return
     first["mentions"] = [mentions[place] for place in sorted(mentions)]
     if "row" in first:
@@ -270,13 +268,12 @@ def _merge_places(first: Evidence, evidence: Evidence) -> None:
 
 
 def _mentioned(evidence: Evidence, part: _Part) -> list[Entity]:
-    """The entities of a cell or value; those given where its place is not known."""
     start = part.get("start", -1)
     return part["entities"] if start < 0 else entities_within(evidence, start, start + len(part["text"]))
 
 
-class _GivenPart(_Text, total=False):
-    """A cell or a value as it may be given: its place can be found."""
+class _InputPart(_Text, total=False):
+    """A cell or a value in a user's evidence, perhaps without its place."""
 
     header: str
     start: int
@@ -284,32 +281,32 @@ class _GivenPart(_Text, total=False):
     rank: str
 
 
-class _GivenRowCells(TypedDict):
+class _InputRowCells(TypedDict):
     caption: str
     section: str
-    cells: list[_GivenPart]
+    cells: list[_InputPart]
 
 
-class _GivenRow(_GivenRowCells, total=False):
+class _InputRow(_InputRowCells, total=False):
     rank: str
     before: str
     behind: str
 
 
-class _GivenAttribute(TypedDict):
+class _InputAttribute(TypedDict):
     path: list[str]
-    values: list[_GivenPart]
+    values: list[_InputPart]
 
 
 class _Structure(TypedDict, total=False):
     fact: list[Entity]
-    row: _GivenRow
-    attribute: _GivenAttribute
+    row: _InputRow
+    attribute: _InputAttribute
     mentions: list[Mention]
 
 
 def check_evidence(evidence: object, where: str) -> None:
-    """Raise `DataError` naming `where` unless `evidence` has the shape that the stages rely on."""
+    """Raise `DataError` naming `where` unless `evidence` has the shape of an `Evidence`."""
 
     def fault(text: str) -> DataError:
         return DataError(f"{where}: {text}; docs/evidences.md shows the format")

@@ -12,7 +12,7 @@ _SEPARATOR = ", "
 
 
 class Qualifier(NamedTuple):
-    """What is said of a fact: its own predicate and value."""
+    """A qualifier of a fact: a predicate and a value."""
 
     predicate: Entity
     value: Entity
@@ -21,7 +21,7 @@ class Qualifier(NamedTuple):
 class Fact(NamedTuple):
     """A fact of the knowledge base; the predicate has the `rank` of its statement unless that is normal.
 
-    `preferred`: before the others of its subject and property. `former`: it has ended, and when is not known.
+    `preferred`: before further facts of its subject and property. `former`: it has ended at an unknown time.
     """
 
     subject: Entity
@@ -31,7 +31,7 @@ class Fact(NamedTuple):
 
     @classmethod
     def of(cls, entities: Sequence[Entity]) -> Fact:
-        """The fact of subject, predicate, object, qualifier predicate, qualifier value ..."""
+        """Return the fact of subject, predicate, object, qualifier predicate, qualifier value ..."""
         subject, predicate, value, *more = entities
         return cls(subject, cast(Predicate, predicate), value, tuple(map(Qualifier, more[::2], more[1::2])))
 
@@ -42,18 +42,18 @@ class Fact(NamedTuple):
 
 
 def fact_of(evidence: Evidence) -> Fact | None:
-    """The fact that an evidence was made from; None for others, and where it is not known."""
+    """Return the fact of an evidence; None if it has none."""
     entities = evidence.get("fact", ())
     return Fact.of(entities) if len(entities) > 2 else None
 
 
 def fact_text(fact: Sequence[Entity]) -> str:
-    """A fact in words: subject, predicate, object, qualifier predicate, qualifier object ..."""
+    """Return a fact in words: subject, predicate, object, qualifier predicate, qualifier object ..."""
     return _SEPARATOR.join(entity["label"] for entity in fact)
 
 
 def fact_evidence(fact: Sequence[Entity], retrieved_for: Entity) -> Evidence:
-    """A fact as evidence."""
+    """Return a fact as evidence."""
     entities = unique_entities(fact[:1] + fact[2::2])  # type: ignore[operator]
     mentions: list[Mention] = []
     start = 0

@@ -1,4 +1,4 @@
-"""Feedback of users on answers: a line of a file each."""
+"""Feedback of users on answers, in a JSON lines file."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .evidence import Entity
 
 
 class AnsweredQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A question, and its first answer, or the whole list that it asked for; empty if nothing was found."""
+    """A question with its first answer, or all answers of a list; empty if the answer is unknown."""
 
     question: str
     answers: list[Entity]
 
 
 class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a user said of an answer.
+    """The feedback of a user on an answer.
 
     Attributes:
-        conversation: a checksum of its id, which nothing can be asked with.
+        conversation: a checksum of its id, which does not give access to it.
         history: the turns before.
-        rated: the question, and the answers that were rated.
+        rated: the question and the rated answers.
         rating: `up` or `down`.
-        answer: the right one, in words or as an id; empty if it was not given.
+        answer: the right answer, in words or as an id; may be empty.
         comment: anything else.
     """
 
@@ -40,10 +40,10 @@ class Feedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 def read_feedback(path: Path) -> Iterator[Feedback]:
-    """Read the lines of a file; half a line at its end, left by a server that was killed, is passed over.
+    """Read the lines of a file; an incomplete last line, left by a killed server, is skipped.
 
     Raises:
-        DataError: the file cannot be read, or a line is something else.
+        DataError: the file cannot be read, or a line is invalid.
     """
     decoder = msgspec.json.Decoder(Feedback)
     for number, line in raw_lines(path):

@@ -26,7 +26,7 @@ _DAYS = 31  # of the longest month; Wikidata has a 30 February of 1712
 
 
 def date_entity(year: int, month: int | None = None, day: int | None = None) -> Entity:
-    """The entity of a day, a month or a year; years before Christ are negative (astronomical: 0 is 1 BC)."""
+    """Return the entity of a day, a month or a year; years before Christ are negative (astronomical: 0 is 1 BC)."""
     stamp = f"{'-' if year < 0 else ''}{abs(year):04d}-{month or 1:02d}-{day or 1:02d}T00:00:00Z"
     words = [str(day)] if day and month else []
     words += [MONTHS[month - 1]] if month else []
@@ -35,7 +35,7 @@ def date_entity(year: int, month: int | None = None, day: int | None = None) -> 
 
 
 def is_calendar_day(year: int, month: int | None = None, day: int | None = None) -> bool:
-    """Whether a year has this month and day; every fourth year before Christ has 29 February."""
+    """Return True if a year has this month and day; every fourth year before Christ has 29 February."""
     try:
         date(year if year > 0 else 2000 + year % 400, 1 if month is None else month, 1 if day is None else day)
     except ValueError:  # such as 31 February
@@ -44,7 +44,7 @@ def is_calendar_day(year: int, month: int | None = None, day: int | None = None)
 
 
 def number_entity(amount: str, unit: str = "") -> Entity:
-    """The entity of a number as written (`+1,250.50` -> id `1250.5`); `unit` is part of the label only."""
+    """Return the entity of a written number (`+1,250.50` -> id `1250.5`); `unit` is part of the label only."""
     digits = amount.replace(",", "").lstrip("+")
     if "." in digits:
         digits = digits.rstrip("0").rstrip(".")
@@ -52,12 +52,12 @@ def number_entity(amount: str, unit: str = "") -> Entity:
 
 
 def wikidata_time(time: str, precision: int) -> Entity | None:
-    """A time value of the Wikidata JSON format (`+1952-03-11T00:00:00Z`, precision 9 = year, 10 = month, 11 = day).
+    """Return the date of the Wikidata JSON format (`+1952-03-11T00:00:00Z`, precision 9 = year, 10 = month, 11 = day).
 
-    A decade, a century or a millennium (8, 7, 6) has the id of its first day; None for coarser spans, which are no dates.
+    A decade, a century or a millennium (8, 7, 6) has the id of its first day; None for longer spans, which are no dates.
 
     Raises:
-        ValueError: it is no time of that format, such as one of a thirteenth month.
+        ValueError: it is not a time of that format, such as a time in a thirteenth month.
     """
     match = _WIKIDATA_TIME.match(time)
     if match is None or int(match[3]) > len(MONTHS) or int(match[4]) > _DAYS:
@@ -75,7 +75,7 @@ def wikidata_time(time: str, precision: int) -> Entity | None:
 
 
 def _coarse_date(year: int, years: int, name: str) -> Entity:
-    """The decade, century or millennium that a year lies in: 401 to 500 is the 5th century, 500 to 401 BC that before Christ."""
+    # 401 to 500 is the 5th century, 500 to 401 BC the 5th century BC
     era = " BC" if year <= 0 else ""
     if years == _DECADE:
         count = (1 - year if era else year) // years * years
@@ -89,39 +89,39 @@ def _coarse_date(year: int, years: int, name: str) -> Entity:
 
 
 def years_of(entity: Entity) -> int:
-    """How many years a date spans by its label: 10 of "1980s", 100 of "5th century BC", else 1."""
+    """Return the years that a date spans by its label: 10 of "1980s", 100 of "5th century BC", else 1."""
     match = _COARSE_LABEL.search(entity["label"])
     return 1 if match is None else {"s": _DECADE, "century": 100, "millennium": 1000}[match[1]]
 
 
 def is_item(entity_id: str) -> bool:
-    """Whether an id is that of an item."""
+    """Return True for the id of an item."""
     return entity_id[:1] == "Q" and entity_id[1:].isdecimal()
 
 
 def is_known(entity: Entity) -> bool:
-    """True for an item, a date or a number; else the entity is words."""
+    """Return True for an item, a date or a number; False for words."""
     name = entity["id"]
     return is_item(name) or is_date(name) or is_number(name)
 
 
 def is_date(entity_id: str) -> bool:
-    """Whether an id is a time stamp."""
+    """Return True for a time stamp."""
     return _DATE_ID.fullmatch(entity_id) is not None
 
 
 def year_of(entity_id: str) -> Entity:
-    """The year that a time stamp lies in."""
+    """Return the year of a time stamp."""
     return date_entity(int(entity_id[: entity_id.index("-", 1)]))
 
 
 def is_number(entity_id: str) -> bool:
-    """Whether an id is a number."""
+    """Return True for the id of a number."""
     return _NUMBER_ID.fullmatch(entity_id) is not None
 
 
 def in_scale(entity: Entity, scale: int) -> Entity:
-    """A number counted in thousands, millions ...: 150 for 150000000 in millions; what is not at least one of them as it is."""
+    """Return a number in thousands, millions ...: 150 for 150000000 in millions; smaller numbers than the scale unchanged."""
     if scale == 1 or not is_number(entity["id"]) or (number := Decimal(entity["id"])) < scale:
         return entity
     return number_entity(f"{(number / scale).normalize():f}")

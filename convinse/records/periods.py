@@ -1,4 +1,4 @@
-"""When something holds: the interval of a statement, a table row or a line of an infobox, and the time that a question names.
+"""Intervals for which statements, table rows and infobox values hold, and the time that a question names.
 
 Days are numbers that grow with time (372 a year), so that intervals compare across eras; see `day_number`.
 """
@@ -31,7 +31,7 @@ def day_number(year: int, month: int = 1, day: int = 1) -> int:
 
 
 class Period(NamedTuple):
-    """An interval of days, both included; `is_point`: something that happened or was counted then, and does not go on."""
+    """An interval of days, both included; `is_point`: the time of an event or a count, not of a state."""
 
     first: int
     last: int
@@ -39,14 +39,14 @@ class Period(NamedTuple):
 
     @classmethod
     def of_years(cls, first: int | None, last: int | None) -> Period:
-        """From the first day of a year to the last day of another; None: without a beginning, or an end."""
+        """Return the period from the first day of a year to the last day of another; None for no beginning or end."""
         start = _EARLIEST if first is None else day_number(first)
         return cls(start, _LATEST if last is None else day_number(last, 12, 31))
 
     @classmethod
     def of_date(cls, entity: Entity) -> Period:
-        """All days of a date: one, or those of a month or year, as its label is precise."""
-        year, month, day = _parts(entity["id"])
+        """Return all days of a date: a day, month, year or longer, by the precision of its label."""
+        year, month, day = map(int, entity["id"].removesuffix("T00:00:00Z").rsplit("-", 2))
         if not any(name in entity["label"] for name in MONTHS) and (month, day) == (1, 1):
             return cls(day_number(year), day_number(year + years_of(entity) - 1, 12, 31), is_point=True)
         is_month = day == 1 and not entity["label"].startswith("1 ")
@@ -54,21 +54,12 @@ class Period(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it has no known end."""
+        """True if the end is unknown."""
         return self.last == _LATEST
 
-    @property
-    def spans_years(self) -> bool:
-        """Whether it begins in one year and ends in another."""
-        return not self.is_point and self.first // _DAYS < self.last // _DAYS
-
     def overlaps(self, period: Period) -> bool:
-        """Whether the intervals share a day."""
+        """Return True if the intervals share a day."""
         return self.first <= period.last and period.first <= self.last
-
-    def is_followed_by(self, period: Period) -> bool:
-        """Return True if another period begins in the year in which this one ends, or the next."""
-        return period.first // _DAYS - self.last // _DAYS in (0, 1)
 
     def in_words(self) -> str:
         """Return "since 2019", "until 2002", "2005–2013" or "2021"."""
@@ -80,15 +71,10 @@ class Period(NamedTuple):
         return first if first == last else f"{first}–{last}"
 
 
-def _parts(stamp: str) -> tuple[int, int, int]:
-    year, month, day = stamp.removesuffix("T00:00:00Z").rsplit("-", 2)
-    return int(year), int(month), int(day)
-
-
 class Boundary(Enum):
-    """Which end of an interval a question speaks of; `ANY`: what holds at the time.
+    """The end of an interval that a question asks about; `ANY`: states at the time.
 
-    `SINCE`, `UNTIL`: a state that began or ended then, or all that happened from then on, or up to then.
+    `SINCE`, `UNTIL`: a state that began or ended then, or events from then on, or up to then.
     """
 
     ANY = "any"
@@ -99,25 +85,25 @@ class Boundary(Enum):
 
 
 class AskedTime(NamedTuple):
-    """The time that a question names; with a boundary, what began or ended then."""
+    """The time that a question names; with a boundary, for states that began or ended then."""
 
     period: Period
     boundary: Boundary = Boundary.ANY
 
     def admits(self, period: Period) -> bool:
-        """Whether what holds in a period fits the question."""
-        asked, boundary = self.period, self.boundary
+        """Return True if a statement for a period fits the question."""
+        time, boundary = self.period, self.boundary
         if boundary in (Boundary.START, Boundary.SINCE) and not period.is_point:
-            return asked.first <= period.first <= asked.last
+            return time.first <= period.first <= time.last
         if boundary in (Boundary.END, Boundary.UNTIL) and not period.is_point:
-            return asked.first <= period.last <= asked.last
+            return time.first <= period.last <= time.last
         if boundary is Boundary.SINCE:
-            return period.first >= asked.first
-        return period.last <= asked.last if boundary is Boundary.UNTIL else period.overlaps(asked)
+            return period.first >= time.first
+        return period.last <= time.last if boundary is Boundary.UNTIL else period.overlaps(time)
 
 
 class TimedPart(NamedTuple):
-    """A part of an evidence that holds in a period: `evidence_text[start:end]`, one of those that `group` names.
+    """A part of an evidence that holds in a period: `evidence_text[start:end]`, a member of a `group`.
 
     `rank` is that of a fact; `is_count`: its value is a number, which holds until the next count.
     """
@@ -131,7 +117,7 @@ class TimedPart(NamedTuple):
 
 
 def period_of_fact(fact: Fact) -> Period | None:
-    """When a fact holds, by its start time, end time and point in time; None if it says nothing of that."""
+    """Return the period of a fact, by its start time, end time and point in time; None without these."""
     dates: dict[str, list[Period]] = defaultdict(list)
     for qualifier in fact.qualifiers:
         if qualifier.predicate["id"] in (START_TIME, END_TIME, POINT_IN_TIME) and is_date(qualifier.value["id"]):
@@ -144,7 +130,7 @@ def period_of_fact(fact: Fact) -> Period | None:
 
 
 def period_of_text(text: str) -> Period | None:
-    """From the first date that a text states to its last, or without an end ("2006–present"); None if it states none."""
+    """Return the period from the first date of a text to its last, or without an end ("2006–present"); None without dates."""
     spans = [span for span in find_literals(text) if is_date(span.entity["id"])]
     if not spans:
         return None
@@ -156,29 +142,28 @@ def period_of_text(text: str) -> Period | None:
 
 
 def period_of_cells(texts: Iterable[str]) -> Period | None:
-    """When a row with these dated cells holds: the one cell's, or from the first date of all to the last; None without dates."""
+    """Return the period of a row with these dated cells, from the first date of all to the last; None without dates."""
     periods = [period for text in texts if (period := period_of_text(text)) is not None]
     if len(periods) < 2:
         return periods[0] if periods else None
     return Period(min(period.first for period in periods), max(period.last for period in periods))
 
 
-def _is_dated(text: str) -> bool:
-    """Return True if most of a text is dates."""
-    dates = sum(span.end - span.start for span in find_literals(text) if is_date(span.entity["id"]))
-    return 2 * dates >= len(text)
-
-
 def timed_parts(evidence: Evidence) -> Iterator[TimedPart]:
-    """The parts of an evidence of which is known when they hold: the fact, the row, the values of an infobox entry."""
+    """Yield the parts of an evidence with their periods: the fact, the row, or the values of an infobox entry."""
     text = evidence["evidence_text"]
     if fact := fact_of(evidence):
         group: tuple[str, ...] = (fact.subject["id"], fact.predicate["id"])
         rank = fact.predicate.get("rank", "")
         yield TimedPart(0, len(text), period_of_fact(fact), group, rank, is_number(fact.object["id"]))
     elif "row" in evidence:
-        dated = (cell["text"] for cell in evidence["row"]["cells"] if _is_dated(cell["text"]))
-        yield TimedPart(0, len(text), period_of_cells(dated), _table_of(evidence))
+        row, dated = evidence["row"], []
+        for cell in row["cells"]:  # of which at least half the text is dates
+            spans = [span for span in find_literals(cell["text"]) if is_date(span.entity["id"])]
+            if 2 * sum(span.end - span.start for span in spans) >= len(cell["text"]):
+                dated.append(cell["text"])
+        group = (row.get("page", ""), str(row.get("table", "")), row["caption"], row["section"])
+        yield TimedPart(0, len(text), period_of_cells(dated), group)
     elif "attribute" in evidence:
         path = evidence["attribute"]["path"]
         group = (evidence.get("retrieved_for_entity", {}).get("id", ""), *path[:-1], re.sub(r"\W*\d.*", "", path[-1]))
@@ -187,11 +172,6 @@ def timed_parts(evidence: Evidence) -> Iterator[TimedPart]:
             period = period_of_text(value["text"]) or named
             end = value["start"] + len(value["text"])
             yield TimedPart(value["start"], end, period, group, is_count=named is not None)
-
-
-def _table_of(evidence: Evidence) -> tuple[str, ...]:
-    row = evidence["row"]
-    return row.get("page", ""), str(row.get("table", "")), row["caption"], row["section"]
 
 
 class Agreement(Enum):
@@ -203,7 +183,7 @@ class Agreement(Enum):
 
 
 class JudgedPart(NamedTuple):
-    """A part of the evidence at a place, and whether it holds when the question asks."""
+    """A part of the evidence at a place, with the verdict whether it holds at the time of the question."""
 
     place: int
     part: TimedPart
@@ -211,15 +191,15 @@ class JudgedPart(NamedTuple):
 
 
 def judged(evidences: Sequence[Evidence], time: AskedTime | None, *, is_past: bool = False) -> list[JudgedPart]:
-    """Whether the timed parts of evidences hold at the time of a question; with None they are asked about as of today.
+    """Return verdicts whether the timed parts of evidences hold at the time of a question, or today if `time` is None.
 
-    A count, such as a population, holds until the next of its group. Of today's statements those contradict that have ended or
-    were counted earlier where another of the group holds, and those of normal rank beside a preferred one. A question about the
-    past (`is_past`) is for what has ended, too.
+    A count, such as a population, holds until the next count of its group. Today, ended statements and earlier counts contradict
+    if another part of the group holds, and statements of normal rank contradict beside a preferred statement. For a question
+    about the past (`is_past`) ended statements hold, too.
     """
     groups: dict[tuple[str, ...], list[tuple[int, TimedPart]]] = defaultdict(list)
     for place, evidence in enumerate(evidences):
-        if time is None and "row" in evidence:  # a row tells what was, and is not replaced by the next
+        if time is None and "row" in evidence:  # rows are history, which later rows do not replace
             continue
         for part in timed_parts(evidence):
             groups[part.group].append((place, part))
@@ -237,13 +217,13 @@ def _at(time: AskedTime, parts: Sequence[TimedPart]) -> list[Agreement]:
         latest = max((period for period in counts if period.last < time.period.first), default=None)
         if latest is not None:
             time = AskedTime(latest)
-    return [_agreement(time, part) for part in parts]
-
-
-def _agreement(time: AskedTime, part: TimedPart) -> Agreement:
-    if part.period is None or (part.rank == "former" and part.period.is_open):
-        return Agreement.UNKNOWN
-    return Agreement.HOLDS if time.admits(part.period) else Agreement.CONTRADICTS
+    verdicts = []
+    for part in parts:
+        if part.period is None or (part.rank == "former" and part.period.is_open):
+            verdicts.append(Agreement.UNKNOWN)
+        else:
+            verdicts.append(Agreement.HOLDS if time.admits(part.period) else Agreement.CONTRADICTS)
+    return verdicts
 
 
 def _as_of_today(parts: Sequence[TimedPart], *, is_past: bool) -> list[Agreement]:
@@ -268,7 +248,7 @@ def _is_current(part: TimedPart, now: int, latest: int | None) -> bool:
 
 
 def stated_time(evidence: Evidence, entity_id: str) -> str:
-    """Return in words when a fact or a value of an infobox holds whose value is an entity; empty if the evidence does not say."""
+    """Return in words the period of a fact or infobox entry with an entity as value; empty if the evidence does not state it."""
     fact = fact_of(evidence)
     if is_date(entity_id) or "row" in evidence or (fact is not None and fact.object["id"] != entity_id):
         return ""

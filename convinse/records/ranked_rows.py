@@ -1,4 +1,4 @@
-"""Where the rows of a table stand among each other, and rows as text that says so: for questions that order or compare."""
+"""The order of the rows of a table, and rows as text with their ranks, for questions that order or compare."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _ROWS, _DATES, _VALUES = ("first", "last"), ("earliest", "latest"), ("lowest", "
 class RankedRow(NamedTuple):
     """A row in words."""
 
-    row: Row  # the row that it is of; what `text` leaves out of it had no room
+    row: Row  # the source; cells without room are missing in `text`
     text: str  # as a model reads it
-    lead: int  # characters of title and caption, with which the evidence's own text begins, too
-    cells: dict[int, tuple[int, int]]  # column -> where the text of its cell stands in `text`
+    lead: int  # characters of title and caption, with which the evidence's text begins, too
+    cells: dict[int, tuple[int, int]]  # column -> place of its cell in `text`
 
 
 class ColumnOrder(NamedTuple):
-    """By what the cells of a column are ordered: an amount of each row, None where it has none; days and years are dates."""
+    """The order of the cells of a column: amounts of the rows, None for rows without amount; days and years are dates."""
 
     amounts: list[float | None]
     are_dates: bool
 
 
 class _Value(NamedTuple):
-    """What a cell is ordered by, and what it is measured in: values of different units are not compared."""
+    """The amount and the unit of a cell: values of different units are not compared."""
 
     amount: float
     unit: str
@@ -56,39 +56,39 @@ class _Value(NamedTuple):
 def ranked_rows(
     rows: Sequence[Row], title: str = "", most_columns: int = MOST_COLUMNS, most_characters: int = MOST_CHARACTERS
 ) -> list[RankedRow]:
-    """The rows of one table in words.
+    """Return the rows of a table in words.
 
-    `Cup, Results [first] (before Blues), Year: 1954, Team: Reds, Wins: 12 [highest]`: behind the caption, or else the
-    section, stand the row's place in the table, where it is an end, and the names of the rows next to it; behind a cell of
-    an ordered column that its value is an end of those of the column; see `with_ranks`.
+    `Cup, Results [first] (before Blues), Year: 1954, Team: Reds, Wins: 12 [highest]`: behind the caption, or else the section,
+    stand the row's rank in the table (`first`, `last`) and the names of the rows next to it; behind a cell of an ordered column
+    its rank in the column; see `with_ranks`.
 
     Args:
         rows: all rows of the table, whole and in their order; see `WikipediaRetriever.table`.
         title: of the page.
         most_columns: that are ranked, from the left, and shown.
-        most_characters: of a text. Cells that do not fit are left out from the right, the first one never: it is cut.
+        most_characters: of a text. Cells that do not fit are left out from the right; a long first cell is cut.
     """
-    made = []
+    ranked = []
     for row in with_ranks(rows, most_columns):
         parts = (title, row["caption"] or row["section"], row.get("part", ""))
         lead = ", ".join(dict.fromkeys(part for part in parts if part))
-        made.append(_written(row, lead, row["cells"], most_columns, most_characters))
-    return made
+        ranked.append(_written(row, lead, row["cells"], most_columns, most_characters))
+    return ranked
 
 
 # -- as a model reads them ---------------------------------------------------------------------------------------------
 
 
 def as_read(evidence: Evidence, form: RowForm) -> str:
-    """What a model reads of an evidence that was trained on rows in this form; without ranks the evidence's own text."""
+    """Return the text of an evidence for a model that was trained on rows in this form; without ranks the evidence's text."""
     row = _ranked_row(evidence) if form == "ranked" else None
     return evidence["evidence_text"] if row is None else row.text
 
 
 def in_evidence(evidence: Evidence, form: RowForm, start: int, end: int) -> tuple[int, int] | None:
-    """Where a part of what a model reads (`as_read`) stands in the evidence's own text.
+    """Return the place in the evidence's text of a part of a model's input (`as_read`).
 
-    What neither lead nor cells have is left out; None where there is nothing else.
+    Only lead and cells have places; None for a part outside of them.
     """
     row = _ranked_row(evidence) if form == "ranked" else None
     if row is None:
@@ -102,7 +102,7 @@ def in_evidence(evidence: Evidence, form: RowForm, start: int, end: int) -> tupl
 
 
 def spans_as_read(evidence: Evidence, form: RowForm, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Where parts of an evidence's own text stand in what a model reads (`as_read`): those that lie in the lead or in a cell."""
+    """Return the places in a model's input (`as_read`) of parts of an evidence's text within the lead or a cell."""
     row = _ranked_row(evidence) if form == "ranked" else None
     if row is None:
         return list(spans)
@@ -115,12 +115,11 @@ def spans_as_read(evidence: Evidence, form: RowForm, spans: Iterable[tuple[int, 
 
 
 def _same(row: RankedRow) -> list[tuple[int, int, int]]:
-    own = {cell["column"]: cell["start"] for cell in row.row["cells"]}
-    return [(0, row.lead, 0), *((*place, own[column]) for column, place in row.cells.items())]
+    starts = {cell["column"]: cell["start"] for cell in row.row["cells"]}
+    return [(0, row.lead, 0), *((*place, starts[column]) for column, place in row.cells.items())]
 
 
 def _ranked_row(evidence: Evidence) -> RankedRow | None:
-    """An evidence in words, its own cells only; None where it is no row, or where its ranks are not known."""
     row = evidence.get("row")
     if row is None or "rank" not in row:
         return None
@@ -154,15 +153,15 @@ def _written(row: Row, lead: str, cells: Sequence[Cell], most_columns: int, most
 
 
 def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Row]:
-    """The rows of one table with the ranks of rows and cells and the names of the rows next to them.
+    """Return the rows of a table with the ranks of rows and cells and the names of the rows next to them.
 
-    A cell of an ordered column has a rank where its value is the lowest or highest, of dates the earliest or latest, of the
-    column, also where several rows share it. A column is ordered where nearly all its cells are dates, times or numbers
-    of one unit. The first of the other columns that tells rows apart names them.
+    A cell of an ordered column has a rank if its value is the lowest or highest, of dates the earliest or latest, of the column,
+    also if several rows share it. A column is ordered if nearly all its cells are dates, times or numbers of the same unit. The
+    first column without order that distinguishes rows names them.
 
     Args:
         rows: all rows of the table, whole and in their order.
-        most_columns: that are looked at, from the left.
+        most_columns: that are read, from the left.
     """
     columns = sorted({cell["column"] for row in rows for cell in row["cells"]})[:most_columns]
     table = [{cell["column"]: cell for cell in row["cells"]} for row in rows]
@@ -174,34 +173,29 @@ def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Ro
         for cell in row["cells"]:
             rank = ranks[cell["column"]][place] if cell["column"] in ranks else ""
             cells.append({**cell, "rank": rank} if rank else cell)
-        made: Row = {**row, "cells": cells, "rank": _rank(place + 1, len(rows), _ROWS)}
+        ranked.append({**row, "cells": cells, "rank": _rank(place + 1, len(rows), _ROWS)})
         if place and names[place - 1]:
-            made["before"] = names[place - 1]
+            ranked[-1]["before"] = names[place - 1]
         if place + 1 < len(rows) and names[place + 1]:
-            made["behind"] = names[place + 1]
-        ranked.append(made)
+            ranked[-1]["behind"] = names[place + 1]
     return ranked
 
 
 def _rank(place: int, of: int, ends: tuple[str, str]) -> str:
-    """What a place from 1 is called; empty between the ends, and where there is nothing to compare."""
     return ends[place > 1] if of > 1 and place in (1, of) else ""
 
 
 def _names(table: Sequence[dict[int, Cell]], columns: Iterable[int]) -> list[str]:
-    """What names each row: its cell of the first of these columns that tells half of the rows apart.
-
-    A column of words is preferred to one of numbers and signs.
-    """
-    known: list[str] | None = None
+    # by the first column that distinguishes half of the rows; columns of words before columns of numbers and signs
+    names: list[str] | None = None
     for column in columns:
         texts = [row[column]["text"][:_LONGEST_NAME] if column in row else "" for row in table]
         different = {*texts} - {""}
         if len(different) >= _LEAST_NAMED * len(table):
             if sum(any(map(str.isalpha, text)) for text in different) >= _LEAST_SHARE * len(different):
                 return texts
-            known = known or texts
-    return known or [""] * len(table)
+            names = names or texts
+    return names or [""] * len(table)
 
 
 def _ranks(cells: Sequence[Cell | None]) -> list[str]:
@@ -215,7 +209,7 @@ def _ranks(cells: Sequence[Cell | None]) -> list[str]:
 
 
 def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
-    """What the cells of one column are ordered by; None of a column without an order (see `with_ranks`)."""
+    """Return the order of the cells of a column; None for a column without an order (see `with_ranks`)."""
     values = [None if cell is None else _value(cell["text"]) for cell in cells]
     units = Counter(value.unit for value in values if value is not None)
     unit, count = units.most_common(1)[0] if units else ("", 0)
@@ -229,7 +223,7 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
 
 @lru_cache(maxsize=65536)  # columns repeat their values, and a text is read more often than a table
 def _value(text: str) -> _Value | None:
-    """What a cell is ordered by: its only date, time of a clock or number; None where it has none or several."""
+    # the only date, clock time or number of a cell; None if it has several
     if not any(map(str.isdigit, text)):
         return None
     bare = " ".join(_BRACKETED.sub(" ", text).split()) or text.strip("()[] ")

@@ -1,4 +1,4 @@
-"""What a conversation adds to a turn, for people: reasons, a sentence, questions back and suggestions."""
+"""The additions of a conversation to a turn, for people: reasons, a sentence, clarification questions and follow-ups."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class _CountedReason(TypedDict):
 class Reason(_CountedReason, total=False):
     """An evidence that the best answer of a turn rests on, by its place in `top_evidences`.
 
-    Without it the best answer is `without` (empty: none), and the turn's own has this `probability`. `together`: only without all
-    evidences that name the answer, since several say the same.
+    Without it the best answer is `without` (empty for no answer), and the turn's first answer has this `probability`. `together`:
+    these are for all evidences with the answer left out, as several say the same.
     """
 
     together: bool
 
 
 class Contradiction(TypedDict):
-    """What an evidence of another source says in the place of the best answer."""
+    """A value in an evidence of another source that contradicts the best answer."""
 
     answer: Entity
     evidence: int
@@ -34,11 +34,11 @@ Confidence = Literal["likely", "perhaps", "not known"]
 
 
 class SpokenReply(TypedDict, total=False):
-    """What a conversation adds to an answered turn, for people: see `convinse.dialogue`.
+    """The additions of a conversation to an answered turn, for people: see `convinse.dialogue`.
 
-    `attribution`: the evidences that its best answer rests on, best first. `contradiction`: the other values that sources give.
-    `sentence`: the answer as a sentence; `[2]` is the second of the evidences of the best answer. `confidence`: how probable the
-    answer is, in words. `follow_ups`: questions that may be asked next.
+    `attribution`: the reasons of its best answer, best first. `contradiction`: the contradicting values of further sources.
+    `sentence`: the answer as a sentence; `[2]` is the second evidence of the best answer. `confidence`: the probability of the
+    answer, in words. `follow_ups`: suggested next questions.
     """
 
     attribution: list[Reason]
@@ -49,7 +49,7 @@ class SpokenReply(TypedDict, total=False):
 
 
 class PossibleMeaning(TypedDict):
-    """A meaning that a question may have."""
+    """A possible meaning of a name."""
 
     id: str
     label: str
@@ -57,14 +57,14 @@ class PossibleMeaning(TypedDict):
 
 
 class Clarification(TypedDict):
-    """A question back, and the meanings to choose from; without any, what is meant is to be named."""
+    """A clarification question with the meanings to choose from; without choices, the reply names the topic."""
 
     question: str
     choices: list[PossibleMeaning]
 
 
 class Meaning(TypedDict):
-    """The item that a person said a name means."""
+    """The item that a person chose for a name."""
 
     name: str
     item: Entity

@@ -14,7 +14,7 @@ SLOTS = 4
 
 
 class QuestionEntity(TypedDict):
-    """An item that a mention of the question stands for, in CLOCQ's shape: ranks count from 0 for each mention."""
+    """A possible item of a mention in the question, in CLOCQ's shape: ranks count from 0 for each mention."""
 
     item: Entity
     question_word: str
@@ -23,7 +23,7 @@ class QuestionEntity(TypedDict):
 
 
 class UnlinkedName(TypedDict):
-    """A name in a question that means no item of the knowledge base."""
+    """A name in a question that links to no item of the knowledge base."""
 
     name: str
 
@@ -36,10 +36,10 @@ class _Fields(TypedDict):
 
 
 class Representation(_Fields, total=False):
-    """What a question is about, by ids, and what it asks, in words.
+    """The intent of a question: its items by ids, and its predicate in words.
 
-    `candidates` are all the items that its names may mean, those of `entities` and `context` among them, best first:
-    retrieval looks at all of them. `unlinked` are the names that mean no item.
+    `candidates` are all possible items of its names, with those of `entities` and `context`, best first; retrieval reads all of
+    them. `unlinked` are the names that link to no item.
     """
 
     candidates: list[QuestionEntity]
@@ -55,25 +55,25 @@ class RepresentationSlots(NamedTuple):
     answer_type: str
 
     @property
-    def told(self) -> str:
-        """What the question is about and asks, without the answer type, which names nothing."""
-        return " | ".join(filter(None, self[:-1]))  # names do not reach over slots
+    def content(self) -> str:
+        """The slots without the answer type, which names nothing."""
+        return " | ".join(filter(None, self[:-1]))  # the mark keeps names within slots
 
 
 def read_slots(text: str, delimiter: str) -> RepresentationSlots | None:
-    """The slots of a string; None where it has another form."""
+    """Return the slots of a string; None if it has another form."""
     slots = text.split(delimiter.strip())
     return RepresentationSlots(*map(str.strip, slots)) if len(slots) == SLOTS else None
 
 
 def render(representation: Representation, delimiter: str) -> str:
-    """A representation as the string that people and models read.
+    """Return a representation as the string that people and models read.
 
-    A name that may mean several items stays as the question has it; other items have their labels.
+    An ambiguous name stays as in the question; other items have their labels.
     """
-    known = representation.get("candidates", [])
-    unsure = {candidate["question_word"] for candidate in known if candidate["rank"]}
-    spoken = {name["item"]["id"]: name["question_word"] for name in known if name["question_word"] in unsure}
+    names = representation.get("candidates", [])
+    unsure = {name["question_word"] for name in names if name["rank"]}
+    spoken = {name["item"]["id"]: name["question_word"] for name in names if name["question_word"] in unsure}
     context, entities = (
         ", ".join(spoken.get(entity["id"], entity["label"]) for entity in part)
         for part in (representation["context"], representation["entities"])
@@ -82,7 +82,7 @@ def render(representation: Representation, delimiter: str) -> str:
 
 
 def answer_type_of(turn: Mapping[str, Any], delimiter: str) -> str | None:
-    """The expected answer type of a turn, from its representation; None where that says nothing of it."""
+    """Return the expected answer type of a turn, from its representation; None if it has none."""
     representation: Representation | None = turn.get("representation")
     if representation is not None:
         return representation["answer_type"]
@@ -91,14 +91,14 @@ def answer_type_of(turn: Mapping[str, Any], delimiter: str) -> str | None:
 
 
 def question_entities(representation: Representation) -> list[QuestionEntity]:
-    """The items that a question is about as CLOCQ lists them, best first."""
+    """Return the items of a question in CLOCQ's shape, best first."""
     if "candidates" in representation:
         return representation["candidates"]
     return certain(*representation["entities"], *representation["context"])
 
 
 def certain(*entities: Entity) -> list[QuestionEntity]:
-    """Question entities of items that are known, each once."""
+    """Return question entities for certain items, without repetitions."""
     return [
         QuestionEntity(item=item, question_word=item["label"], score=1.0, rank=0) for item in unique_entities(entities)
     ]

@@ -11,14 +11,14 @@ _TURNS = 4  # of a history that are read
 
 
 class EarlierTurn(NamedTuple):
-    """A question as it stands alone, and its answer ("" if there is none)."""
+    """A question as it stands alone, and its answer, which may be empty."""
 
     question: str
     answer: str
 
 
 class Inserted(NamedTuple):
-    """Words of a history that go before `question[place]`; the turn and the part that they are from; the thing that they name."""
+    """Words of a history that go before `question[place]`, with their turn, part and entity."""
 
     place: int
     text: str
@@ -28,7 +28,7 @@ class Inserted(NamedTuple):
 
 
 class Insertion(NamedTuple):
-    """Words of a history in a question in full, `text[start:end]`; the rest as in `Inserted`."""
+    """Words of a history in a question in full, `text[start:end]`, with their turn, part and entity."""
 
     start: int
     end: int
@@ -38,35 +38,33 @@ class Insertion(NamedTuple):
 
 
 class FullQuestion(NamedTuple):
-    """A question as it stands alone, and what of it is from the history."""
+    """A question as it stands alone, with the parts that are from the history."""
 
     text: str
     insertions: tuple[Insertion, ...] = ()
 
 
 def history_text(history: Sequence[EarlierTurn]) -> str:
-    """The earlier turns as a model reads them: the latest ones and the first one, the latest first."""
-    return " | ".join(f"{history[turn].question} = {history[turn].answer}" for turn in _read(len(history)))
-
-
-def _read(turns: int) -> list[int]:
-    """The turns of a history that are read, in this order: what does not fit is cut from the end."""
-    latest = list(range(turns - 1, max(-1, turns - _TURNS), -1))
-    return latest if not turns or 0 in latest else [*latest, 0]
+    """Return the earlier turns as a model reads them: the latest and the first, the latest first, as the end may be cut."""
+    turns = list(reversed(history[1 - _TURNS :]))
+    if len(history) >= _TURNS:
+        turns.append(history[0])
+    return " | ".join(f"{turn.question} = {turn.answer}" for turn in turns)
 
 
 def rewritten(
     question: str, inserted: Sequence[Inserted], removed: Sequence[tuple[int, int]], owns: Callable[[str, str], bool]
 ) -> FullQuestion:
-    """The question in full.
+    """Return the question in full.
 
-    Words behind the last word stand in brackets: they say what the question is about, not what it asks. Words in the place of one that owns what follows ("her father") become an owner.
+    Words behind the last word stand in brackets, as the topic of the question. Words in the place of a possessive ("her father")
+    get "'s".
 
     Args:
         question: as typed.
         inserted: words by their places.
         removed: (start, end) of the words of the question that go.
-        owns: whether a word owns the one behind it, "" at the end.
+        owns: returns True if a word owns the next word, "" at the end.
     """
     end = len(question.rstrip(" ?.!"))
     gone = dict(removed)
@@ -96,12 +94,12 @@ def rewritten(
 
 
 def concatenated(question: str, history: Sequence[EarlierTurn]) -> FullQuestion:
-    """The question behind the question before and its answer: what needs no model."""
+    """Return the question behind the question before and its answer, without a model."""
     if not history:
         return FullQuestion(question)
     number, before = len(history) - 1, history[-1]
-    told = f"{before.question} {before.answer}".rstrip()
+    text = f"{before.question} {before.answer}".rstrip()
     insertions = [Insertion(0, len(before.question), number, "question")]
     if before.answer:
-        insertions.append(Insertion(len(before.question) + 1, len(told), number, "answer"))
-    return FullQuestion(f"{told} {question}", tuple(insertions))
+        insertions.append(Insertion(len(before.question) + 1, len(text), number, "answer"))
+    return FullQuestion(f"{text} {question}", tuple(insertions))

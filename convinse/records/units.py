@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 CURRENCY = "$€£¥₹₽₩₺₪฿₴₦₱₫₿₡₲₵₸"
-# What is measured from large to small, in the words of each unit: "5 ft 11 in" is one length.
+# Units of a quantity from large to small: "5 ft 11 in" is a single length.
 _CHAINS = (
     ("mi mile miles", "yd yard yards", "ft feet foot ' ′ ’", "in inch inches \" ″ ” ''"),
     ("y yr yrs year years", "month months", "week weeks", "d day days", "h hr hrs hour hours", "m min mins minute minutes",

@@ -1,8 +1,8 @@
-"""Dates and numbers as texts write them: with era, sign, grouping, scale and unit, as ranges and as compounds.
+"""Dates and numbers in texts: with era, sign, grouping, scale and unit, as ranges and as compounds.
 
-One expression finds the pieces; pieces that belong together ("7–10", "63–14 BC", "5 ft 11 in") are then one value. A value has
-an entity of its own: a date or a number, else its words (a range, a decade, a score). `find_literals` gives the dates and
-numbers alone; both ends of a range of dates, and no part of anything else.
+A regular expression finds the pieces; pieces that belong together ("7–10", "63–14 BC", "5 ft 11 in") are joined to a value. The
+entity of a value is a date or a number, else its words (a range, a decade, a score). `find_literals` returns only dates and
+numbers, with both ends of ranges of dates, but no parts of further values.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NUMBER = rf"""[0-9]{{1,3}}(?:(?:,[0-9]{{2,3}}){{0,6}},[0-9]{{3}}(?:\.[0-9]+)?
 
 
 def _year(number: int, more: str = "") -> str:
-    """A year, which is read as one by its digits, by its era or by what follows."""
+    # a year by its digits, by its era or by the text behind it
     return (
         rf"(?:(?P<ad{number}>{_BEFORE})(?P<z{number}>[1-9][0-9]{{0,3}})"
         rf"|(?P<y{number}>{_YEAR}|[1-9][0-9]{{0,3}}(?:,[0-9]{{3}})?(?={_AFTER}){more})(?P<e{number}>{_AFTER})?)"
@@ -96,7 +96,7 @@ class LiteralSpan(NamedTuple):
 
 
 class WrittenValue(NamedTuple):
-    """A value and its place; `parts` are the dates and numbers in it that are values, too."""
+    """A value and its place; `parts` are its dates and numbers."""
 
     start: int
     end: int
@@ -105,18 +105,18 @@ class WrittenValue(NamedTuple):
 
 
 def find_literals(text: str) -> Iterator[LiteralSpan]:
-    """The dates, years, both ends of ranges of dates, and numbers of a text, from left to right, without overlap."""
+    """Yield the dates, years, both ends of ranges of dates, and numbers of a text, from left to right, without overlap."""
     for value in _values(text):
         yield from value.parts
 
 
 def value_at(text: str, start: int, end: int) -> Entity | None:
-    """The whole value that `text[start:end]` marks in full or in part: "7–10 days" for "7", "11 March 1952" for "March".
+    """Return the whole value that `text[start:end]` marks in full or in part: "7–10 days" for "7", "11 March 1952" for "March".
 
-    Its label has its unit and currency; a value that is no single date or number is its words. None if the text marks no
-    value or several, or only a part of one together with other words.
+    Its label has its unit and currency; a value other than a single date or number is its words. None if the span marks no value
+    or several, or a part of a value together with further words.
     """
-    marked = [value for value in _known_values(text) if value.start < end and start < value.end]
+    marked = [value for value in _cached_values(text) if value.start < end and start < value.end]
     dates = [value for value in marked if value.kind != "number"]
     ids = {part.entity["id"] for value in dates for part in value.parts} | {"" for value in dates if not value.parts}
     if len(ids) == 1:  # beside other numbers, the text marks one date
@@ -129,7 +129,7 @@ def value_at(text: str, start: int, end: int) -> Entity | None:
     is_inside = first <= start and end <= last
     is_whole = start <= value.start and value.end <= end
     # "1952 in London" states a date, "on 11" of "on 11 March" does not
-    is_date_stated = not is_number_value and any(own.kind != "number" for own in _values(text[start:end]))
+    is_date_stated = not is_number_value and any(part.kind != "number" for part in _values(text[start:end]))
     if not (is_inside or is_whole or is_date_stated):
         return None
     around = text[start:first] + text[last:end]
@@ -137,7 +137,11 @@ def value_at(text: str, start: int, end: int) -> Entity | None:
         return None
     words = " ".join(text[first:last].split())
     # the dates of a life stand in brackets behind a name, and are two answers: "(26 March 1913 – 20 September 1996)"
-    is_life = text.rfind("(", 0, first) > text.rfind(")", 0, first) and _has_year(text, value)
+    is_life = (
+        text.rfind("(", 0, first) > text.rfind(")", 0, first)
+        and bool(value.parts)  # the first date has a year: not in "5–7 June 1944"
+        and _YEAR_DIGITS.search(text, value.parts[0].start, value.parts[0].end) is not None
+    )
     if value.kind != "days" or is_life:
         parts = [part for part in value.parts if part.start < end and start < part.end]
         if len(parts) == 1:
@@ -147,9 +151,9 @@ def value_at(text: str, start: int, end: int) -> Entity | None:
     return {"id": words, "label": words}
 
 
-@lru_cache(maxsize=8192)  # the same candidates are asked about again and again
+@lru_cache(maxsize=8192)  # candidates repeat
 def kind_of_value(entity_id: str) -> str:
-    """Return "date" or "number" for a date or number, and for words that are one value, such as a range; empty for others."""
+    """Return "date" or "number" for a date or number, and for words that are a value, such as a range; empty for other ids."""
     if is_date(entity_id):
         return "date"
     if is_number(entity_id):
@@ -160,13 +164,8 @@ def kind_of_value(entity_id: str) -> str:
     return "number" if values[0].kind == "number" else "date"
 
 
-def _has_year(text: str, value: WrittenValue) -> bool:
-    """Whether the first date of a range has a year of its own: not in "5–7 June 1944"."""
-    return bool(value.parts) and _YEAR_DIGITS.search(text, value.parts[0].start, value.parts[0].end) is not None
-
-
 @lru_cache(maxsize=1024)  # a reader marks several spans of an evidence
-def _known_values(text: str) -> list[WrittenValue]:
+def _cached_values(text: str) -> list[WrittenValue]:
     return _values(text)
 
 
@@ -247,7 +246,7 @@ class _DatedPlace(NamedTuple):
 
 
 def _dated(start: int, *places: _DatedPlace) -> WrittenValue | None:
-    """The value of one date or of two; None if there is no such day."""
+    # None if the calendar lacks a day
     if not all(is_calendar_day(*place[2:]) for place in places):
         return None
     parts = tuple(LiteralSpan(place.start, place.end, date_entity(*place[2:])) for place in places)
@@ -256,7 +255,7 @@ def _dated(start: int, *places: _DatedPlace) -> WrittenValue | None:
 
 
 def _numbered(match: re.Match[str], number: int) -> int:
-    """The year of a group of `_year`."""
+    # the year of a group of `_year`
     if match[f"z{number}"]:
         return int(match[f"z{number}"])
     era = match[f"e{number}"] or ""
@@ -312,7 +311,7 @@ def _amount(match: re.Match[str]) -> Decimal:
 
 
 def _digits(amount: str) -> str:
-    """A number without its grouping."""
+    # without grouping
     if amount.isdecimal():
         return amount
     if amount.count(".") > 1:
@@ -327,16 +326,18 @@ def _negative(value: WrittenValue, sign: int) -> WrittenValue:
 
 
 def _joined(text: str, first: WrittenValue, second: WrittenValue) -> WrittenValue | None:
-    """Two values as one, if they are the ends of a range or the parts of a compound."""
+    # the ends of a range, or the parts of a compound, whose second unit is smaller
     gap = text[first.end : second.start]
     kinds = first.kind, second.kind
     if kinds == ("number", "number"):
-        if (match := _COMPOUND.fullmatch(gap)) and (end := _compound_end(match["unit"], text, second)):
-            return WrittenValue(first.start, end, "number")
+        match, behind = _COMPOUND.fullmatch(gap), _COMPOUND.match(text, second.end)
+        if match and behind:
+            large, small = match["unit"].lower(), behind["unit"].lower()
+            if any(ranks.get(large, 9) < ranks.get(small, -1) for ranks in UNIT_RANKS):
+                return WrittenValue(first.start, behind.end("unit"), "number")
         match = _JOINED.fullmatch(gap)
-        return (
-            WrittenValue(first.start, second.end, "number") if match and _is_range(match["join"], text, first) else None
-        )
+        is_range = match is not None and _is_range(match["join"], text, first)
+        return WrittenValue(first.start, second.end, "number") if is_range else None
     match = _RANGED.fullmatch(gap)
     if match is None or len(second.parts) != 1 or len(first.parts) != 1 or not _is_range(match["join"], text, first):
         return None
@@ -356,17 +357,8 @@ def _is_range(join: str, text: str, first: WrittenValue) -> bool:
     return join.lower() != "and" or text[max(0, first.start - 8) : first.start].lower() == "between "
 
 
-def _compound_end(unit: str, text: str, second: WrittenValue) -> int:
-    """The end of the unit behind the second number, if it is smaller than that of the first; else 0."""
-    behind = _COMPOUND.match(text, second.end)
-    if behind is None:
-        return 0
-    large, small = unit.lower(), behind["unit"].lower()
-    return behind.end("unit") if any(ranks.get(large, 9) < ranks.get(small, -1) for ranks in UNIT_RANKS) else 0
-
-
 def _surroundings(text: str, value: WrittenValue) -> tuple[int, int]:
-    """A value's place with what belongs to it: a currency in front and a unit behind, "c." before a date."""
+    # with a currency in front and a unit behind, or "c." before a date
     start, end = value.start, value.end
     front = (_MONEY if value.kind == "number" else _APPROXIMATE).search(text[max(0, start - 8) : start])
     behind = UNIT.match(text, end) if value.kind == "number" else None
@@ -374,7 +366,7 @@ def _surroundings(text: str, value: WrittenValue) -> tuple[int, int]:
 
 
 def _token_at(text: str, start: int, end: int) -> Entity | None:
-    """The token of which a part with digits is marked, as words; None if no token is cut."""
+    # the token that the span cuts, if it has digits
     if not any(map(str.isdigit, text[start:end])):
         return None
     for match in _TOKEN.finditer(text, max(0, start - 40), end + 40):

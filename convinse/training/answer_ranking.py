@@ -22,7 +22,7 @@ from ..config import Config
 from ..encoder.checkpoint import HEADS, folder_id, model_path
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..heterogeneous_answering.features import Features, Measured, QuestionFeatures
-from ..heterogeneous_answering.question import NO, YES, Knowledge, Question, questions_of
+from ..heterogeneous_answering.question import NO, YES, Question, questions_of
 from ..heterogeneous_answering.ranking import FILE, FORMAT, AnswerWeights, TrainingSet
 from ..heterogeneous_answering.yes_no import Verdict, YesNoFeatures
 from ..records.conversation import Turn
@@ -163,9 +163,8 @@ def choices_of(name: str, ha: MeasuringModule, turns: Iterable[tuple[str, Turn]]
     """The choices of turns with evidences, each with its group."""
     learned = ChoiceSet(name, [], [])
     own_turns = ((group, turn.copy()) for group, turn in turns)  # theirs lose their evidences
-    knowledge = Knowledge.of(ha.resources)
     while batch := list(islice(own_turns, _AT_ONCE)):
-        questions = questions_of([turn for _, turn in batch], ha.config.sr_delimiter, knowledge)
+        questions = questions_of([turn for _, turn in batch], ha.resources)
         measured = iter(ha.measure([question for question in questions if question.expected.kind != "yesno"]))
         for question, (group, turn) in zip(questions, batch, strict=True):
             if question.expected.kind != "yesno":

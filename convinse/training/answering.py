@@ -19,7 +19,7 @@ from ..encoder.checkpoint import load_checkpoint, row_form_of
 from ..encoder.extractive_reader import ExtractiveReader
 from ..heterogeneous_answering.base import HeterogeneousAnswering
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
-from ..heterogeneous_answering.question import Knowledge, expected_types
+from ..heterogeneous_answering.question import expected_types
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence
 from ..records.literals import is_date, is_number
@@ -97,7 +97,7 @@ name it nor have its item are examples without an answer.""",
 
 def examples(ha: ExtractiveAnswering, turn: Turn, form: RowForm = "plain") -> TurnExamples:
     """The evidences of a turn as examples, rows of tables in the form that the model is shown; questions for yes or no give none, as no text holds their answer."""
-    ((expected, _),) = expected_types([turn], ha.config.sr_delimiter, Knowledge.of(ha.resources))
+    ((expected, _),) = expected_types([turn], ha.resources)
     if expected.kind == "yesno":
         return TurnExamples([], [])
     right: dict[str, ReadExample] = {}  # by text: the same may come twice

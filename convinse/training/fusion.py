@@ -18,7 +18,7 @@ import msgspec
 
 from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
-from ..heterogeneous_answering.question import NO, YES, Knowledge, expected_types
+from ..heterogeneous_answering.question import NO, YES, expected_types
 from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
 from ..records.conversation import Turn, asked_in_full
 from ..support.errors import DataError
@@ -122,7 +122,7 @@ def fusion_example(ha: Seq2SeqAnswering, turn: Turn) -> FusionExample | None:
     if not read:
         return None
     wanted: str | None = None
-    ((expected, _),) = expected_types([turn], ha.config.sr_delimiter, Knowledge.of(ha.resources))
+    ((expected, _),) = expected_types([turn], ha.resources)
     if expected.kind == "yesno":
         wanted = next((answer["label"] for answer in turn["answers"] if answer["label"].lower() in _YES_NO), None)
     for evidence in () if wanted else read:

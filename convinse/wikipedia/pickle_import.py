@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..records.border import in_own_form, structured
 from ..records.evidence import Entity, Evidence, check_evidence, normalize_source
+from ..records.evidence_structure import in_own_form, structured
 from ..support.blocks import Faults
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import read_bytes, unpacked

@@ -25,7 +25,7 @@ from convinse.config import Config, load_config
 from convinse.dialogue.sentences import sentence_of
 from convinse.experiment import read_part
 from convinse.heterogeneous_answering.llm import cited
-from convinse.heterogeneous_answering.question import Knowledge, questions_of
+from convinse.heterogeneous_answering.question import questions_of
 from convinse.language.text import fold
 from convinse.language_models.completion import read_strictly
 from convinse.language_models.prompts import Prompt, closed_object, fenced
@@ -192,7 +192,7 @@ def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> 
         supported, answered = 0, 0
         for turn in turns:
             for answer in turn["pred_answers"][:1]:
-                (asked,) = questions_of([turn], config.sr_delimiter, Knowledge.of(resources))
+                (asked,) = questions_of([turn], resources)
                 places = range(len(asked.evidences))
                 answered += 1
                 supported += bool(cited(answer["answer"]["label"], answer.get("evidences", ()), asked, places).places)

@@ -12,7 +12,7 @@ from convinse.evidence_retrieval_scoring.okapi import OkapiScorer
 from convinse.evidence_retrieval_scoring.scorer import Scorer
 from convinse.evidence_retrieval_scoring.search import EvidenceSearch
 from convinse.language.language import english
-from convinse.records.border import structured
+from convinse.records.evidence_structure import structured
 from convinse.support.errors import ConfigError
 from convinse.wikipedia.dump import WikipediaDump, write_dump
 from convinse.wikipedia.stored_pages import Embedding, search_words

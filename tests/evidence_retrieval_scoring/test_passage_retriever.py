@@ -2,7 +2,7 @@ import pytest
 
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
-from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores, PassageRetriever
+from convinse.evidence_retrieval_scoring.passage_retriever import IndexScores, PassageRetriever
 from convinse.knowledge_base.linking import EntityLinker
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
@@ -86,4 +86,4 @@ def test_the_pipeline_answers_from_a_private_corpus(folder):
 
 
 def test_given_scores_are_those_of_the_index():
-    assert GivenScores().scores("anything", [evidence("a", score=1.5), evidence("b", score=2)]) == [1.5, 2]
+    assert IndexScores().scores("anything", [evidence("a", score=1.5), evidence("b", score=2)]) == [1.5, 2]

@@ -3,7 +3,7 @@
 from literal_evidence import Known, item_id
 
 from convinse.config import parse_config
-from convinse.heterogeneous_answering.question import Knowledge, questions_of
+from convinse.heterogeneous_answering.question import questions_of
 from convinse.resources import Resources
 
 
@@ -20,12 +20,13 @@ def meant(*entities, context=(), unlinked=()):
 
 
 def knowledge_over(properties=(), classes=None, frequency=None, typing=None):
-    """Knowledge of these properties (id, label, aliases), classes of items and numbers of facts."""
+    """Resources with these properties (id, label, aliases), classes of items and numbers of facts, without tables."""
     kb = Known(classes or {}, list(properties), frequency)
-    return Knowledge.of(Resources(parse_config({}), kb=kb))._replace(typing=typing, rows=lambda *_: [])
+    over = type("HandmadeResources", (Resources,), {"answer_typing": typing, "rows": lambda *_: []})
+    return over(parse_config({}), kb=kb)
 
 
 def question_of(text, *evidences, knowledge=None, **more):
     """The question of a turn; `more` are keys of the turn."""
     turn = {"question": text, "top_evidences": list(evidences), **more}
-    return questions_of([turn], " || ", knowledge or knowledge_over())[0]
+    return questions_of([turn], knowledge or knowledge_over())[0]

@@ -5,7 +5,7 @@ from zlib import crc32
 import evidences
 from convinse.language.language import english
 from convinse.language.property_names import PropertyLabel, PropertyNames
-from convinse.records.border import structured
+from convinse.records.evidence_structure import structured
 from convinse.records.facts import fact_evidence
 from convinse.records.written_values import find_literals
 

@@ -14,9 +14,9 @@ SAID = evidence("Titanic, It was made by Jim Cameron.", "text")
 
 
 def asked_for(text="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unlinked=()):
-    knowledge = SimpleNamespace(kb=SimpleNamespace(has_facts=True))
+    resources = SimpleNamespace(kb=SimpleNamespace(has_facts=True))
     return SimpleNamespace(
-        text=text, evidences=evidences, about=about, unlinked=unlinked, language=ENGLISH, knowledge=knowledge
+        text=text, evidences=evidences, about=about, unlinked=unlinked, language=ENGLISH, resources=resources
     )
 
 

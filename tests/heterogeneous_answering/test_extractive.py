@@ -156,17 +156,17 @@ def test_the_expected_type_and_the_score_of_evidences_count(ranked_by):
 
 
 @pytest.mark.parametrize(
-    ("question", "is_told"),
+    ("question", "is_covered"),
     [("Is James Cameron the director?", True), ("and did James Cameron direct it?", True), ("Has he won?", False)],
 )
-def test_questions_for_yes_or_no_are_not_read(question, is_told, ranked_by):
+def test_questions_for_yes_or_no_are_not_read(question, is_covered, ranked_by):
     turn = asked(question, said("James Cameron is the director and did direct it", DIRECTOR))
     for weight, first in ((3.0, "Yes"), (-3.0, "No")):
         answers, reader = answered(turn, "James Cameron", **ranked_by({"covered": weight}))
         assert reader.asked == [] and [answer["reasons"] for answer in answers] == [["yes_no"]] * 2
         assert {answer["answer"]["id"] for answer in answers} == {"Yes", "No"}
-        assert answers[0]["answer"]["id"] == (first if is_told else "No")
-        assert ("abstained" in turn) is not is_told
+        assert answers[0]["answer"]["id"] == (first if is_covered else "No")
+        assert ("abstained" in turn) is not is_covered
 
 
 VOTED = asked(

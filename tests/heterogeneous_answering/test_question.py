@@ -59,7 +59,7 @@ def test_the_answer_type_head_reads_all_questions_at_once_and_tells_what_fits():
         {"question": "And?", "resolved_question": "When did it open?", "top_evidences": []},
         {"question": "Who?", "top_evidences": []},
     ]
-    first, second = questions_of(turns, " || ", KNOWLEDGE._replace(typing=typing))
+    first, second = questions_of(turns, knowledge_over(typing=typing))
     assert typing.calls == [[("And?", "When did it open?"), ("Who?", "Who?")]]
     assert first.expected.kind == second.expected.kind == "number"
     assert first.fit(thing("Kate Winslet", "Q1")) == 0.4 and first.fit(thing("Franz John", "Franz John")) == 0.3

@@ -5,7 +5,7 @@ import pytest
 from case_tables import each_case
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.heterogeneous_answering.reader import as_words, in_evidences, meaning, names_in, read_answers
-from convinse.records.border import structured
+from convinse.records.evidence_structure import structured
 from evidences import evidence
 
 DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}

@@ -7,7 +7,7 @@ from asked_turns import question_of
 
 from convinse.heterogeneous_answering.question import NO, YES
 from convinse.heterogeneous_answering.yes_no import yes_or_no
-from convinse.records.border import structured
+from convinse.records.evidence_structure import structured
 from evidences import evidence
 
 
@@ -23,7 +23,7 @@ ELEANOR = "Did Eleanor Roosevelt believe the story?"
 
 
 @pytest.mark.parametrize(
-    ("sentence", "sign", "is_told"),
+    ("sentence", "sign", "is_covered"),
     [
         ("Eleanor Roosevelt visited camps and believed the story.", 1, True),
         ("Eleanor Roosevelt visited camps and never believed the story.", -1, True),
@@ -31,10 +31,10 @@ ELEANOR = "Did Eleanor Roosevelt believe the story?"
         ("Something else.", 0, False),
     ],
 )
-def test_words_tell_how_far_an_evidence_speaks_of_the_question(sentence, sign, is_told):
+def test_words_tell_how_far_an_evidence_speaks_of_the_question(sentence, sign, is_covered):
     own = verdict(ELEANOR, text(sentence))
     assert math.copysign(1, own.features.covered) * (own.features.covered != 0) == sign
-    assert own.is_told is is_told
+    assert own.is_covered is is_covered
 
 
 def test_the_head_reads_the_evidences_of_any_source_that_have_most_of_the_question():
@@ -58,7 +58,7 @@ def test_odds_of_a_certain_head_are_bounded():
 
 def test_without_evidences_nothing_is_told_and_nothing_read():
     own = verdict("Was it?", judge=lambda pairs: 1 / 0)
-    assert own == verdict("Was it?") and not own.is_told and not any(own.features) and own.places == ()
+    assert own == verdict("Was it?") and not own.is_covered and not any(own.features) and own.places == ()
 
 
 @pytest.mark.parametrize(("yes", "first"), [(0.7, YES), (0.3, NO), (0.5, NO)])

@@ -29,7 +29,9 @@ def test_slots_of_a_string(case):
 
 
 def test_the_answer_type_names_nothing():
-    assert read_slots("Titanic || James Cameron || born || yes or no", " || ").told == "Titanic | James Cameron | born"
+    assert (
+        read_slots("Titanic || James Cameron || born || yes or no", " || ").content == "Titanic | James Cameron | born"
+    )
 
 
 def test_the_answer_type_is_the_field_or_the_last_slot():

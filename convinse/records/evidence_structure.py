@@ -1,7 +1,6 @@
-"""Evidences that come without structure: imported dumps, modules of a user's own. The one place that takes text apart.
+"""Structure for evidences without structure, of imported dumps and users' modules, parsed from their texts.
 
-A rendering does not always tell its parts: a cell or a value with a comma in it is cut there. What does not have the form
-of its source stays without structure, and is answered from as text.
+A cell or a value with a comma is cut there. Texts in another form stay without structure; answers come from their words.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ _HEADER = re.compile(r"(?:^|, )([^,]+?) is ")
 
 
 def structured(evidence: Evidence) -> Evidence:
-    """An evidence with its mentions' places and, where its text shows it, what it was made from.
+    """Return an evidence with the places of its mentions and, if its text has the form of its source, its fact, row or attribute.
 
-    An evidence that has both is returned as it is, else a copy. Structure that it brings along is never replaced; places
-    that it lacks (`start`, `column`) are added.
+    A complete evidence is returned as it is, else a copy. Existing structure is never replaced; missing places (`start`, `column`)
+    are added.
     """
     source = normalize_source(evidence["source"])
     key = _STRUCTURE.get(source)
@@ -35,7 +34,7 @@ def structured(evidence: Evidence) -> Evidence:
     if key is None:
         return evidence
     if key in evidence:
-        _place(evidence, key)
+        _add_places(evidence, key)
     elif source == "kb":
         if fact := _fact(evidence):
             evidence["fact"] = fact
@@ -48,10 +47,10 @@ def structured(evidence: Evidence) -> Evidence:
 
 
 def in_own_form(evidence: Any) -> Any:
-    """An evidence as CONVINSE and EXPLAIGNN may have it, in the form of this project; what is none stays as it is.
+    """Return an evidence of CONVINSE or EXPLAIGNN in the form of this project; other values unchanged.
 
-    Mentions without an item are dropped: CONVINSE's annotator notes None or False as the item of a link that leads to
-    none. Of several entities that it was retrieved for, as EXPLAIGNN has them, the first stays.
+    Mentions without an item (None or False in CONVINSE's annotations) are dropped. Of several entities in `retrieved_for_entity`,
+    as EXPLAIGNN has them, the first stays.
     """
     if not isinstance(evidence, dict):
         return evidence
@@ -70,7 +69,7 @@ def _leads_nowhere(pair: Any) -> bool:
 
 
 def _mentions(evidence: Evidence) -> list[Mention]:
-    """The places of the mentions, none in another: in the order they are listed in, where that is the reading order."""
+    # the places do not overlap; they are in the order of the list, if that is the reading order
     text, place = evidence["evidence_text"], 0
     taken = bytearray(len(text))
     mentions: list[Mention] = []
@@ -103,10 +102,7 @@ def _words(text: str, surface: str, start: int) -> Iterator[int]:
 
 
 def _fact(evidence: Evidence) -> list[Entity]:
-    """Subject, predicate, object ... of a fact; empty where the text has another form. Predicates have no ids but their words.
-
-    A fact may name an entity twice that is listed once.
-    """
+    """Return subject, predicate, object ... of a fact; empty if the text has another form. Ids of predicates are their words."""
     text, entities = evidence["evidence_text"], evidence["wikidata_entities"]
     if not entities or not entities[0]["label"] or not text.startswith(entities[0]["label"] + _SEPARATOR):
         return []
@@ -117,7 +113,7 @@ def _fact(evidence: Evidence) -> list[Entity]:
     value = re.compile(rf"{_SEPARATOR}({labels})(?={_SEPARATOR}|\Z)")
 
     def named(label: str) -> Entity:
-        same = by_label[label]
+        same = by_label[label]  # an entity that is listed once may be named twice
         return same.pop(0) if len(same) > 1 else same[0]
 
     fact, place = [named(entities[0]["label"])], len(entities[0]["label"]) + len(_SEPARATOR)
@@ -129,7 +125,7 @@ def _fact(evidence: Evidence) -> list[Entity]:
 
 
 def _row(evidence: Evidence) -> Row:
-    """The cells of `Title, caption, header is cell, header is cell`; without any header there are none to tell."""
+    # of `Title, caption, header is cell, header is cell`; without headers the row has no cells
     text = evidence["evidence_text"]
     headers = list(_HEADER.finditer(text))
     above = text[: headers[0].start()].split(_SEPARATOR)[1:] if headers else []
@@ -145,30 +141,23 @@ def _row(evidence: Evidence) -> Row:
 
 
 def _attribute(evidence: Evidence) -> Attribute:
-    """The path and values of `Title, attribute, value, value`.
-
-    What mentions nothing before a value that does is taken for the attribute below a sub-header.
-    """
-    text = evidence["evidence_text"]
-    _, name, *listed = _pieces(evidence) + [(0, 0)] * 2
-    values: list[AttributeValue] = []
-    for start, end in listed:
-        if start < end:
-            values.append({"text": text[start:end], "entities": entities_within(evidence, start, end), "start": start})
-    if len(values) > 1 and not values[0]["entities"] and values[1]["entities"]:  # "Release, Running time, 117 minutes"
-        return {"path": [text[slice(*name)], values[0]["text"]], "values": values[1:]}
-    return {"path": [text[slice(*name)]], "values": values}
-
-
-def _pieces(evidence: Evidence) -> list[tuple[int, int]]:
+    # of `Title, attribute, value, value`; commas within mentions do not separate
     text, within = evidence["evidence_text"], [(place["start"], place["end"]) for place in evidence["mentions"]]
     commas = [match.span() for match in re.finditer(_SEPARATOR, text)]
     free = [(left, right) for left, right in commas if not any(start < left < end for start, end in within)]
     starts, ends = [0, *(right for _, right in free)], [*(left for left, _ in free), len(text)]
-    return list(zip(starts, ends, strict=True))
+    _, name, *listed = [*zip(starts, ends, strict=True), (0, 0), (0, 0)]
+    values: list[AttributeValue] = []
+    for start, end in listed:
+        if start < end:
+            values.append({"text": text[start:end], "entities": entities_within(evidence, start, end), "start": start})
+    # a first value without mentions is the attribute below a sub-header: "Release, Running time, 117 minutes"
+    if len(values) > 1 and not values[0]["entities"] and values[1]["entities"]:
+        return {"path": [text[slice(*name)], values[0]["text"]], "values": values[1:]}
+    return {"path": [text[slice(*name)]], "values": values}
 
 
-# -- places of given structure -----------------------------------------------------------------------------------------
+# -- places of existing structure --------------------------------------------------------------------------------------
 
 
 def _parts(evidence: Evidence, key: str) -> Iterable[Cell | AttributeValue]:
@@ -177,11 +166,13 @@ def _parts(evidence: Evidence, key: str) -> Iterable[Cell | AttributeValue]:
     return evidence["attribute"]["values"] if key == "attribute" else ()
 
 
-def _place(evidence: Evidence, key: str) -> None:
-    """Add the places of given cells or values, in reading order; -1 for what does not stand in the text."""
+def _add_places(evidence: Evidence, key: str) -> None:
+    # in reading order; -1 for cells and values that are not in the text
     text, place, parts = evidence["evidence_text"], 0, []
     for column, part in enumerate(_parts(evidence, key)):
-        start = _find(text, part, place)
+        leads = (f"{part.get('header', '')} is ", _SEPARATOR, "")
+        starts = ((text.find(lead + part["text"], place), len(lead)) for lead in leads)
+        start = next((start + lead for start, lead in starts if start >= 0), -1)
         place = start + len(part["text"]) if start >= 0 else place
         parts.append(
             {"header": "", "column": column, **part, "start": start} if key == "row" else {**part, "start": start}
@@ -190,11 +181,3 @@ def _place(evidence: Evidence, key: str) -> None:
         evidence["row"] = {**evidence["row"], "cells": parts}  # type: ignore[typeddict-item]
     elif key == "attribute":
         evidence["attribute"] = {**evidence["attribute"], "values": parts}  # type: ignore[typeddict-item]
-
-
-def _find(text: str, part: Cell | AttributeValue, place: int) -> int:
-    for lead in (f"{part.get('header', '')} is ", _SEPARATOR, ""):
-        start = text.find(lead + part["text"], place)
-        if start >= 0:
-            return start + len(lead)
-    return -1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from case_tables import each_case
-from convinse.records.border import structured
+from convinse.records.evidence_structure import structured
 from convinse.records.facts import fact_evidence, fact_of, fact_text
 from evidences import evidence
 
