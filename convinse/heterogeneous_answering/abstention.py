@@ -56,12 +56,18 @@ def abstain(turn: Turn, reason: str) -> None:
 
 
 def unknown_names(question: Question) -> list[str]:
-    """Return the names in a question that link to no item and stand in no evidence."""
+    """Return the names in a question that link to no item and stand in no evidence; "A and B" may stand there as A and B."""
     if not question.unlinked:
         return []
     text = " ".join(["", *(fold(evidence["evidence_text"]) for evidence in question.evidences), ""])
-    bare = question.language.words.without_article
-    return [name for name in question.unlinked if f" {bare(fold(name))} " not in text]
+    words = question.language
+
+    def is_found(name: str) -> bool:
+        return f" {words.words.without_article(fold(name))} " in text
+
+    return [
+        name for name in question.unlinked if not is_found(name) and not all(map(is_found, words.names.listed(name)))
+    ]
 
 
 def foreign(question: str, common: frozenset[str], names: Iterable[str] = ()) -> str | None:
