@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from convinse.training.learning import FitResult
+from convinse.training.objective import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
 from recipes.embedded.reading import DATA_SETS, READING_FILES
 from recipes.embedded.recipe import Recipe
