@@ -17,8 +17,7 @@ from .answers import contract_answer
 
 
 def _convmix(record: dict[str, Any], number: int) -> Conversation:
-    """The record itself: ConvMix has the structure that the pipeline works with, answers are `{"id", "label"}`."""
-    return record  # type: ignore[return-value]
+    return record  # type: ignore[return-value]  # ConvMix has the structure of the pipeline's conversations
 
 
 # a record and its number in the file, from 0 -> a conversation whose answers are as published; raises
@@ -35,7 +34,7 @@ READERS: dict[str, Callable[[dict[str, Any], int], Conversation]] = {
 
 
 def shapes(record: dict[str, Any]) -> list[str]:
-    """The names of the benchmarks whose records have this shape."""
+    """Return the names of the benchmarks whose records have the shape of `record`."""
     if "task" in record:
         return ["tasks"]
     names = []
@@ -49,11 +48,10 @@ def shapes(record: dict[str, Any]) -> list[str]:
 
 
 def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conversation]:
-    """The conversations of a file: a JSON list of records, or one record a line (`.jsonl`), plain or packed.
+    """Read the conversations of a file: a JSON list of records, or one record a line (`.jsonl`), plain or packed.
 
-    CLOCQ's benchmark files are an object of such lists, `dev` and `test`.
-
-    The ids of gold answers become those of the contract; equal ones of a turn become one.
+    CLOCQ's benchmark files are an object of lists, `dev` and `test`. The ids of gold answers become those of the contract;
+    equal answers of a turn become one.
 
     Args:
         path: the file as published.
@@ -65,7 +63,7 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
             names the file and the place.
     """
     records = read_records(path)
-    if isinstance(records, dict) and records and all(isinstance(own, list) for own in records.values()):
+    if isinstance(records, dict) and records and all(isinstance(part, list) for part in records.values()):
         if part not in records:
             raise DataError(f"{path}: has no part {part!r}; its parts are {', '.join(sorted(records))[:200]}")
         records = records[part]
@@ -93,7 +91,6 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
 
 
 def _name(path: Path, benchmark: str, first: dict[str, Any]) -> str:
-    """The benchmark that is named, if the first record does not belong to another one."""
     names = shapes(first)
     if benchmark not in READERS:
         return names[0] if names else "convmix"

@@ -37,11 +37,11 @@ class Qamr(Converter):
 
     @classmethod
     def recognizes(cls, head: Head) -> bool:
-        """A question on a sentence."""
+        """Return True for questions on a sentence."""
         return {"sentence", "question", "answer_start"} <= head.keys
 
     def read(self, path: Path) -> Dataset:
-        """A context for each sentence."""
+        """Read a context for each sentence."""
         return Dataset("QAMR", "", _records(path))
 
 
