@@ -21,14 +21,12 @@ class _Picture(NamedTuple):
 
 
 class _Differing(NamedTuple):
-    """The questions that a run and the first one do not both answer right: by kind, each with its id and both turns."""
-
     letter: str
-    kinds: list[tuple[str, list[tuple[str, ReportedTurn, ReportedTurn]]]]
+    kinds: list[tuple[str, list[tuple[str, ReportedTurn, ReportedTurn]]]]  # question id, turns of both runs
 
 
 def page(runs: Sequence[ReportedRun], title: str = "Runs of convinse") -> str:
-    """The report of runs over the same questions.
+    """Return the report of runs over the same questions.
 
     Raises:
         DependencyError: the extra `ir` is not installed.
@@ -41,11 +39,11 @@ def page(runs: Sequence[ReportedRun], title: str = "Runs of convinse") -> str:
         "report.html.j2"
     )
     lettered = list(zip(letters(runs), runs, strict=True))
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "title": title, "version": __version__, "most": MOST_SHOWN, "tables": tables(runs), "pictures": _pictures(runs),
         "differing": [_differing(runs[0], run, letter) for letter, run in lettered[1:]],
     }  # fmt: skip
-    return template.render(given)
+    return template.render(values)
 
 
 def _pictures(runs: Sequence[ReportedRun]) -> dict[str, _Picture]:
@@ -61,5 +59,5 @@ def _pictures(runs: Sequence[ReportedRun]) -> dict[str, _Picture]:
 def _differing(first: ReportedRun, run: ReportedRun, letter: str) -> _Differing:
     kinds = zip((f"Right in {letter} only", "Right in A only"), differing(first, run), strict=True)
     return _Differing(
-        letter, [(what, [(name, first.turns[name], run.turns[name]) for name in names]) for what, names in kinds]
+        letter, [(kind, [(name, first.turns[name], run.turns[name]) for name in names]) for kind, names in kinds]
     )
