@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for, told by a model that was trained on questions with known answers."""
+"""The class of the answer that a question asks for, by a model trained on questions and answers."""
 
 from __future__ import annotations
 
@@ -49,15 +49,13 @@ class AnswerTypeReader(ModelHead):
         Raises:
             ModelError: a probability is not a number; the message names the question.
         """
-        logits = self._logits(questions).astype(np.float64)
+        if self._vectors is None:
+            logits = self._computed(questions).astype(np.float64)
+        else:
+            logits = self._vectors.found_or_computed(questions, self._computed).astype(np.float64)
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))
         chances: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
         return chances if verb_first is None else self.classes.with_grammar(chances, verb_first)
-
-    def _logits(self, questions: Sequence[str]) -> np.ndarray:
-        if self._vectors is None:
-            return self._computed(questions)
-        return self._vectors.found_or_computed(questions, self._computed)
 
     def _computed(self, questions: Sequence[str]) -> np.ndarray:
         logits = np.empty((len(questions), len(self.classes.names)), np.float32)

@@ -52,8 +52,8 @@ class ExtractiveReader(ModelHead):
     """Reads answers with a Hugging Face question-answering checkpoint.
 
     Questions and texts are tokenised once, sorted by length and computed in batches by token budget; texts that do not
-    fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0. What a joint model has read
-    while it ranked is not read again.
+    fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0. Pairs that a joint model has
+    read while it ranked are not read again.
 
     Args:
         max_answer_length: most tokens of an answer.
@@ -113,14 +113,14 @@ class ExtractiveReader(ModelHead):
         spans = yield from self._spans(pairs)
         answers = []
         for question, texts in zip(questions, contexts, strict=True):
-            own = [
+            found_spans = [
                 AnswerSpan(text[start:end], number, start, end, score, probability, no_answer)
                 for number, text in enumerate(texts)
                 if (question, text) in place_of
                 for start, end, score, probability, no_answer in spans[place_of[question, text]]
             ]
-            own.sort(key=lambda span: (-span.score, span.context, span.start, span.end))
-            answers.append(own[:top_k])
+            found_spans.sort(key=lambda span: (-span.score, span.context, span.start, span.end))
+            answers.append(found_spans[:top_k])
         return answers
 
     def _spans(self, pairs: list[tuple[str, str]]) -> Generator[None, None, list[list[Span]]]:
@@ -146,12 +146,12 @@ class ExtractiveReader(ModelHead):
         return _Block(offsets, read, unread, windows)
 
     def _read_before(self, pairs: Sequence[tuple[str, str]]) -> dict[int, np.ndarray]:
-        """Logits of pairs that the reranker has just read, by place, where the pair is one window here, too."""
+        # logits of pairs that the reranker has just read and that fit into a window here, too
         spans = self._loaded.spans
         if spans is None:
             return {}
-        kept, most = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
-        return {place: read.logits for place, read in kept if read is not None and read.tokens <= most}
+        recent, most = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
+        return {place: read.logits for place, read in recent if read is not None and read.tokens <= most}
 
     def _computed(self, block: _Block) -> Iterator[WindowLogits]:
         for batch, (logits,) in self.engine.run(block.windows.sequences, ["spans"]):
@@ -173,12 +173,10 @@ def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> 
 
 
 class _Block(NamedTuple):
-    """Some pairs: offsets of their texts' tokens, what was read of them before, the places of the others, their windows."""
-
-    offsets: list[np.ndarray]
-    read: dict[int, np.ndarray]
-    unread: np.ndarray
-    windows: Windows
+    offsets: list[np.ndarray]  # of the texts' tokens
+    read: dict[int, np.ndarray]  # logits of pairs that were read before, by place
+    unread: np.ndarray  # places of the other pairs
+    windows: Windows  # of the other pairs
 
 
 def _recalled(read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:

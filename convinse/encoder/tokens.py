@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,18 +20,10 @@ if TYPE_CHECKING:
     from .checkpoint import Checkpoint
 
 
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-
 class TokenCounter:
-    """Counts with the tokenizer of an exported model's folder, which is read when it is first asked for.
+    """A counter with the tokenizer of an exported model's folder, which is read on first use.
 
-    What a model adds to a text (the start, the end) is not counted, and nothing is cut off.
+    Special tokens are not counted, and texts are not cut.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -49,7 +43,7 @@ class TokenCounter:
         return sum(map(len, self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)))
 
 
-# What is kept, in bytes: tokens of twice the texts that a conversation has as candidates; and with offsets, which only readers need.
+# bytes of cached tokens: those of twice the candidates of a conversation; and with offsets, which only readers need
 _CACHED_IDS, CACHED_LOCATED = 4_000_000, 3_000_000
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
@@ -118,8 +112,7 @@ _Located: TypeAlias = tuple[np.ndarray, np.ndarray]  # token ids [t] and their c
 
 
 def _size(ids: np.ndarray) -> int:
-    """Bytes of a text and its tokens in the table; a short text has few tokens, but objects of its own."""
-    return 350 + 8 * len(ids)
+    return 350 + 8 * len(ids)  # bytes of a text and its tokens in the table, with the sizes of the objects
 
 
 def _located_size(located: _Located) -> int:
@@ -187,7 +180,7 @@ class TextTokenizer:
         return cls(tokenizer.backend_tokenizer, min(max_length, checkpoint.max_length), tokenizer.pad_token_id or 0)
 
     def limited(self, max_length: int) -> TextTokenizer:
-        """One with another limit, which shares the tokens of the texts."""
+        """Return a tokenizer with another limit that shares the tokens of the texts."""
         tokenizer = copy.copy(self)
         tokenizer._limit(max_length)
         return tokenizer
@@ -259,7 +252,7 @@ def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _unicode(texts: Sequence[str]) -> list[str]:
-    """JSON and Python may hold half of a UTF-16 pair, a tokenizer takes Unicode only."""
+    # JSON and Python may hold half of a UTF-16 pair, a tokenizer takes Unicode only
     return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
 
 
@@ -268,7 +261,7 @@ def _lengths(ids: list[np.ndarray]) -> np.ndarray:
 
 
 def _template(tokenizer: Tokenizer) -> _Template:
-    """What the post-processor puts around the texts, seen on an example: BERT and RoBERTa differ."""
+    # the special tokens around texts, read off an example: BERT and RoBERTa differ
     first_word, second_word = (tokenizer.encode(word, add_special_tokens=False).ids for word in ("one", "two"))
     both = tokenizer.encode("one", "two")
     ids, types = both.ids, both.type_ids

@@ -52,11 +52,11 @@ class YesNoReader(ModelHead):
         if self._vectors is None:
             return self._computed(pairs)
         pair_of = {f"{len(question)}:{question}{text}": (question, text) for question, text in pairs}
-        kept = self._vectors.found_or_computed(
+        odds = self._vectors.found_or_computed(
             list(pair_of), lambda keys: self._computed([pair_of[key] for key in keys])[:, None]
         )
         place_of = {pair: place for place, pair in enumerate(pair_of.values())}
-        return kept[[place_of[pair] for pair in pairs], 0]
+        return odds[[place_of[pair] for pair in pairs], 0]
 
     def _computed(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         odds = np.empty(len(pairs), np.float32)
