@@ -152,7 +152,12 @@ class ModelPool:
 def _loaded(model: str | Path | Checkpoint, task: Task, settings: ModelSettings) -> Loaded:
     folder = None if isinstance(model, Checkpoint) else Path(model).expanduser()
     where = f"{settings.key}: {model}"
-    if folder is None or not _by_onnx(folder, settings):
+    if settings.backend == "auto" and folder is not None:
+        on_cpu = settings.device == "cpu" or (settings.device == "auto" and not gpu_for_torch())
+        by_onnx = on_cpu and settings.precision in ("auto", "fp32", "int8") and is_exported(folder)
+    else:
+        by_onnx = settings.backend == "onnx"
+    if folder is None or not by_onnx:
         checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, task, settings.key)
         from .torch_backend import TorchBackend
 
@@ -165,13 +170,6 @@ def _loaded(model: str | Path | Checkpoint, task: Task, settings: ModelSettings)
     _check_task(backend, task, settings, str(model))
     tokenizer = exported.tokenizer(folder, settings.max_length, where)
     return Loaded(Engine(backend, settings.token_budget), tokenizer, folder_id(folder), exported.max_length)
-
-
-def _by_onnx(folder: Path, settings: ModelSettings) -> bool:
-    if settings.backend != "auto":
-        return settings.backend == "onnx"
-    on_cpu = settings.device == "cpu" or (settings.device == "auto" and not gpu_for_torch())
-    return on_cpu and settings.precision in ("auto", "fp32", "int8") and is_exported(folder)
 
 
 def _check_task(backend: ModelBackend, task: Task, settings: ModelSettings, name: str) -> None:

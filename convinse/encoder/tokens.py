@@ -111,19 +111,12 @@ class _Template(NamedTuple):
 _Located: TypeAlias = tuple[np.ndarray, np.ndarray]  # token ids [t] and their character offsets [t, 2]
 
 
-def _size(ids: np.ndarray) -> int:
-    return 350 + 8 * len(ids)  # bytes of a text and its tokens in the table, with the sizes of the objects
-
-
-def _located_size(located: _Located) -> int:
-    return 650 + 16 * len(located[0])
-
-
 class _Texts:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, _size)
-        self._with_offsets = RecentlyUsed[str, _Located](CACHED_LOCATED, _located_size)
+        # bytes of a text and its tokens in the table, with the sizes of the objects
+        self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, lambda ids: 350 + 8 * len(ids))
+        self._with_offsets = RecentlyUsed[str, _Located](CACHED_LOCATED, lambda located: 650 + 16 * len(located[0]))
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """The token ids of each text."""

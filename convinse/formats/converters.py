@@ -29,7 +29,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
@@ -258,14 +258,12 @@ def convert(source: Path, target: Path, to: str, name: str | None = None, quiet:
         raise ConfigError(f"{target}: is the file to read; give another name for the result")
     dataset = find_converter(name).read(source)
     counts: Counter[str] = Counter()
-    if not quiet:
-        dataset = dataset._replace(records=_reporting(dataset.records, source))
-    writer.write(target, dataset, counts)
+
+    def reported() -> Iterator[Record]:
+        with progress(f"reading {source.name}", None, "contexts", quiet) as advance:
+            for record in dataset.records:
+                yield record
+                advance()
+
+    writer.write(target, dataset._replace(records=reported()), counts)
     return Converted(name, to, dict(counts), time.perf_counter() - begin)
-
-
-def _reporting(records: Iterable[Record], path: Path) -> Iterator[Record]:
-    with progress(f"reading {path.name}", None, "contexts") as advance:
-        for record in records:
-            yield record
-            advance()

@@ -271,7 +271,15 @@ def limit_context(example: MrqaExample, tokens: int = MAX_TOKENS) -> list[MrqaEx
     for question in example.qas:
         begin = _part_of(question, tokens, size)
         parts.setdefault(begin, []).append(_within(question, example.context_tokens, begin, tokens))
-    return [_cut(example, begin, tokens, questions) for begin, questions in sorted(parts.items()) if questions]
+    examples = []
+    for begin, questions in sorted(parts.items()):
+        if questions:
+            inside = example.context_tokens[begin : begin + tokens]
+            start = inside[0][1] if begin else 0
+            context = example.context[start : inside[-1][1] + len(inside[-1][0])]
+            moved = [(token, offset - start) for token, offset in inside]
+            examples.append(msgspec.structs.replace(example, context=context, context_tokens=moved, qas=questions))
+    return examples
 
 
 def _part_of(question: MrqaQuestion, tokens: int, size: int) -> int:
@@ -304,11 +312,3 @@ def _within(question: MrqaQuestion, context_tokens: list[Token], begin: int, tok
             char_spans, token_spans = zip(*pairs, strict=True)
             answers.append(msgspec.structs.replace(answer, char_spans=list(char_spans), token_spans=list(token_spans)))
     return msgspec.structs.replace(question, detected_answers=answers)
-
-
-def _cut(example: MrqaExample, begin: int, tokens: int, questions: list[MrqaQuestion]) -> MrqaExample:
-    inside = example.context_tokens[begin : begin + tokens]
-    start = inside[0][1] if begin else 0
-    context = example.context[start : inside[-1][1] + len(inside[-1][0])]
-    moved = [(token, offset - start) for token, offset in inside]
-    return msgspec.structs.replace(example, context=context, context_tokens=moved, qas=questions)

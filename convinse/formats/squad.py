@@ -144,16 +144,12 @@ def _paragraphs(
                 paragraph = with_extras(paragraph, _RAW_OBJECT.decode(data))
             except JSON_ERRORS as error:
                 raise DataError(f"{path}: not valid JSON: {one_line(error)} - at `{at}`") from None
-            yield at, article, msgspec.structs.replace(paragraph, qas=list(map(_named, paragraph.qas)))
-
-
-def _named(question: SquadQuestion) -> SquadQuestion:
-    # KLUE-MRC has `guid` in place of `id`
-    guid = question.extras.get("guid")
-    if question.id or not isinstance(guid, str | int):
-        return question
-    extras = {key: value for key, value in question.extras.items() if key != "guid"}
-    return msgspec.structs.replace(question, id=str(guid), extras=extras)
+            for place, question in enumerate(paragraph.qas):
+                if not question.id and isinstance(question.extras.get("guid"), str | int):  # KLUE-MRC's name for `id`
+                    extras = dict(question.extras)
+                    qid = str(extras.pop("guid"))
+                    paragraph.qas[place] = msgspec.structs.replace(question, id=qid, extras=extras)
+            yield at, article, paragraph
 
 
 def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str]:

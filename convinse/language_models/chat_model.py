@@ -64,9 +64,13 @@ class ChatModel:
         if prompts and self._server.is_dry:
             raise DryRunError(self._server.key, self._body(prompts[0]))
         replies: dict[int, Reply[T]] = {}
-        keys = [self._key(prompt) for prompt in prompts]
-        for place, key in enumerate(keys):
-            if (cached := self._cache.get(*key)) is not None:
+        keys = []
+        for place, prompt in enumerate(prompts):
+            # everything that the answer depends on, but neither address nor key of the server
+            content = [self._body(prompt), prompt.name, prompt.schema, prompt.sample]
+            digest = hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+            keys.append(("completion", self._server.model, digest))
+            if (cached := self._cache.get(*keys[-1])) is not None:
                 completion = msgspec.convert(cached, Completion)
                 replies[place] = Reply(completion, read(completion.text))
                 self._counts["kept"] += 1
@@ -88,11 +92,6 @@ class ChatModel:
 
         in_flight([prompts[place] for place in missing], self._sent, self._settings.parallel, done)
         return [replies[place] for place in range(len(prompts))]
-
-    def _key(self, prompt: Prompt) -> tuple[Any, ...]:
-        # everything that the answer depends on, but neither address nor key of the server
-        content = msgspec.json.encode([self._body(prompt), prompt.name, prompt.schema, prompt.sample], order="sorted")
-        return "completion", self._server.model, hashlib.sha256(content).hexdigest()
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         settings = self._settings

@@ -2,7 +2,7 @@
 
 Two pairs of files are read:
 
-- the task's: `expected.tsv` has the relevant passage ids of a question in each line, the submission the retrieved ones,
+- those of the task: `expected.tsv` has the relevant passage ids of a question in each line, the submission the retrieved ones,
   best first; lines belong together by their number. `in.tsv` beside the expected file tells the sets.
 - `pairs.tsv` (question-id, passage-id, score; tab-separated with that header) and a submission of the same three columns
   (its header may be left out), where a higher score is better.

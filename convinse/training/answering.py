@@ -10,7 +10,6 @@ import copy
 import random
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -133,17 +132,13 @@ def answer_spans(evidence: Evidence, answers: Iterable[Entity]) -> list[tuple[in
         names.update(name for name, entity_id in evidence["disambiguations"] if normalize_id(entity_id) == answer_id)
         names.update(item["label"] for item in evidence["wikidata_entities"] if normalize_id(item["id"]) == answer_id)
         for name in filter(None, map(str.strip, names)):
-            spans.update(match.span() for match in _pattern(name).finditer(text))
+            pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+            spans.update(match.span() for match in re.finditer(pattern, text, re.IGNORECASE))
     return sorted(
         (start, end)
         for start, end in spans
         if not any(first <= start and end <= last and (first, last) != (start, end) for first, last in spans)
     )
-
-
-@lru_cache(maxsize=10_000)
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
 
 def steps(train: Sequence[TurnExamples], config: Config, epoch: int) -> list[list[ReadExample]]:

@@ -79,7 +79,12 @@ def with_evidences(
             turns = [turn for conversation in batch for turn in conversation["questions"]]
             retrieve(module, turns, sources, config.evs_max_evidences)
             for conversation in batch:
-                yield from ((_group(conversation, turn), turn) for turn in conversation["questions"])
+                group = str(conversation.get("group", conversation["conv_id"]))
+                for turn in conversation["questions"]:
+                    if len(conversation["questions"]) == 1:
+                        about = turn.get("question_entities") or []
+                        group = about[0]["item"]["id"] if about else turn["question"]
+                    yield group, turn
             for turn in turns:
                 turn.pop("top_evidences", None)  # those of a large part would fill the memory
             advance(len(turns))
@@ -87,10 +92,3 @@ def with_evidences(
 
 def _size(conversations: Sequence[Conversation]) -> int:
     return sum(len(conversation["questions"]) for conversation in conversations)
-
-
-def _group(conversation: Conversation, turn: Turn) -> str:
-    if len(conversation["questions"]) > 1:
-        return str(conversation.get("group", conversation["conv_id"]))
-    about = turn.get("question_entities") or []
-    return about[0]["item"]["id"] if about else turn["question"]

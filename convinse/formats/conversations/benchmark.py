@@ -15,15 +15,10 @@ from ..convmix import read_records
 from . import convquestions, single_questions
 from .answers import contract_answer
 
-
-def _convmix(record: dict[str, Any], number: int) -> Conversation:
-    return record  # type: ignore[return-value]  # ConvMix has the structure of the pipeline's conversations
-
-
 # a record and its number in the file, from 0 -> a conversation whose answers are as published; raises
 # `msgspec.ValidationError`, which names the key
 READERS: dict[str, Callable[[dict[str, Any], int], Conversation]] = {
-    "convmix": _convmix,
+    "convmix": lambda record, _: record,  # type: ignore[dict-item,return-value]  # the pipeline's own structure
     "convquestions": convquestions.conversation,
     "compmix": single_questions.compmix,
     "timequestions": single_questions.timequestions,
@@ -72,7 +67,12 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
     for number, record in enumerate(records):
         if not isinstance(record, dict):
             raise DataError(f"{path}: conversation {number} is {type(record).__name__}, not an object")
-    reader = READERS[_name(path, benchmark, records[0])] if records else _convmix
+    names = shapes(records[0]) if records else []
+    if benchmark not in READERS:
+        benchmark = names[0] if names else "convmix"
+    elif names and benchmark not in names:
+        raise DataError(f"{path}: has the shape of {names[0]}, not of {benchmark}; set benchmark: {names[0]}")
+    reader = READERS[benchmark]
     conversations = []
     for number, record in enumerate(records):
         if reader is single_questions.clocq_task and "question" not in record:
@@ -88,12 +88,3 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
                     contract_answer(answer["id"], answer["label"], turn["question"]) for answer in turn["answers"]
                 )
     return conversations
-
-
-def _name(path: Path, benchmark: str, first: dict[str, Any]) -> str:
-    names = shapes(first)
-    if benchmark not in READERS:
-        return names[0] if names else "convmix"
-    if names and benchmark not in names:
-        raise DataError(f"{path}: has the shape of {names[0]}, not of {benchmark}; set benchmark: {names[0]}")
-    return benchmark

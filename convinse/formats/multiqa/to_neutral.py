@@ -32,7 +32,15 @@ class EntryRecord(NeutralRecord, frozen=True):
 def to_neutral(entry: Json) -> EntryRecord:
     """Return a context as a neutral record. Tokens that do not agree with their text are left out."""
     raw = entry["context"]["documents"]
-    documents = [_document(document) for document in raw]
+    documents = []
+    for document in raw:
+        tokens = document.get("tokens") or {}
+        parts = [
+            NeutralPart(name, text, _agreeing(tokens.get(name), text))
+            for name in _TEXT_PARTS
+            if (text := document.get(name)) is not None
+        ]
+        documents.append(NeutralDocument(parts, _without(document, *_TEXT_PARTS, "tokens")))
     questions = [_question(question, raw) for question in entry["qas"]]
     extras = _without(entry, "id", "context", "qas")
     if documents:
@@ -51,16 +59,6 @@ def _unfolded(extras: Json, name: str) -> Json:
     if not extras["metadata"]:
         del extras["metadata"]
     return dict(metadata[name])
-
-
-def _document(document: Json) -> NeutralDocument:
-    tokens = document.get("tokens") or {}
-    parts = [
-        NeutralPart(name, text, _agreeing(tokens.get(name), text))
-        for name in _TEXT_PARTS
-        if (text := document.get(name)) is not None
-    ]
-    return NeutralDocument(parts, _without(document, *_TEXT_PARTS, "tokens"))
 
 
 def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:

@@ -66,10 +66,6 @@ def check_free(path: Path, force: bool) -> None:
         raise OutputError(f"{path}: exists already; --force replaces it")
 
 
-def _poleval(ranking: PassageRanking) -> bytes:
-    return ("\t".join([*(passage.id for passage in ranking.passages), *ranking.padding]) + "\n").encode()
-
-
 def _trec(ranking: PassageRanking) -> bytes:
     # scores must fall also as 32-bit floats, as the field's tools read and sort them
     lines = []
@@ -94,4 +90,10 @@ def _jsonl(ranking: PassageRanking) -> bytes:
     return msgspec.json.encode(record) + b"\n"
 
 
-FORMATS: dict[str, Callable[[PassageRanking], bytes]] = {"poleval": _poleval, "trec": _trec, "jsonl": _jsonl}
+FORMATS: dict[str, Callable[[PassageRanking], bytes]] = {
+    "poleval": lambda ranking: (
+        "\t".join([*(passage.id for passage in ranking.passages), *ranking.padding]) + "\n"
+    ).encode(),
+    "trec": _trec,
+    "jsonl": _jsonl,
+}
