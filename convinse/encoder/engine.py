@@ -119,7 +119,17 @@ class Engine:
                 try:
                     flying.append((places, self.backend.start(sequences, places, outputs)))
                 except DeviceMemoryError as error:
-                    self._halve(places, sequences, error)
+                    longest, device = int(sequences.lengths[places].max()), self.backend.device
+                    if len(places) == 1:
+                        raise ModelError(
+                            f"{device}: the memory does not hold one sequence of {longest} tokens; lower evs_max_length or "
+                            "use device: cpu"
+                        ) from error
+                    self.token_budget = max(1, min(self.token_budget, longest * len(places)) // 2)
+                    LOGGER.warning(
+                        "%s: out of memory; batches of at most %d tokens from now on", device, self.token_budget
+                    )
+                    self.backend.free()
                     rest = np.concatenate([places, *waiting])
                     waiting = deque(rest[batch] for batch in self._batches(sequences.lengths[rest], padded))
                 continue
@@ -131,16 +141,6 @@ class Engine:
         if overhead is None or not padded:
             return token_batches(lengths, self.token_budget, padded)
         return shared_batches(lengths, self.token_budget, self.backend.workers, overhead)
-
-    def _halve(self, places: np.ndarray, sequences: Sequences, error: Exception) -> None:
-        longest, device = int(sequences.lengths[places].max()), self.backend.device
-        if len(places) == 1:
-            raise ModelError(
-                f"{device}: the memory does not hold one sequence of {longest} tokens; lower evs_max_length or use device: cpu"
-            ) from error
-        self.token_budget = max(1, min(self.token_budget, longest * len(places)) // 2)
-        LOGGER.warning("%s: out of memory; batches of at most %d tokens from now on", device, self.token_budget)
-        self.backend.free()
 
 
 def prepared(items: Sequence[T], prepare: Callable[[Sequence[T]], U]) -> Iterator[tuple[int, U]]:

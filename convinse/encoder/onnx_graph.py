@@ -228,18 +228,16 @@ class _Rewriting:
                 scales = self._add("Gather", [scales, node.input[1]], f"{output}.scales")
             self._widen(rows, scales if source + SCALES in self._tensors else None, output)
         elif node.op_type == "MatMul" and node.input[1] in self._matrices:
-            self._product(source, node.input[1], node.output[0])
+            # output = source [..., in] times a matrix [in, out], in int8
+            output = node.output[0]
+            levels, scales, exact = self._levels(node.input[1], source)
+            token = self._token(source)
+            self._add("MatMulIntegerToFloat", [f"{token}.levels", levels, "step", scales, "zero"], f"{output}.product", domain=_INTEGER_PRODUCT)  # fmt: skip
+            self._add("Mul", [f"{output}.product", f"{token}.size"], f"{output}.scaled")
+            self._add("MatMul", [f"{token}.exact", exact], f"{output}.exact")
+            self._add("Add", [f"{output}.scaled", f"{output}.exact"], output)
         elif not (node.output and node.output[0] in self._matrices):
             self._nodes.append(node)
-
-    def _product(self, source: str, transposed: str, output: str) -> None:
-        # output = source [..., in] times a matrix [in, out], in int8
-        levels, scales, exact = self._levels(transposed, source)
-        token = self._token(source)
-        self._add("MatMulIntegerToFloat", [f"{token}.levels", levels, "step", scales, "zero"], f"{output}.product", domain=_INTEGER_PRODUCT)  # fmt: skip
-        self._add("Mul", [f"{output}.product", f"{token}.size"], f"{output}.scaled")
-        self._add("MatMul", [f"{token}.exact", exact], f"{output}.exact")
-        self._add("Add", [f"{output}.scaled", f"{output}.exact"], output)
 
     def _token(self, source: str) -> str:
         # Round each token between its least and its largest number, except its widest channels. The returned name begins the

@@ -111,20 +111,15 @@ def _examples(record: Record, counts: Counter[str], tokenizer: Tokenizer) -> Ite
     for question in record.questions:
         if question.unanswerable:
             counts[_UNANSWERABLE] += 1
-            extras = {**question.extras, _IMPOSSIBLE: True}
-            question = msgspec.structs.replace(question, answers=[], accepted=[], extras=extras)
+            question = msgspec.structs.replace(
+                question, answers=[], accepted=[], extras={**question.extras, _IMPOSSIBLE: True}
+            )
         written = _question(question, flat, text, tokenizer)
         if not written.detected_answers and not question.unanswerable:
             counts[_NOT_FOUND] += 1
         questions.append(written)
-    if questions:
-        examples = mrqa.limit_context(mrqa.MrqaExample(flat.context, questions, flat.tokens, _context_extras(record)))
-        if len(flat.tokens) > mrqa.MAX_TOKENS:
-            counts[_PARTS] += 1
-        yield from examples
-
-
-def _context_extras(record: Record) -> Extras:
+    if not questions:
+        return
     extras = dict(record.extras)
     if record.id:
         extras["id"] = record.id
@@ -133,7 +128,9 @@ def _context_extras(record: Record) -> Extras:
         extras["title"] = title.text
     if any(document.extras for document in record.documents):
         extras["documents"] = [document.extras for document in record.documents]
-    return extras
+    if len(flat.tokens) > mrqa.MAX_TOKENS:
+        counts[_PARTS] += 1
+    yield from mrqa.limit_context(mrqa.MrqaExample(flat.context, questions, flat.tokens, extras))
 
 
 def _question(question: Question, flat: Flat, text: TokenizedText, tokenizer: Tokenizer) -> mrqa.MrqaQuestion:
