@@ -22,11 +22,10 @@ _SHOWN = 120  # characters of a text in a message
 
 
 class BiEncoder(ModelHead):
-    """Embeds texts; the dot product of two embeddings is their cosine. See `ModelHead` for the arguments.
+    """A model that embeds texts; the dot product of two embeddings is their cosine. See `ModelHead` for the arguments.
 
-    Any Hugging Face checkpoint of a BERT-like model, sentence-transformers' folders included: their `1_Pooling`
-    says how token vectors become one (mean, or the vector of [CLS]); without it they are averaged. Folders that do
-    something else with them are refused.
+    Any Hugging Face checkpoint of a BERT-like model will do, sentence-transformers' folders included: their `1_Pooling` sets
+    the pooling (mean, or the vector of [CLS]); without it token vectors are averaged. Other poolings are refused.
     """
 
     task = "embedding"
@@ -41,7 +40,7 @@ class BiEncoder(ModelHead):
         self.model_id = f"{self.model_id}/{self.tokenizer.max_length}/{self.engine.backend.identity}"
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """[n, dimension] float32, each row of length 1.
+        """Return [n, dimension] float32 embeddings, each row of length 1.
 
         Raises:
             ModelError: an embedding is not a number; the message names the text.

@@ -29,16 +29,16 @@ _SHOWN = 120  # characters of an evidence in a message
 
 
 class BertReranker(ModelHead):
-    """Scores (query, evidence) pairs with a Hugging Face sequence-classification checkpoint.
+    """A scorer of (query, evidence) pairs with a Hugging Face sequence-classification checkpoint.
 
     The checkpoint has one logit (relevance) or two (irrelevant, relevant). Pairs are tokenised once, sorted by
     length and computed in batches by token budget; equal pairs are computed once. A pair's score depends on the pair
     alone up to rounding (about 1e-6 in fp32), not on the other pairs or their order.
 
-    A joint model (`encoder.joint`) of a pool in which a reader wants the spans reads the pairs in the same pass.
+    A joint model (`encoder.joint`) of a pool whose reader shares the spans reads the pairs in the same pass.
 
     Args:
-        cache: what `rank` has computed is kept here, and found again by later runs.
+        cache: of the scores of `rank`, for later runs.
         model, device, options: see `ModelHead`.
 
     Raises:
@@ -59,7 +59,7 @@ class BertReranker(ModelHead):
         self._cache = cache
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
-        """The relevance of each (query, text) pair.
+        """Return the relevance of (query, text) pairs.
 
         Args:
             pairs: of texts.
@@ -134,10 +134,9 @@ class BertReranker(ModelHead):
             self._cache.close()
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
-        """The best `top_k` evidences (all by default) with `score` (0 to 1) added, best first; the given ones are not changed.
+        """Return copies of the best `top_k` evidences (all by default) with `score` (0 to 1) added, best first.
 
-        Equal scores (to 5 digits of the log odds) are ordered by the evidences' texts, so that the order does not depend
-        on the given one.
+        Equal scores (to 5 digits of the log odds) are ordered by the evidences' texts, whatever the order of the input.
         """
         return self.rank_all([query], [evidences], top_k)[0]
 
@@ -149,14 +148,14 @@ class BertReranker(ModelHead):
         beside: Sequence[np.ndarray] | None = None,
         share: float = 0.0,
     ) -> list[list[Evidence]]:
-        """`rank` for several queries, each with its evidences, computed together.
+        """Rank the evidences of several queries, computed together; see `rank`.
 
         Args:
-            queries: one for each list of evidences.
+            queries: the query of every list of evidences.
             evidences: candidates.
-            top_k: evidences wanted for each query.
-            beside: for each query [n] other scores of its evidences, from 0 to 1.
-            share: their weight in the scores; the cross-encoder's probabilities have the rest.
+            top_k: most evidences of a query.
+            beside: for every query [n] further scores of its evidences, from 0 to 1.
+            share: the weight of the further scores; the cross-encoder's probabilities have the rest.
         """
         texts = [[as_read(evidence, self.row_form) for evidence in candidates] for candidates in evidences]
         ranked = []

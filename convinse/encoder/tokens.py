@@ -39,7 +39,7 @@ class TokenCounter:
         return tokenizer
 
     def count(self, texts: Sequence[str]) -> int:
-        """The tokens of all texts: 0.2 ms for a turn, 5 ms for the longest conversation."""
+        """Count the tokens of all texts: 0.2 ms for a turn, 5 ms for the longest conversation."""
         return sum(map(len, self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)))
 
 
@@ -139,7 +139,7 @@ class _Texts:
 
 
 class TextTokenizer:
-    """Turns texts into model inputs.
+    """A tokenizer from texts to model inputs.
 
     Args:
         tokenizer: a fast tokenizer with the model's special tokens in its post-processor.
@@ -168,7 +168,7 @@ class TextTokenizer:
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, max_length: int) -> TextTokenizer:
-        """The tokenizer of a checkpoint; `max_length` is lowered to what the model can take."""
+        """Return the tokenizer of a checkpoint; `max_length` is lowered to the model's limit."""
         tokenizer = checkpoint.tokenizer
         return cls(tokenizer.backend_tokenizer, min(max_length, checkpoint.max_length), tokenizer.pad_token_id or 0)
 
@@ -179,18 +179,18 @@ class TextTokenizer:
         return tokenizer
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """The token ids of each text, without special tokens, uncut."""
+        """Return the token ids of texts, without special tokens, uncut."""
         return self._texts.ids(texts)
 
     def offsets(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """[t, 2] character offsets of each text's tokens, uncut, into the text as given."""
+        """Return the [t, 2] character offsets of the tokens of texts, uncut."""
         return [offsets for _, offsets in self._texts.with_offsets(texts)]
 
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> Sequences:
-        """`[CLS] first [SEP] second [SEP]` for each pair.
+        """Return `[CLS] first [SEP] second [SEP]` of pairs.
 
-        The second text is cut to fit. The first is cut only where it leaves the second fewer than 16 tokens, and then
-        at its beginning: a conversation's current question stands at the end.
+        The second text is cut to fit. The first is cut only if it leaves the second fewer than 16 tokens, and then at its
+        beginning: a conversation's current question stands at the end.
         """
         before, between, after, second_type, _ = self._template
         room = self.max_length - len(before) - len(between) - len(after)
@@ -204,10 +204,10 @@ class TextTokenizer:
         return Sequences(ids, _lengths(ids), types, second_type, self._pad_id)
 
     def windows(self, pairs: Sequence[tuple[str, str]], stride: int) -> Windows:
-        """`[CLS] first [SEP] a window of second [SEP]` for each window of each pair.
+        """Return `[CLS] first [SEP] window of second [SEP]` for all windows of pairs.
 
-        A second text that does not fit is read in windows of which each shares `stride` tokens with the one before.
-        The first text is cut as in `pairs`, only that it leaves the second at least half of the room.
+        A second text that does not fit is read in windows that share `stride` tokens with the window before. The first text
+        is cut as in `pairs`, but leaves the second at least half of the room.
         """
         before, between, after, second_type, _ = self._template
         room = self.max_length - len(before) - len(between) - len(after)
@@ -233,7 +233,7 @@ class TextTokenizer:
         return Windows(sequences, owners, starts, [offsets for _, offsets in encodings], len(after))
 
     def singles(self, texts: Sequence[str]) -> Sequences:
-        """`[CLS] text [SEP]` for each text, the text cut to fit."""
+        """Return `[CLS] text [SEP]` of texts, cut to fit."""
         before, after = self._template.before, self._template.after_one
         room = self.max_length - len(before) - len(after)
         ids = [np.concatenate((before, text[:room], after)) for text in self.ids(texts)]
@@ -278,9 +278,9 @@ def _find(ids: list[int], part: list[int], start: int) -> int:
 
 
 def token_spans(spans: Sequence[tuple[int, int]], offsets: np.ndarray) -> np.ndarray:
-    """Character spans (end exclusive) as [n, 2] first and last token that they share a character with.
+    """Return character spans (end exclusive) as [n, 2] first and last tokens that share a character with them.
 
-    A span without any (white space, or a sign that the tokenizer drops) is left out. offsets: [t, 2] of the text's tokens.
+    A span without tokens (white space, or a sign that the tokenizer drops) is left out. `offsets` are [t, 2] of the tokens.
     """
     tokens = []
     for start, end in spans:
