@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from .encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses, typed_text
-from .encoder.answer_type_reader import AnswerTypeReader
+from .encoder.question_readers import AnswerTypeReader
 from .knowledge_base.index import KnowledgeBase
 from .language.answer_types import AnswerType, AnswerTypes
 from .records.written_values import kind_of_value

@@ -177,7 +177,7 @@ def run_experiment(
         for done in workers.run(config, made_from, batches) if workers and batches else map(runner, batches):
             for conversation in done.conversations:
                 output.add(conversation)
-            advance(sum(len(conversation.kept["questions"]) for conversation in done.conversations))
+            advance(sum(len(conversation.shortened["questions"]) for conversation in done.conversations))
             spent.add(done.seconds, done.requests)
         spent.add({"total": time.perf_counter() - start})
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]

@@ -21,15 +21,14 @@ from .config import LIVE, NO_KB, SNAPSHOT, Config, cache_path, resolve
 from .documents.index import DocumentIndex
 from .documents.names import DocumentNames
 from .encoder.answer_classes import has_answer_type
-from .encoder.answer_type_reader import AnswerTypeReader
 from .encoder.bi_encoder import BiEncoder, KeptEmbeddings
 from .encoder.checkpoint import Checkpoint, model_path, row_form_of
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
+from .encoder.question_readers import AnswerTypeReader, YesNoReader, has_yes_no
 from .encoder.reranker import BertReranker
 from .encoder.rewriter import QuestionRewriter
 from .encoder.settings import configured
-from .encoder.yes_no_reader import YesNoReader, has_yes_no
 from .knowledge_base.index import KnowledgeBase
 from .knowledge_base.lifetimes import Lifetimes
 from .knowledge_base.linking import EntityLinker

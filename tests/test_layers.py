@@ -26,8 +26,8 @@ FLOORS = (
     ("session",),
     ("pipeline", "training"),
     ("experiment",),
-    ("serving", "neighbours", "reports", "testing", "evaluation", "original"),
-    ("cluster",),
+    ("serving", "integrations", "reports", "testing", "evaluation", "original"),
+    ("cluster", "neighbours"),
     ("cli",),
     ("__main__", "__init__"),
 )

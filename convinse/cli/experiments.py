@@ -291,7 +291,7 @@ def _train_reader(options: argparse.Namespace) -> int:
     for row in trained.table:
         if row.title.startswith("mean"):
             rows.append(None)
-        rows.append([row.title, shown(row.base), shown(row.large), shown(row.own)])
+        rows.append([row.title, shown(row.base), shown(row.large), shown(row.model)])
     columns = ("(I) in-domain, (O) out-of-domain", "BERT-Base", "BERT-Large", "this model")
     print_rows("EM / F1 on the dev sets", columns, rows)
     print(f"{trained.folder}: model, card (README.md), training.json")

@@ -1,1 +1,1 @@
-"""One batching engine for every BERT of the project: it ranks, embeds and reads. Token ids in, arrays out."""
+"""A batching engine for all BERTs of the project, which rank, embed and read: token ids in, arrays out."""

@@ -1,4 +1,4 @@
-"""What an answer type head tells apart, as its file says it; read without PyTorch."""
+"""The classes of an answer type head, from its file; read without PyTorch."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class AnswerClasses:
     """Classes, in the order of the head's outputs.
 
     Attributes:
-        names: of each class, by its id: that of a class of Wikidata's items, or DATE, NUMBER, YES_NO, TEXT, OTHER.
-        joined: classes of items that count as one of these; any other class as the nearest one above it, or as OTHER.
-        settings: what else the head's file says; `verb_first`, if there, is of each class the share of its questions that begin
-            with the verb, as questions for yes or no do.
+        names: of classes by their ids: those of Wikidata's classes of items, or DATE, NUMBER, YES_NO, TEXT, OTHER.
+        joined: classes of items that count as one of these; any other class counts as its nearest superclass, or as OTHER.
+        settings: further keys of the head's file; `verb_first` has for every class the share of its questions that begin with
+            the verb, as questions for yes or no do.
     """
 
     names: dict[str, str]
@@ -41,21 +41,21 @@ class AnswerClasses:
 
     @cached_property
     def place(self) -> dict[str, int]:
-        """The place of each class."""
+        """Return the place of every class."""
         return {name: place for place, name in enumerate(self.names)}
 
     @cached_property
     def verb_first(self) -> np.ndarray | None:
-        """[classes] share of the questions of each class that begin with the verb; None where nothing is known of it."""
+        """Return the [classes] shares of questions that begin with the verb; None if unknown."""
         shares = self.settings.get("verb_first")
         return None if shares is None else np.array([float(share) for share in shares.split()])
 
     def with_grammar(self, chances: np.ndarray, verb_first: Sequence[bool]) -> np.ndarray:
-        """Probabilities of questions, as the words of the head and the place of the verb tell them together.
+        """Return the probabilities of classes by the head and the place of the verb together.
 
         Args:
             chances: [n, classes] by the head.
-            verb_first: of each question whether it begins with the verb; other questions stay as they are.
+            verb_first: whether a question begins with the verb; other questions stay as they are.
         """
         if self.verb_first is None:
             return chances
@@ -65,7 +65,7 @@ class AnswerClasses:
 
     @classmethod
     def of_metadata(cls, metadata: Mapping[str, str]) -> AnswerClasses:
-        """The classes that a file tells (`metadata`). Raises `KeyError` or `ValueError`: it tells none."""
+        """Read the classes in the metadata of a file. Raises `KeyError` or `ValueError` if they are missing or wrong."""
         rows = msgspec.json.decode(metadata["classes"], type=list[tuple[str, str, str]])
         joined = {member: root for root, _, members in rows for member in (root, *members.split())}
         settings = {key: value for key, value in metadata.items() if key not in ("format", "classes")}
@@ -78,20 +78,20 @@ class AnswerClasses:
         return classes
 
     def metadata(self) -> dict[str, str]:
-        """As a safetensors file keeps it."""
+        """Return the metadata of a safetensors file."""
         members: dict[str, list[str]] = {name: [] for name in self.names}
         for name, root in sorted(self.joined.items()):
             if name != root:
                 members[root].append(name)
-        rows = [[root, self.names[root], " ".join(own)] for root, own in members.items()]
+        rows = [[root, self.names[root], " ".join(names)] for root, names in members.items()]
         return {**self.settings, "format": FORMAT, "classes": msgspec.json.encode(rows).decode()}
 
 
 def read_answer_classes(folder: Path) -> AnswerClasses:
-    """The classes of the answer type head of a model folder.
+    """Read the classes of the answer type head of a model folder.
 
     Raises:
-        ModelError: it has none, or its file is damaged.
+        ModelError: the file is missing or damaged.
     """
     path = folder / ANSWER_TYPE
     try:
@@ -110,12 +110,12 @@ def read_answer_classes(folder: Path) -> AnswerClasses:
 
 
 def typed_text(question: str, in_full: str) -> str:
-    """What the head reads: a question in full, and behind it as asked, where its own words are not in that.
+    """Return the input of the head: a question in full, followed by the original question unless its words are in that.
 
     The full form of "When?" may be the question before, with another name in it.
     """
-    own, full = (" ".join(re.findall(r"\w+", text.casefold())) for text in (question, in_full))
-    return in_full if f" {own} " in f" {full} " else f"{in_full} {question}"
+    words, full = (" ".join(re.findall(r"\w+", text.casefold())) for text in (question, in_full))
+    return in_full if f" {words} " in f" {full} " else f"{in_full} {question}"
 
 
 def has_answer_type(folder: Path | None) -> bool:

@@ -22,11 +22,10 @@ _SHOWN = 120  # characters of a text in a message
 
 
 class BiEncoder(ModelHead):
-    """Embeds texts; the dot product of two embeddings is their cosine. See `ModelHead` for the arguments.
+    """A model that embeds texts; the dot product of two embeddings is their cosine. See `ModelHead` for the arguments.
 
-    Any Hugging Face checkpoint of a BERT-like model, sentence-transformers' folders included: their `1_Pooling`
-    says how token vectors become one (mean, or the vector of [CLS]); without it they are averaged. Folders that do
-    something else with them are refused.
+    Any Hugging Face checkpoint of a BERT-like model will do, sentence-transformers' folders included: their `1_Pooling` sets
+    the pooling (mean, or the vector of [CLS]); without it token vectors are averaged. Other poolings are refused.
     """
 
     task = "embedding"
@@ -41,7 +40,7 @@ class BiEncoder(ModelHead):
         self.model_id = f"{self.model_id}/{self.tokenizer.max_length}/{self.engine.backend.identity}"
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """[n, dimension] float32, each row of length 1.
+        """Return [n, dimension] float32 embeddings, each row of length 1.
 
         Raises:
             ModelError: an embedding is not a number; the message names the text.
@@ -63,13 +62,13 @@ class BiEncoder(ModelHead):
 
 
 class KeptEmbeddings:
-    """A bi-encoder and what keeps its embeddings from call to call and run to run.
+    """A bi-encoder with caches of its embeddings.
 
     Args:
-        bi_encoder: computes the others.
-        vectors: keeps those of evidences; None computes all anew, with the same results.
-        questions: keeps those of questions, as they were computed; None computes all anew.
-        stored: vectors [n, d] that a dump has of texts, and which of them are known, bool [n].
+        bi_encoder: computes missing embeddings.
+        vectors: the cache of evidences; None computes all anew, with the same results.
+        questions: the cache of questions; None computes all anew.
+        stored: returns the vectors [n, d] of texts in a dump, and whether the dump has them, bool [n].
     """
 
     def __init__(
@@ -85,14 +84,14 @@ class KeptEmbeddings:
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Return [n, d] float16 of distinct texts, each row of about length 1. Raises `ModelError`: one is not a number."""
         if self._stored is None:
-            return self._kept(texts)
-        stored, known = self._stored(texts)
-        vectors, rest = stored.astype(np.float16), np.flatnonzero(~known)
+            return self._cached(texts)
+        stored, is_stored = self._stored(texts)
+        vectors, rest = stored.astype(np.float16), np.flatnonzero(~is_stored)
         if len(rest):
-            vectors[rest] = self._kept([texts[place] for place in rest.tolist()])
+            vectors[rest] = self._cached([texts[place] for place in rest.tolist()])
         return vectors
 
-    def _kept(self, texts: Sequence[str]) -> np.ndarray:
+    def _cached(self, texts: Sequence[str]) -> np.ndarray:
         if self._vectors is None:
             return self.bi_encoder.embed(texts).astype(np.float16)
         return self._vectors.found_or_computed(texts, self.bi_encoder.embed)
@@ -103,5 +102,5 @@ class KeptEmbeddings:
             return self.bi_encoder.embed(questions)
         distinct = list(dict.fromkeys(questions))
         place_of = {question: place for place, question in enumerate(distinct)}
-        kept = self._questions.found_or_computed(distinct, self.bi_encoder.embed)
-        return kept[[place_of[question] for question in questions]]
+        vectors = self._questions.found_or_computed(distinct, self.bi_encoder.embed)
+        return vectors[[place_of[question] for question in questions]]

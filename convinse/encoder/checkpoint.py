@@ -136,7 +136,7 @@ def load_checkpoint(
 
 
 def _missing_weights(model: Any, info: dict[str, Any], task: Task, new_head: bool, where: str) -> tuple[str, ...]:
-    """The names of the weights of a new head. Raises `ModelError` if others are missing."""
+    # a new head may be missing, other weights may not
     resized = sorted(key[0] for key in info["mismatched_keys"])
     missing = sorted(name for name in {*info["missing_keys"], *resized} if not name.endswith("position_ids"))
     if task == "embedding":
@@ -197,10 +197,7 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path, **options: Any) -> Non
 
 
 def add_tokens(checkpoint: Checkpoint, tokens: Sequence[str], seed: int) -> Checkpoint:
-    """A checkpoint whose tokenizer keeps each of `tokens` as one; where it did not, its model gets new embeddings.
-
-    The model and the tokenizer are changed in place.
-    """
+    """Make `tokens` tokens of a checkpoint's tokenizer, in place; the model gets embeddings for new ones."""
     import tokenizers
     import torch
 
@@ -219,7 +216,7 @@ def add_tokens(checkpoint: Checkpoint, tokens: Sequence[str], seed: int) -> Chec
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No bars, no reports on new heads and none of attempts while a model is read or written; our own errors say what is missing."""
+    """Silence bars and reports of the libraries while a model is read or written; our errors name missing weights."""
     from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging as transformers_logging
 
@@ -238,10 +235,10 @@ def quiet() -> Iterator[None]:
 
 
 def row_form_of(model: str | Path | Checkpoint) -> RowForm:
-    """The form in which a loaded model, or that of a folder, was shown the rows of tables; models of a hub: plain.
+    """Return the form of rows of tables that a model was trained with; `plain` for models of a hub.
 
     Raises:
-        ModelError: it is none that this version knows.
+        ModelError: this version does not know the form.
     """
     if isinstance(model, Checkpoint):
         return getattr(model.model.config, "row_form", "plain")
@@ -258,7 +255,7 @@ def row_form_of(model: str | Path | Checkpoint) -> RowForm:
 
 
 def folder_id(folder: Path, more: Sequence[str] = ()) -> str:
-    """What the files of a model folder are, and `more` of them, as one hash: other weights, another id."""
+    """Return a hash of the files of a model folder, and `more` of them: other weights, another id."""
     names = ("config.json", "tokenizer.json", "vocab.txt", "1_Pooling/config.json", *more)
     files = [folder / name for name in names if (folder / name).is_file()] + sorted(folder.glob("model*.safetensors"))
     return hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""What PyTorch computes on, and in which precision."""
+"""Devices and precisions of PyTorch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..support.errors import ConfigError
 
 
 def find_device(name: str) -> torch.device:
-    """`auto`, `cpu`, `cuda` or `cuda:1` -> a device that is there.
+    """Return the device of `auto`, `cpu`, `cuda` or `cuda:1`.
 
     Raises:
         ConfigError: the machine has no such GPU, or this PyTorch cannot use it.
@@ -29,7 +29,7 @@ def find_device(name: str) -> torch.device:
 
 
 def autocast(device: torch.device) -> AbstractContextManager[Any]:
-    """Mixed precision: bf16 where the device computes it faster, else nothing."""
+    """Return the context of mixed precision: bf16 if the device computes it faster, else fp32."""
     if device.type == "cuda":
         return torch.autocast("cuda", dtype=torch.bfloat16)
     onednn: Any = torch.backends.mkldnn
@@ -40,16 +40,16 @@ def autocast(device: torch.device) -> AbstractContextManager[Any]:
 
 @contextmanager
 def inference(model: Any) -> Iterator[None]:
-    """As training computes, in mixed precision, but without gradients."""
+    """Compute in mixed precision, as training does, but without gradients."""
     with torch.inference_mode(), autocast(model.device):
         yield
 
 
 def find_precision(precision: Precision, device: torch.device) -> Precision:
-    """The precision that `auto` stands for: bf16 on a GPU that has it, else fp16; fp32 on a CPU.
+    """Return a precision, for `auto` bf16 on a GPU that has it, else fp16; fp32 on a CPU.
 
     Raises:
-        ConfigError: the device cannot compute so.
+        ConfigError: the device does not have the precision.
     """
     if precision == "int8":
         raise ConfigError(

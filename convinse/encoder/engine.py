@@ -1,4 +1,4 @@
-"""The engine: sequences of any lengths through a model, in batches by token budget. What computes is a backend."""
+"""The engine: sequences of any lengths through a model, in batches by token budget, on a backend."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ LOGGER = logging.getLogger(__name__)
 Output = Literal["relevance", "spans", "embedding", "yes_no", "answer_type", "rewrite"]
 PER_TOKEN: tuple[Output, ...] = ("spans", "rewrite")  # with numbers of each token
 Arrays = tuple[np.ndarray, ...]
-# Batches on a CPU between two times that memory is given back: they have all lengths, and the next ones do not fit into the pieces that
-# they leave.
 BLOCK = 4096  # texts, or pairs, that are tokenised while those before are computed
 
 T = TypeVar("T")
@@ -58,16 +56,16 @@ class ModelBackend(ABC):
     overhead: int | None = None
 
     @abstractmethod
-    def start(self, sequences: Sequences, places: np.ndarray, wanted: Sequence[Output]) -> Callable[[], Arrays]:
+    def start(self, sequences: Sequences, places: np.ndarray, outputs: Sequence[Output]) -> Callable[[], Arrays]:
         """Begin to compute some of the sequences.
 
         Args:
-            sequences: all of them.
-            places: [b] those of the batch, of similar lengths.
-            wanted: what of `outputs`.
+            sequences: all sequences.
+            places: [b] of the batch, of similar lengths.
+            outputs: to compute.
 
         Returns:
-            Gives when called one float32 array for each wanted output: `relevance` [b] log odds, `spans` [b, longest, 2] start
+            A function that returns a float32 array for every output: `relevance` [b] log odds, `spans` [b, longest, 2] start
             and end logits, `embedding` [b, dimension], not yet of length 1, `yes_no` [b] log odds of "yes",
             `answer_type` [b, classes] logits, `rewrite` [b, longest, 4 * 64] (see `heads`).
 
@@ -76,7 +74,7 @@ class ModelBackend(ABC):
         """
 
     def free(self) -> None:
-        """Give back memory that is kept for later batches."""
+        """Free memory that is held for later batches."""
 
 
 class Engine:
@@ -94,21 +92,21 @@ class Engine:
 
     @property
     def precision(self) -> Precision:
-        """That of the backend."""
+        """Return the precision of the backend."""
         return self.backend.precision
 
     def run(
-        self, sequences: Sequences, wanted: Sequence[Output], padded: bool = True
+        self, sequences: Sequences, outputs: Sequence[Output], padded: bool = True
     ) -> Iterator[tuple[np.ndarray, Arrays]]:
         """Compute all sequences.
 
         Args:
             sequences: of any lengths.
-            wanted: what of the backend's `outputs`.
-            padded: False keeps sequences of different lengths apart: padding is what the last digits depend on.
+            outputs: of the backend, to compute.
+            padded: False keeps sequences of different lengths apart: padding changes the last digits.
 
         Yields:
-            (places [b], what `ModelBackend.start` says) of each batch, in no promised order; together each place once.
+            Places [b] and the arrays of `ModelBackend.start` of every batch, in any order; together every place once.
 
         Raises:
             ModelError: a single sequence does not fit into the device's memory.
@@ -119,9 +117,19 @@ class Engine:
             if waiting and len(flying) < self.backend.ahead:
                 places = waiting.popleft()
                 try:
-                    flying.append((places, self.backend.start(sequences, places, wanted)))
+                    flying.append((places, self.backend.start(sequences, places, outputs)))
                 except DeviceMemoryError as error:
-                    self._halve(places, sequences, error)
+                    longest, device = int(sequences.lengths[places].max()), self.backend.device
+                    if len(places) == 1:
+                        raise ModelError(
+                            f"{device}: the memory does not hold one sequence of {longest} tokens; lower evs_max_length or "
+                            "use device: cpu"
+                        ) from error
+                    self.token_budget = max(1, min(self.token_budget, longest * len(places)) // 2)
+                    LOGGER.warning(
+                        "%s: out of memory; batches of at most %d tokens from now on", device, self.token_budget
+                    )
+                    self.backend.free()
                     rest = np.concatenate([places, *waiting])
                     waiting = deque(rest[batch] for batch in self._batches(sequences.lengths[rest], padded))
                 continue
@@ -134,22 +142,12 @@ class Engine:
             return token_batches(lengths, self.token_budget, padded)
         return shared_batches(lengths, self.token_budget, self.backend.workers, overhead)
 
-    def _halve(self, places: np.ndarray, sequences: Sequences, error: Exception) -> None:
-        longest, device = int(sequences.lengths[places].max()), self.backend.device
-        if len(places) == 1:
-            raise ModelError(
-                f"{device}: the memory does not hold one sequence of {longest} tokens; lower evs_max_length or use device: cpu"
-            ) from error
-        self.token_budget = max(1, min(self.token_budget, longest * len(places)) // 2)
-        LOGGER.warning("%s: out of memory; batches of at most %d tokens from now on", device, self.token_budget)
-        self.backend.free()
-
 
 def prepared(items: Sequence[T], prepare: Callable[[Sequence[T]], U]) -> Iterator[tuple[int, U]]:
-    """Blocks of items, prepared one ahead in a thread: the next is tokenised while one is computed.
+    """Prepare blocks of items in a thread, the next while the caller computes.
 
     Yields:
-        The place of a block's first item, and what `prepare` made of the block.
+        The place of a block's first item, and the result of `prepare`.
     """
     starts = range(0, len(items), BLOCK)
     if len(starts) < 2:

@@ -29,11 +29,7 @@ OUTPUT_OF: dict[Task, Output] = {
     "question-answering": "spans",
     "embedding": "embedding",
 }
-HEADS_WITH_ROWS: tuple[Output, ...] = (
-    "yes_no",
-    "answer_type",
-    "rewrite",
-)  # which cost nothing where no row asks for them
+HEADS_WITH_ROWS: tuple[Output, ...] = ("yes_no", "answer_type", "rewrite")  # computed for requested rows only
 
 
 def rows_of(head: Output) -> str:
@@ -73,7 +69,7 @@ class ExportedModel(msgspec.Struct, frozen=True, kw_only=True):
     format: int = FORMAT
 
     def check(self, folder: Path, graph: str, where: str) -> None:
-        """That a graph and what it reads are those that belong together. Raises `ModelError`."""
+        """Raise `ModelError` unless a graph and the files that it reads are those of the manifest."""
         for name, digest in self.files.items():
             if name in self.graphs.values() and name != graph:
                 continue
@@ -84,7 +80,7 @@ class ExportedModel(msgspec.Struct, frozen=True, kw_only=True):
                 raise ModelError(f"{where}: {name} is damaged, or not the one that {MANIFEST} was made for; {_AGAIN}")
 
     def tokenizer(self, folder: Path, max_length: int, where: str) -> TextTokenizer:
-        """The folder's tokenizer, cut to at most so many tokens. Raises `ModelError`."""
+        """Read the folder's tokenizer, limited to `max_length` tokens. Raises `ModelError`."""
         from tokenizers import Tokenizer
 
         try:
@@ -95,15 +91,15 @@ class ExportedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_exported(folder: Path) -> bool:
-    """Whether a folder has what ONNX Runtime needs."""
+    """Return True if a folder has an ONNX manifest."""
     return (folder / MANIFEST).is_file()
 
 
 def read_exported(folder: Path, where: str) -> ExportedModel:
-    """The manifest of a folder.
+    """Read the manifest of a folder.
 
     Raises:
-        ModelError: it is missing, damaged or of another format.
+        ModelError: the manifest is missing, damaged or of another format.
     """
     path = folder / MANIFEST
     if not folder.is_dir():

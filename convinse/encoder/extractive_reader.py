@@ -49,15 +49,15 @@ class AnswerSpan:
 
 
 class ExtractiveReader(ModelHead):
-    """Reads answers with a Hugging Face question-answering checkpoint.
+    """A reader of answers with a Hugging Face question-answering checkpoint.
 
     Questions and texts are tokenised once, sorted by length and computed in batches by token budget; texts that do not
-    fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0. What a joint model has read
-    while it ranked is not read again.
+    fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0. Pairs that a joint model has
+    read while it ranked are not read again.
 
     Args:
         max_answer_length: most tokens of an answer.
-        best: spans kept of each text.
+        best: most spans of a text.
         model, device, options: see `ModelHead`.
     """
 
@@ -78,16 +78,16 @@ class ExtractiveReader(ModelHead):
         self._longest, self._best = max_answer_length, best
 
     def read(self, question: str, contexts: Sequence[str], top_k: int | None = None) -> list[AnswerSpan]:
-        """The answers in the contexts, best first: every context's best spans, or the best `top_k` over all.
+        """Return the answers in contexts, best first: every context's best spans, or the best `top_k` over all.
 
-        Spans of one context may overlap. A context without words gives none.
+        Spans of a context may overlap. A context without words has no spans.
         """
         return self.read_all([question], [contexts], top_k)[0]
 
     def read_all(
         self, questions: Sequence[str], contexts: Sequence[Sequence[str]], top_k: int | None = None
     ) -> list[list[AnswerSpan]]:
-        """`read` for several questions, each with its contexts, computed together; equal pairs once.
+        """Read the answers to several questions, each in its contexts, computed together; equal pairs once; see `read`.
 
         Raises:
             ModelError: a score is not a number; the message names the text.
@@ -103,7 +103,7 @@ class ExtractiveReader(ModelHead):
     def reading(
         self, questions: Sequence[str], contexts: Sequence[Sequence[str]], top_k: int | None = None
     ) -> Generator[None, None, list[list[AnswerSpan]]]:
-        """`read_all` in steps of a batch: it may be left alone between two of them, and ends where it is closed."""
+        """Read as `read_all`, but yield after every batch, so that the caller can pause or stop."""
         place_of: dict[tuple[str, str], int] = {}
         for question, texts in zip(questions, contexts, strict=True):
             for text in texts:
@@ -113,14 +113,14 @@ class ExtractiveReader(ModelHead):
         spans = yield from self._spans(pairs)
         answers = []
         for question, texts in zip(questions, contexts, strict=True):
-            own = [
+            found_spans = [
                 AnswerSpan(text[start:end], number, start, end, score, probability, no_answer)
                 for number, text in enumerate(texts)
                 if (question, text) in place_of
                 for start, end, score, probability, no_answer in spans[place_of[question, text]]
             ]
-            own.sort(key=lambda span: (-span.score, span.context, span.start, span.end))
-            answers.append(own[:top_k])
+            found_spans.sort(key=lambda span: (-span.score, span.context, span.start, span.end))
+            answers.append(found_spans[:top_k])
         return answers
 
     def _spans(self, pairs: list[tuple[str, str]]) -> Generator[None, None, list[list[Span]]]:
@@ -146,12 +146,12 @@ class ExtractiveReader(ModelHead):
         return _Block(offsets, read, unread, windows)
 
     def _read_before(self, pairs: Sequence[tuple[str, str]]) -> dict[int, np.ndarray]:
-        """Logits of pairs that the reranker has just read, by place, where the pair is one window here, too."""
+        # logits of pairs that the reranker has just read and that fit into a window here, too
         spans = self._loaded.spans
         if spans is None:
             return {}
-        kept, most = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
-        return {place: read.logits for place, read in kept if read is not None and read.tokens <= most}
+        recent, most = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
+        return {place: read.logits for place, read in recent if read is not None and read.tokens <= most}
 
     def _computed(self, block: _Block) -> Iterator[WindowLogits]:
         for batch, (logits,) in self.engine.run(block.windows.sequences, ["spans"]):
@@ -160,25 +160,23 @@ class ExtractiveReader(ModelHead):
 
 
 class Prediction(NamedTuple):
-    """The best answer in a text (empty: the text has no words), and the probability that there is none."""
+    """The best answer in a text (empty if it has no words), and the probability that there is no answer."""
 
     text: str
     no_answer: float
 
 
 def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
-    """The best answer to each question in its text; pairs of question and text, computed together."""
+    """Return the best answers of pairs of question and text, computed together."""
     answers = reader.read_all([question for question, _ in pairs], [[text] for _, text in pairs], top_k=1)
     return [Prediction(spans[0].text, spans[0].no_answer) if spans else Prediction("", 1.0) for spans in answers]
 
 
 class _Block(NamedTuple):
-    """Some pairs: offsets of their texts' tokens, what was read of them before, the places of the others, their windows."""
-
-    offsets: list[np.ndarray]
-    read: dict[int, np.ndarray]
-    unread: np.ndarray
-    windows: Windows
+    offsets: list[np.ndarray]  # of the texts' tokens
+    read: dict[int, np.ndarray]  # logits of pairs that were read before, by place
+    unread: np.ndarray  # places of the other pairs
+    windows: Windows  # of the other pairs
 
 
 def _recalled(read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:

@@ -26,7 +26,7 @@ _TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 class WrittenText(NamedTuple):
-    """What a model wrote, and how probable that is: what is missing to 1 is that of all other texts."""
+    """A text that a model wrote, and its probability among all texts."""
 
     text: str
     probability: float
@@ -75,7 +75,7 @@ class FusionInDecoder:
             self._options["early_stopping"] = True
 
     def write(self, texts: Sequence[str]) -> list[WrittenText]:
-        """What the model writes for texts that it reads together, the most probable first, each text once.
+        """Write texts after reading `texts` together, the most probable first, without duplicates.
 
         Raises:
             ModelError: the device's memory does not hold the texts.
@@ -98,15 +98,15 @@ class FusionInDecoder:
         for text, chance in zip(decoded, chances, strict=True):
             words = " ".join(text.split())
             summed[words] = summed.get(words, 0.0) + chance
-        return sorted((WrittenText(*pair) for pair in summed.items()), key=lambda own: (-own.probability, own.text))
+        return sorted((WrittenText(*pair) for pair in summed.items()), key=lambda text: (-text.probability, text.text))
 
     def _chances(self, written: torch.Tensor, states: torch.Tensor) -> list[float]:
-        """[b] the probability of each sequence of `written` [b, longest], whatever the search counts for its length."""
+        # [b] probabilities of the sequences of `written` [b, longest], without the search's weights of lengths
         following = written[:, 1:]
         ended = (following == self._model.config.eos_token_id).long().cumsum(dim=1)
         counted = (ended == 0) | ((ended == 1) & (following == self._model.config.eos_token_id))
-        given = _encoded(states, len(written))
-        logits = self._model(**given, decoder_input_ids=written[:, :-1], use_cache=False).logits
+        inputs = _encoded(states, len(written))
+        logits = self._model(**inputs, decoder_input_ids=written[:, :-1], use_cache=False).logits
         chosen = logits.float().log_softmax(dim=-1).gather(2, following.unsqueeze(2)).squeeze(2)
         chances: list[float] = chosen.masked_fill(~counted, 0.0).sum(dim=1).exp().tolist()
         return chances
@@ -121,26 +121,26 @@ def check_kind(checkpoint: Checkpoint) -> None:
 
 
 def usual_budget(device: torch.device) -> int:
-    """Tokens encoded at a time where no number is configured."""
+    """Return the default number of tokens encoded at a time."""
     return _GPU_BUDGET if device.type == "cuda" else _CPU_BUDGET
 
 
 def cut(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], max_length: int) -> list[list[int]]:
-    """The tokens of each text, with the special ones; too long a text loses its end."""
+    """Return the tokens of texts with special tokens, cut at the end."""
     tokenizer.truncation_side = "right"
     tokens: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=max_length)["input_ids"]
     return tokens
 
 
 def fused_states(model: Any, tokens: Sequence[Sequence[int]], token_budget: int) -> torch.Tensor:
-    """[n, d] the encoder's states of all texts one after the other, of n tokens in all, without padding.
+    """Return the encoder's states [n, d] of all texts one after the other, of n tokens in all, without padding.
 
     Texts of similar length are encoded together, and do not see each other. While the model trains, the states of a batch are
     computed again for its gradient, so that no more than a batch's are kept.
     """
     states: list[torch.Tensor | None] = [None] * len(tokens)
     keep = torch.is_grad_enabled()
-    for batch in token_batches([len(own) for own in tokens], token_budget):
+    for batch in token_batches(list(map(len, tokens)), token_budget):
         rows = [tokens[place] for place in batch]
         longest = max(map(len, rows))
         ids = torch.full((len(rows), longest), model.config.pad_token_id, dtype=torch.long)
@@ -152,7 +152,7 @@ def fused_states(model: Any, tokens: Sequence[Sequence[int]], token_budget: int)
         encoded = recomputed(_encode, model, *inputs, use_reentrant=False) if keep else _encode(model, *inputs)
         for number, place in enumerate(batch):
             states[place] = encoded[number, : len(tokens[place])].clone()  # so that the padding goes
-    return torch.cat([own for own in states if own is not None])
+    return torch.cat([text_states for text_states in states if text_states is not None])
 
 
 def _encode(model: Any, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -160,12 +160,12 @@ def _encode(model: Any, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return states
 
 
-def answer_loss(model: Any, tokens: Sequence[Sequence[int]], wanted: Sequence[int], token_budget: int) -> torch.Tensor:
-    """The summed cross-entropy of the tokens `wanted`, a scalar, after all texts were read; see `fused_states`."""
+def answer_loss(model: Any, tokens: Sequence[Sequence[int]], answer: Sequence[int], token_budget: int) -> torch.Tensor:
+    """Return the summed cross-entropy, a scalar, of the tokens of an answer after all texts; see `fused_states`."""
     states = fused_states(model, tokens, token_budget)
-    labels = torch.tensor([list(wanted)], device=states.device)
+    labels = torch.tensor([list(answer)], device=states.device)
     loss: torch.Tensor = model(**_encoded(states), labels=labels).loss
-    return loss * len(wanted)
+    return loss * len(answer)
 
 
 def _encoded(states: torch.Tensor, rows: int = 1) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class TrunkHead(nn.Module):
     layer: int
 
     def settings(self) -> dict[str, str]:
-        """What the file says of the head besides its format and layer."""
+        """Return the head's settings in its file besides format and layer."""
         return {}
 
     @classmethod
@@ -158,7 +158,7 @@ class AnswerTypeHead(TrunkHead):
         super().__init__()
         if inner % looks:
             raise ValueError(f"{looks} looks do not divide {inner} numbers")
-        self.layer, self.looks, self.told = layer, looks, classes
+        self.layer, self.looks, self.answer_classes = layer, looks, classes
         self.attention = nn.Linear(hidden, looks)
         self.value = nn.Linear(hidden, inner)
         self.seen = nn.LayerNorm(inner)
@@ -172,15 +172,15 @@ class AnswerTypeHead(TrunkHead):
         scores = scores.masked_fill(mask[:, :, None] == 0, torch.finfo(scores.dtype).min)
         shares = scores.softmax(dim=1).transpose(1, 2)[:, :, None]  # [b, looks, 1, tokens]
         values = nn.functional.gelu(self.value(dropped))
-        own = self.value.out_features // self.looks
-        values = values.reshape(*values.shape[:2], self.looks, own).transpose(1, 2)  # [b, looks, tokens, own]
-        seen = (shares @ values).reshape(hidden.shape[0], self.looks * own)
+        size = self.value.out_features // self.looks
+        values = values.reshape(*values.shape[:2], self.looks, size).transpose(1, 2)  # [b, looks, tokens, size]
+        seen = (shares @ values).reshape(hidden.shape[0], self.looks * size)
         logits: torch.Tensor = self.classes(self.dropout(self.seen(seen)))
         return logits
 
     def settings(self) -> dict[str, str]:
         """See the base class."""
-        return {**self.told.metadata(), "looks": str(self.looks)}
+        return {**self.answer_classes.metadata(), "looks": str(self.looks)}
 
     @classmethod
     def of_settings(
@@ -226,14 +226,14 @@ class EncoderLayer(nn.Module):
         with torch.no_grad():
             self.query_key_value.weight.copy_(torch.cat([part.weight for part in parts]))
             self.query_key_value.bias.copy_(torch.cat([part.bias for part in parts]))
-        for own, theirs in (
+        for copy, original in (
             (self.attended, attention.output.dense),
             (self.attended_norm, attention.output.LayerNorm),
             (self.inner, layer.intermediate.dense),
             (self.outer, output.dense),
             (self.norm, output.LayerNorm),
         ):
-            own.load_state_dict(theirs.state_dict())
+            copy.load_state_dict(original.state_dict())
 
 
 class RewriteHead(TrunkHead):

@@ -1,4 +1,4 @@
-"""One BERT with three heads: relevance of a text for a query, start and end of the answer in it, an embedding.
+"""A BERT with three heads: relevance of a text for a query, start and end of the answer in it, an embedding.
 
 A pass over `[CLS] query [SEP] text [SEP]` ranks the text and reads it; a pass over `[CLS] text [SEP]` embeds it (the mean
 of the last hidden states). "No answer" is the span of [CLS], as in BERT's readers of SQuAD 2.0. Weights may be stored in
@@ -79,7 +79,7 @@ class Trunk(BertModel):  # type: ignore[no-untyped-call]
 
 
 def _bucket(distance: torch.Tensor, buckets: int) -> torch.Tensor:
-    """The bucket of a distance: half of them for each direction, of which half are exact and the others grow (T5, Raffel et al., 2020)."""
+    # half of the buckets for each direction, of which half are exact and the rest grow (T5, Raffel et al., 2020)
     half = buckets // 2
     exact, far = half // 2, distance.abs()
     growing = exact + (torch.log(far.clamp_min(1) / exact) / math.log(_FARTHEST / exact) * (half - exact)).long()
@@ -88,7 +88,7 @@ def _bucket(distance: torch.Tensor, buckets: int) -> torch.Tensor:
 
 @dataclass
 class JointOutput(ModelOutput):
-    """What a pass gives.
+    """The outputs of a pass.
 
     Attributes:
         logits: [b, 1] log odds that the text is relevant.
@@ -149,7 +149,7 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
             return super().from_pretrained(pretrained_model_name_or_path, *args, **options)
         fetching = {name: options[name] for name in _FETCHING if name in options}
         path = cached_file(pretrained_model_name_or_path, WEIGHTS, **fetching)
-        assert path is not None  # what is missing is an error
+        assert path is not None  # a missing file is an error
         weights = load_file(path)
         if not any(name.endswith(SCALES) for name in weights):
             return super().from_pretrained(pretrained_model_name_or_path, *args, **options)
@@ -174,22 +174,22 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
 
 
 def stored(weights: Mapping[str, torch.Tensor], storage: Storage, levels: int = LEVELS) -> dict[str, torch.Tensor]:
-    """Weights as a file keeps them; `levels` of each sign in int8: with fewer the file packs smaller."""
-    kept: dict[str, torch.Tensor] = {}
+    """Return weights in the types of a file; `levels` of each sign in int8: with fewer the file packs smaller."""
+    tensors: dict[str, torch.Tensor] = {}
     for name, tensor in weights.items():
         if storage == "float32" or tensor.dim() != 2 or tensor.numel() < SMALLEST:
-            kept[name] = tensor.contiguous()
+            tensors[name] = tensor.contiguous()
         elif storage == "float16":
-            kept[name] = tensor.half().contiguous()
+            tensors[name] = tensor.half().contiguous()
         else:
             scales = (tensor.abs().amax(dim=1) / levels).clamp_min(torch.finfo(torch.float32).tiny)
-            kept[name] = (tensor / scales[:, None]).round().to(torch.int8).contiguous()
-            kept[name + SCALES] = scales
-    return kept
+            tensors[name] = (tensor / scales[:, None]).round().to(torch.int8).contiguous()
+            tensors[name + SCALES] = scales
+    return tensors
 
 
 def restored(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """What `stored` was made of, in float32 where it was rounded."""
+    """Return the weights of a file of `stored`, in float32 if they were rounded."""
     whole = {}
     for name, tensor in weights.items():
         if name.endswith(SCALES):

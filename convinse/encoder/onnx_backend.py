@@ -55,7 +55,7 @@ class OnnxBackend(ModelBackend):
         self.identity = self.precision if self.precision == "fp32" else f"int8-{exported.files[graph][:12]}"
         self._inputs = frozenset(exported.inputs)
         options = onnxruntime.SessionOptions()
-        # A batch for each core is faster than all cores on a batch, and nobody waits by spinning: processes may share the cores.
+        # a batch for each core is faster than all cores on a batch, and threads do not spin: processes may share the cores
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         cores = 1 if on_gpu else available_cores()
         self.ahead, self.workers, self.overhead = cores + 1, cores, None if on_gpu else _OVERHEAD
@@ -79,20 +79,20 @@ class OnnxBackend(ModelBackend):
                 f"{where}: {graph} has no output {min(self.outputs - made)}; export the model again, or use backend: torch"
             )
 
-    def start(self, sequences: Sequences, places: np.ndarray, wanted: Sequence[Output]) -> Callable[[], Arrays]:
+    def start(self, sequences: Sequences, places: np.ndarray, outputs: Sequence[Output]) -> Callable[[], Arrays]:
         """See the base class."""
         names = ("input_ids", "attention_mask", "token_type_ids")
         arguments = dict(zip(names, sequences.padded(places), strict=True))
-        arguments |= {rows_of(head): np.arange(len(places) if head in wanted else 0) for head in HEADS_WITH_ROWS}
+        arguments |= {rows_of(head): np.arange(len(places) if head in outputs else 0) for head in HEADS_WITH_ROWS}
         feed = {name: array for name, array in arguments.items() if name in self._inputs}
-        running = self._workers.submit(self._session.run, list(wanted), feed)
+        running = self._workers.submit(self._session.run, list(outputs), feed)
         return lambda: tuple(running.result())
 
 
 def runtime() -> Any:
-    """The module `onnxruntime`, told before it is loaded to send nothing.
+    """Return the module `onnxruntime`, loaded without its telemetry.
 
-    Since 1.29 it reports each session, with the model's name, to its maker; `ORT_DISABLE_TELEMETRY=0` in the environment lets it.
+    Since 1.29 every session, with the model's name, is reported to its maker unless `ORT_DISABLE_TELEMETRY` is set.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
@@ -101,17 +101,17 @@ def runtime() -> Any:
 
 
 def available_cores() -> int:
-    """The cores that this process may use: those it is bound to, at most `OMP_NUM_THREADS` where that is set."""
+    """Return the number of cores that this process may use, at most `OMP_NUM_THREADS`."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, min(bound, int(wanted))) if wanted.isdigit() else bound
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(bound, int(limit))) if limit.isdigit() else bound
 
 
 @cache
 def adds_exactly() -> bool:
-    """Whether this processor adds products of 8-bit numbers without overflow. Those without VNNI instructions do not.
+    """Return True if this processor adds products of 8-bit numbers without overflow.
 
-    Two products of the largest levels, 255 and 127, do not fit into 16 bits, in which such processors add them.
+    Processors without VNNI instructions add in 16 bits, which two products of the largest levels, 255 and 127, exceed.
     """
     path = Path(__file__).with_name("largest_products.onnx")
     session = runtime().InferenceSession(str(path), providers=["CPUExecutionProvider"])
@@ -119,14 +119,14 @@ def adds_exactly() -> bool:
     return bool((session.run(None, {"levels": levels})[0] == 255 * 127 * _PROBED).all())
 
 
-def _precision(exported: ExportedModel, wanted: Precision, on_gpu: bool, where: str) -> Precision:
-    if wanted == "auto":
+def _precision(exported: ExportedModel, precision: Precision, on_gpu: bool, where: str) -> Precision:
+    if precision == "auto":
         return "int8" if "int8" in exported.graphs and not on_gpu else "fp32"
-    if wanted not in ("fp32", "int8"):
-        raise ConfigError(f"precision: {wanted} is for PyTorch; use backend: torch, or fp32 or int8")
-    if wanted not in exported.graphs:
-        raise ConfigError(f"precision: {where} has no {wanted} graph; it has {', '.join(sorted(exported.graphs))}")
-    return wanted
+    if precision not in ("fp32", "int8"):
+        raise ConfigError(f"precision: {precision} is for PyTorch; use backend: torch, or fp32 or int8")
+    if precision not in exported.graphs:
+        raise ConfigError(f"precision: {where} has no {precision} graph; it has {', '.join(sorted(exported.graphs))}")
+    return precision
 
 
 def _providers(device: str, onnxruntime: Any) -> list[Any]:

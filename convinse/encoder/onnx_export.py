@@ -1,7 +1,4 @@
-"""Models for ONNX Runtime: graphs over the weights of a Hugging Face folder, written and verified.
-
-What a folder then holds is told by `encoder.exported`.
-"""
+"""Models for ONNX Runtime: graphs over the weights of a Hugging Face folder, written and verified; see `encoder.exported`."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ _TEXTS = (
 
 @dataclass(frozen=True)
 class ExportReport:
-    """What an export gave.
+    """The result of an export.
 
     Attributes:
         folder: of the model.
@@ -146,8 +143,8 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
 def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:
     trial = msgspec.structs.replace(manifest, graphs={graph: path.name}, files={path.name: sha256(path)})
     samples = _samples(trial.tokenizer(path.parent, _ON_CPU.max_length, where))
-    for own, theirs in zip(samples, _samples(TextTokenizer.of(checkpoint, _ON_CPU.max_length)), strict=True):
-        if any(not np.array_equal(*ids) for ids in zip(own.ids, theirs.ids, strict=True)):
+    for sample, original in zip(samples, _samples(TextTokenizer.of(checkpoint, _ON_CPU.max_length)), strict=True):
+        if any(not np.array_equal(*ids) for ids in zip(sample.ids, original.ids, strict=True)):
             raise ModelError(
                 f"{where}: its tokenizer.json makes other tokens than its tokenizer; save the tokenizer anew"
             )
@@ -162,18 +159,17 @@ def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Chec
 def _compared(
     computed: Mapping[Graph, list[np.ndarray]], expected: list[np.ndarray], checkpoint: Checkpoint, where: str
 ) -> tuple[float, float]:
-    """The greatest difference of fp32, and the least correlation of int8. Raises `ModelError`: fp32 is another model."""
-    pairs = list(zip(computed["fp32"], expected, strict=True))
-    difference = max(float(np.max(np.abs(mine - own) / np.maximum(1, np.abs(own)))) for mine, own in pairs)
+    # the greatest difference of fp32, and the least correlation of int8
+    pairs = zip(computed["fp32"], expected, strict=True)
+    difference = max(float(np.max(np.abs(onnx - torch) / np.maximum(1, np.abs(torch)))) for onnx, torch in pairs)
     if not difference <= _CLOSE:
         raise _no_onnx(checkpoint, where, f"its scores are off by {difference:.2g}")
     correlations = [
-        float(np.corrcoef(mine, own)[0, 1])
-        for mine, own in zip(computed["int8"], expected, strict=True)
-        if np.ptp(own) > _CLOSE
+        float(np.corrcoef(onnx, torch)[0, 1])
+        for onnx, torch in zip(computed["int8"], expected, strict=True)
+        if np.ptp(torch) > _CLOSE
     ]
-    correlation = min(correlations, default=1.0)
-    return difference, correlation
+    return difference, min(correlations, default=1.0)
 
 
 def _samples(tokenizer: TextTokenizer) -> list[Sequences]:
@@ -185,9 +181,9 @@ def _computed(backend: ModelBackend, samples: Sequence[Sequences], outputs: Sequ
     made: list[list[np.ndarray]] = [[] for _ in outputs]
     for sequences in samples:
         places = np.arange(len(sequences.ids))
-        kept = sequences.padded(places)[1] > 0
+        is_token = sequences.padded(places)[1] > 0
         for numbers, output, array in zip(made, outputs, backend.start(sequences, places, outputs)(), strict=True):
-            numbers.append((array[kept] if output in PER_TOKEN else array).ravel())
+            numbers.append((array[is_token] if output in PER_TOKEN else array).ravel())
     return [np.concatenate(numbers) for numbers in made]
 
 
@@ -214,7 +210,7 @@ def _manifest(
 
 
 def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Path) -> None:
-    """A model folder of a checkpoint: its weight files as they are where a graph can read them, else saved anew."""
+    # weight files are copied if a graph can read them, else saved anew
     from .stored_weights import stored_weights
 
     source = checkpoint.folder

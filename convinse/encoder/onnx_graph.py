@@ -98,8 +98,8 @@ def traced_model(checkpoint: Checkpoint, folder: Path, sample: Sequences, output
     axes: dict[str, dict[int, str]] = {name: {0: "batch", 1: "tokens"} for name in (*arguments, "spans")}
     axes |= {"relevance": {0: "batch"}, "embedding": {0: "batch"}}
     for name in with_rows:
-        asked = {0: f"{name}_asked"}
-        axes |= {name: asked | ({1: "tokens"} if name in PER_TOKEN else {}), rows_of(name): asked}
+        rows = {0: f"{name}_asked"}
+        axes |= {name: rows | ({1: "tokens"} if name in PER_TOKEN else {}), rows_of(name): rows}
         arguments[rows_of(name)] = torch.tensor([1, 0, 1])
     module = ExportedHeads(model, heads, pools_first(folder, "model"), list(arguments), outputs)
     with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings(), torch.no_grad():
@@ -120,7 +120,7 @@ def traced_model(checkpoint: Checkpoint, folder: Path, sample: Sequences, output
 
 
 def trunk_of(model: PreTrainedModel) -> str:
-    """What the names of a traced model's weights begin with, but for those of its heads."""
+    """Return the beginning of the names of a traced model's weights, except those of its heads."""
     prefix = model.base_model_prefix
     return f"model.{prefix}." if prefix and hasattr(model, prefix) else "model."
 
@@ -146,7 +146,7 @@ def over_weights(
 
 @contextmanager
 def widest_channels(model: nn.Module) -> Iterator[dict[str, np.ndarray]]:
-    """What a model computes meanwhile tells which channels [d] behind each layer normalisation are widest, by its weight's name.
+    """Find the widest channels [d] behind every layer normalisation, by its weight's name, while a model computes.
 
     A few channels of a BERT are several times as wide as all others, and would make the levels of a token as much coarser.
     """
@@ -228,24 +228,20 @@ class _Rewriting:
                 scales = self._add("Gather", [scales, node.input[1]], f"{output}.scales")
             self._widen(rows, scales if source + SCALES in self._tensors else None, output)
         elif node.op_type == "MatMul" and node.input[1] in self._matrices:
-            self._product(source, node.input[1], node.output[0])
+            # output = source [..., in] times a matrix [in, out], in int8
+            output = node.output[0]
+            levels, scales, exact = self._levels(node.input[1], source)
+            token = self._token(source)
+            self._add("MatMulIntegerToFloat", [f"{token}.levels", levels, "step", scales, "zero"], f"{output}.product", domain=_INTEGER_PRODUCT)  # fmt: skip
+            self._add("Mul", [f"{output}.product", f"{token}.size"], f"{output}.scaled")
+            self._add("MatMul", [f"{token}.exact", exact], f"{output}.exact")
+            self._add("Add", [f"{output}.scaled", f"{output}.exact"], output)
         elif not (node.output and node.output[0] in self._matrices):
             self._nodes.append(node)
 
-    def _product(self, source: str, transposed: str, output: str) -> None:
-        """`output` = source [..., in] times a matrix [in, out], in int8."""
-        levels, scales, exact = self._levels(transposed, source)
-        token = self._token(source)
-        self._add("MatMulIntegerToFloat", [f"{token}.levels", levels, "step", scales, "zero"], f"{output}.product", domain=_INTEGER_PRODUCT)  # fmt: skip
-        self._add("Mul", [f"{output}.product", f"{token}.size"], f"{output}.scaled")
-        self._add("MatMul", [f"{token}.exact", exact], f"{output}.exact")
-        self._add("Add", [f"{output}.scaled", f"{output}.exact"], output)
-
     def _token(self, source: str) -> str:
-        """Round each token of `source` between its least and its largest number, but for its widest channels.
-
-        Under the name that is returned are its `levels`, its `size`, and what is `exact`: the least number and the widest channels.
-        """
+        # Round each token between its least and its largest number, except its widest channels. The returned name begins the
+        # names of its `levels`, its `size`, and its `exact` part: the least number and the widest channels.
         token = f"{source}.rounded"
         if token in self._tokens:
             return token
@@ -273,12 +269,12 @@ class _Rewriting:
         return token
 
     def _widest(self, source: str) -> np.ndarray | None:
-        """Of what a layer normalisation gives the channels that are not rounded; None: of something else."""
+        # channels that are not rounded, behind a layer normalisation
         node = self._made_by.get(source)
         return self._wide.get(node.input[1]) if node is not None and len(node.input) > 1 else None
 
     def _levels(self, transposed: str, source: str) -> tuple[str, str, str]:
-        """Names of a matrix's levels [in, out], of the scales [out] and of what the exact part of `source` is multiplied with."""
+        # names of a matrix's levels [in, out], of its scales [out] and of the factor of the exact part of `source`
         name, weight = self._matrices[transposed]
         scales, exact = name + SCALES, f"{name}.exact"
         if f"{name}.levels" not in self._tensors:
@@ -298,7 +294,7 @@ class _Rewriting:
         return f"{name}.transposed", scales, exact
 
     def _widen(self, stored: str, scales: str | None, output: str) -> None:
-        """Stored numbers [..., d] as float32; times the scales [...] if there are any."""
+        # stored numbers [..., d] as float32, times the scales [...]
         if scales is None:
             self._add("Cast", [stored], output, to=TensorProto.FLOAT)
             return

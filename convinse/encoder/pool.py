@@ -1,4 +1,4 @@
-"""Models that several users share: a joint model is loaded once, and what was read while ranking is kept.
+"""Shared models: a joint model is loaded once, and the spans that it read while ranking are cached.
 
 The reranker, the bi-encoder and the reader of a pipeline may name the same joint model (`encoder.joint`). Through a
 `ModelPool` they share its weights, its engine and the tokens of the texts, and the reader finds the spans of pairs
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..support.vectors import VectorCache
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
-_KEPT_TOKENS = 8_000_000  # of pairs: about 200,000 evidences, 64 MB
+_CACHED_TOKENS = 8_000_000  # of pairs: about 200,000 evidences, 64 MB
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Loaded:
 
     Attributes:
         engine: runs it.
-        tokenizer: cuts to the wanted length.
+        tokenizer: cuts to the length of the settings.
         model_id: changes when the weights do.
         max_length: most tokens that the model can take.
-        pool: where the engine is shared with others.
+        pool: shares the engine.
     """
 
     engine: Engine
@@ -55,17 +55,17 @@ class Loaded:
 
     @property
     def spans(self) -> SpanMemory | None:
-        """Where it is kept what a joint model reads while it ranks; None: this is no such model, or nobody asks."""
+        """Return the memory of the spans that a joint model reads while it ranks; None if they are not shared."""
         return None if self.pool is None else self.pool.spans
 
     @property
     def identity(self) -> str:
-        """The weights and how they compute."""
+        """Return an id of the weights and the backend's precision."""
         return f"{self.model_id}/{self.engine.backend.identity}"
 
 
 class ReadPair(NamedTuple):
-    """What a model read in a pair that was not cut.
+    """The spans of a pair that was not cut.
 
     Attributes:
         tokens: of the pair, special tokens counted.
@@ -80,10 +80,10 @@ class SpanMemory:
     """Start and end logits of (query, text) pairs by model: the most recent ones.
 
     Args:
-        most_tokens: tokens kept in all; the oldest pairs go.
+        most_tokens: tokens in all; the oldest pairs go.
     """
 
-    def __init__(self, most_tokens: int = _KEPT_TOKENS) -> None:
+    def __init__(self, most_tokens: int = _CACHED_TOKENS) -> None:
         self._most = most_tokens
         self._pairs: dict[tuple[str, str, str], ReadPair] = {}
         self._tokens = 0
@@ -92,7 +92,7 @@ class SpanMemory:
         return len(self._pairs)
 
     def put(self, model: str, pairs: Iterable[tuple[str, str]], read: Iterable[ReadPair]) -> None:
-        """Keep what a model read."""
+        """Store the pairs that a model read."""
         for (query, text), fresh in zip(pairs, read, strict=True):
             key = (model, query, text)
             old = self._pairs.pop(key, None)  # so that the new one is the youngest
@@ -102,7 +102,7 @@ class SpanMemory:
             self._tokens -= len(self._pairs.pop(next(iter(self._pairs))).logits)
 
     def get(self, model: str, pairs: Sequence[tuple[str, str]]) -> list[ReadPair | None]:
-        """What is kept of each pair."""
+        """Return the stored pairs, None for missing ones."""
         return [self._pairs.get((model, query, text)) for query, text in pairs]
 
     def clear(self) -> None:
@@ -112,10 +112,10 @@ class SpanMemory:
 
 
 class ModelPool:
-    """Loads models; a joint model once for its files, device, backend, precision and token budget.
+    """A loader of models that loads a joint model once for its files, device, backend, precision and token budget.
 
     Attributes:
-        spans: what a pass reads while it ranks, or None: nobody wants it.
+        spans: the memory of spans read while ranking, None if no reader shares it.
     """
 
     def __init__(self) -> None:
@@ -123,26 +123,26 @@ class ModelPool:
         self._joint: dict[tuple[object, ...], Loaded] = {}
 
     def share_spans(self) -> None:
-        """Keep from now on what joint models read while they rank, for a reader that asks `spans` first."""
+        """Store from now on the spans that joint models read while they rank, for a reader that looks there first."""
         if self.spans is None:
             self.spans = SpanMemory()
 
     def forget(self) -> None:
-        """Forget what was read; the models stay."""
+        """Forget all spans; the models stay."""
         if self.spans is not None:
             self.spans.clear()
 
     def load(self, model: str | Path, task: Task, settings: ModelSettings) -> Loaded:
-        """A model for a task; raises what `ModelHead` does."""
+        """Load a model for a task; raises the errors of `ModelHead`."""
         name = _joint_name(model)
-        how = (settings.device, settings.backend, settings.precision, settings.token_budget)
-        shared = None if name is None else self._joint.get((name, *how))
+        key = (name, settings.device, settings.backend, settings.precision, settings.token_budget)
+        shared = None if name is None else self._joint.get(key)
         if shared is None:
             made = _loaded(model, task, settings)
             if name is None or "spans" not in made.engine.backend.outputs or len(made.engine.backend.outputs) == 1:
                 return made
             shared = dataclasses.replace(made, pool=self)
-            self._joint |= {(name, *how): shared}
+            self._joint[key] = shared
         _check_task(shared.engine.backend, task, settings, str(model))
         return dataclasses.replace(
             shared, tokenizer=shared.tokenizer.limited(min(settings.max_length, shared.max_length))
@@ -152,7 +152,12 @@ class ModelPool:
 def _loaded(model: str | Path | Checkpoint, task: Task, settings: ModelSettings) -> Loaded:
     folder = None if isinstance(model, Checkpoint) else Path(model).expanduser()
     where = f"{settings.key}: {model}"
-    if folder is None or not _by_onnx(folder, settings):
+    if settings.backend == "auto" and folder is not None:
+        on_cpu = settings.device == "cpu" or (settings.device == "auto" and not gpu_for_torch())
+        by_onnx = on_cpu and settings.precision in ("auto", "fp32", "int8") and is_exported(folder)
+    else:
+        by_onnx = settings.backend == "onnx"
+    if folder is None or not by_onnx:
         checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, task, settings.key)
         from .torch_backend import TorchBackend
 
@@ -167,13 +172,6 @@ def _loaded(model: str | Path | Checkpoint, task: Task, settings: ModelSettings)
     return Loaded(Engine(backend, settings.token_budget), tokenizer, folder_id(folder), exported.max_length)
 
 
-def _by_onnx(folder: Path, settings: ModelSettings) -> bool:
-    if settings.backend != "auto":
-        return settings.backend == "onnx"
-    on_cpu = settings.device == "cpu" or (settings.device == "auto" and not gpu_for_torch())
-    return on_cpu and settings.precision in ("auto", "fp32", "int8") and is_exported(folder)
-
-
 def _check_task(backend: ModelBackend, task: Task, settings: ModelSettings, name: str) -> None:
     if OUTPUT_OF[task] not in backend.outputs:
         has = ", ".join(sorted(backend.outputs))
@@ -183,7 +181,7 @@ def _check_task(backend: ModelBackend, task: Task, settings: ModelSettings, name
 
 
 def _joint_name(model: str | Path) -> str | None:
-    """What names a joint model: its files and its heads', or the name it has on a hub; None: what is there is another model."""
+    # an id of its files, or the name on a hub; None for any other model
     folder = Path(model).expanduser()
     if not folder.exists():
         return str(model)
@@ -195,7 +193,7 @@ def _joint_name(model: str | Path) -> str | None:
 
 
 class HeadOptions(ModelChanges, total=False):
-    """What every `ModelHead` takes by keyword."""
+    """Keyword arguments of every `ModelHead`."""
 
     settings: ModelSettings | None
     models: ModelPool | None
@@ -251,10 +249,10 @@ class ModelHead:
         self._vectors: VectorCache | None = None
 
     def keep_in(self, vectors: VectorCache) -> None:
-        """From now on look first at what is kept, and keep what is computed.
+        """Use a cache from now on.
 
         Args:
-            vectors: of single precision, so that what is kept is what was computed, and of this model's `model_id`.
+            vectors: of single precision, so that results do not change, and of this model's `model_id`.
         """
         self._vectors = vectors
 

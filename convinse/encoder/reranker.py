@@ -29,16 +29,16 @@ _SHOWN = 120  # characters of an evidence in a message
 
 
 class BertReranker(ModelHead):
-    """Scores (query, evidence) pairs with a Hugging Face sequence-classification checkpoint.
+    """A scorer of (query, evidence) pairs with a Hugging Face sequence-classification checkpoint.
 
     The checkpoint has one logit (relevance) or two (irrelevant, relevant). Pairs are tokenised once, sorted by
     length and computed in batches by token budget; equal pairs are computed once. A pair's score depends on the pair
     alone up to rounding (about 1e-6 in fp32), not on the other pairs or their order.
 
-    A joint model (`encoder.joint`) of a pool in which a reader wants the spans reads the pairs in the same pass.
+    A joint model (`encoder.joint`) of a pool whose reader shares the spans reads the pairs in the same pass.
 
     Args:
-        cache: what `rank` has computed is kept here, and found again by later runs.
+        cache: of the scores of `rank`, for later runs.
         model, device, options: see `ModelHead`.
 
     Raises:
@@ -59,7 +59,7 @@ class BertReranker(ModelHead):
         self._cache = cache
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
-        """The relevance of each (query, text) pair.
+        """Return the relevance of (query, text) pairs.
 
         Args:
             pairs: of texts.
@@ -75,9 +75,9 @@ class BertReranker(ModelHead):
         rows = np.array([place_of.setdefault((query, text), len(place_of)) for query, text in pairs], dtype=np.int64)
         distinct = list(place_of)
         scores = np.empty(len(distinct), dtype=np.float32)
-        wanted: list[Output] = ["relevance"] if self._loaded.spans is None else ["relevance", "spans"]
+        outputs: list[Output] = ["relevance"] if self._loaded.spans is None else ["relevance", "spans"]
         for start, sequences in prepared(distinct, self.tokenizer.pairs):
-            for places, (odds, *spans) in self.engine.run(sequences, wanted):
+            for places, (odds, *spans) in self.engine.run(sequences, outputs):
                 scores[start + places] = odds
                 if spans:
                     self._keep(distinct[start:], sequences, places, spans[0])
@@ -93,7 +93,7 @@ class BertReranker(ModelHead):
     def _keep(
         self, pairs: Sequence[tuple[str, str]], sequences: Sequences, places: np.ndarray, spans: np.ndarray
     ) -> None:
-        """Keep the start and end logits [b, longest, 2] of the pairs that were not cut: those of fewer tokens than fit."""
+        # stores the start and end logits [b, longest, 2] of the pairs that were not cut: those of fewer tokens than fit
         lengths, firsts = sequences.lengths[places], sequences.firsts[places]
         whole = np.flatnonzero(lengths < self.tokenizer.max_length)
         read = []
@@ -103,33 +103,30 @@ class BertReranker(ModelHead):
         self._loaded.spans.put(self._loaded.identity, [pairs[places[row]] for row in whole], read)  # type: ignore[union-attr]
 
     def _odds(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """For each query the log odds of its texts: from the cache, the others computed together and kept."""
-        kept = self._kept
-        scored = [None if kept is None else kept.get(query, own) for query, own in zip(queries, texts, strict=True)]
-        fresh = [place for place, known in enumerate(scored) if known is None]
+        spans = self._loaded.spans  # looked up anew: a reader may share them after this was made
+        cache = None
+        if self._cache is not None and self._cache.enabled:
+            limit = self.tokenizer.max_length
+            cache = ScoredPairs(self._cache, self._loaded.identity, limit, spans is not None)
+        cached = [
+            None if cache is None else cache.get(*query_texts) for query_texts in zip(queries, texts, strict=True)
+        ]
+        fresh = [place for place, scored in enumerate(cached) if scored is None]
         pairs = [(queries[place], text) for place in fresh for text in texts[place]]
-        computed = self.predict(pairs, logits=True)
-        spans, start = self._loaded.spans, 0
-        odds = [np.empty(0, np.float32) if known is None else known.odds for known in scored]
+        computed, start = self.predict(pairs, logits=True), 0
+        odds = [np.empty(0, np.float32) if scored is None else scored.odds for scored in cached]
         for place in fresh:
-            own, start = slice(start, start + len(texts[place])), start + len(texts[place])
-            odds[place] = computed[own]
-            if kept is not None and len(texts[place]):
-                read = [None] * len(odds[place]) if spans is None else spans.get(self._loaded.identity, pairs[own])
-                kept.put(queries[place], texts[place], Scored(odds[place], list(read)))
+            rows, start = slice(start, start + len(texts[place])), start + len(texts[place])
+            odds[place] = computed[rows]
+            if cache is not None and len(texts[place]):
+                read = [None] * len(odds[place]) if spans is None else spans.get(self._loaded.identity, pairs[rows])
+                cache.put(queries[place], texts[place], Scored(odds[place], list(read)))
         if spans is not None:
-            for query, own_texts, known in zip(queries, texts, scored, strict=True):
-                both = () if known is None else zip(own_texts, known.read, strict=True)
+            for query, candidates, scored in zip(queries, texts, cached, strict=True):
+                both = () if scored is None else zip(candidates, scored.read, strict=True)
                 read_pairs = {(query, text): read for text, read in both if read is not None}
                 spans.put(self._loaded.identity, read_pairs.keys(), read_pairs.values())
         return odds
-
-    @property
-    def _kept(self) -> ScoredPairs | None:
-        if self._cache is None or not self._cache.enabled:
-            return None
-        reads = self._loaded.spans is not None  # a reader may ask for them after this was made
-        return ScoredPairs(self._cache, self._loaded.identity, self.tokenizer.max_length, reads)
 
     def close(self) -> None:
         """Close the cache; the next use opens it again."""
@@ -137,10 +134,9 @@ class BertReranker(ModelHead):
             self._cache.close()
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
-        """The best `top_k` evidences (all by default) with `score` (0 to 1) added, best first; the given ones are not changed.
+        """Return copies of the best `top_k` evidences (all by default) with `score` (0 to 1) added, best first.
 
-        Equal scores (to 5 digits of the log odds) are ordered by the evidences' texts, so that the order does not depend
-        on the given one.
+        Equal scores (to 5 digits of the log odds) are ordered by the evidences' texts, whatever the order of the input.
         """
         return self.rank_all([query], [evidences], top_k)[0]
 
@@ -152,31 +148,31 @@ class BertReranker(ModelHead):
         beside: Sequence[np.ndarray] | None = None,
         share: float = 0.0,
     ) -> list[list[Evidence]]:
-        """`rank` for several queries, each with its evidences, computed together.
+        """Rank the evidences of several queries, computed together; see `rank`.
 
         Args:
-            queries: one for each list of evidences.
+            queries: the query of every list of evidences.
             evidences: candidates.
-            top_k: evidences wanted for each query.
-            beside: for each query [n] other scores of its evidences, from 0 to 1.
-            share: their weight in the scores; the cross-encoder's probabilities have the rest.
+            top_k: most evidences of a query.
+            beside: for every query [n] further scores of its evidences, from 0 to 1.
+            share: the weight of the further scores; the cross-encoder's probabilities have the rest.
         """
         texts = [[as_read(evidence, self.row_form) for evidence in candidates] for candidates in evidences]
         ranked = []
         for number, (candidates, odds) in enumerate(zip(evidences, self._odds(queries, texts), strict=True)):
-            own = _levelled(odds.astype(np.float64))
-            scores = _sigmoid(own)
+            levels = _levelled(odds.astype(np.float64))
+            scores = _sigmoid(levels)
             if beside is not None and share:
-                own = scores = _levelled((1 - share) * scores + share * beside[number])
+                levels = scores = _levelled((1 - share) * scores + share * beside[number])
             sources = [evidence["source"] for evidence in candidates]
-            keys = list(zip((-own).tolist(), texts[number], sources, strict=True))
+            keys = list(zip((-levels).tolist(), texts[number], sources, strict=True))
             order = sorted(range(len(candidates)), key=keys.__getitem__)[:top_k]
             ranked.append([{**candidates[place], "score": round(float(scores[place]), 6)} for place in order])
         return ranked  # type: ignore[return-value]
 
 
 def _levelled(scores: np.ndarray) -> np.ndarray:
-    """[n] scores rounded, of which those are equal that are so up to rounding: a pair's last digits depend on its batch."""
+    # a pair's last digits depend on its batch: scores that are equal up to rounding become equal
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
     is_first = np.ones(len(scores), bool)  # of those that are equal

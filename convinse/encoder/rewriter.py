@@ -21,7 +21,7 @@ SHARPNESS = 4 / POINTER**0.5  # of the products of queries and keys
 
 
 class Pointers(NamedTuple):
-    """What the head makes of a question and its history.
+    """The pointers of the head for a question and its history.
 
     Attributes:
         gaps: [g] before which character of the question each gap lies; the last one is behind its last word.
@@ -51,14 +51,14 @@ class QuestionRewriter(ModelHead):
             raise ModelError(f"{self.settings.key}: {model}: has no rewrite head; train one with train embedded")
 
     def pointers(self, questions: Sequence[str], histories: Sequence[str]) -> list[Pointers | None]:
-        """What goes where in each question.
+        """Compute the pointers of questions.
 
         Args:
             questions: as typed.
             histories: the turns before each, as `records.rewriting.history_text` gives them.
 
         Returns:
-            None of a question without a history, and of one that is longer than the model reads.
+            Pointers, None for a question without a history, or longer than the model reads.
         """
         made: list[Pointers | None] = [None] * len(questions)
         places = [place for place, history in enumerate(histories) if history]
@@ -67,26 +67,26 @@ class QuestionRewriter(ModelHead):
         pairs = [(questions[place], histories[place]) for place in places]
         sequences = self.tokenizer.pairs(pairs)
         old = self.tokenizer.offsets([question for question, _ in pairs])
-        told = self.tokenizer.offsets([history for _, history in pairs])
+        history_tokens = self.tokenizer.offsets([history for _, history in pairs])
         # not padded: the pointers of a question are the same whatever is read beside it
         for batch, (outputs,) in self.engine.run(sequences, ["rewrite"], padded=False):
             for row, number in enumerate(batch):
                 first = int(sequences.firsts[number])
                 if len(old[number]) == first - 2:
                     question = pairs[number][0]
-                    made[places[number]] = _pointers(outputs[row], first, old[number], told[number], question)
+                    made[places[number]] = _pointers(outputs[row], first, old[number], history_tokens[number], question)
         return made
 
 
-def _pointers(outputs: np.ndarray, first: int, old: np.ndarray, told: np.ndarray, question: str) -> Pointers:
-    """The pointers of outputs [tokens, 4 * POINTER] of `[CLS] question [SEP] history [SEP]`; `first` tokens are the question's."""
+def _pointers(outputs: np.ndarray, first: int, old: np.ndarray, history: np.ndarray, question: str) -> Pointers:
+    # outputs [tokens, 4 * POINTER] of `[CLS] question [SEP] history [SEP]`; the first tokens are the question's
     start_query, end_query, start_key, end_key = np.split(outputs, 4, axis=1)
     keys = np.r_[0, first : len(outputs) - 1]
     starts = _shares(start_query[:first] @ start_key[keys].T * SHARPNESS)
     ends = _shares(end_query[:first] @ end_key[keys].T * SHARPNESS)
     return Pointers(
         np.append(old[:, 0], len(question.rstrip(" ?.!"))),
-        told[: len(keys) - 1],
+        history[: len(keys) - 1],
         starts[1:],
         ends[1:],
         np.stack([starts[0], ends[0]]),

@@ -1,7 +1,7 @@
-"""What a cross-encoder found in the candidates of a query, kept in the evidence cache: a second run computes nothing.
+"""A cache of a cross-encoder's scores of the candidates of a query: a second run computes nothing.
 
-An entry is of one query, one list of texts, one model with its precision and one `max_length`. It holds the log odds and,
-where a joint model has read the pairs in the same pass, their start and end logits, exactly as they were computed.
+The key of an entry is a query, a list of texts, a model with its precision and a `max_length`. Its value has the log odds
+and, if a joint model has read the pairs in the same pass, their start and end logits, exactly as they were computed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .pool import ReadPair
 
 
 class Scored(NamedTuple):
-    """Of the texts of a query.
+    """The scores of the texts of a query.
 
     Attributes:
         odds: [n] float32, log odds of relevance.
-        read: [n] what was read in them; None for a text that was cut, or that nobody wanted read.
+        read: [n] their spans; None for a text that was cut, or not read.
     """
 
     odds: np.ndarray
@@ -38,13 +38,13 @@ class _ScoredEntry(msgspec.Struct):
 
 
 class ScoredPairs:
-    """Keeps `Scored` by query and texts.
+    """A cache of `Scored` by query and texts.
 
     Args:
-        cache: where; its entries of other kinds do not matter.
-        identity: the model's weights and how they compute.
+        cache: may have entries of other kinds.
+        identity: of the model's weights and precision.
         max_length: tokens that a pair is cut to.
-        reads: whether spans are wanted; an entry without them does not do then.
+        reads: whether the entries have spans.
     """
 
     def __init__(self, cache: Cache, identity: str, max_length: int, reads: bool) -> None:
@@ -52,7 +52,7 @@ class ScoredPairs:
         self._key = ("scored pairs", identity, max_length, reads)
 
     def get(self, query: str, texts: Sequence[str]) -> Scored | None:
-        """What is kept of these texts for a query, or None."""
+        """Return the scores of texts for a query, or None."""
         value = self._cache.get(*self._key, _digest([query, *texts]))
         if value is None:
             return None
@@ -72,7 +72,7 @@ class ScoredPairs:
         return Scored(odds, read)
 
     def put(self, query: str, texts: Sequence[str], scored: Scored) -> None:
-        """Keep what was found."""
+        """Store the scores of texts for a query."""
         logits = [np.zeros((0, 2), "<f4") if pair is None else pair.logits.astype("<f4") for pair in scored.read]
         entry = _ScoredEntry(
             scored.odds.astype("<f4").tobytes(),

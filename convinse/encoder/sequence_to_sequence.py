@@ -45,7 +45,7 @@ class Generator:
             self._options["early_stopping"] = settings.early_stopping
 
     def write(self, texts: Sequence[str]) -> list[str]:
-        """What the model writes for each text, special tokens left out; texts of similar length are computed together.
+        """Write a text for every text, without special tokens; texts of similar length are computed together.
 
         Raises:
             ModelError: the device's memory does not hold a batch.
@@ -89,17 +89,17 @@ def writing_loss(
     max_input_length: int,
     max_output_length: int,
 ) -> tuple[torch.Tensor, int]:
-    """The mean cross-entropy of the tokens to be written, a scalar, and their number.
+    """Return the mean cross-entropy of the tokens to be written, a scalar, and their number.
 
     Args:
         model: on its device.
         tokenizer: its tokenizer.
-        pairs: what is given and what is to be written.
+        pairs: of a text to read and a text to write.
         max_input_length: tokens read; the oldest ones are cut off.
         max_output_length: tokens written; the last ones are cut off.
     """
-    given, wanted = zip(*pairs, strict=True)
-    inputs = encoded(tokenizer, given, max_input_length, model.device)
-    target = encoded(tokenizer, wanted, max_output_length, model.device, cut="right")
+    sources, targets = zip(*pairs, strict=True)
+    inputs = encoded(tokenizer, sources, max_input_length, model.device)
+    target = encoded(tokenizer, targets, max_output_length, model.device, cut="right")
     labels = target["input_ids"].masked_fill(target["attention_mask"] == 0, _IGNORED)
     return model(**inputs, labels=labels).loss, int(target["attention_mask"].sum())

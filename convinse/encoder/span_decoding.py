@@ -16,7 +16,7 @@ Span = tuple[int, int, float, float, float]  # start, end, score, probability, p
 
 
 class WindowLogits(NamedTuple):
-    """What a model says of some windows of texts.
+    """The logits of some windows of texts.
 
     Attributes:
         texts: [w] the place of each window's text.
@@ -67,7 +67,7 @@ class SpanDecoder:
         sizes = np.fromiter(map(len, offsets), dtype=np.int64, count=len(offsets))
         self._base = np.concatenate(([0], np.cumsum(sizes)))
         self._nulls = np.full(len(texts), np.inf)
-        self._kept: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._windows: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     def add(self, windows: WindowLogits) -> int | None:
         """Take the best spans of some windows; the place of a text whose scores are not numbers, or None."""
@@ -89,20 +89,20 @@ class SpanDecoder:
         rows, columns = np.nonzero(values > _LOWEST / 2)
         first, further = np.divmod(chosen[rows, columns], width)
         first += windows.begins[rows]
-        self._kept.append((windows.texts[rows], first, first + further, values[rows, columns]))
+        self._windows.append((windows.texts[rows], first, first + further, values[rows, columns]))
         return None
 
     def spans(self) -> list[list[Span]]:
         """Of each text the best spans, best first; spans of the same characters are one."""
         result: list[list[Span]] = [[] for _ in self._texts]
-        if not self._kept:
+        if not self._windows:
             return result
-        texts, first, last, scores = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
+        texts, first, last, scores = (np.concatenate(parts) for parts in zip(*self._windows, strict=True))
         raw, tidy = (np.concatenate(parts) for parts in zip(*self._edges, strict=True))
         first, last = first + self._base[texts], last + self._base[texts]
         start, end = tidy[first, 0], tidy[last, 1]
-        kept = (raw[first, 0] < raw[last, 1]) & (start < end)
-        texts, start, end, scores = texts[kept], start[kept], end[kept], scores[kept].astype(np.float64)
+        valid = (raw[first, 0] < raw[last, 1]) & (start < end)
+        texts, start, end, scores = texts[valid], start[valid], end[valid], scores[valid].astype(np.float64)
         # lexsort takes the last key first: of equal spans the best comes in front
         columns = _sorted([texts, start, end, scores], (-scores, end, start, texts))
         texts, start, end, _ = columns
@@ -112,9 +112,9 @@ class SpanDecoder:
         texts, start, end, scores = _sorted(columns, (end, start, -scores, texts))
         bounds = np.searchsorted(texts, np.arange(len(self._texts) + 1))
         for text, null in enumerate(self._nulls):
-            own = slice(bounds[text], min(bounds[text + 1], bounds[text] + self._best))
-            if own.start < own.stop:
-                result[text] = _with_probabilities(start[own], end[own], scores[own], float(null))
+            rows = slice(bounds[text], min(bounds[text + 1], bounds[text] + self._best))
+            if rows.start < rows.stop:
+                result[text] = _with_probabilities(start[rows], end[rows], scores[rows], float(null))
         return result
 
 
@@ -156,7 +156,7 @@ def _edges(text: str, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _blank_edges(text: str, offsets: np.ndarray) -> bool:
-    """Whether a token of an ASCII text begins or ends with a blank."""
+    # a token of an ASCII text begins or ends with a blank
     blank = _BLANK[np.frombuffer(text.encode("ascii"), dtype=np.uint8)]
     inside = np.clip(offsets - (0, 1), 0, len(text) - 1)
     return bool(blank[inside].any())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,18 +20,10 @@ if TYPE_CHECKING:
     from .checkpoint import Checkpoint
 
 
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-
 class TokenCounter:
-    """Counts with the tokenizer of an exported model's folder, which is read when it is first asked for.
+    """A counter with the tokenizer of an exported model's folder, which is read on first use.
 
-    What a model adds to a text (the start, the end) is not counted, and nothing is cut off.
+    Special tokens are not counted, and texts are not cut.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,11 +39,11 @@ class TokenCounter:
         return tokenizer
 
     def count(self, texts: Sequence[str]) -> int:
-        """The tokens of all texts: 0.2 ms for a turn, 5 ms for the longest conversation."""
+        """Count the tokens of all texts: 0.2 ms for a turn, 5 ms for the longest conversation."""
         return sum(map(len, self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)))
 
 
-# What is kept, in bytes: tokens of twice the texts that a conversation has as candidates; and with offsets, which only readers need.
+# bytes of cached tokens: those of twice the candidates of a conversation; and with offsets, which only readers need
 _CACHED_IDS, CACHED_LOCATED = 4_000_000, 3_000_000
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
@@ -117,20 +111,12 @@ class _Template(NamedTuple):
 _Located: TypeAlias = tuple[np.ndarray, np.ndarray]  # token ids [t] and their character offsets [t, 2]
 
 
-def _size(ids: np.ndarray) -> int:
-    """Bytes of a text and its tokens in the table; a short text has few tokens, but objects of its own."""
-    return 350 + 8 * len(ids)
-
-
-def _located_size(located: _Located) -> int:
-    return 650 + 16 * len(located[0])
-
-
 class _Texts:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, _size)
-        self._with_offsets = RecentlyUsed[str, _Located](CACHED_LOCATED, _located_size)
+        # bytes of a text and its tokens in the table, with the sizes of the objects
+        self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, lambda ids: 350 + 8 * len(ids))
+        self._with_offsets = RecentlyUsed[str, _Located](CACHED_LOCATED, lambda located: 650 + 16 * len(located[0]))
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """The token ids of each text."""
@@ -153,7 +139,7 @@ class _Texts:
 
 
 class TextTokenizer:
-    """Turns texts into model inputs.
+    """A tokenizer from texts to model inputs.
 
     Args:
         tokenizer: a fast tokenizer with the model's special tokens in its post-processor.
@@ -182,29 +168,29 @@ class TextTokenizer:
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, max_length: int) -> TextTokenizer:
-        """The tokenizer of a checkpoint; `max_length` is lowered to what the model can take."""
+        """Return the tokenizer of a checkpoint; `max_length` is lowered to the model's limit."""
         tokenizer = checkpoint.tokenizer
         return cls(tokenizer.backend_tokenizer, min(max_length, checkpoint.max_length), tokenizer.pad_token_id or 0)
 
     def limited(self, max_length: int) -> TextTokenizer:
-        """One with another limit, which shares the tokens of the texts."""
+        """Return a tokenizer with another limit that shares the tokens of the texts."""
         tokenizer = copy.copy(self)
         tokenizer._limit(max_length)
         return tokenizer
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """The token ids of each text, without special tokens, uncut."""
+        """Return the token ids of texts, without special tokens, uncut."""
         return self._texts.ids(texts)
 
     def offsets(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """[t, 2] character offsets of each text's tokens, uncut, into the text as given."""
+        """Return the [t, 2] character offsets of the tokens of texts, uncut."""
         return [offsets for _, offsets in self._texts.with_offsets(texts)]
 
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> Sequences:
-        """`[CLS] first [SEP] second [SEP]` for each pair.
+        """Return `[CLS] first [SEP] second [SEP]` of pairs.
 
-        The second text is cut to fit. The first is cut only where it leaves the second fewer than 16 tokens, and then
-        at its beginning: a conversation's current question stands at the end.
+        The second text is cut to fit. The first is cut only if it leaves the second fewer than 16 tokens, and then at its
+        beginning: a conversation's current question stands at the end.
         """
         before, between, after, second_type, _ = self._template
         room = self.max_length - len(before) - len(between) - len(after)
@@ -218,10 +204,10 @@ class TextTokenizer:
         return Sequences(ids, _lengths(ids), types, second_type, self._pad_id)
 
     def windows(self, pairs: Sequence[tuple[str, str]], stride: int) -> Windows:
-        """`[CLS] first [SEP] a window of second [SEP]` for each window of each pair.
+        """Return `[CLS] first [SEP] window of second [SEP]` for all windows of pairs.
 
-        A second text that does not fit is read in windows of which each shares `stride` tokens with the one before.
-        The first text is cut as in `pairs`, only that it leaves the second at least half of the room.
+        A second text that does not fit is read in windows that share `stride` tokens with the window before. The first text
+        is cut as in `pairs`, but leaves the second at least half of the room.
         """
         before, between, after, second_type, _ = self._template
         room = self.max_length - len(before) - len(between) - len(after)
@@ -247,7 +233,7 @@ class TextTokenizer:
         return Windows(sequences, owners, starts, [offsets for _, offsets in encodings], len(after))
 
     def singles(self, texts: Sequence[str]) -> Sequences:
-        """`[CLS] text [SEP]` for each text, the text cut to fit."""
+        """Return `[CLS] text [SEP]` of texts, cut to fit."""
         before, after = self._template.before, self._template.after_one
         room = self.max_length - len(before) - len(after)
         ids = [np.concatenate((before, text[:room], after)) for text in self.ids(texts)]
@@ -259,7 +245,7 @@ def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _unicode(texts: Sequence[str]) -> list[str]:
-    """JSON and Python may hold half of a UTF-16 pair, a tokenizer takes Unicode only."""
+    # JSON and Python may hold half of a UTF-16 pair, a tokenizer takes Unicode only
     return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
 
 
@@ -268,7 +254,7 @@ def _lengths(ids: list[np.ndarray]) -> np.ndarray:
 
 
 def _template(tokenizer: Tokenizer) -> _Template:
-    """What the post-processor puts around the texts, seen on an example: BERT and RoBERTa differ."""
+    # the special tokens around texts, read off an example: BERT and RoBERTa differ
     first_word, second_word = (tokenizer.encode(word, add_special_tokens=False).ids for word in ("one", "two"))
     both = tokenizer.encode("one", "two")
     ids, types = both.ids, both.type_ids
@@ -292,9 +278,9 @@ def _find(ids: list[int], part: list[int], start: int) -> int:
 
 
 def token_spans(spans: Sequence[tuple[int, int]], offsets: np.ndarray) -> np.ndarray:
-    """Character spans (end exclusive) as [n, 2] first and last token that they share a character with.
+    """Return character spans (end exclusive) as [n, 2] first and last tokens that share a character with them.
 
-    A span without any (white space, or a sign that the tokenizer drops) is left out. offsets: [t, 2] of the text's tokens.
+    A span without tokens (white space, or a sign that the tokenizer drops) is left out. `offsets` are [t, 2] of the tokens.
     """
     tokens = []
     for start, end in spans:

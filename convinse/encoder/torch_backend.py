@@ -40,7 +40,7 @@ class TorchBackend(ModelBackend):
 
     Raises:
         ConfigError: the machine has no such device, or it cannot compute in this precision.
-        ModelError: the model has another number of outputs, or it pools as nobody here can.
+        ModelError: the model has another number of outputs, or an unsupported pooling.
     """
 
     def __init__(self, checkpoint: Checkpoint, task: Task, settings: ModelSettings, name: str) -> None:
@@ -70,27 +70,27 @@ class TorchBackend(ModelBackend):
         module: nn.Module = model  # transformers wraps the methods of torch without types
         self.model = module.eval().requires_grad_(False).to(device=device, dtype=_DTYPES.get(self.precision))
 
-    def start(self, sequences: Sequences, places: np.ndarray, wanted: Sequence[Output]) -> Callable[[], Arrays]:
+    def start(self, sequences: Sequences, places: np.ndarray, outputs: Sequence[Output]) -> Callable[[], Arrays]:
         """See the base class; a GPU computes on while others are begun."""
         try:
             with torch.inference_mode():
-                tensors = self._computed(model_inputs(self.model, sequences, places, self._on), wanted)
+                tensors = self._computed(model_inputs(self.model, sequences, places, self._on), outputs)
         except torch.OutOfMemoryError as error:
             raise DeviceMemoryError(str(error)) from error
         return lambda: tuple(tensor.float().cpu().numpy() for tensor in tensors)
 
-    def _computed(self, arguments: dict[str, torch.Tensor], wanted: Sequence[Output]) -> list[torch.Tensor]:
+    def _computed(self, arguments: dict[str, torch.Tensor], outputs: Sequence[Output]) -> list[torch.Tensor]:
         mask = arguments["attention_mask"]
         made: dict[str, torch.Tensor] = {}
-        for name in wanted:
+        for name in outputs:
             if name in self._heads:
                 head = self._heads[name]
                 assert isinstance(self.model, JointModel)
                 made[name] = head(states(self.model.bert, head.layer, **arguments), mask)
-        if set(wanted) - made.keys():
+        if set(outputs) - made.keys():
             output = self.model(**arguments)
-            made |= {name: of_head(name, output, mask, self.pool_first) for name in wanted if name not in made}
-        return [made[name] for name in wanted]
+            made |= {name: of_head(name, output, mask, self.pool_first) for name in outputs if name not in made}
+        return [made[name] for name in outputs]
 
     def free(self) -> None:
         """See the base class."""
@@ -99,7 +99,7 @@ class TorchBackend(ModelBackend):
 
 
 def of_head(name: Output, output: Any, mask: torch.Tensor, first: bool) -> torch.Tensor:
-    """What a head makes of a model's output; see `ModelBackend.start` for the shapes. first: whether [CLS] is the embedding."""
+    """Return the result of a head from a model's output, see `ModelBackend.start`; `first`: [CLS] is the embedding."""
     if name == "relevance":
         return log_odds(output, mask)
     if name == "spans":
@@ -108,13 +108,13 @@ def of_head(name: Output, output: Any, mask: torch.Tensor, first: bool) -> torch
 
 
 def log_odds(output: Any, _: torch.Tensor | None) -> torch.Tensor:
-    """[b] the relevance of a checkpoint with one logit or two, before the sigmoid."""
+    """Return the [b] relevance of a checkpoint with one logit or two, before the sigmoid."""
     logits: torch.Tensor = output.logits.float()
     return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
 
 def pooled(hidden: torch.Tensor, mask: torch.Tensor, first: bool = False) -> torch.Tensor:
-    """[b, d] of [b, tokens, d]: the vector of [CLS], or the mean of those that the mask [b, tokens] keeps."""
+    """Pool [b, tokens, d] to [b, d]: the vector of [CLS], or the mean over the mask [b, tokens]."""
     if first:
         return hidden[:, 0]
     weights = mask.unsqueeze(-1).to(hidden.dtype)
@@ -124,7 +124,7 @@ def pooled(hidden: torch.Tensor, mask: torch.Tensor, first: bool = False) -> tor
 def model_inputs(
     model: nn.Module, sequences: Sequences, places: np.ndarray, device: torch.device
 ) -> dict[str, torch.Tensor]:
-    """What a model's `forward` takes, for some sequences: [b, longest] each, on the device."""
+    """Return the [b, longest] arguments of a model's `forward` for some sequences, on the device."""
     input_ids, mask, types = (torch.from_numpy(array) for array in sequences.padded(places))
     arguments = {"input_ids": input_ids, "attention_mask": mask}
     if "token_type_ids" in inspect.signature(model.forward).parameters:
@@ -137,9 +137,13 @@ def model_inputs(
 def computed(
     model: Any, sequences: Sequences, budget: int, output: Callable[[Any, torch.Tensor], torch.Tensor]
 ) -> torch.Tensor:
-    """[n, ...] what `output` makes of all sequences, gradients kept, in batches of similar length by token budget.
+    """Compute all sequences with gradients, in batches of similar length by token budget.
 
-    output: of what the model returns, and of the attention mask [b, longest].
+    Args:
+        output: from the model's output and the attention mask [b, longest] to [b, ...].
+
+    Returns:
+        [n, ...] in the order of the sequences.
     """
     places, parts = list(token_batches(sequences.lengths, budget)), []
     for batch in places:

@@ -1,4 +1,4 @@
-"""CONVINSE's measures by its names; beside them metrics with the interface of the Hugging Face `evaluate` library."""
+"""CONVINSE's measures under its names, and metrics with the interface of the Hugging Face `evaluate` library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..scoring.convqa import first_rank, has_answer
 
 
 def answer_presence(evidences: Sequence[Evidence], answers: Sequence[Entity]) -> tuple[bool, list[Evidence]]:
-    """Return whether evidences have a gold answer, and those that have."""
+    """Return whether evidences have a gold answer, and the evidences that have it."""
     answering = [evidence for evidence in evidences if has_answer(evidence, answers)]
     return bool(answering), answering
 

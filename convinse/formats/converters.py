@@ -29,7 +29,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
@@ -100,11 +100,11 @@ class Converter(ABC):
 
     @abstractmethod
     def read(self, path: Path) -> Dataset:
-        """The data set in a file; its records are read one after the other. Raises `DataError`."""
+        """Read the data set of a file, record by record. Raises `DataError`."""
 
     @classmethod
     def recognizes(cls, head: Head) -> bool:
-        """Whether a file that begins like this is of the format; only needed without `--from`."""
+        """Return True if a file that begins like this is of the format; only needed without `--from`."""
         return False
 
 
@@ -113,7 +113,7 @@ class Format(Converter):
 
     @abstractmethod
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
-        """Write all records; `counts` gets what was written, and what could not be, in words for the user.
+        """Write all records and count, in words for the user, the written and the dropped parts in `counts`.
 
         Raises:
             DataError: from the source.
@@ -122,7 +122,7 @@ class Format(Converter):
 
 
 class Converted(NamedTuple):
-    """What a conversion did: `counts` in words -> how many, in the order in which they came up."""
+    """The result of a conversion; `counts` by their names, in the order in which they came up."""
 
     source: str
     target: str
@@ -135,7 +135,7 @@ C = TypeVar("C", bound=type[Converter])
 
 
 def register(name: str) -> Callable[[C], C]:
-    """A decorator that makes a converter known by a name."""
+    """Return a decorator that registers a converter under a name."""
 
     def add(converter: C) -> C:
         _REGISTERED[name] = converter
@@ -146,7 +146,7 @@ def register(name: str) -> Callable[[C], C]:
 
 
 def converter_names(writable: bool = False) -> list[str]:
-    """The names of all converters, or of those that write; plug-ins (`convinse.converters`) are included."""
+    """Return the names of all converters with plug-ins (`convinse.converters`), or of those that write."""
     _load()
     if writable:
         return sorted(name for name, converter in _REGISTERED.items() if issubclass(converter, Format))
@@ -154,11 +154,11 @@ def converter_names(writable: bool = False) -> list[str]:
 
 
 def find_converter(name: str) -> Converter:
-    """The converter of a name, or of `package.module:Class`.
+    """Return the converter of a name, or of `package.module:Class`.
 
     Raises:
         ConfigError: no converter has that name.
-        ModuleError: a class of one's own cannot be used.
+        ModuleError: the class cannot be used.
     """
     _load()
     converter = _REGISTERED.get(name)
@@ -174,7 +174,7 @@ def find_converter(name: str) -> Converter:
 
 
 def find_format(name: str) -> Format:
-    """The converter of a name that writes. Raises `ConfigError`."""
+    """Return the converter of a name, if it writes. Raises `ConfigError`."""
     converter = find_converter(name)
     if not isinstance(converter, Format):
         raise ConfigError(f"'{name}' can only be read; valid: {', '.join(converter_names(writable=True))}")
@@ -182,32 +182,32 @@ def find_format(name: str) -> Format:
 
 
 def _load() -> None:
-    """Import all modules of `sources`, which register themselves."""
     from . import sources
 
+    # the modules register themselves
     for module in pkgutil.iter_modules(sources.__path__):
         importlib.import_module(f"{sources.__name__}.{module.name}")
 
 
 def read_head(path: Path) -> Head:
-    """The beginning of a file. Raises `DataError`."""
+    """Read the beginning of a file. Raises `DataError`."""
     with open_packed(path) as file, reading(path, lambda: 1):
         text = file.read(_HEAD_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
     return Head(path, text, frozenset(_keys(text)))
 
 
 def _keys(text: str) -> Iterator[str]:
-    """The dotted keys of the JSON objects in a text, which may break off anywhere."""
+    # the text may break off anywhere
     around: list[str] = []  # the key before each open bracket, empty for elements of a list
     key = ""
     for match in _STRUCTURE.finditer(text):
-        what = match[0]
-        if what == '"':  # a string that the end of the text cuts off
+        token = match[0]
+        if token == '"':  # a string that the end of the text cuts off
             return
-        if what in "{[":
+        if token in "{[":
             around.append(key)
             key = ""
-        elif what in "}]":
+        elif token in "}]":
             if around:
                 around.pop()
             key = ""
@@ -220,18 +220,18 @@ def _keys(text: str) -> Iterator[str]:
 
 
 def guess_format(path: Path, option: str = "--from") -> str:
-    """The name of the converter that recognises a file; `option` is how a user names it instead.
+    """Return the name of the converter that recognises a file; `option` is the remedy in errors.
 
     Raises:
-        DataError: none does, or several do.
+        DataError: no converter or several recognise it.
     """
     _load()
     head = read_head(path)
     names = [name for name, converter in sorted(_REGISTERED.items()) if converter.recognizes(head)]
     if len(names) == 1:
         return names[0]
-    what = f"looks like {' and '.join(names)}" if names else "is of no format that is recognised by its content"
-    raise DataError(f"{path}: {what}; name it with {option}: {', '.join(converter_names())}")
+    reason = f"looks like {' and '.join(names)}" if names else "is of no format that is recognised by its content"
+    raise DataError(f"{path}: {reason}; name it with {option}: {', '.join(converter_names())}")
 
 
 def convert(source: Path, target: Path, to: str, name: str | None = None, quiet: bool = False) -> Converted:
@@ -239,7 +239,7 @@ def convert(source: Path, target: Path, to: str, name: str | None = None, quiet:
 
     Args:
         source: the file to read.
-        target: the file to write, packed where its name ends in `.gz`; an older one is replaced.
+        target: the file to write, packed if its name ends in `.gz`; an older file is replaced.
         to: the format to write.
         name: the data set or format of `source`; None: guessed from its content, and logged.
         quiet: no lines of progress.
@@ -258,15 +258,12 @@ def convert(source: Path, target: Path, to: str, name: str | None = None, quiet:
         raise ConfigError(f"{target}: is the file to read; give another name for the result")
     dataset = find_converter(name).read(source)
     counts: Counter[str] = Counter()
-    if not quiet:
-        dataset = dataset._replace(records=_reporting(dataset.records, source))
-    writer.write(target, dataset, counts)
+
+    def reported() -> Iterator[Record]:
+        with progress(f"reading {source.name}", None, "contexts", quiet) as advance:
+            for record in dataset.records:
+                yield record
+                advance()
+
+    writer.write(target, dataset._replace(records=reported()), counts)
     return Converted(name, to, dict(counts), time.perf_counter() - begin)
-
-
-def _reporting(records: Iterable[Record], path: Path) -> Iterator[Record]:
-    """The records with their progress; how many there are in all is not known."""
-    with progress(f"reading {path.name}", None, "contexts") as advance:
-        for record in records:
-            yield record
-            advance()

@@ -13,22 +13,22 @@ from ..support.jsonlines import JSON_ERRORS, read_bytes
 
 
 def read_conversations(path: Path) -> list[Conversation]:
-    """The conversations of a file as they are: a JSON list, or one conversation a line (`.jsonl`), plain or packed.
+    """Read the conversations of a file: a JSON list, or one conversation a line (`.jsonl`), plain or packed.
 
     Raises:
-        DataError: the file is missing, is no JSON, or a conversation lacks a key; the message names file, conversation
-            and turn.
+        DataError: the file is missing or not valid JSON, or a conversation lacks a key; the message names file,
+            conversation and turn.
     """
     return check_conversations(read_records(path), str(path))
 
 
 def read_measurable(path: Path) -> list[Conversation]:
-    """Conversations with answers and evidences, as `read_conversations`; raises `DataError` as `check_measurable` does, too."""
+    """Read conversations with answers and evidences, see `read_conversations` and `check_measurable`."""
     return check_measurable(read_records(path), str(path))
 
 
 def read_records(path: Path) -> Any:
-    """The content of a JSON file, or the list of the lines of a `.jsonl` file, plain or packed. Raises `DataError`."""
+    """Read a JSON file, or the lines of a `.jsonl` file as a list, plain or packed. Raises `DataError`."""
     data = read_bytes(path)
     try:
         return msgspec.json.Decoder().decode_lines(data) if ".jsonl" in path.suffixes else msgspec.json.decode(data)

@@ -42,7 +42,7 @@ class File(msgspec.Struct, frozen=True):
     size: int = 0
 
     def fault(self, path: Path) -> str:
-        """How a file differs from the published one; empty if it does not."""
+        """Return the difference of a file from the published one; empty if there is none."""
         try:
             for name, published in (("sha256", self.sha256), ("md5", self.md5)):  # MD5 tells damage, not malice
                 digest = hexdigest(path, hashlib.new(name, usedforsecurity=False)) if published else ""
@@ -63,7 +63,7 @@ class FileCollection(msgspec.Struct, frozen=True):
 
 
 class Fetched(NamedTuple):
-    """A file that is in place; `is_new` is False if it was there before, `is_checked` if no sum is published."""
+    """A file in its place; `is_new` is False if it was there before, `is_checked` is False if no sum is published."""
 
     path: Path
     examples: int
@@ -72,12 +72,12 @@ class Fetched(NamedTuple):
 
 
 def collections() -> dict[str, FileCollection]:
-    """All collections by name."""
+    """Return all collections by name."""
     return msgspec.json.decode(TABLE.read_bytes(), type=dict[str, FileCollection])
 
 
 def find_collection(name: str) -> FileCollection:
-    """The collection of a name. Raises `ConfigError` that suggests the nearest."""
+    """Return the collection of a name. Raises `ConfigError` that suggests the nearest."""
     table = collections()
     if name not in table:
         raise ConfigError(f"unknown data set '{name}'; {nearest(name, list(table))}")
@@ -87,16 +87,16 @@ def find_collection(name: str) -> FileCollection:
 def download(
     collection: FileCollection, folder: Path, mirror: str | None = None, quiet: bool = False
 ) -> Iterator[Fetched]:
-    """Fetch the files of a collection that are not there, one after the other; each is in its place when it is whole and right.
+    """Fetch the missing files of a collection one after the other; a file appears when it is whole and right.
 
     Args:
-        collection: as `find_collection` gives it.
-        folder: where the files go; made if missing. A right file there is not fetched again.
-        mirror: an address whose folder has the files under the names that they are saved as.
+        collection: see `find_collection`.
+        folder: for the files; made if missing. A right file there is not fetched again.
+        mirror: the address of a folder with the files under their `name`.
         quiet: no progress.
 
     Raises:
-        DataError: a file is not as published; or one of another content stands in its place.
+        DataError: a file is not as published, or another file is in its place.
         NetworkError: a file cannot be fetched.
         OutputError: a file cannot be written.
     """
@@ -118,7 +118,7 @@ def download(
 
 @contextmanager
 def local_files(*names: str) -> Iterator[list[Path]]:
-    """The paths of files that are named by a path or a URL; those of a URL are there while the block runs.
+    """Yield the paths of files that are named by a path or a URL; copies of URLs exist while the block runs.
 
     Errors inside of the block name the URL, not the copy.
 

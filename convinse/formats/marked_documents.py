@@ -1,4 +1,4 @@
-"""The documents of an MRQA context, which the marks in its text tell apart: `flatten` backwards."""
+"""The documents of an MRQA context, parted by the marks in its text: `flatten` backwards."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from .tokens import Token
 
 _BEGIN = re.compile(r"(?:\[(?:DOC|PAR)\]\s*)?(?P<title>\[TLE\])|\[DOC\]")  # HotpotQA has [PAR] before its titles
 _TITLE_END = re.compile(r"\[(?:SEP|PAR)\]")
-_DOCUMENTS = "documents"  # what MRQA files of ours have of each document
+_DOCUMENTS = "documents"  # the key of each document's extras in MRQA files written here
 
 
 class _DocumentPart(NamedTuple):
-    """Where a part of a document stands in the context."""
-
     document: int
     part: str
     start: int
@@ -26,9 +24,9 @@ class _DocumentPart(NamedTuple):
 
 
 def several_documents(record: NeutralRecord) -> NeutralRecord:
-    """A record whose only text begins with a mark and has several documents, as these documents; any other as it is.
+    """Split a record whose only text begins with a mark and has several documents; return any other record as it is.
 
-    A place that reaches over a mark belongs to no document and is left out.
+    Places across a mark belong to no document and are left out.
     """
     part = record.documents[0].part("text") if len(record.documents) == 1 else None
     if part is None or len(record.documents[0].parts) > 1:
@@ -53,10 +51,9 @@ def several_documents(record: NeutralRecord) -> NeutralRecord:
 
 
 def _pieces(text: str) -> Iterator[_DocumentPart]:
-    """The titles and texts of all documents; none where something stands before the first mark."""
     begins = list(_BEGIN.finditer(text))
     if not begins or text[: begins[0].start()].strip():
-        return
+        return  # text before the first mark: not a context of several documents
     ends = [*(match.start() for match in begins[1:]), len(text)]
     for number, (match, end) in enumerate(zip(begins, ends, strict=True)):
         start = match.end()
@@ -85,7 +82,6 @@ def _part(piece: _DocumentPart, whole: NeutralPart) -> NeutralPart:
 
 
 def _moved(question: NeutralQuestion, pieces: list[_DocumentPart]) -> NeutralQuestion:
-    """A question with the places of its answers in the documents."""
     answers = []
     for answer in question.answers:
         spans = [

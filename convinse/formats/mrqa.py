@@ -1,8 +1,8 @@
 """The format of the MRQA 2019 shared task (Fisch et al., 2019): extractive questions, a context a line.
 
 A file (`.jsonl`, or packed as `.jsonl.gz`) begins with a header, which may be missing; every other line is a context
-with its questions. Spans are inclusive, `char_spans` in characters of the context, `token_spans` in its tokens. Keys
-that the format does not know are kept in `extras` and written back after the others.
+with its questions. Spans are inclusive, `char_spans` in characters of the context, `token_spans` in its tokens. Unknown
+keys go to `extras` and are written back after the others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_TOKENS = 800  # of a context, as the task's files have
 
 
 class DetectedAnswer(msgspec.Struct, frozen=True):
-    """An answer as found in the context: all places where it stands."""
+    """An answer with all its places in the context."""
 
     text: str
     char_spans: list[tuple[int, int]] = []
@@ -31,7 +31,7 @@ class DetectedAnswer(msgspec.Struct, frozen=True):
 
 
 class MrqaQuestion(msgspec.Struct, frozen=True):
-    """A question; `answers` are all accepted strings, in the context or not."""
+    """A question; `answers` are all accepted strings, whether in the context or not."""
 
     qid: str
     question: str
@@ -51,7 +51,7 @@ class MrqaExample(msgspec.Struct, frozen=True):
 
 
 class MrqaHeader(msgspec.Struct, frozen=True):
-    """The first line of a file: which data set, and which part of it."""
+    """The first line of a file: the data set and its part."""
 
     dataset: str = ""
     split: str = ""
@@ -59,7 +59,7 @@ class MrqaHeader(msgspec.Struct, frozen=True):
 
 
 class AnswerPlaces(msgspec.Struct, frozen=True):
-    """Where an answer stands in the context, in characters."""
+    """The places of an answer in the context, in characters."""
 
     char_spans: list[tuple[int, int]] = []
 
@@ -90,18 +90,18 @@ _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def read_header(path: Path) -> MrqaHeader | None:
-    """The header of a file, None where it has none. Raises `DataError`."""
+    """Read the header of a file, None if it has no header. Raises `DataError`."""
     for number, line in raw_lines(path):
         return _header(path, number, line)
     return None
 
 
 def read_examples(path: Path) -> Iterator[MrqaExample]:
-    """The contexts of a file, one after the other; only the ids of the questions are remembered.
+    """Read the contexts of a file, one after the other; only the ids of the questions stay in memory.
 
     Raises:
-        DataError: the file cannot be read, a line is no JSON or lacks a key, a span is outside of the context, or a
-            `qid` appears twice; the message names file, line and qid.
+        DataError: the file cannot be read, a line is not valid JSON or lacks a key, a span is outside of the context, or
+            a `qid` appears twice; the message names file, line and qid.
     """
     seen: dict[str, int] = {}
     for number, line in raw_lines(path):
@@ -114,10 +114,10 @@ def read_examples(path: Path) -> Iterator[MrqaExample]:
 
 
 def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
-    """Context, question and line of every question, several times as fast as with tokens, and unchecked but for types.
+    """Read context, question and line of every question, without tokens (several times as fast) and without checks.
 
     Raises:
-        DataError: the file cannot be read, a line is no JSON or lacks a key.
+        DataError: the file cannot be read, a line is not valid JSON or lacks a key.
     """
     for number, line in read_lines(path, _PlainLine):
         if line.header is not msgspec.UNSET:
@@ -137,7 +137,7 @@ def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
 
 
 def _header(path: Path, number: int, line: bytes) -> MrqaHeader | None:
-    """The header that a line holds; None for a context."""
+    # None for a context
     if number > 1 and b'"header"' not in line[:100]:  # a header behind the first line comes of joined files
         return None
     header = decoded(_HEADER, path, number, line).header
@@ -148,7 +148,7 @@ def _header(path: Path, number: int, line: bytes) -> MrqaHeader | None:
 
 
 def _question_of(line: bytes, error: BaseException) -> str:
-    """` (qid '...')` for a wrong type inside of a question, whose place `msgspec` gives as `$.qas[3].question`."""
+    # msgspec gives the place of a wrong type as `$.qas[3].question`
     _, _, place = str(error).partition("$.qas[")
     try:
         index = int(place.partition("]")[0])
@@ -159,7 +159,7 @@ def _question_of(line: bytes, error: BaseException) -> str:
 
 
 def _faults(example: MrqaExample, where: str, seen: dict[str, int], number: int) -> Iterator[str]:
-    """What makes an example unusable; `seen` gets the ids of its questions and their line."""
+    # `seen` gets the ids of the questions and their line
     characters, tokens = len(example.context), len(example.context_tokens)
     qids = [question.qid for question in example.qas]
     for question in example.qas:
@@ -177,7 +177,7 @@ def _faults(example: MrqaExample, where: str, seen: dict[str, int], number: int)
 
 
 def validate(path: Path) -> Report:
-    """Check a whole file, and go on after a problem where that is possible.
+    """Check a whole file, and go on after a problem if possible.
 
     Raises:
         DataError: the file cannot be opened or unpacked.
@@ -215,7 +215,6 @@ def validate(path: Path) -> Report:
 
 
 def _disagreements(example: MrqaExample, where: str) -> Iterator[str]:
-    """Tokens that are not where they say, and spans that come without their partner."""
     yield from _wrong_tokens(example.context, example.context_tokens, f"{where}: context_tokens")
     for question in example.qas:
         at = f"{where}: qid '{question.qid}'"
@@ -251,20 +250,19 @@ def _oddities(example: MrqaExample, where: str) -> Iterator[str]:
 
 @contextmanager
 def writing_examples(path: Path, header: MrqaHeader) -> Iterator[Callable[[MrqaExample], object]]:
-    """A function that writes one example; the file takes its place when the block ends well. Raises `OutputError`."""
+    """Yield a function that writes an example; the file appears when the block ends well. Raises `OutputError`."""
     with writing(path) as write:
         write({"header": plain(header)})
         yield lambda example: write(plain(example))
 
 
 def limit_context(example: MrqaExample, tokens: int = MAX_TOKENS) -> list[MrqaExample]:
-    """An example whose context is too long as several that are not; one that fits stays as it is.
+    """Split an example whose context is too long; every question and accepted answer goes to exactly one part.
 
-    The first has the first `tokens` tokens of the context, and all questions with an answer there. The others have
-    parts further behind that begin at a multiple of half of `tokens` (the last one ends with the context), each with
-    the questions whose first answer is there: the task itself dropped those. Spans that do not fit into their
-    question's part are dropped, and so are detected answers without a span; a question without any span is in the
-    first part. So every question and every accepted answer is in exactly one of the examples.
+    The first part has the first `tokens` tokens of the context, and all questions with an answer there or with no span.
+    Further parts begin at a multiple of half of `tokens` (the last one ends with the context), each with the questions
+    whose first answer is there: the task itself dropped those. Spans outside of their question's part are dropped, and so
+    are detected answers without a span.
     """
     size = len(example.context_tokens)
     if size <= tokens:
@@ -273,11 +271,19 @@ def limit_context(example: MrqaExample, tokens: int = MAX_TOKENS) -> list[MrqaEx
     for question in example.qas:
         begin = _part_of(question, tokens, size)
         parts.setdefault(begin, []).append(_within(question, example.context_tokens, begin, tokens))
-    return [_cut(example, begin, tokens, questions) for begin, questions in sorted(parts.items()) if questions]
+    examples = []
+    for begin, questions in sorted(parts.items()):
+        if questions:
+            inside = example.context_tokens[begin : begin + tokens]
+            start = inside[0][1] if begin else 0
+            context = example.context[start : inside[-1][1] + len(inside[-1][0])]
+            moved = [(token, offset - start) for token, offset in inside]
+            examples.append(msgspec.structs.replace(example, context=context, context_tokens=moved, qas=questions))
+    return examples
 
 
 def _part_of(question: MrqaQuestion, tokens: int, size: int) -> int:
-    """The first token of the part that a question goes to."""
+    # the first token of the part that the question goes to
     spans = [span for answer in question.detected_answers for span in answer.token_spans]
     if any(last < tokens for _, last in spans):
         return 0
@@ -291,7 +297,7 @@ def _part_of(question: MrqaQuestion, tokens: int, size: int) -> int:
 
 
 def _within(question: MrqaQuestion, context_tokens: list[Token], begin: int, tokens: int) -> MrqaQuestion:
-    """A question with those spans that lie inside of a part, counted from its beginning."""
+    # only the spans inside of the part, counted from its beginning
     offset = context_tokens[begin][1] if begin else 0
     token, last_start = context_tokens[min(begin + tokens, len(context_tokens)) - 1]
     stop = last_start + len(token)
@@ -306,11 +312,3 @@ def _within(question: MrqaQuestion, context_tokens: list[Token], begin: int, tok
             char_spans, token_spans = zip(*pairs, strict=True)
             answers.append(msgspec.structs.replace(answer, char_spans=list(char_spans), token_spans=list(token_spans)))
     return msgspec.structs.replace(question, detected_answers=answers)
-
-
-def _cut(example: MrqaExample, begin: int, tokens: int, questions: list[MrqaQuestion]) -> MrqaExample:
-    kept = example.context_tokens[begin : begin + tokens]
-    start = kept[0][1] if begin else 0
-    context = example.context[start : kept[-1][1] + len(kept[-1][0])]
-    moved = [(token, offset - start) for token, offset in kept]
-    return msgspec.structs.replace(example, context=context, context_tokens=moved, qas=questions)

@@ -1,9 +1,8 @@
-"""The neutral records that every source of question answering data is read into and every target is written from.
+"""Neutral records of question answering data, between every source and every target format.
 
 A record is a context: documents of named parts and the questions about them. `flatten` makes one text of its documents,
-and `locate` finds the places of answers in it. All offsets are characters (code points) of the part they are in. What a
-source has and the records do not know goes into `extras` under the source's own keys; writers put it beside the keys of
-their format.
+and `locate` finds the places of answers in it. All offsets are characters (code points) of the part they are in. Unknown
+keys of a source go into `extras`; writers put them beside the keys of their format.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ NO_SPANS = ("yesno", "generated_text", "date", "number")
 
 
 class NeutralPart(msgspec.Struct, frozen=True):
-    """A text of a document: its `title`, its `text`, a search engine's `snippet`, ...; None: tokens are not known."""
+    """A text of a document: its `title`, its `text`, a search engine's `snippet`, ...; tokens may be unknown (None)."""
 
     name: str
     text: str
@@ -35,12 +34,12 @@ class NeutralDocument(msgspec.Struct, frozen=True):
     extras: Extras = {}
 
     def part(self, name: str) -> NeutralPart | None:
-        """The part of that name."""
+        """Return the part of a name, None if the document has no such part."""
         return next((part for part in self.parts if part.name == name), None)
 
 
 def titled(title: str, text: str, tokens: list[Token] | None = None, extras: Extras | None = None) -> NeutralDocument:
-    """A document of a text, with its title unless that is empty; `tokens` are those of the text."""
+    """Return a document of a text, with its title unless that is empty; `tokens` are those of the text."""
     title_part = [NeutralPart("title", title)] if title else []
     return NeutralDocument([*title_part, NeutralPart("text", text, tokens)], extras or {})
 
@@ -55,14 +54,14 @@ class NeutralSpan(msgspec.Struct, frozen=True):
 
 
 class NeutralAnswer(msgspec.Struct, frozen=True):
-    """An answer and the places where the source says that it stands; none: the source does not say."""
+    """An answer and the places that the source gives for it, if any."""
 
     text: str
     spans: list[NeutralSpan] = []
     extras: Extras = {}
 
     def is_span(self) -> bool:
-        """Whether it stands in a text: not if the `type` in `extras` is one of MultiQA's `NO_SPANS`."""
+        """Return True if the answer stands in a text: its `type` in `extras` is not one of MultiQA's `NO_SPANS`."""
         return self.extras.get("type") not in NO_SPANS
 
 
@@ -70,13 +69,13 @@ class NeutralQuestion(msgspec.Struct, frozen=True):
     """A question.
 
     Attributes:
-        id: the source's own; empty: made of question and context by `question_id`.
+        id: of the source; if empty, writers make it of question and context by `question_id`.
         text: the question.
-        tokens: the source's own tokens, None: not known.
-        answers: as annotated, in order; equal ones of several annotators are all here.
-        accepted: further strings that count as right, and those of `answers` that do (any order).
-        unanswerable: the source says that the documents do not answer it.
-        extras: what else the source has.
+        tokens: of the source, None if unknown.
+        answers: as annotated, in order, with equal answers of several annotators.
+        accepted: strings that count as right, in any order; `answers` count, too.
+        unanswerable: the documents do not answer the question.
+        extras: further keys of the source.
     """
 
     id: str
@@ -88,7 +87,7 @@ class NeutralQuestion(msgspec.Struct, frozen=True):
     extras: Extras = {}
 
     def texts(self) -> list[str]:
-        """All strings that count as right, each once: `accepted` first."""
+        """Return all strings that count as right, without duplicates, `accepted` first."""
         return list(dict.fromkeys([*self.accepted, *(answer.text for answer in self.answers)]))
 
 
@@ -102,13 +101,13 @@ class NeutralRecord(msgspec.Struct, frozen=True):
 
 
 class Dataset(NamedTuple):
-    """What a source reads: the header and the records, which are read while they are used.
+    """The header of a source and its records, which are read while they are used.
 
     Attributes:
         name: of the data set; may be empty.
         split: such as `train`; may be empty.
         records: an iterator over the contexts.
-        extras: what else the source's header has.
+        extras: further keys of the header.
     """
 
     name: str
@@ -118,7 +117,7 @@ class Dataset(NamedTuple):
 
 
 def question_id(question: str, context: str) -> str:
-    """The id of a question without one: the same for equal question and context, in any file and order."""
+    """Return an id for a question without one: the same for equal question and context, in any file and order."""
     return hashlib.sha256(f"{question}\0{context}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -127,7 +126,7 @@ class Flat(NamedTuple):
 
     Attributes:
         context: the text.
-        offsets: where each part begins, by number of the document and name of the part.
+        offsets: the beginning of each part, by number of the document and name of the part.
         tokens: the tokens of the text.
     """
 
@@ -136,10 +135,9 @@ class Flat(NamedTuple):
     tokens: list[Token]
 
     def locate(self, span: NeutralSpan) -> tuple[int, int] | None:
-        """The first and the last character of a span; None where its text does not stand there.
+        """Return the first and the last character of a span; None if its text is not there.
 
-        Spelling variants are accepted that are equal after normalisation, as some data sets give the answer's main
-        spelling with a span.
+        Spellings that are equal after normalisation count, as some data sets give the answer's main spelling with a span.
         """
         offset = self.offsets.get((span.document, span.part))
         if offset is None or span.start < 0 or not span.text:
@@ -152,10 +150,10 @@ class Flat(NamedTuple):
 
 
 def flatten(record: NeutralRecord, tokenizer: Callable[[str], list[Token]] = tokenize) -> Flat:
-    """The documents of a record as one text, as MRQA joins them.
+    """Join the documents of a record to one text, as MRQA does.
 
-    A single document is its texts as they stand, joined by `[PAR]` where there are several; its title is left out
-    unless an answer stands in it. Several documents each become `[DOC] [TLE] title [PAR] text`. `tokenizer` makes the tokens that are not known.
+    A single document becomes its texts, joined by `[PAR]`; its title is left out unless an answer stands in it. Of several
+    documents each becomes `[DOC] [TLE] title [PAR] text`. `tokenizer` makes unknown tokens.
     """
     many = len(record.documents) > 1
     titled = many or any(
@@ -166,7 +164,7 @@ def flatten(record: NeutralRecord, tokenizer: Callable[[str], list[Token]] = tok
     offsets: dict[tuple[int, str], int] = {}
     size = 0
 
-    def add(text: str, known: list[Token] | None = None) -> int:
+    def add(text: str, text_tokens: list[Token] | None = None) -> int:
         nonlocal size
         if size:
             pieces.append(" ")
@@ -174,7 +172,7 @@ def flatten(record: NeutralRecord, tokenizer: Callable[[str], list[Token]] = tok
         begin = size
         pieces.append(text)
         size += len(text)
-        text_tokens = tokenizer(text) if known is None else known
+        text_tokens = tokenizer(text) if text_tokens is None else text_tokens
         tokens.extend(text_tokens if not begin else [(token, offset + begin) for token, offset in text_tokens])
         return begin
 
@@ -204,11 +202,10 @@ class Located(NamedTuple):
 
 
 def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText) -> list[Located]:
-    """The answers of a question with their places in the flattened documents; answers without a place are left out.
+    """Find the places of the answers of a question in the flattened documents; answers without a place are left out.
 
-    The places that the source gives are used. Those of a span without any are detected on token borders; so are
-    those of the further `accepted` strings if nothing else is found. Answers are as in `question.answers`, equal ones
-    included.
+    Places of the source are used. Answers without a place are searched for on token borders, and so are the `accepted`
+    strings if no answer has a place.
 
     Args:
         question: the question of a record.
@@ -230,8 +227,8 @@ def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText) -> list[L
         if spans:
             located.append(Located(answer, list(dict.fromkeys(spans))))
     if not located:
-        known = {answer.text for answer in question.answers}
+        texts = {answer.text for answer in question.answers}
         for accepted in question.accepted:
-            if accepted not in known and (spans := detect(accepted)):
+            if accepted not in texts and (spans := detect(accepted)):
                 located.append(Located(NeutralAnswer(accepted), spans))
     return located

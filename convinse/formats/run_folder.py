@@ -31,12 +31,14 @@ _REMEDY = f"use --restart, {BY_HAND}"
 
 
 class RunRecord(msgspec.Struct, frozen=True):
-    """What `run.json` holds: the id of the run, and an id of each thing that its results come from.
+    """The content of `run.json`.
 
     Attributes:
+        run: the id of the run.
+        made_from: an id of each origin of its results.
         settings: the configuration.
         command: that began the run.
-        begun: when, in UTC.
+        begun: its time in UTC.
     """
 
     run: str
@@ -47,7 +49,7 @@ class RunRecord(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, made_from: Mapping[str, str], settings: Mapping[str, Any] = MappingProxyType({})) -> RunRecord:
-        """Return the record of a run that begins now, whose results come from these."""
+        """Return the record of a run that begins now."""
         content = msgspec.json.encode(dict(made_from), order="sorted")
         program, *arguments = sys.argv
         name = "convinse" if program.endswith("__main__.py") else Path(program).name
@@ -56,7 +58,7 @@ class RunRecord(msgspec.Struct, frozen=True):
         return cls(run, dict(made_from), dict(settings), shlex.join([name, *arguments]), begun)
 
     def changed(self, later: RunRecord) -> list[str]:
-        """Return the names of the things that are others in a later run."""
+        """Return the names of the origins that changed in a later run."""
         names = dict.fromkeys([*self.made_from, *later.made_from])
         return [name for name in names if self.made_from.get(name) != later.made_from.get(name)]
 
@@ -65,16 +67,16 @@ class FinishedConversation(NamedTuple):
     """A conversation on its way to `turns.jsonl`.
 
     Attributes:
-        kept: what stays in memory of it: all but its evidences.
+        shortened: the conversation without its evidences, which stays in memory.
         line: the whole as JSON.
     """
 
-    kept: Conversation
+    shortened: Conversation
     line: bytes
 
     @classmethod
     def of(cls, conversation: Conversation) -> FinishedConversation:
-        """Raise `DataError` if it cannot be written as JSON."""
+        """Encode a conversation. Raises `DataError` if it cannot be written as JSON."""
         try:
             return cls(_without_evidences(conversation), msgspec.json.encode(conversation) + b"\n")
         except (TypeError, ValueError) as error:
@@ -91,14 +93,14 @@ class _Metrics(msgspec.Struct):
 class RunFolder:
     """The results of one configuration and one combination of sources.
 
-    Opening it takes a lock (one run writes at a time) and reads the conversations that are finished. Results that come from
-    something else are moved to `earlier-ID/`, never overwritten; the log says what has changed. `finished` has the conversations
-    that are written, by their ids, without their evidences, which would fill the memory. A finished run has a manifest.
+    Opening the folder takes a lock (one run writes at a time) and reads the finished conversations. Results of other origins are
+    moved to `earlier-ID/`, never overwritten; the log names the changes. `finished` has the written conversations by their
+    ids, without their evidences, which would fill the memory. A finished run has a manifest.
 
     Args:
         path: the folder.
-        made_from: an id of each thing that the results come from, by its name, see `identity.origins`.
-        restart: begin anew: finished conversations are moved away, too.
+        made_from: an id of each origin of the results, by its name, see `identity.origins`.
+        restart: begin anew; finished conversations are moved away, too.
         settings: the configuration, for the record.
 
     Raises:
@@ -118,7 +120,7 @@ class RunFolder:
         with ExitStack() as opened:
             try:
                 path.mkdir(parents=True, exist_ok=True)
-                # no buffers: what a full disk refuses must not be tried again when the file is closed
+                # no buffers: a write that a full disk refuses must not be repeated when the file is closed
                 self._lock = opened.enter_context((path / RUN).open("a+b", buffering=0))
                 flock(self._lock, LOCK_EX | LOCK_NB)
                 self._settle(restart)
@@ -152,7 +154,7 @@ class RunFolder:
             _write(self._lock, msgspec.json.encode(self._record) + b"\n")
 
     def _move_away(self, before: RunRecord, restart: bool) -> None:
-        name = f"earlier-{Path(before.run).name or 'unknown'}"  # whoever has written it, it stays in this folder
+        name = f"earlier-{Path(before.run).name or 'unknown'}"  # a damaged id must not lead out of this folder
         target, number = self.path / name, 1
         while target.exists():
             number += 1
@@ -171,25 +173,25 @@ class RunFolder:
         LOGGER.info("earlier results moved to %s%s", target, reason)
 
     def _read_finished(self, turns: Path) -> None:
-        """Read the finished conversations; half a line, left by a run that was killed, is cut off."""
         data = turns.read_bytes()
+        # a run that was killed may leave half a line, which is cut off
         whole = data.rfind(b"\n") + 1
         for number, line in enumerate(data[:whole].splitlines(), 1):
             try:
                 (conversation,) = check_finished([msgspec.json.decode(line)], f"line {number}")
             except (*JSON_ERRORS, DataError) as error:
                 raise OutputError(
-                    f"{turns}: line {number} is no finished conversation ({one_line(error)}); move the file away, or use --restart"
+                    f"{turns}: line {number} is no finished conversation ({one_line(error)}); use --restart"
                 ) from None
             self.finished[str(conversation["conv_id"])] = _without_evidences(conversation)
         if whole != len(data):
             os.truncate(turns, whole)
 
     def add(self, finished: FinishedConversation) -> None:
-        """Append a finished conversation; it is on disk when the call returns.
+        """Append a finished conversation, which is on disk when the call returns.
 
         Raises:
-            OutputError: it cannot be written; the line is taken back, so that the file stays readable.
+            OutputError: the conversation cannot be written; the file stays readable.
         """
         size = os.fstat(self._file.fileno()).st_size
         try:
@@ -203,7 +205,7 @@ class RunFolder:
                 f"{self.path / TURNS}: cannot be written: {one_line(error)}; {len(self.finished)} finished conversations are kept: "
                 "free the disk and run the command again to go on"
             ) from error
-        self.finished[str(finished.kept["conv_id"])] = finished.kept
+        self.finished[str(finished.shortened["conv_id"])] = finished.shortened
 
     def seconds(self) -> dict[str, float]:
         """Return the `seconds` of each stage in `metrics.json`; empty if the file is missing or unreadable."""
@@ -228,15 +230,14 @@ class RunFolder:
 
 
 def _without_evidences(conversation: Conversation) -> Conversation:
-    kept = conversation.copy()
-    kept["questions"] = [turn.copy() for turn in conversation["questions"]]
-    for turn in kept["questions"]:
+    shortened = conversation.copy()
+    shortened["questions"] = [turn.copy() for turn in conversation["questions"]]
+    for turn in shortened["questions"]:
         turn.pop("top_evidences", None)
-    return kept
+    return shortened
 
 
 def _write(file: RawIOBase, data: bytes) -> None:
-    """Write all of `data`; an unbuffered write may take a part."""
-    view = memoryview(data)
+    view = memoryview(data)  # an unbuffered write may take a part
     while view:
         view = view[file.write(view) :]

@@ -23,7 +23,7 @@ VERSION = "v2.0"
 
 
 class SquadAnswer(msgspec.Struct, frozen=True):
-    """An answer and the character that it begins at; -1 where the data do not say."""
+    """An answer and its first character, -1 if unknown."""
 
     text: str
     answer_start: int = -1
@@ -31,7 +31,7 @@ class SquadAnswer(msgspec.Struct, frozen=True):
 
 
 class SquadQuestion(msgspec.Struct, frozen=True):
-    """A question; `id` is empty where the data have none."""
+    """A question; `id` may be empty."""
 
     question: str
     id: str = ""
@@ -49,7 +49,7 @@ class Paragraph(msgspec.Struct, frozen=True):
 
 
 class Article(msgspec.Struct, frozen=True):
-    """What the paragraphs of an article share."""
+    """The keys of an article beside its paragraphs."""
 
     title: str = ""
     extras: Extras = extras_field()
@@ -59,9 +59,9 @@ class SquadFile(NamedTuple):
     """A file.
 
     Attributes:
-        paragraphs: an iterator over the paragraphs, each with its article; they are read while it is used.
-        version: empty where the file has none.
-        extras: the other keys beside the articles.
+        paragraphs: an iterator over the paragraphs with their articles, which reads while it is used.
+        version: may be empty.
+        extras: further keys of the document.
     """
 
     paragraphs: Iterator[tuple[Article, Paragraph]]
@@ -89,21 +89,29 @@ _RAW_OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
 
 
 def read_squad(path: Path) -> SquadFile:
-    """Read a SQuAD file, plain or packed: its bytes are in memory, of what they say one paragraph at a time.
+    """Read a SQuAD file, plain or packed: its bytes are in memory, decoded one paragraph at a time.
 
     Raises:
-        DataError: the file cannot be read, is no JSON or lacks a key; and, while the paragraphs are read: one has a wrong
-            type, an answer is outside of its context, or an id appears twice. The message names the file and the place.
+        DataError: the file cannot be read, is not valid JSON or lacks a key; while the paragraphs are read: a paragraph has
+            a wrong type, an answer is outside of its context, or an id appears twice. The message names file and place.
     """
     header, articles = _described(path)
-    return SquadFile(_checked(path, articles), header.version, header.extras)
+
+    def checked() -> Iterator[tuple[Article, Paragraph]]:
+        seen: dict[str, str] = {}
+        for at, article, paragraph in _paragraphs(path, articles):
+            for fault in _faults(at, paragraph, seen):
+                raise DataError(f"{path}: {fault}")
+            yield article, paragraph
+
+    return SquadFile(checked(), header.version, header.extras)
 
 
 def raw_paragraphs(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
     """Yield the JSON path and the bytes of each paragraph of a file.
 
     Raises:
-        DataError: the file cannot be read, is no JSON, or has no articles with paragraphs; names file and place.
+        DataError: the file cannot be read, is not valid JSON, or has no articles with paragraphs; names file and place.
     """
     for number, article in enumerate(decode_whole(path, read_bytes(path), _RawSquad).data):
         for index, paragraph in enumerate(article.paragraphs):
@@ -111,7 +119,6 @@ def raw_paragraphs(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
 
 
 def _described(path: Path) -> tuple[_SquadHeader, list[tuple[Article, list[msgspec.Raw]]]]:
-    """The header of a file, and its articles with the bytes of their paragraphs."""
     data = read_bytes(path)
     whole = decode_whole(path, data, _RawSquad)
     try:  # a key that the format does not know may be no UTF-8
@@ -126,14 +133,6 @@ def _described(path: Path) -> tuple[_SquadHeader, list[tuple[Article, list[msgsp
         raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None
 
 
-def _checked(path: Path, articles: list[tuple[Article, list[msgspec.Raw]]]) -> Iterator[tuple[Article, Paragraph]]:
-    seen: dict[str, str] = {}
-    for at, article, paragraph in _paragraphs(path, articles):
-        for fault in _faults(at, paragraph, seen):
-            raise DataError(f"{path}: {fault}")
-        yield article, paragraph
-
-
 def _paragraphs(
     path: Path, articles: list[tuple[Article, list[msgspec.Raw]]]
 ) -> Iterator[tuple[str, Article, Paragraph]]:
@@ -145,20 +144,16 @@ def _paragraphs(
                 paragraph = with_extras(paragraph, _RAW_OBJECT.decode(data))
             except JSON_ERRORS as error:
                 raise DataError(f"{path}: not valid JSON: {one_line(error)} - at `{at}`") from None
-            yield at, article, msgspec.structs.replace(paragraph, qas=list(map(_named, paragraph.qas)))
-
-
-def _named(question: SquadQuestion) -> SquadQuestion:
-    """The question with its `guid` as id where it has none."""
-    guid = question.extras.get("guid")
-    if question.id or not isinstance(guid, str | int):
-        return question
-    extras = {key: value for key, value in question.extras.items() if key != "guid"}
-    return msgspec.structs.replace(question, id=str(guid), extras=extras)
+            for place, question in enumerate(paragraph.qas):
+                if not question.id and isinstance(question.extras.get("guid"), str | int):  # KLUE-MRC's name for `id`
+                    extras = dict(question.extras)
+                    qid = str(extras.pop("guid"))
+                    paragraph.qas[place] = msgspec.structs.replace(question, id=qid, extras=extras)
+            yield at, article, paragraph
 
 
 def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str]:
-    """What makes a paragraph unusable; `seen` gets the ids of its questions with its place."""
+    # `seen` gets the ids of the questions with the paragraph's place
     size = len(paragraph.context)
     for number, question in enumerate(paragraph.qas):
         where = f"{at}.qas[{number}]"
@@ -175,7 +170,7 @@ def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str
 
 
 def validate(path: Path) -> Report:
-    """Check a whole file. Raises `DataError` where it is no SQuAD file at all."""
+    """Check a whole file. Raises `DataError` if it is not a SQuAD file at all."""
     header, articles = _described(path)
     problems: list[str] = []
     warnings: list[str] = []
@@ -192,29 +187,25 @@ def validate(path: Path) -> Report:
             counts["answers"] += len(question.answers)
             if not question.id:
                 problems.append(f"{where}: no id")
-            problems += _disagreements(f"{where} (id '{question.id}')", paragraph.context, question)
+            for answer in question.answers:
+                start, end = answer.answer_start, answer.answer_start + len(answer.text)
+                text = paragraph.context[max(start, 0) : end]
+                if start >= 0 and end <= len(paragraph.context) and text != answer.text:
+                    problems.append(f"{where} (id '{question.id}'): at {start} is '{text}', not '{answer.text}'")
             if question.is_impossible and question.answers:
                 warnings.append(f"{where} (id '{question.id}'): unanswerable, yet it has answers")
     return Report(problems, warnings, {"format": "squad", "version": header.version, **counts})
 
 
-def _disagreements(where: str, context: str, question: SquadQuestion) -> Iterator[str]:
-    """Answers inside of the context that are not where they say."""
-    for answer in question.answers:
-        start, end = answer.answer_start, answer.answer_start + len(answer.text)
-        if start >= 0 and end <= len(context) and context[start:end] != answer.text:
-            yield f"{where}: at {start} is '{context[start:end]}', not '{answer.text}'"
-
-
 def write_squad(
     path: Path, paragraphs: Iterable[tuple[Article, Paragraph]], version: str = VERSION, extras: Extras | None = None
 ) -> None:
-    """Write SQuAD 2.0, packed where the name ends in `.gz`; a paragraph a line.
+    """Write SQuAD 2.0, packed if the name ends in `.gz`; a paragraph a line.
 
     Args:
-        path: the file; an older one is replaced when all is written.
-        paragraphs: each with its article; neighbours with equal ones are put into one article. A title that comes back
-            later begins another article.
+        path: the file; an older file is replaced when all is written.
+        paragraphs: with their articles; neighbours with equal articles are joined. A title that comes back later begins
+            another article.
         version: of the format.
         extras: further keys of the document.
 
@@ -234,8 +225,8 @@ def write_squad(
         write(b"\n]}\n")
 
 
-def _opening(path: Path, known: dict[str, Any], extras: Extras, name: str) -> bytes:
-    """The beginning of an object, up to and with the bracket that opens its list `name`."""
-    members = merged({**known, name: None}, extras)
+def _opening(path: Path, fields: dict[str, Any], extras: Extras, name: str) -> bytes:
+    # the beginning of an object, up to and with the bracket that opens its list `name`
+    members = merged({**fields, name: None}, extras)
     del members[name]
     return encoded(path, members)[:-1] + b"," + encoded(path, name) + b":[\n"

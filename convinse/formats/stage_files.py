@@ -27,8 +27,6 @@ class StageFile(NamedTuple):
 
 
 class _Understood(msgspec.Struct):
-    """What stages may read of a turn that others have worked on."""
-
     representation: Representation | None = None
     resolved_question: str | None = None
     history_used: list[HistoryPart] | None = None
@@ -36,16 +34,16 @@ class _Understood(msgspec.Struct):
 
 
 def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
-    """The conversations of a stage file (a JSON list, or one conversation a line), evidences in the form of this project.
+    """Read a stage file (a JSON list, or one conversation a line), evidences in the form of this project.
 
     Args:
         path: the file.
-        sources: that are asked for.
+        sources: of the evidences.
         most: evidences of a turn that are allowed.
 
     Raises:
-        DataError: the file cannot be read, a turn lacks what the others have, or has evidences of another form, of other
-            sources, or more than are allowed; the message names file, conversation and turn.
+        DataError: the file cannot be read, a turn has no results, or its evidences have another form or source, or are
+            more than `most`; the message names file, conversation and turn.
     """
     conversations = read_benchmark(path, "convmix")
     turns = [
@@ -55,21 +53,17 @@ def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
     ]
     retrieved = any("top_evidences" in turn for turn, _ in turns)
     for turn, where in turns:
-        _check_understanding(turn, where)
+        if not isinstance(turn.get("structured_representation"), str):
+            raise DataError(
+                f"{where}: no 'structured_representation'; give a file that the stage qu or ers wrote to its end"
+            )
+        try:
+            msgspec.convert(turn, _Understood)
+        except msgspec.ValidationError as error:
+            raise DataError(f"{where}: {one_line(error)}") from None
         if retrieved:
             _take_evidences(turn, where, sources, most)
     return StageFile("ers" if retrieved else "qu", conversations)
-
-
-def _check_understanding(turn: Turn, where: str) -> None:
-    if not isinstance(turn.get("structured_representation"), str):
-        raise DataError(
-            f"{where}: no 'structured_representation'; give a file that the stage qu or ers wrote to its end"
-        )
-    try:
-        msgspec.convert(turn, _Understood)
-    except msgspec.ValidationError as error:
-        raise DataError(f"{where}: {one_line(error)}") from None
 
 
 def _take_evidences(turn: Turn, where: str, sources: Sequence[str], most: int) -> None:
@@ -84,7 +78,7 @@ def _take_evidences(turn: Turn, where: str, sources: Sequence[str], most: int) -
     for evidence in turn["top_evidences"]:
         check_evidence(evidence, where)
         if normalize_source(evidence["source"]) not in sources:
-            asked = "_".join(sources)
+            requested = "_".join(sources)
             raise DataError(
-                f"{where}: an evidence of '{evidence['source']}', but {asked} is asked; name the file's sources"
+                f"{where}: an evidence of '{evidence['source']}', but {requested} is asked; name the file's sources"
             )

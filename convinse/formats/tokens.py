@@ -38,15 +38,15 @@ class Place(NamedTuple):
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of a text in order, each with the offset of its first character; only white space lies between."""
+    """Return the tokens of a text in order, with the offsets of their first characters; between them is white space."""
     pattern = _ASCII if text.isascii() else _unicode()
     return [(match[0], match.start()) for match in pattern.finditer(text)]
 
 
 def spacy_tokenizer() -> Callable[[str], list[Token]] | None:
-    """spaCy's rules for English, which made the tokens of the MRQA task; None if the extra `spacy` is not installed.
+    """Return spaCy's tokenizer for English, which made the tokens of the MRQA task, without white space.
 
-    The marks of MRQA contexts are tokens, white space is none.
+    None if the extra `spacy` is not installed. The marks of MRQA contexts are tokens.
     """
     try:
         tokenizer = import_module("spacy").blank("en").tokenizer
@@ -63,8 +63,7 @@ def spacy_tokenizer() -> Callable[[str], list[Token]] | None:
 
 @lru_cache(maxsize=1)
 def _unicode() -> re.Pattern[str]:
-    """The pattern for any text: combining marks stay with what they combine with, which `\\w` alone does not see."""
-    mark = marks()
+    mark = marks()  # combining marks stay with the letter before, which `\\w` alone does not see
     joined = rf"[{mark}\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F]"  # marks, skin tones, the tags of a flag
     han = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
     return re.compile(
@@ -77,16 +76,16 @@ def _unicode() -> re.Pattern[str]:
 
 
 def normalize(text: str) -> str:
-    """The form in which SQuAD and MRQA compare answers: no case, ASCII punctuation, English articles, extra blanks."""
+    """Return the form in which SQuAD and MRQA compare answers: no case, ASCII punctuation, English articles, extra blanks."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
 
 
-def _occurrences(wanted: str, text: str) -> Iterator[int]:
-    """Where a string begins in a text, overlaps included; an empty one nowhere."""
-    at = text.find(wanted) if wanted else -1
+def _occurrences(answer: str, text: str) -> Iterator[int]:
+    # overlaps included
+    at = text.find(answer) if answer else -1
     while at >= 0:
         yield at
-        at = text.find(wanted, at + 1)
+        at = text.find(answer, at + 1)
 
 
 class TokenizedText:
@@ -94,7 +93,7 @@ class TokenizedText:
 
     Args:
         text: the text.
-        tokens: its tokens where they are known (another tokenizer's, in order); else they are made.
+        tokens: of another tokenizer, in order; None: made by `tokenize`.
     """
 
     def __init__(self, text: str, tokens: list[Token] | None = None) -> None:
@@ -103,22 +102,22 @@ class TokenizedText:
 
     @cached_property
     def starts(self) -> list[int]:
-        """The offsets of the tokens' first characters."""
+        """Return the offsets of the tokens' first characters."""
         return [start for _, start in self.tokens]
 
     @cached_property
     def ends(self) -> list[int]:
-        """The offsets of the tokens' last characters."""
+        """Return the offsets of the tokens' last characters."""
         return [start + len(token) - 1 for token, start in self.tokens]
 
     def token_span(self, start: int, end: int) -> tuple[int, int] | None:
-        """The first and the last token that share a character with `start` to `end` (inclusive), or None."""
+        """Return the first and the last token that share a character with `start` to `end` (inclusive), or None."""
         first = bisect_left(self.ends, start)
         last = bisect_right(self.starts, end) - 1
         return (first, last) if first <= last else None
 
     def on_borders(self, start: int, end: int) -> Place | None:
-        """The place of the characters `start` to `end` (inclusive) if they are whole tokens."""
+        """Return the place of the characters `start` to `end` (inclusive) if they are whole tokens, or None."""
         first = bisect_left(self.starts, start)
         if first == len(self.starts) or self.starts[first] != start:
             return None
@@ -128,27 +127,24 @@ class TokenizedText:
         return Place(start, end, first, last)
 
     def find(self, answer: str) -> list[Place]:
-        """All places of an answer on token borders, in order: as it stands, or else compared with `normalize`.
+        """Find all places of an answer on token borders, in order: spelled as it is, or else equal after `normalize`.
 
-        Places may overlap (`ha ha` is twice in `ha ha ha`). A place found by its normal form begins and ends with
-        what the form keeps: `The "Beatles"` is found in `by the Beatles.` as `Beatles`.
+        Places may overlap (`ha ha` is twice in `ha ha ha`). A place of the normal form has no articles and punctuation at
+        its ends: `The "Beatles"` is found in `by the Beatles.` as `Beatles`.
         """
-        return self._exact(answer.strip()) or self._normal(answer)
-
-    def _exact(self, answer: str) -> list[Place]:
-        places = (self.on_borders(at, at + len(answer) - 1) for at in _occurrences(answer, self.text))
-        return [place for place in places if place is not None]
-
-    def _normal(self, answer: str) -> list[Place]:
-        wanted = normalize(answer)
-        if not wanted or wanted not in self._normal_text:
+        exact = answer.strip()
+        places = [self.on_borders(at, at + len(exact) - 1) for at in _occurrences(exact, self.text)]
+        if any(places):
+            return [place for place in places if place is not None]
+        normal = normalize(answer)
+        if not normal or normal not in self._normal_text:
             return []
         text, offsets = self._offsets
-        places = (self.on_borders(offsets[at], offsets[at + len(wanted) - 1]) for at in _occurrences(wanted, text))
+        places = [self.on_borders(offsets[at], offsets[at + len(normal) - 1]) for at in _occurrences(normal, text)]
         return [
             place
             for place in places
-            if place is not None and normalize(self.text[place.start : place.end + 1]) == wanted
+            if place is not None and normalize(self.text[place.start : place.end + 1]) == normal
         ]
 
     @cached_property
@@ -157,7 +153,7 @@ class TokenizedText:
 
     @cached_property
     def _offsets(self) -> tuple[str, list[int]]:
-        """The text as `normalize` leaves it, and the offset that each of its characters comes from."""
+        # the normal form, and the offset in the text of each of its characters
         letters: list[str] = []
         offsets: list[int] = []
         for offset, char in enumerate(self.text.lower() if len(self.text.lower()) == len(self.text) else self.text):
@@ -168,5 +164,5 @@ class TokenizedText:
                 offsets.append(offset)
         plain = "".join(letters)
         plain = _ARTICLES.sub(lambda match: " " * len(match[0]), plain)
-        kept = [i for i, char in enumerate(plain) if char != " " or (i and plain[i - 1] != " ")]
-        return "".join(plain[i] for i in kept), [offsets[i] for i in kept]
+        places = [i for i, char in enumerate(plain) if char != " " or (i and plain[i - 1] != " ")]
+        return "".join(plain[i] for i in places), [offsets[i] for i in places]

@@ -1,4 +1,4 @@
-"""MRQA examples in a terminal: context, questions, and the answers highlighted where they stand."""
+"""MRQA examples in a terminal: contexts with highlighted answers, and questions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STYLE, _OVERLAP = "bold black on yellow", "bold black on bright_magenta"
 def examples(
     path: Path, qid: str | None = None, limit: int | None = None
 ) -> Iterator[tuple[MrqaExample, MrqaQuestion]]:
-    """The questions to show, each with its context.
+    """Yield the questions to show, each with its context.
 
     Args:
         path: an MRQA file.
@@ -46,7 +46,7 @@ def examples(
 
 
 def show(console: Console, pairs: Iterable[tuple[MrqaExample, MrqaQuestion]]) -> int:
-    """Print questions, each with its context; returns how many.
+    """Print questions with their contexts; returns the number of questions.
 
     Colours are used on a terminal that has them, unless `NO_COLOR` forbids it; else answers stand between » and «.
     """
@@ -61,7 +61,7 @@ def show(console: Console, pairs: Iterable[tuple[MrqaExample, MrqaQuestion]]) ->
 
 
 def render(example: MrqaExample, question: MrqaQuestion, coloured: bool) -> Text:
-    """One question: its context with the answers marked, the question, the answers and how often each stands there."""
+    """Return a question as text: its context with the answers marked, the question, the answers and their places."""
     from rich.text import Text
 
     text = Text()
@@ -90,12 +90,12 @@ def _line(text: Text, name: str, value: str) -> None:
 
 
 def _visible(text: str) -> str:
-    """The text without control characters, which could move the cursor or change the terminal."""
+    # control characters could move the cursor or change the terminal
     return _CONTROLS.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 class Piece(NamedTuple):
-    """A piece of a text between borders of spans: how many cover it, begin with it and end with it."""
+    """A piece of a text between borders of spans, with the numbers of spans that cover it, begin and end with it."""
 
     text: str
     depth: int
@@ -104,7 +104,7 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Piece]:
-    """The text cut where spans (inclusive) begin or end; no piece is empty."""
+    """Cut a text at the beginnings and ends of spans (inclusive); no piece is empty."""
     spans = list(spans)
     opened, closed = Counter(start for start, _ in spans), Counter(end + 1 for _, end in spans)
     borders = sorted({0, len(text), *opened, *closed})

@@ -1,4 +1,4 @@
-"""How probable an answer is that a language model is so sure of: a small map that was fitted to known answers."""
+"""Calibration of a language model: from its confidence in an answer to the probability that the answer is right."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _SUREST = 1e-4  # from 0 and 1: odds are finite
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Log odds of how sure a model is, times `slope`, plus `intercept`, are log odds of being right (Platt, 1999).
+    """A calibration: log odds of confidence times `slope` plus `intercept` are log odds of being right (Platt, 1999).
 
-    As it stands without a file, an answer is as probable as the model is sure of it.
+    The defaults change nothing.
 
     Attributes:
-        model: that it was fitted to.
-        samples: that each question was asked.
-        turns: that it was fitted on.
-        error_before, error: the expected calibration error on them, without and with it.
+        model: whose answers it was fitted to.
+        samples: answers to every question.
+        turns: the number of turns that it was fitted on.
+        error_before, error: the expected calibration error on these turns, without and with it.
     """
 
     format: int = FORMAT
@@ -37,20 +37,20 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     error: float | None = None
 
     def probability(self, sure: float) -> float:
-        """The probability of an answer that a model is so sure of, from 0 to 1."""
+        """Return the probability, from 0 to 1, that an answer is right."""
         if self.slope == 1.0 and self.intercept == 0.0:
             return min(max(sure, 0.0), 1.0)
         return 1 / (1 + math.exp(-(self.slope * odds(sure) + self.intercept)))
 
 
 def odds(probability: float) -> float:
-    """Log odds, finite for 0 and 1."""
+    """Return log odds, finite for 0 and 1."""
     near = min(max(probability, _SUREST), 1 - _SUREST)
     return math.log(near / (1 - near))
 
 
 def read_calibration(path: Path, model: str, samples: int) -> Calibration:
-    """Read a file of `train ha`. Raises `ModelError`: it is damaged, or of another model or number of samples."""
+    """Read a file of `train ha`. Raises `ModelError` if it is damaged, or of another model or number of samples."""
     try:
         calibration = msgspec.json.decode(path.read_bytes(), type=Calibration)
     except OSError as error:

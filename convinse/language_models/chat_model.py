@@ -1,4 +1,4 @@
-"""A language model behind a server: prompts in, answers of a form out; what was answered once is kept."""
+"""A language model behind a server: prompts in, answers of a form out, cached."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _PATH = "chat/completions"
-_FIELD_REFUSED = (400, 422, 501)  # what servers answer to a field that they do not know
-_KEPT = "completion"  # the kind of the cache's entries
+_FIELD_REFUSED = (400, 422, 501)  # status of servers that do not know a field
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,11 @@ class Reply(Generic[T]):
 
 
 class ChatModel:
-    """Asks a language model, several prompts at once.
+    """A client of a language model that sends several prompts at once.
 
-    A request wants the JSON schema of the answer (`json_schema`) and the probabilities of tokens. A server that refuses either
-    is asked without it from then on. The cache keeps completions that can be read, by model, parameters and prompt. `counts`
-    has `requests` (sent), `kept` (found in the cache) and `unreadable`; a server may not heed the `seed` of samples.
+    A request has the JSON schema of the answer (`json_schema`) and asks for the probabilities of tokens; after a refusal it is
+    repeated without. Readable completions are cached by model, parameters and prompt. `counts` has `requests` (sent), `kept`
+    (from the cache) and `unreadable`; a server may ignore the `seed` of samples.
     """
 
     def __init__(
@@ -52,23 +51,27 @@ class ChatModel:
             self._offers = [("logprobs", "response_format"), ("response_format",), *self._offers]
 
     def ask(self, prompts: Sequence[Prompt], read: Callable[[str], T]) -> list[Reply[T]]:
-        """Return the reply to each prompt; those that the cache lacks are sent, `parallel` at once.
+        """Return the replies to prompts; prompts that the cache lacks are sent, `parallel` at once.
 
         Args:
-            prompts: of one stage.
+            prompts: of the same stage.
             read: parses the text of an answer; raises `ValueError` for another form.
 
         Raises:
             ConfigError: no model is named, or there is no key.
-            NetworkError: the server cannot be reached, or its answer asks for a tool. Earlier replies are kept.
+            NetworkError: the server cannot be reached, or its answer asks for a tool. Earlier replies stay in the cache.
         """
         if prompts and self._server.is_dry:
             raise DryRunError(self._server.key, self._body(prompts[0]))
         replies: dict[int, Reply[T]] = {}
-        keys = [self._key(prompt) for prompt in prompts]
-        for place, key in enumerate(keys):
-            if (kept := self._cache.get(*key)) is not None:
-                completion = msgspec.convert(kept, Completion)
+        keys = []
+        for place, prompt in enumerate(prompts):
+            # everything that the answer depends on, but neither address nor key of the server
+            content = [self._body(prompt), prompt.name, prompt.schema, prompt.sample]
+            digest = hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+            keys.append(("completion", self._server.model, digest))
+            if (cached := self._cache.get(*keys[-1])) is not None:
+                completion = msgspec.convert(cached, Completion)
                 replies[place] = Reply(completion, read(completion.text))
                 self._counts["kept"] += 1
         missing = [place for place in range(len(prompts)) if place not in replies]
@@ -90,11 +93,6 @@ class ChatModel:
         in_flight([prompts[place] for place in missing], self._sent, self._settings.parallel, done)
         return [replies[place] for place in range(len(prompts))]
 
-    def _key(self, prompt: Prompt) -> tuple[Any, ...]:
-        """The key of a prompt: all that the model is asked, nothing of where or by whom."""
-        asked = msgspec.json.encode([self._body(prompt), prompt.name, prompt.schema, prompt.sample], order="sorted")
-        return _KEPT, self._server.model, hashlib.sha256(asked).hexdigest()
-
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         settings = self._settings
         body: dict[str, Any] = {}
@@ -108,7 +106,6 @@ class ChatModel:
         return {**body, **settings.extra, **fixed}
 
     def _sent(self, prompt: Prompt) -> Completion:
-        """Return the answer to a prompt; a server that refuses optional fields is asked without them."""
         form = {"name": prompt.name, "strict": True, "schema": prompt.schema}
         optional = {"logprobs": True, "response_format": {"type": "json_schema", "json_schema": form}}
         offers, refusal = self._offers, None

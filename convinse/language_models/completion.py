@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 class Token(msgspec.Struct, frozen=True):
-    """A token that was written, and the natural logarithm of its probability."""
+    """A token of a completion, and the natural logarithm of its probability."""
 
     token: str
     logprob: float
@@ -29,9 +29,9 @@ class Completion(msgspec.Struct, frozen=True):
     """A text that a language model wrote.
 
     Attributes:
-        text: without what it thought.
-        prompt_tokens, completion_tokens: as the server counts them; 0 where it does not.
-        tokens: of the text, where the server tells how probable each was.
+        text: without thoughts.
+        prompt_tokens, completion_tokens: counted by the server, else 0.
+        tokens: of the text, if the server returns probabilities.
         is_cut: True if the server stopped at `max_tokens`, before the end of the text.
     """
 
@@ -42,16 +42,16 @@ class Completion(msgspec.Struct, frozen=True):
     is_cut: bool = False
 
     def probability_of(self, part: str, start: int = 0) -> float | None:
-        """How probable a part of the text was, given all before it; None where it is not in the text, or nothing is known.
+        """Return the probability of a part of the text after all before it; None if it is not in the text, or unknown.
 
         Args:
             part: as it stands in the text.
-            start: from where on it is looked for.
+            start: the first place to search.
         """
         place = self.text.find(part, start)
         if place < 0 or not part or self.tokens is None:
             return None
-        # servers tell of the tokens of thoughts, blanks and ends around the text, too
+        # servers return the tokens of thoughts, blanks and ends around the text, too
         before = "".join(token.token for token in self.tokens).rfind(self.text)
         if before < 0:
             return None
@@ -92,10 +92,10 @@ class _Answer(msgspec.Struct):
 
 
 def read_completion(value: Any) -> Completion:
-    """The completion in the JSON value that a server answers.
+    """Read the completion in the JSON value of a server's answer.
 
     Raises:
-        ValueError: it has another shape, or asks for a tool.
+        ValueError: the value has another shape, or asks for a tool.
     """
     try:
         answer = msgspec.convert(value, _Answer)
@@ -121,10 +121,10 @@ def read_completion(value: Any) -> Completion:
 
 
 def read_strictly(text: str, form: type[T]) -> T:
-    """The one JSON object that a text is, in a form; around it may be a code block, before it what the model thought.
+    """Read a text that is a JSON object of a form, perhaps in a code block and after the model's thoughts.
 
-    Nothing is guessed: prose, two objects, other or missing fields are refused. So whatever a page has talked a model into,
-    it is no answer unless it has the form of one.
+    Prose, several objects, further or missing fields are refused, so that injected instructions of a page cannot become an
+    answer of another form.
 
     Raises:
         ValueError: the text is something else.

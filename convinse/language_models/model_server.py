@@ -1,4 +1,4 @@
-"""A server of models: requests with its key, which goes nowhere else."""
+"""A server of models: requests with its key, which appears nowhere else."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ R = TypeVar("R")
 
 
 def in_flight(work: Sequence[W], call: Callable[[W], R], parallel: int, done: Callable[[int, R], None]) -> None:
-    """Call a function for each piece of work in at most `parallel` threads, and `done` with its place and result in this one.
+    """Call a function for every piece of work in at most `parallel` threads, and `done` with places and results in this thread.
 
-    After an error nothing more is begun; what is under way is handed to `done`, since it was paid for, then the error is
-    raised. Ctrl-C waits for nothing: the threads are daemons, which those of `concurrent.futures` are not.
+    After an error no further call begins; the results of running calls, which were paid for, still go to `done`, then the
+    error is raised. Ctrl-C does not wait: the threads are daemons, unlike those of `concurrent.futures`.
     """
     answered: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
     stopped = threading.Event()
@@ -54,19 +54,19 @@ def in_flight(work: Sequence[W], call: Callable[[W], R], parallel: int, done: Ca
 
 
 _ATTEMPTS = 6  # of a request; a busy server sends several away
-_REFUSALS = 2  # where no server runs
+_REFUSALS = 2  # attempts if no server runs
 _MAX_BYTES = 32 << 20  # of an answer: embeddings of a few hundred texts
 _HIDDEN = "[key]"
-_TELLING = 8  # letters of the beginning of a key that are no accident
+_TELLING = 8  # letters of the beginning of a key that are not there by chance
 _KEY_REFUSED = (401, 403)
 
 
 class DryRunError(Exception):
-    """A request that was not sent, as nothing is to be sent; what shows it is the command `pipeline --dry-run`.
+    """A request that was not sent but is to be shown, by `pipeline --dry-run`.
 
     Attributes:
         key: the settings that name the server.
-        body: what would have been sent.
+        body: of the request.
     """
 
     def __init__(self, key: str, body: Mapping[str, Any]) -> None:
@@ -75,10 +75,10 @@ class DryRunError(Exception):
 
 
 class ModelServer:
-    """Sends requests to the server that some settings name; threads may share it.
+    """A client of the server that some settings name; threads may share it.
 
-    The key is read from the environment when the first request is sent. It is in no answer, message, log or cache: where a
-    server repeats it, it is taken out.
+    The key is read from the environment when the first request is sent. Answers, messages, logs and the cache never have the
+    key, even if a server repeats it.
 
     Args:
         key: the configuration key of the settings, for messages.
@@ -102,7 +102,7 @@ class ModelServer:
 
     @property
     def model(self) -> str:
-        """The model's name. Raises `ConfigError`: none is named."""
+        """Return the model's name. Raises `ConfigError` if the settings name no model."""
         if not self._settings.base_url or not self._settings.model:
             raise ConfigError(
                 f"{self.key} needs base_url and model, such as {{base_url: http://localhost:8000/v1, model: NAME}}; see "
@@ -111,16 +111,16 @@ class ModelServer:
         return self._settings.model
 
     def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
-        """What `read` makes of the JSON value that the server answers.
+        """Send a request and return the parsed answer.
 
         Args:
             path: below `base_url`.
-            body: the request.
-            read: takes the value apart; a `ValueError` of it says what is wrong with the value.
+            body: of the request.
+            read: parses the JSON value of the answer; raises `ValueError` for another form.
 
         Raises:
             ConfigError: no server is named, or the key is not in the environment.
-            NetworkError: the server cannot be asked, or answers something else.
+            NetworkError: the server cannot be reached, or its answer has another form.
         """
         if self.is_dry:
             raise DryRunError(self.key, body)
@@ -142,7 +142,7 @@ class ModelServer:
             raise NetworkError(f"{self.key}: the server's answer cannot be used: {text}") from None
 
     def close(self) -> None:
-        """Close the connections that are kept open."""
+        """Close the open connections."""
         self._web.close()
 
     def _key(self) -> str:
@@ -158,14 +158,13 @@ class ModelServer:
         return secret
 
     def _hidden(self, text: str) -> str:
-        """A message without the key, and without the beginning of it that is left where a message was cut."""
+        # a message that was cut may end with the beginning of the key
         for size in range(len(self._secret or ""), _TELLING - 1, -1):
             text = text.replace((self._secret or "")[:size], _HIDDEN)
         return text
 
 
 def _without(value: Any, secret: str) -> Any:
-    """A JSON value without a text in it."""
     if isinstance(value, str):
         return value.replace(secret, _HIDDEN)
     if isinstance(value, list):

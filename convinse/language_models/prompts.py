@@ -1,4 +1,4 @@
-"""Prompts: what is said to a model, apart from what it is shown, and how long that may be."""
+"""Prompts: instructions, content kept apart from them, and estimated lengths."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Prompt(NamedTuple):
     """A request to a language model.
 
     Attributes:
-        instructions: what it is to do; the same in all prompts of a stage, so that a server can keep what it computed of them.
-        content: what it is to do it with.
+        instructions: the same in all prompts of a stage, so that a server can cache its states of them.
+        content: the data of this prompt.
         name: of the form of the answer.
         schema: of the form, as JSON schema.
         sample: the number of the answer among several to one prompt.
@@ -30,30 +30,30 @@ class Prompt(NamedTuple):
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """As the interface takes it."""
+        """Return the messages of a request."""
         return [{"role": "system", "content": self.instructions}, {"role": "user", "content": self.content}]
 
     @property
     def tokens(self) -> int:
-        """Its length, as estimated."""
+        """Return the estimated length in tokens."""
         return estimated_tokens(self.instructions) + estimated_tokens(self.content) + 2 * _OF_MESSAGE
 
 
 def estimated_tokens(text: str) -> int:
-    """How many tokens a text has at most, as a rule: no tokenizer of the server is known, so a token counts three bytes of UTF-8."""
+    """Return an upper estimate of the tokens of a text: the server's tokenizer is unknown, so a token counts three bytes of UTF-8."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_OF_TOKEN)
 
 
 def closed_object(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object with these properties, all of them, and no others."""
+    """Return the JSON schema of an object with exactly these properties."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def fenced(title: str, lines: Sequence[str]) -> str:
-    """Lines of data between two marks, which none of them can hold: the mark is a checksum of all of them.
+    """Put lines of data between two marks with a checksum of the lines, which no line can contain.
 
-    Each line stays one: line breaks in it become blanks. So nothing in the data looks like its end, or like another line. The
-    same data has the same mark, so that its prompt is the same prompt.
+    Line breaks within a line become blanks. So nothing in the data looks like its end, or like another line. The same data
+    has the same mark, so that prompts repeat.
     """
     data = [" ".join(line.split()) for line in lines]
     mark = hashlib.sha256("\n".join(data).encode("utf-8", "surrogatepass")).hexdigest()[:_FENCE]

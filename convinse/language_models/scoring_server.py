@@ -13,15 +13,13 @@ from ..config import EvsServer
 from ..support.errors import NetworkError, one_line
 from .model_server import ModelServer, in_flight
 
-_OTHER_FIELDS = (400, 422)  # what a server answers that misses `texts`
+_OTHER_FIELDS = (400, 422)  # status of a server that expects `texts`
 
 
 class _ScoreOfText(msgspec.Struct):
-    """A score as Jina and Cohere (`relevance_score`) or TEI (`score`) name it."""
-
     index: int
-    relevance_score: float | None = None
-    score: float | None = None
+    relevance_score: float | None = None  # of Jina and Cohere
+    score: float | None = None  # of TEI
 
 
 class _Embedding(msgspec.Struct):
@@ -34,7 +32,7 @@ class _Embeddings(msgspec.Struct):
 
 
 class ScoringServer:
-    """Scores texts by a server that some settings name, several requests at once.
+    """A client that scores texts by the server that some settings name, several requests at once.
 
     `/rerank` gets `query` and `documents`, as vLLM, Infinity, llama.cpp, Jina and Cohere have it; a server that refuses them
     gets `query` and `texts`, as TEI has it.
@@ -45,10 +43,10 @@ class ScoringServer:
         self._field = "documents"
 
     def relevance(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
-        """For each question [n] float32 scores of its texts, as the server has them.
+        """Return the server's [n] float32 scores of the texts of every question.
 
         Raises:
-            NetworkError: the server cannot be asked, or its scores are not one number for each text.
+            NetworkError: the server cannot be reached, or does not return a number for every text.
             ConfigError: no server is named, or there is no key.
         """
         settings = self._settings
@@ -70,7 +68,7 @@ class ScoringServer:
         return scores
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """[n, d] float32 embeddings of texts, each of length 1; raises what `relevance` does."""
+        """Return [n, d] float32 embeddings of texts, of length 1; raises the errors of `relevance`."""
         size = self._settings.batch
         work = [texts[start : start + size] for start in range(0, len(texts), size)]
         parts: dict[int, list[list[float]]] = {}
@@ -120,7 +118,6 @@ class ScoringServer:
 
 
 def _read_scores(value: Any, number: int) -> list[float]:
-    """Return the scores in the order of the texts. Raises `ValueError` unless each text has one that is a number."""
     try:
         results = msgspec.convert(value["results"] if isinstance(value, dict) else value, list[_ScoreOfText])
     except (KeyError, msgspec.ValidationError) as error:

@@ -1,4 +1,4 @@
-"""What a run asked of servers of models, in requests, tokens and money."""
+"""The cost of a run at servers of models, in requests, tokens and money."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def spending(
 ) -> dict[str, dict[str, Any]]:
     """Return the cost of finished conversations by the key of each server.
 
-    `prompt_tokens`, `completion_tokens` and, with prices, `money` are of all turns, also of those whose answers were kept from
-    an earlier run; `requests`, `kept` and `unreadable` are of this run, see `Resources.requests`.
+    `prompt_tokens`, `completion_tokens` and, with prices, `money` are of all turns, cached answers of an earlier run included;
+    `requests`, `kept` and `unreadable` are of this run, see `Resources.requests`.
     """
     turns = [turn for conversation in conversations for turn in conversation["questions"]]
     spent: dict[str, dict[str, Any]] = {}

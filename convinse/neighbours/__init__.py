@@ -1,1 +1,5 @@
-"""The pipeline's retrieval, scoring and answering as parts of other tools; each module needs the tool that it is named after."""
+"""Alias of `convinse.integrations` for a version."""
+
+from .. import integrations
+
+__path__ = integrations.__path__

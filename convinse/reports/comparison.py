@@ -1,7 +1,7 @@
-"""How sure the figures of runs are: intervals by bootstrap over conversations, p-values against the first run, what differs.
+"""Confidence intervals of the figures of runs, by bootstrap over conversations, and differences from the first run.
 
-The questions of a conversation are not independent, so conversations (`MeasuredTurn.group`) are drawn, not questions: the percentile
-interval of a cluster bootstrap (Field and Welsh, Bootstrapping clustered data, JRSS B 2007), computed by `scipy.stats.bootstrap`.
+The questions of a conversation are not independent, so conversations (`MeasuredTurn.group`) are drawn: the percentile interval of a
+cluster bootstrap (Field and Welsh, Bootstrapping clustered data, JRSS B 2007), computed by `scipy.stats.bootstrap`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Figure(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A measure of a run less that of the first, for how many questions it is better and worse, and how likely that is chance."""
+    """A measure of a run less that of the first run, the numbers of better and worse questions, and the p-value."""
 
     mean: float
     better: int
@@ -42,7 +42,7 @@ class Difference(NamedTuple):
 
 
 class CalibrationBin(NamedTuple):
-    """Answers whose probabilities lie close: their mean, the share of them that is right, and how many they are."""
+    """The answers in a range of probabilities: their mean probability, the share of right answers, and their number."""
 
     probability: float
     right: float
@@ -50,7 +50,7 @@ class CalibrationBin(NamedTuple):
 
 
 def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
-    """The mean of the values of questions, with its interval over whole groups of them.
+    """Return the mean of the values of questions, with its interval over whole groups of questions.
 
     Raises:
         DependencyError: the extra `ir` is not installed.
@@ -81,13 +81,13 @@ def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
 
 
 def figures(run: ReportedRun) -> list[Figure]:
-    """Each measure of a run, in the order of `MEASURES`."""
+    """Return the measures of a run, in the order of `MEASURES`."""
     groups = [turn.group for turn in run.turns.values()]
     return [interval([turn.measures[place] for turn in run.turns.values()], groups) for place in range(len(MEASURES))]
 
 
 def differences(first: ReportedRun, run: ReportedRun) -> list[Difference]:
-    """Each measure of a run beside the first one; the p-values swap whole groups, see `scoring.significance`."""
+    """Compare the measures of a run with the first run; the p-values swap whole groups, see `scoring.significance`."""
     compared = []
     for place in range(len(MEASURES)):
         by_question = {
@@ -103,27 +103,26 @@ def differences(first: ReportedRun, run: ReportedRun) -> list[Difference]:
 
 
 def presence(turns: Iterable[ReportedTurn], places: Sequence[int]) -> list[float]:
-    """For each number e of evidences, the share of questions with a gold answer among the first e."""
+    """Return the shares of questions with a gold answer among the first e evidences, for every number e of `places`."""
     first = [turn.first_place for turn in turns]
     return [sum(place is not None and place <= most for place in first) / max(1, len(first)) for most in places]
 
 
 def calibration(turns: Iterable[ReportedTurn]) -> list[CalibrationBin]:
-    """The best answers by their probability, in ten bins of equal width; those without answers are left out."""
+    """Sort the best answers by their probability into ten bins of equal width; turns without answers are left out."""
     bins: dict[int, list[ReportedTurn]] = defaultdict(list)
     for turn in turns:
-        if not turn.answers:
-            continue
-        bins[min(int(turn.probability * _BINS), _BINS - 1)].append(turn)
-    return [
-        CalibrationBin(
-            sum(turn.probability for turn in own) / len(own), sum(turn.measures[0] for turn in own) / len(own), len(own)
-        )
-        for _, own in sorted(bins.items())
-    ]
+        if turn.answers:
+            bins[min(int(turn.probability * _BINS), _BINS - 1)].append(turn)
+    made = []
+    for _, members in sorted(bins.items()):
+        number = len(members)
+        probability = sum(turn.probability for turn in members) / number
+        made.append(CalibrationBin(probability, sum(turn.measures[0] for turn in members) / number, number))
+    return made
 
 
 def differing(first: ReportedRun, run: ReportedRun) -> tuple[list[str], list[str]]:
-    """The ids of the questions that only the run answers right, and of those that only the first one does."""
+    """Return the ids of the questions that only the run answers right, and of those that only the first run does."""
     changed = {name: run.turns[name].measures[0] - turn.measures[0] for name, turn in first.turns.items()}
     return [name for name in changed if changed[name] > 0], [name for name in changed if changed[name] < 0]

@@ -1,4 +1,4 @@
-"""What a report says, as tables of texts: the page only dresses them."""
+"""The content of a report, as tables of texts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class ReportTable(NamedTuple):
 
     Attributes:
         name: its anchor on the page.
-        title: what it shows.
-        note: what is to know about it.
+        title: its heading.
+        note: an explanation below the heading.
         columns: their names.
         rows: of cells.
         words: the places of the columns that hold words.
@@ -37,12 +37,12 @@ class ReportTable(NamedTuple):
 
 
 def letters(runs: Sequence[ReportedRun]) -> list[str]:
-    """What runs are called in tables and pictures: A, B, ..., Z, A1, ..."""
+    """Return the names of runs in tables and pictures: A, B, ..., Z, A1, ..."""
     return [ascii_uppercase[number % 26] + (str(number // 26) if number >= 26 else "") for number in range(len(runs))]
 
 
 def tables(runs: Sequence[ReportedRun]) -> list[ReportTable]:
-    """All tables of a report; those that would be empty are left out.
+    """Return all tables of a report that are not empty.
 
     Raises:
         DependencyError: the extra `ir` is not installed.
@@ -79,11 +79,12 @@ def _origins(runs: Sequence[ReportedRun]) -> ReportTable:
 
 
 def _settings(runs: Sequence[ReportedRun]) -> ReportTable:
-    """The settings that are not the same in all runs."""
     flat = [dict(_flattened(run.record.settings)) for run in runs]
-    keys = dict.fromkeys(key for own in flat for key in own)
+    keys = dict.fromkeys(key for settings in flat for key in settings)
     rows = [
-        [key, *(own.get(key, "–") for own in flat)] for key in keys if len({own.get(key) for own in flat if own}) > 1
+        [key, *(settings.get(key, "–") for settings in flat)]
+        for key in keys
+        if len({settings.get(key) for settings in flat if settings}) > 1
     ]
     columns = ["key", *letters(runs)]
     note = "The keys of the configurations that are not the same in all runs."
@@ -91,7 +92,7 @@ def _settings(runs: Sequence[ReportedRun]) -> ReportTable:
 
 
 def _flattened(settings: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    """Each setting with its whole key, such as `evs_cascade.dense`, and its value as JSON."""
+    # whole keys, such as `evs_cascade.dense`, and values as JSON
     for key, value in settings.items():
         if isinstance(value, dict) and value:
             yield from _flattened(value, f"{above}{key}.")
@@ -100,20 +101,16 @@ def _flattened(settings: dict[str, Any], above: str = "") -> Iterator[tuple[str,
 
 
 def latex(table: ReportTable) -> str:
-    """A table for a paper, with the rules of the package `booktabs`."""
-    lines = [" & ".join(map(_escaped, row)) + r" \\" for row in (table.columns, *table.rows)]
+    """Return a table for a paper, with the rules of the package `booktabs`."""
+    lines = [" & ".join(cell.translate(_ESCAPES) for cell in row) + r" \\" for row in (table.columns, *table.rows)]
     kinds = "".join("l" if place in table.words else "r" for place in range(len(table.columns)))
     body = "\n".join([rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"])
     return f"% {table.title}\n{body}\n\\end{{tabular}}\n"
 
 
-_ESCAPES = {character: rf"\{character}" for character in "&%$#_{}"} | {
+_ESCAPES = str.maketrans({character: rf"\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "\n": " ",
-}  # fmt: skip
-
-
-def _escaped(text: str) -> str:
-    return "".join(_ESCAPES.get(character, character) for character in text)
+})  # fmt: skip
 
 
 def _compared(runs: Sequence[ReportedRun]) -> ReportTable:
@@ -138,7 +135,7 @@ def _groups(runs: Sequence[ReportedRun], key: str) -> ReportTable:
     names = list(dict.fromkeys(name for run in runs for name in run.metrics[key]))
     shown = {"p_at_1": "P@1", "answer_presence": "presence"}
     if key == "sources":
-        del shown["answer_presence"]  # it is what the groups are made by
+        del shown["answer_presence"]  # the groups are made by it
     rows = []
     for name in names:
         groups: list[dict[str, Any]] = [run.metrics[key].get(name, {}) for run in runs]
@@ -148,7 +145,7 @@ def _groups(runs: Sequence[ReportedRun], key: str) -> ReportTable:
             f"{group[measure]:.3f}" if group.get("num_questions") else "–" for measure in shown for group in groups
         ]
         rows.append([name, questions, *measured])
-    columns = [_GROUPS[key], "questions", *(f"{what} {letter}" for what in shown.values() for letter in letters(runs))]
+    columns = [_GROUPS[key], "questions", *(f"{name} {letter}" for name in shown.values() for letter in letters(runs))]
     note = {
         "turns": "By the number of the turn in its conversation, from 0.",
         "kinds": "By the key kind of the questions.",

@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 from ..support.errors import missing_extra
 from ..version import __version__
 from .comparison import differing
 from .content import letters, tables
 from .pictures import calibration_picture, can_draw, presence_picture
-from .reported_run import ReportedRun, ReportedTurn
+from .reported_run import ReportedRun
 
 MOST_SHOWN = 200  # questions of a kind of difference between two runs
 
 
-class _Picture(NamedTuple):
-    svg: str
-    text: str
-
-
-class _Differing(NamedTuple):
-    """The questions that a run and the first one do not both answer right: by kind, each with its id and both turns."""
-
-    letter: str
-    kinds: list[tuple[str, list[tuple[str, ReportedTurn, ReportedTurn]]]]
-
-
 def page(runs: Sequence[ReportedRun], title: str = "Runs of convinse") -> str:
-    """The report of runs over the same questions.
+    """Return the report of runs over the same questions.
 
     Raises:
         DependencyError: the extra `ir` is not installed.
@@ -40,26 +27,21 @@ def page(runs: Sequence[ReportedRun], title: str = "Runs of convinse") -> str:
     template = Environment(loader=PackageLoader("convinse.reports", "."), autoescape=True).get_template(
         "report.html.j2"
     )
-    lettered = list(zip(letters(runs), runs, strict=True))
-    given: dict[str, Any] = {
-        "title": title, "version": __version__, "most": MOST_SHOWN, "tables": tables(runs), "pictures": _pictures(runs),
-        "differing": [_differing(runs[0], run, letter) for letter, run in lettered[1:]],
-    }  # fmt: skip
-    return template.render(given)
-
-
-def _pictures(runs: Sequence[ReportedRun]) -> dict[str, _Picture]:
-    if not can_draw():
-        return {}
-    named = letters(runs)
-    return {
-        "presence": _Picture(presence_picture(named, runs), "Answer presence by the number of evidences"),
-        "calibration": _Picture(calibration_picture(named, runs), "Share of right answers by their probability"),
-    }
-
-
-def _differing(first: ReportedRun, run: ReportedRun, letter: str) -> _Differing:
-    kinds = zip((f"Right in {letter} only", "Right in A only"), differing(first, run), strict=True)
-    return _Differing(
-        letter, [(what, [(name, first.turns[name], run.turns[name]) for name in names]) for what, names in kinds]
+    names, first = letters(runs), runs[0]
+    pictures = {}
+    if can_draw():
+        pictures = {
+            "presence": {"svg": presence_picture(names, runs), "text": "Answer presence by the number of evidences"},
+            "calibration": {
+                "svg": calibration_picture(names, runs),
+                "text": "Share of right answers by their probability",
+            },
+        }
+    different = []
+    for letter, run in list(zip(names, runs, strict=True))[1:]:
+        kinds = zip((f"Right in {letter} only", "Right in A only"), differing(first, run), strict=True)
+        pairs = [(kind, [(name, first.turns[name], run.turns[name]) for name in ids]) for kind, ids in kinds]
+        different.append({"letter": letter, "kinds": pairs})
+    return template.render(
+        title=title, version=__version__, most=MOST_SHOWN, tables=tables(runs), pictures=pictures, differing=different
     )

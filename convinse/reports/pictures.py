@@ -1,6 +1,6 @@
-"""The pictures of a report, as SVG that stands in its page. Runs are named by letters; matplotlib is optional, loaded on use.
+"""The pictures of a report, as SVG within its page. Runs are named by letters; matplotlib is optional, loaded on use.
 
-Colours are those of Okabe and Ito, which colour-blind people tell apart; each run has a mark of its own, too.
+Colours are those of Okabe and Ito, which colour-blind people can distinguish; runs differ by their marks, too.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is installed."""
+    """Return True if matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
 def presence_picture(letters: Sequence[str], runs: Sequence[ReportedRun]) -> str:
-    """The share of questions with a gold answer among the first e evidences."""
+    """Draw the share of questions with a gold answer among the first e evidences."""
     most = max((turn.num_evidences for run in runs for turn in run.turns.values()), default=1)
     places = list(range(1, max(2, most) + 1))
 
@@ -46,13 +46,14 @@ def presence_picture(letters: Sequence[str], runs: Sequence[ReportedRun]) -> str
 
 
 def calibration_picture(letters: Sequence[str], runs: Sequence[ReportedRun]) -> str:
-    """The share of right answers by their probability; a calibrated run is on the diagonal."""
+    """Draw the share of right answers by their probability; a calibrated run is on the diagonal."""
 
     def draw(axes: Axes) -> None:
         axes.plot([0, 1], [0, 1], color="#888888", linewidth=1, linestyle="--")
         for number, (letter, run) in enumerate(zip(letters, runs, strict=True)):
             bins = calibration(run.turns.values())
-            axes.plot([own.probability for own in bins], [own.right for own in bins], label=letter, **_style(number))
+            probabilities, shares = [item.probability for item in bins], [item.right for item in bins]
+            axes.plot(probabilities, shares, label=letter, **_style(number))
         axes.set(xlabel="probability of the best answer", ylabel="share that is right", xlim=(0, 1), ylim=(0, 1.02))
 
     return _svg("calibration", draw)
@@ -68,7 +69,7 @@ def _style(number: int) -> dict[str, object]:
 
 
 def _svg(name: str, draw: Callable[[Axes], None]) -> str:
-    """A picture without a header, which may stand in a page; its ids begin with its name, and every time are the same."""
+    # without a header, to stand in a page; ids begin with the picture's name and are the same every time
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Finished runs as a report needs them: per question its measures, answers and first evidences; a conversation at a time in memory."""
+"""Finished runs for a report: measures, answers and first evidences of every question; a conversation is in memory at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STAGES = ("qu", "ers")  # folders of runs that ended before answers were given
 
 
 class ShownAnswer(NamedTuple):
-    """One of the best answers of a turn."""
+    """A shown answer of a turn."""
 
     label: str
     score: float
@@ -31,7 +31,7 @@ class ShownAnswer(NamedTuple):
 
 
 class ShownEvidence(NamedTuple):
-    """One of the first evidences of a turn."""
+    """A shown evidence of a turn."""
 
     text: str
     source: str
@@ -47,17 +47,16 @@ class ReportedTurn(NamedTuple):
     understood: str
     gold: list[str]
     measures: tuple[float, ...]  # in the order of `scoring.convqa.MEASURES`
-    probability: float  # of the best answer; 0 where there is none
-    first_place: int | None  # of the first evidence with a gold answer, from 1; None where there is none
-    num_evidences: int  # how many there are
+    probability: float  # of the best answer; 0 without an answer
+    first_place: int | None  # of the first evidence with a gold answer, from 1
+    num_evidences: int
     answers: list[ShownAnswer]
     evidences: list[ShownEvidence]
     abstained: str
 
 
 class ReportedRun(NamedTuple):
-    """A run: its name and file, its turns by question id, `metrics` as `evaluate` gives them, `seconds` by stage where they are known;
-    `record` is what `run.json` says of it."""
+    """A run: its turns by question id, its metrics (see `evaluate`), its seconds by stage, and the content of `run.json`."""
 
     name: str
     path: Path
@@ -68,12 +67,12 @@ class ReportedRun(NamedTuple):
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:
-    """The files of finished runs: those that are named, and those in or below the folders that are named.
+    """Find the files of finished runs: the named files, and those in or below the named folders.
 
-    Results that were moved aside (`earlier-ID`) and those of single stages are left out.
+    Results that were moved aside (`earlier-ID`) and results of single stages are left out.
 
     Raises:
-        DataError: there is none.
+        DataError: a path has no run.
     """
     files: list[Path] = []
     for path in paths:
@@ -91,11 +90,11 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
-    """The runs of files `turns.jsonl`.
+    """Read the runs of files `turns.jsonl`.
 
     Raises:
-        DataError: a file cannot be read, or is not what the pipeline wrote.
-        ScoringError: they do not hold the same questions with the same gold answers.
+        DataError: a file cannot be read, or was not written by the pipeline.
+        ScoringError: the runs do not hold the same questions with the same gold answers.
     """
     runs: list[ReportedRun] = []
     for path in paths:
@@ -157,7 +156,6 @@ class _Timed(msgspec.Struct):
 
 
 def _beside(path: Path, missing: S) -> S:
-    """What a JSON file beside the turns of a run says; `missing` where there is none."""
     if not path.is_file():
         return missing
     try:

@@ -1,9 +1,9 @@
 """The files that `evaluate` reads: gold answers in the MRQA, SQuAD and KLUE-MRC formats, predictions, probabilities.
 
-Only what scoring needs is kept, contexts and tokens are not: 100,000 questions take about a second. Every file may be
-packed, whatever its name. Formats: MRQA, one context a line below an optional header line
-(https://github.com/mrqa/MRQA-Shared-Task-2019); SQuAD, one JSON object (https://rajpurkar.github.io/SQuAD-explorer);
-KLUE-MRC, the same with `guid` for `id` (https://klue-benchmark.com).
+Contexts and tokens are skipped: 100,000 questions take about a second. Every file may be packed, whatever its name.
+Formats: MRQA, a context a line below an optional header line (https://github.com/mrqa/MRQA-Shared-Task-2019); SQuAD, a
+JSON object (https://rajpurkar.github.io/SQuAD-explorer); KLUE-MRC, the same with `guid` for `id`
+(https://klue-benchmark.com).
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class _GoldParagraph(msgspec.Struct):
 
 
 class Reference(NamedTuple):
-    """The gold answers of a question, and whether the file says that there is none."""
+    """The gold answers of a question, and whether the file marks it as unanswerable."""
 
     texts: list[str]
     unanswerable: bool
 
 
 def read_mrqa_answers(path: Path) -> dict[str, list[str]]:
-    """The accepted answers by qid of an MRQA file.
+    """Read the accepted answers by qid of an MRQA file.
 
     Raises:
-        DataError: the file cannot be read, a line is not as the format has it, or a qid comes twice; file and line named.
+        DataError: the file cannot be read, a line is not of the format, or a qid comes twice; names file and line.
     """
     answers: dict[str, list[str]] = {}
     for _, question, number in read_plain(path):
@@ -58,19 +58,20 @@ def read_mrqa_answers(path: Path) -> dict[str, list[str]]:
 
 
 def read_squad_references(path: Path) -> dict[str, Reference]:
-    """The gold answers by id of a SQuAD or KLUE-MRC file.
+    """Read the gold answers by id of a SQuAD or KLUE-MRC file.
 
-    `is_impossible` decides what is unanswerable; where it is absent (SQuAD 1.1), that there are no answers.
+    A question with `is_impossible` is unanswerable; without that key (SQuAD 1.1), a question without answers.
 
     Raises:
-        DataError: the file cannot be read, is not as the format has it, or an id comes twice.
+        DataError: the file cannot be read, is not of the format, or an id comes twice.
     """
     references: dict[str, Reference] = {}
     for at, paragraph in raw_paragraphs(path):
         for question in decode_part(path, at, paragraph, _GoldParagraph).qas:
             qid = question.guid if question.id is None else question.id
             if qid is None:
-                raise DataError(f"{path}: a question has neither 'id' nor 'guid'; it comes after {_last(references)}")
+                last = f"'{next(reversed(references))}'" if references else "the start"
+                raise DataError(f"{path}: a question has neither 'id' nor 'guid'; it comes after {last}")
             if qid in references:
                 raise DataError(f"{path}: question '{qid}' is given twice (again in {at})")
             texts = [answer.text for answer in question.answers]
@@ -80,30 +81,30 @@ def read_squad_references(path: Path) -> dict[str, Reference]:
 
 
 def read_predictions(path: Path) -> dict[str, str]:
-    """The predicted texts by id: one JSON object.
+    """Read the predicted texts by id, a JSON object.
 
     Raises:
-        DataError: the file cannot be read, is no JSON object, or a prediction is not a string; the message names its id.
+        DataError: the file cannot be read, is not a JSON object, or a prediction is not a string; names its id.
     """
     return _mapping(path, read_bytes(path), str, "prediction")
 
 
 def read_probabilities(path: Path) -> dict[str, float]:
-    """The no-answer probabilities by id: one JSON object.
+    """Read the no-answer probabilities by id, a JSON object.
 
     Raises:
-        DataError: the file cannot be read, is no JSON object, or a value is not a number; the message names its id.
+        DataError: the file cannot be read, is not a JSON object, or a value is not a number; names its id.
     """
     return _mapping(path, read_bytes(path), float, "no-answer probability")
 
 
 def read_triples(path: Path) -> list[dict[str, Any]]:
-    """Predictions with an `id`, a `prediction_text` and maybe a `no_answer_probability` each.
+    """Read predictions with `id`, `prediction_text` and perhaps `no_answer_probability`.
 
-    A JSON list, JSON lines, or an object of texts by id.
+    The file is a JSON list, JSON lines, or an object of texts by id.
 
     Raises:
-        DataError: the file cannot be read, or is none of these.
+        DataError: the file cannot be read, or has another form.
     """
     data = read_bytes(path)
     if data.lstrip()[:1] == b"[":
@@ -120,7 +121,7 @@ def _identified(triple: dict[str, Any]) -> dict[str, Any]:
 
 
 def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
-    """The files NAME.jsonl or NAME.jsonl.gz of a folder with the NAME.json of another, by NAME.
+    """Pair the files NAME.jsonl or NAME.jsonl.gz of a folder with the NAME.json of another, by NAME.
 
     Raises:
         DataError: a folder cannot be listed, there is no data, a name comes twice, or one side lacks a file.
@@ -147,15 +148,11 @@ def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
     return {name: (path, predictions / f"{name}.json") for name, path in data_files.items()}
 
 
-def _mapping(path: Path, data: bytes, kind: type[T], what: str) -> dict[str, T]:
+def _mapping(path: Path, data: bytes, kind: type[T], name: str) -> dict[str, T]:
     values: dict[str, T] = {}
     for qid, value in decode_whole(path, data, dict[str, Any]).items():
         try:
             values[qid] = msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            raise DataError(f"{path}: the {what} of '{qid}': {one_line(error)}") from None
+            raise DataError(f"{path}: the {name} of '{qid}': {one_line(error)}") from None
     return values
-
-
-def _last(references: dict[str, Reference]) -> str:
-    return f"'{next(reversed(references))}'" if references else "the start"

@@ -1,7 +1,7 @@
 """The measures of ConvMix (Christmann et al., SIGIR 2022): P@1, MRR, Hit@5 and answer presence.
 
-Ids are compared without regard to case, quotes and a plus sign. An unanswered turn counts 0 everywhere. A turn
-without gold answers is not measured. Where they are an empty list, the question has no answer: it is right to abstain.
+Ids are compared without case, quotes and plus signs. An unanswered turn counts 0 everywhere. A turn without gold answers is
+not measured. If the list of gold answers is empty, the question has no answer: abstaining is right.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from ..records.evidence import SOURCES, Entity, Evidence, normalize_source
 
 
 def calibration_error(probabilities: Iterable[float], right: Iterable[bool], bins: int = 10) -> float:
-    """The expected calibration error (Naeini et al., AAAI 2015), from 0 to 1: how far the share of right answers lies from the
-    mean probability, in bins of equal width, weighted by how many answers a bin has."""
+    """Return the expected calibration error (Naeini et al., AAAI 2015), from 0 to 1.
+
+    The error is the distance of the share of right answers from the mean probability, in bins of equal width, weighted by
+    the number of answers of a bin.
+    """
     gaps, number = [0.0] * bins, 0
     for probability, is_right in zip(probabilities, right, strict=True):
         gaps[_bin(probability, bins)] += probability - float(is_right)
@@ -26,8 +29,10 @@ def calibration_error(probabilities: Iterable[float], right: Iterable[bool], bin
 
 
 def calibration_error_by_chance(probabilities: Iterable[float], bins: int = 10) -> float:
-    """The `calibration_error` to be expected of so many answers where each is right with just its probability: few answers have one,
-    too. Right answers of a bin count as normally distributed around their mean."""
+    """Return the `calibration_error` to expect if all probabilities are true, which few answers have, too.
+
+    The number of right answers of a bin is taken as normally distributed around its mean.
+    """
     variances, number = [0.0] * bins, 0
     for probability in probabilities:
         variances[_bin(probability, bins)] += probability * (1 - probability)
@@ -44,17 +49,17 @@ MEASURES: tuple[Measure, ...] = ("p_at_1", "mrr", "h_at_5", "answer_presence")
 
 
 def normalize_id(entity_id: str) -> str:
-    """The form of an id that is compared."""
+    """Return the form of an id for comparison."""
     return entity_id.lower().strip().replace('"', "").replace("+", "")
 
 
 def is_answer(entity: Entity, answers: Iterable[Entity]) -> bool:
-    """Whether an entity is one of the gold answers."""
+    """Return True if an entity is a gold answer."""
     return normalize_id(entity["id"]) in _ids(answers)
 
 
 def first_rank(turn: Turn) -> int | None:
-    """The rank of the first right answer, or None."""
+    """Return the rank of the first right answer, or None."""
     for answer in turn.get("pred_answers", []):
         if is_answer(answer["answer"], turn["answers"]):
             return answer["rank"]
@@ -72,12 +77,12 @@ def add_answer_metrics(turn: Turn) -> None:
 
 
 def has_abstained(turn: Turn) -> bool:
-    """Whether a turn was left without an answer, or what it has are suggestions (`abstained`)."""
+    """Return True if a turn has no answer, or only suggestions (`abstained`)."""
     return not turn.get("pred_answers") or bool(turn.get("abstained"))
 
 
 def has_answer(evidence: Evidence, answers: Iterable[Entity]) -> bool:
-    """Whether a gold answer is among the entities of an evidence."""
+    """Return True if a gold answer is among the entities of an evidence."""
     return not _ids(answers).isdisjoint(_ids(evidence["wikidata_entities"]))
 
 
@@ -90,18 +95,17 @@ def add_answer_presence(turn: Turn, sources: Sequence[str]) -> None:
     if not turn.get("answers"):
         return
     present = dict.fromkeys(sources, False)
-    wanted = _ids(turn["answers"])
     for evidence in turn["top_evidences"]:
-        if not wanted.isdisjoint(_ids(evidence["wikidata_entities"])):
+        if has_answer(evidence, turn["answers"]):
             present[normalize_source(evidence["source"])] = True
     turn["answer_presence"] = any(present.values())
     turn["answer_presence_per_src"] = present
 
 
 def measure_anew(conversations: Iterable[Conversation]) -> None:
-    """Replace the measures of all turns by those of their answers and evidences, which they have (`check_measurable`).
+    """Measure all turns anew by their answers and evidences, which `check_measurable` has checked.
 
-    The sources are those that any evidence has, or that a turn names as asked for.
+    Sources are those of all evidences, and those in the turns' `answer_presence_per_src`.
     """
     turns = [turn for conversation in conversations for turn in conversation["questions"]]
     named = {normalize_source(source) for turn in turns for source in turn.get("answer_presence_per_src", {})}
@@ -114,13 +118,13 @@ def measure_anew(conversations: Iterable[Conversation]) -> None:
 
 
 def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
-    """The mean of every measure over all turns with gold answers; empty data gives 0.
+    """Return the mean of every measure over all turns with gold answers; empty data gives 0.
 
-    The same below `domains`, by domain, below `turns`, by the number of the turn in its conversation, below `kinds`, by the
-    turn's own key `kind` where it has one, and below `sources`, over the turns whose answer a source's evidences hold.
-    `unanswerable`: the turns whose gold answers are an empty list, and the share of them on which it was abstained; `abstained`: the
-    same share of the turns with gold answers, and of those of them whose first answer is right; `calibration_error`: of the
-    first answers' scores as probabilities, and how large it would be by chance, were they true: see `calibration`.
+    Further keys: the same means by `domains`, by `turns` (the number of the turn in its conversation), by `kinds` (the
+    turn's key `kind`), and by `sources` (the turns whose answer a source's evidences hold); `unanswerable`, the number of
+    turns with an empty list of gold answers and the share of abstentions among them; `abstained`, the same share of the
+    turns with gold answers, and of the turns whose first answer is right; `calibration_error` of the first answers' scores
+    as probabilities, and by chance.
     """
     turns: list[Turn] = []
     domains: dict[str, list[Turn]] = defaultdict(list)

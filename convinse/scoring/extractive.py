@@ -1,6 +1,6 @@
-"""What MRQA 2019, SQuAD 2.0 and KLUE-MRC really share: how a text is normalised, and the F1 of two bags of tokens.
+"""The rules that MRQA 2019, SQuAD 2.0 and KLUE-MRC share: the normal form of a text, and the F1 of two bags of tokens.
 
-Nothing here decides what an empty answer is worth: that is where the three differ (see their modules).
+The three differ in the value of an empty answer, see their modules.
 """
 
 from __future__ import annotations
@@ -15,23 +15,22 @@ _NAMED = 5  # ids in a warning
 
 @lru_cache(maxsize=1 << 16)
 def normalize(text: str) -> str:
-    """The form in which answers are compared: lower case, no ASCII punctuation, no English articles, single blanks.
+    """Return `tokens.normalize` of an answer: lower case, no ASCII punctuation, no English articles, single blanks.
 
-    Punctuation is deleted before articles are looked for and leaves no blank, so `a-ha` becomes `aha` and `U.S.` `us`.
-    Punctuation beyond ASCII (`《》`, `’`, `—`) stays. As `tokens.normalize`, which finds answers in long texts, but
-    remembered: answers are short and come back.
+    Punctuation is deleted before articles and leaves no blank, so `a-ha` becomes `aha` and `U.S.` `us`. Punctuation beyond
+    ASCII (`《》`, `’`, `—`) stays. The results are cached, as answers are short and come back.
     """
     return tokens.normalize(text)
 
 
 @lru_cache(maxsize=1 << 16)
 def normalize_keeping_articles(text: str) -> str:
-    """As `normalize`, but `a`, `an` and `the` stay."""
+    """Return the form of `normalize` with `a`, `an` and `the`."""
     return " ".join(text.lower().translate(tokens.NO_PUNCTUATION).split())
 
 
 def overlap_f1(predicted: Sequence[str], gold: Sequence[str]) -> float:
-    """The F1 of the tokens that both have, each as often as both have it; 0 when they share none (or one is empty)."""
+    """Return the F1 of two bags of tokens; 0 if they share no token."""
     left: dict[str, int] = {}
     for token in gold:
         left[token] = left.get(token, 0) + 1
@@ -49,5 +48,5 @@ def overlap_f1(predicted: Sequence[str], gold: Sequence[str]) -> float:
 
 
 def some(ids: Sequence[str]) -> str:
-    """The first few ids of a list, for a warning."""
+    """Return the first few ids of a list, for a warning."""
     return ", ".join(ids[:_NAMED]) + (", ..." if len(ids) > _NAMED else "")

@@ -9,12 +9,12 @@
   answerable.
 - Predictions and references have the same ids. Equal probabilities are walked in the order of the predictions.
 
-Two measures that others use for Korean can be had beside them, off by default:
+Two further measures for Korean are off by default:
 
 - `char_f1`: KorQuAD 1.0's F1, over characters instead of tokens. Quotes and brackets, the Korean ones too, become blanks,
   the text loses case and ASCII punctuation, and blanks do not count. Two texts without characters have 1 here, as
   KLUE-MRC's unanswerable questions demand (KorQuAD has none).
-- `klue_em` and `klue_rouge_w`: what KLUE's own baseline measures. Texts lose case, ASCII punctuation and superfluous blanks
+- `klue_em` and `klue_rouge_w`: the measures of KLUE's baseline. Texts lose case, ASCII punctuation and superfluous blanks
   (not articles). EM is equality. ROUGE-W is named after a weighted longest common subsequence, but is computed from the
   longest run of characters, blanks included, that stands in both: its length over that of the prediction is the
   precision, over that of the gold answer the recall, and their F1 the score. An empty gold answer gives 1 to an empty
@@ -72,15 +72,20 @@ def evaluate(
         ScoringError: an id that only one side has or that comes twice, an answerable reference without text, a
             probability outside 0..1, a key of the wrong type; the message names the id.
     """
-    texts, given = _predictions(predictions)
+    texts, no_answer = _predictions(predictions)
     golds = gold_texts(references)
     if not golds:
         raise ScoringError("there is no question to score")
-    _same_ids(texts, golds)
+    for qid in golds:
+        if qid not in texts:
+            raise ScoringError(f"reference '{qid}' has no prediction")
+    for qid in texts:
+        if qid not in golds:
+            raise ScoringError(f"prediction '{qid}' has no reference")
 
     ids = list(golds)
     answerable = np.array([gold is not None for gold in golds.values()])
-    probabilities = np.array([given.get(qid, 0.0) for qid in ids])
+    probabilities = np.array([no_answer.get(qid, 0.0) for qid in ids])
     form = normalize_keeping_articles if keep_articles else normalize
     pairs = [question_scores(gold or (), texts[qid], form) for qid, gold in golds.items()]
     exact, f1 = np.array(pairs, dtype=np.float64).T
@@ -89,7 +94,7 @@ def evaluate(
         return apply_threshold(scores, answerable, probabilities, no_answer_threshold)
 
     result = summary({"exact": thresholded(exact), "f1": thresholded(f1)}, answerable)
-    if given:
+    if no_answer:
         answered = np.array([bool(texts[qid]) for qid in ids])
         result |= best_scores(exact, f1, answerable, answered, probabilities, rising(probabilities, ids, texts))
 
@@ -105,7 +110,7 @@ def evaluate(
 
 
 def character_f1(prediction: str, golds: Sequence[str]) -> float:
-    """KorQuAD's F1 over characters, in 0..1: the best over the gold answers."""
+    """Return KorQuAD's F1 over characters, in 0..1: the best over the gold answers."""
     characters = _korquad(prediction)
     gold_characters = {_korquad(gold) for gold in golds}
     return 1.0 if characters in gold_characters else max(overlap_f1(characters, gold) for gold in gold_characters)
@@ -116,12 +121,12 @@ def _korquad(text: str) -> str:
 
 
 def klue_em(prediction: str, golds: Sequence[str]) -> float:
-    """The exact match of KLUE's baseline, 0 or 1: the best over the gold answers."""
+    """Return the exact match of KLUE's baseline, 0 or 1: the best over the gold answers."""
     return float(_klue(prediction) in {_klue(gold) for gold in golds})
 
 
 def klue_rouge_w(prediction: str, golds: Sequence[str]) -> float:
-    """The "ROUGE-W" of KLUE's baseline, in 0..1: the F1 of the longest common run of characters, the best over golds."""
+    """Return the "ROUGE-W" of KLUE's baseline, in 0..1: the best F1 of the longest common run of characters."""
     text = _klue(prediction)
     return max(_run_f1(text, gold) for gold in {_klue(gold) for gold in golds})
 
@@ -142,9 +147,8 @@ def _run_f1(text: str, gold: str) -> float:
 
 
 def _predictions(predictions: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], dict[str, float]]:
-    """Texts and probabilities by id, in the order given; no probabilities when none is given."""
     texts: dict[str, str] = {}
-    given: dict[str, float] = {}
+    probabilities: dict[str, float] = {}
     for number, prediction in enumerate(predictions, 1):
         qid = _new_id(prediction, "prediction", number, texts)
         text = prediction.get("prediction_text")
@@ -158,18 +162,18 @@ def _predictions(predictions: Iterable[Mapping[str, Any]]) -> tuple[dict[str, st
             raise ScoringError(
                 f"prediction '{qid}': no_answer_probability must be a number from 0 to 1: {probability!r}"
             )
-        given[qid] = float(probability)
-    if given and len(given) < len(texts):
-        missing = next(qid for qid in texts if qid not in given)
+        probabilities[qid] = float(probability)
+    if probabilities and len(probabilities) < len(texts):
+        missing = next(qid for qid in texts if qid not in probabilities)
         raise ScoringError(f"prediction '{missing}' has no no_answer_probability, but others have one")
-    return texts, given
+    return texts, probabilities
 
 
 def gold_texts(references: Iterable[Mapping[str, Any]]) -> dict[str, list[str] | None]:
-    """The gold texts of references by id; None where a question cannot be answered.
+    """Return the gold texts of references by id, None for unanswerable questions.
 
     Raises:
-        ScoringError: as `evaluate` does for references.
+        ScoringError: see `evaluate`.
     """
     golds: dict[str, list[str] | None] = {}
     for number, reference in enumerate(references, 1):
@@ -200,15 +204,6 @@ def _new_id(item: Mapping[str, Any], kind: str, number: int, seen: Mapping[str, 
     if qid in seen:
         raise ScoringError(f"{kind} '{qid}' is given twice")
     return qid
-
-
-def _same_ids(predictions: Mapping[str, Any], references: Mapping[str, Any]) -> None:
-    for qid in references:
-        if qid not in predictions:
-            raise ScoringError(f"reference '{qid}' has no prediction")
-    for qid in predictions:
-        if qid not in references:
-            raise ScoringError(f"prediction '{qid}' has no reference")
 
 
 def _kind(value: Any) -> str:

@@ -23,13 +23,13 @@ MACRO = "macro"
 def evaluate(
     answers: Mapping[str, Sequence[str]], predictions: Mapping[str, str], skip_no_answer: bool = False, name: str = ""
 ) -> dict[str, float]:
-    """`exact_match` and `f1`, in percent, of the predictions for one data set.
+    """Return `exact_match` and `f1` of the predictions for a data set, in percent.
 
     Args:
         answers: the accepted answers of each question, by its qid.
-        predictions: the predicted text by qid; what belongs to no question is not looked at.
+        predictions: the predicted text by qid; further qids are ignored.
         skip_no_answer: leave out questions that have no prediction or no accepted answer.
-        name: what warnings and errors call the data set.
+        name: of the data set in warnings and errors.
 
     Raises:
         ScoringError: no question is left, or a predicted question has no accepted answer.
@@ -65,7 +65,7 @@ def evaluate(
 
 
 def macro_average(results: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """The mean of each measure over data sets, whatever their sizes.
+    """Return the mean of every measure over data sets, whatever their sizes.
 
     Raises:
         ScoringError: there is no data set.

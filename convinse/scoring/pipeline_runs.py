@@ -1,6 +1,6 @@
-"""Finished runs of the pipeline (`turns.jsonl`), question by question, for what puts several of them side by side.
+"""Finished runs of the pipeline (`turns.jsonl`), question by question, to compare them.
 
-One conversation is in memory at a time: a turn with 100 evidences is about 60 KB. A JSON list, as CONVINSE writes its
+A conversation is in memory at a time: a turn with 100 evidences is about 60 KB. A JSON list, as CONVINSE writes its
 results, is read whole.
 """
 
@@ -24,10 +24,10 @@ class MeasuredTurn(NamedTuple):
     """A turn that has gold answers.
 
     Attributes:
-        question_id: of the turn; where it has none, `conv_id` and `turn` joined by a hyphen.
-        group: the turns that are not independent of this one have the same: those of its conversation, and of the
-            conversations with the same `group`, as benchmarks name the other wordings of one.
-        turn: with its measures, which are computed from its answers and evidences.
+        question_id: of the turn, else `conv_id` and `turn` joined by a hyphen.
+        group: shared by dependent turns: those of the same conversation, and of conversations with the same `group`, the
+            benchmarks' key for other wordings of a conversation.
+        turn: with its measures, computed from its answers and evidences.
     """
 
     question_id: str
@@ -36,30 +36,29 @@ class MeasuredTurn(NamedTuple):
 
     @property
     def gold(self) -> frozenset[str]:
-        """The ids of the gold answers in the form that is compared."""
+        """Return the ids of the gold answers, normalised for comparison."""
         return frozenset(normalize_id(answer["id"]) for answer in self.turn["answers"])
 
 
 class MeasuredConversation(NamedTuple):
-    """A conversation with measures in its turns, and those of them that have gold answers."""
+    """A conversation with measures in its turns, and its turns with gold answers."""
 
     conversation: Conversation
     turns: list[MeasuredTurn]
 
 
 def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
-    """The turns with gold answers of a `turns.jsonl`; see `measured_conversations`."""
+    """Yield the turns with gold answers of a `turns.jsonl`; see `measured_conversations`."""
     for measured in measured_conversations(path):
         yield from measured.turns
 
 
 def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
-    """The conversations of a `turns.jsonl` or of a JSON list (`.json`), plain or packed.
+    """Yield the conversations of a `turns.jsonl` or of a JSON list (`.json`), plain or packed.
 
     Raises:
-        DataError: the file cannot be read, holds no conversations in the ConvMix structure, a turn lacks answers or
-            evidences, a question comes twice, or
-            none has gold answers; file and line or place in the list named.
+        DataError: the file cannot be read, has no conversations in the ConvMix structure, a turn lacks answers or
+            evidences, a question comes twice, or no question has gold answers; names file and place.
     """
     check_folder(path.parent, DataError, remedy=f"run it again, {BY_HAND}")
     seen: set[str] = set()
@@ -71,8 +70,7 @@ def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
         whole = f"conversation {conversation['conv_id']}" if group is None else f"group {group}"
         turns = []
         for index, turn in enumerate(conversation["questions"]):
-            given = turn.get("question_id")
-            question_id = f"{conversation['conv_id']}-{turn.get('turn', index)}" if given in (None, "") else str(given)
+            question_id = str(turn.get("question_id") or f"{conversation['conv_id']}-{turn.get('turn', index)}")
             if question_id in seen:
                 raise DataError(f"{where}: question '{question_id}' is given twice; question_id must be unique")
             seen.add(question_id)
@@ -85,7 +83,7 @@ def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
 
 
 def _placed(path: Path) -> Iterator[tuple[str, Any]]:
-    """What stands in the file and should be a conversation, each with its place."""
+    # records of the file with their places
     if ".json" not in path.suffixes:
         for number, record in read_lines(path):
             yield f"{path}:{number}", record
@@ -98,11 +96,11 @@ def _placed(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def run_name(path: Path) -> str:
-    """What to call a run: `NAME-SOURCES` of `results/NAME/SOURCES/turns.jsonl`, else the name of the file.
+    """Return the name of a run: `NAME-SOURCES` of `results/NAME/SOURCES/turns.jsonl`, else the name of the file.
 
     White space becomes `_`, since the name is a column of TREC's format.
     """
-    path = Path(os.path.realpath(path))  # where links go in a circle, reading says so
+    path = Path(os.path.realpath(path))
     name = path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
     if path.name == TURNS:
         name = "-".join(path.parts[-3:-1])

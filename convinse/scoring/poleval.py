@@ -2,7 +2,7 @@
 
 Two pairs of files are read:
 
-- the task's: `expected.tsv` has the relevant passage ids of a question in each line, the submission the retrieved ones,
+- those of the task: `expected.tsv` has the relevant passage ids of a question in each line, the submission the retrieved ones,
   best first; lines belong together by their number. `in.tsv` beside the expected file tells the sets.
 - `pairs.tsv` (question-id, passage-id, score; tab-separated with that header) and a submission of the same three columns
   (its header may be left out), where a higher score is better.
@@ -51,14 +51,14 @@ class Expected(NamedTuple):
 
 
 def read_expected(path: Path, questions: Path | None = None) -> Expected:
-    """Relevant passages from `expected.tsv` or `pairs.tsv`, told apart by the header of the latter.
+    """Read relevant passages from `expected.tsv` or `pairs.tsv`, which has a header.
 
     Args:
         path: the file.
-        questions: the `in.tsv` that names the sets; default: the one beside `path`, where there is one.
+        questions: the `in.tsv` that names the sets; default: `in.tsv` beside `path`, if it exists.
 
     Raises:
-        DataError: a file cannot be read or a line is not as the format has it; file and line named.
+        DataError: a file cannot be read or a line is not of the format; the message names file and line.
         ScoringError: `in.tsv` has another number of lines.
     """
     rows = _rows(path)
@@ -92,21 +92,21 @@ def _sets(path: Path, questions: Path | None, lines: int) -> dict[str, str]:
         return {str(number): ALL for number in range(1, lines + 1)}
     from ..formats.poleval.questions import read_questions
 
-    asked = read_questions(source)
-    if len(asked) != lines:
-        raise ScoringError(f"{source}: {len(asked)} questions, but {path} has {lines} lines; they must belong together")
-    sets = {str(number): question.set or ALL for number, question in enumerate(asked, 1)}
+    named = read_questions(source)
+    if len(named) != lines:
+        raise ScoringError(f"{source}: {len(named)} questions, but {path} has {lines} lines; they must belong together")
+    sets = {str(number): question.set or ALL for number, question in enumerate(named, 1)}
     if MACRO in sets.values():
         raise DataError(f"{source}: no set can be called '{MACRO}', the name of the average")
     return sets
 
 
 def read_submission(path: Path, expected: Expected) -> dict[str, list[str]]:
-    """The retrieved passage ids by question, best first, in the form that `expected` has.
+    """Read the retrieved passage ids by question, best first, from a file of the same form as `expected`.
 
     Raises:
-        DataError: the file cannot be read or a line is not as the format has it.
-        ScoringError: it has another number of lines, or names a question that is not expected.
+        DataError: the file cannot be read or a line is not of the format.
+        ScoringError: the file has another number of lines, or names a question that is not expected.
     """
     rows = _rows(path)
     if expected.by_line:
@@ -129,7 +129,7 @@ def read_submission(path: Path, expected: Expected) -> dict[str, list[str]]:
 
 
 def evaluate(expected: Expected, retrieved: Mapping[str, Sequence[str]], official: bool = False) -> dict[str, Any]:
-    """NDCG@10, MRR@10, recall@10 and recall@100 in percent with four digits, by set, and their mean over the sets.
+    """Return NDCG@10, MRR@10, recall@10 and recall@100 in percent with four digits, by set, and their mean over the sets.
 
     Args:
         expected: see `read_expected`.
@@ -164,8 +164,7 @@ def evaluate(expected: Expected, retrieved: Mapping[str, Sequence[str]], officia
 
 
 def _official_ndcg(gains: Mapping[str, int], ids: Sequence[str]) -> float:
-    """NDCG@10 where every place of a relevant id has its gain."""
-
+    # every place of a relevant id has its gain
     def dcg(values: Sequence[int]) -> float:
         return math.fsum(gain / math.log2(place + 1) for place, gain in enumerate(values[:_PLACES], 1))
 
@@ -189,7 +188,7 @@ def _measure(
         for question, passages in retrieved.items():
             seen: set[str] = set()
             for place, passage in enumerate(passages):
-                # a blank is in no id: what is repeated takes up its place as a passage that nobody looks for
+                # a blank is in no id: a repeated passage takes up its place under a name that is not relevant
                 name = f"{passage} {place}" if passage in seen else passage
                 seen.add(passage)
                 yield ir_measures.ScoredDoc(question, name, float(len(passages) - place))
@@ -206,9 +205,8 @@ def _percent(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def _rows(path: Path) -> list[list[str]]:
-    """The fields of all lines; a line break at the end of the file begins no line."""
     lines = read_bytes(path).split(b"\n")
-    if not lines[-1].strip():
+    if not lines[-1].strip():  # a line break at the end of the file begins no line
         lines.pop()
     rows = []
     for number, line in enumerate(lines, 1):
@@ -220,7 +218,7 @@ def _rows(path: Path) -> list[list[str]]:
 
 
 def _scored(path: Path, rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, str, str, float]]:
-    """(line, question, passage, score) of the rows below an optional header."""
+    # (line, question, passage, score), below an optional header
     for number, row in enumerate(rows, 1):
         if not row or (number == 1 and list(row) == _PAIRS_HEADER):
             continue

@@ -1,13 +1,12 @@
-"""Whether two runs over the same questions differ by more than chance: Fisher's paired randomisation test.
+"""Fisher's paired randomisation test: whether two runs over the same questions differ by more than chance.
 
-If both systems were equally good, the two values of a question could as well stand the other way round. The p-value is
-two-sided: how often the means would differ at least as much as observed when the values are swapped at random. It is the
-test that Smucker, Allan and Carterette recommend (A comparison of statistical significance tests for information
-retrieval evaluation, CIKM 2007), computed by `scipy.stats.permutation_test`.
+If both systems were equally good, the two values of a question could be swapped. The two-sided p-value is the share of
+random swaps with a difference of the means at least as large as the observed difference. Smucker, Allan and Carterette
+recommend this test (A comparison of statistical significance tests for information retrieval evaluation, CIKM 2007);
+`scipy.stats.permutation_test` computes it.
 
-The questions of a conversation share its history, and of some benchmarks there are many wordings of one conversation: a
-test that swaps each question for itself takes them for independent and finds differences too easily. The second p-value
-swaps whole groups of them.
+The questions of a conversation share its history, and some benchmarks have many wordings of a conversation: a test that
+swaps single questions takes them for independent and finds differences too easily. The second p-value swaps whole groups.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ..support.errors import missing_extra
 from .convqa import MEASURES
 from .pipeline_runs import check_same_questions, measured_turns
 
-RESAMPLES = 99_999  # at random where there are more ways to swap (2^n); fewer are all tried, and the value is exact
+RESAMPLES = 99_999  # random swaps; if there are fewer ways to swap (2^n), all are tried, and the value is exact
 _SEED = 0  # the same runs give the same value
 _CELLS = 1_000_000  # of the largest array: about 100 MB with scipy's copies
 
@@ -34,7 +33,7 @@ class _Values(NamedTuple):
 
 
 def compare(first: Path, second: Path) -> dict[str, Any]:
-    """The means of two runs, their difference and its significance, by measure.
+    """Return the means of two runs, their difference and its significance, by measure.
 
     Args:
         first, second: the `turns.jsonl` of two runs; questions are paired by their ids.
@@ -46,8 +45,8 @@ def compare(first: Path, second: Path) -> dict[str, Any]:
         (see `MeasuredTurn.group`).
 
     Raises:
-        DataError: a file cannot be read, or is not what the pipeline wrote.
-        ScoringError: they do not hold the same questions; the message names one.
+        DataError: a file cannot be read, or was not written by the pipeline.
+        ScoringError: the runs do not hold the same questions; the message names a question.
         DependencyError: the extra `ir` is not installed.
     """
     first_run, second_run = _read(first), _read(second)
@@ -77,7 +76,7 @@ def compare(first: Path, second: Path) -> dict[str, Any]:
 
 
 def p_value(differences: Iterable[float]) -> float:
-    """How likely a sum at least as far from 0 is when the sign of each difference is drawn at random.
+    """Return the probability of a sum at least as far from 0 if the signs of the differences are drawn at random.
 
     Exact with up to 16 differences that are not 0; with more, 99,999 draws, which give at least 0.00002.
 
@@ -90,7 +89,7 @@ def p_value(differences: Iterable[float]) -> float:
         raise missing_extra(f"evaluate compare needs scipy ({error.name} is missing)", "ir") from error
     import numpy as np
 
-    # the sign of a 0 changes nothing; rounding makes a 0 of what sums up to one
+    # the sign of a 0 changes nothing; sums of floats are 0 only after rounding
     values = [value for difference in differences if (value := round(difference, 9))]
     if len(values) < 2:  # scipy asks for two; both signs of one difference are equally far from 0
         return 1.0

@@ -40,13 +40,13 @@ def evaluate(
     na_probs: Mapping[str, float] | None = None,
     na_prob_thresh: float = 1.0,
 ) -> dict[str, Any]:
-    """The values of SQuAD 2.0, scores in percent.
+    """Return the values of SQuAD 2.0, scores in percent.
 
     Args:
         answers: the gold answers of each question, by its id; none for a question that cannot be answered.
         predictions: the predicted text by id, "" for no answer; what belongs to no question is not looked at.
-        na_probs: by id, how sure it is that there is no answer: any finite number, a probability or a score.
-        na_prob_thresh: above it a question counts as predicted "".
+        na_probs: by id, a probability or score that there is no answer: any finite number.
+        na_prob_thresh: a question with a higher probability counts as predicted "".
 
     Returns:
         `exact`, `f1`, `total`, the same with `HasAns_` and `NoAns_` (where there are such questions); with `na_probs`
@@ -55,8 +55,16 @@ def evaluate(
     Raises:
         ScoringError: no question has a prediction, a predicted one has no probability, or a probability is not finite.
     """
+    if not answers:
+        raise ScoringError("there is no question to score")
     ids = [qid for qid in answers if qid in predictions]
-    _warn(answers, predictions, len(ids))
+    missing = [qid for qid in answers if qid not in predictions]
+    if not ids:
+        raise ScoringError(f"none of the {len(answers)} questions has a prediction, such as '{missing[0]}'")
+    if missing:
+        LOGGER.warning(
+            "%d of %d questions have no prediction and are skipped: %s", len(missing), len(answers), some(missing)
+        )
     pairs = [question_scores(answers[qid], predictions[qid], normalize) for qid in ids]
     scores = np.array(pairs, dtype=np.float64).T  # [2, questions]
     exact, f1 = scores
@@ -71,18 +79,6 @@ def evaluate(
     return result | best_scores(exact, f1, answerable, answered, probabilities, order)
 
 
-def _warn(answers: Mapping[str, Sequence[str]], predictions: Mapping[str, str], predicted: int) -> None:
-    if not answers:
-        raise ScoringError("there is no question to score")
-    missing = [qid for qid in answers if qid not in predictions]
-    if not predicted:
-        raise ScoringError(f"none of the {len(answers)} questions has a prediction, such as '{missing[0]}'")
-    if missing:
-        LOGGER.warning(
-            "%d of %d questions have no prediction and are skipped: %s", len(missing), len(answers), some(missing)
-        )
-
-
 def _probability(qid: str, na_probs: Mapping[str, float] | None) -> float:
     if na_probs is None:
         return 0.0
@@ -94,10 +90,10 @@ def _probability(qid: str, na_probs: Mapping[str, float] | None) -> float:
 
 
 def question_scores(answers: Iterable[str], prediction: str, normalize: Callable[[str], str]) -> tuple[float, float]:
-    """Exact match and F1 of one prediction: the best over the gold answers.
+    """Return exact match and F1 of a prediction, the best over the gold answers.
 
-    Gold answers that normalise to nothing are dropped; when none is left, "" is the gold answer. A text that normalises
-    to nothing is "no answer": against another such text it has F1 1, against any other 0.
+    Gold answers that normalise to nothing are dropped; if all are, "" is the gold answer. A text that normalises to
+    nothing is "no answer", with F1 1 against another empty text and 0 against any other text.
     """
     golds = {normalize(answer) for answer in answers} - {""} or {""}
     text = normalize(prediction)
@@ -108,12 +104,12 @@ def question_scores(answers: Iterable[str], prediction: str, normalize: Callable
 
 
 def apply_threshold(scores: Floats, answerable: Booleans, probabilities: Floats, threshold: float) -> Floats:
-    """The scores when a question whose probability exceeds the threshold is taken as having no answer."""
+    """Return the scores if every question whose probability exceeds the threshold counts as predicted ""."""
     return np.where(probabilities > threshold, (~answerable).astype(np.float64), scores)
 
 
 def summary(columns: Mapping[str, Floats], answerable: Booleans) -> dict[str, Any]:
-    """The mean of each column in percent and `total`, then the same below `HasAns_` and `NoAns_`.
+    """Return the mean of every column in percent and `total`, then the same with `HasAns_` and `NoAns_`.
 
     A group without questions has no keys. There must be a question.
     """
@@ -131,19 +127,12 @@ def summary(columns: Mapping[str, Floats], answerable: Booleans) -> dict[str, An
 def _best_threshold(
     scores: Floats, answerable: Booleans, answered: Booleans, probabilities: Floats, order: NDArray[np.intp]
 ) -> tuple[float, float]:
-    """The best mean score in percent that a threshold on the probabilities can give, and that threshold.
+    """Return the best mean score in percent by a threshold on the probabilities, and that threshold.
 
-    The official walk: at first every question counts as unanswered; then, from the lowest probability up, one more
-    takes its prediction at a time. A prediction that is not "" (before normalisation) costs an unanswerable question
-    its point. Questions of equal probability are walked one by one in `order`, so the best value may lie between two
-    of them, where no threshold can be put. Of equally good places the first counts; the very first has threshold 0.
-
-    Args:
-        scores: exact match or F1 without a threshold.
-        answerable: whether the question has an answer.
-        answered: whether the prediction is not "".
-        probabilities: that there is no answer.
-        order: the questions by rising probability.
+    The official walk: at first every question counts as unanswered; then, from the lowest probability up, question by
+    question takes its prediction. A prediction that is not "" (before normalisation) costs an unanswerable question its
+    point. Questions of equal probability are walked one by one in `order`, so the best value may lie between two of them,
+    although no threshold separates them. Of equally good places the first counts; the very first has threshold 0.
     """
     gains = np.where(answerable, scores, np.where(answered, -1.0, 0.0))[order]
     walk = np.concatenate(([float((~answerable).sum())], gains)).cumsum()
@@ -154,7 +143,7 @@ def _best_threshold(
 def best_scores(
     exact: Floats, f1: Floats, answerable: Booleans, answered: Booleans, probabilities: Floats, order: NDArray[np.intp]
 ) -> dict[str, float]:
-    """`_best_threshold` of both measures: `best_exact`, `best_exact_thresh`, `best_f1`, `best_f1_thresh`."""
+    """Return `best_exact`, `best_exact_thresh`, `best_f1` and `best_f1_thresh`, see `_best_threshold`."""
     best: dict[str, float] = {}
     for name, scores in (("exact", exact), ("f1", f1)):
         value, threshold = _best_threshold(scores, answerable, answered, probabilities, order)
@@ -162,7 +151,7 @@ def best_scores(
     return best
 
 
-def rising(probabilities: Floats, ids: Sequence[str], given: Iterable[str]) -> NDArray[np.intp]:
-    """The questions by rising probability; those of equal probability in the order in which `given` has their ids."""
-    positions = {qid: position for position, qid in enumerate(given)}
+def rising(probabilities: Floats, ids: Sequence[str], in_order: Iterable[str]) -> NDArray[np.intp]:
+    """Return the questions by rising probability; equal probabilities in the order of the ids `in_order`."""
+    positions = {qid: position for position, qid in enumerate(in_order)}
     return np.lexsort((np.array([positions[qid] for qid in ids]), probabilities))

@@ -2,14 +2,14 @@
 
 trec_eval, ir_measures and ranx read the files (https://github.com/usnistgov/trec_eval): `QUESTION 0 DOCUMENT RELEVANCE`
 a line of the qrels, `QUESTION Q0 DOCUMENT RANK SCORE RUN` a line of a run. A document is an evidence: its id is made of
-its source and its text, so that it is the same in every run. It is relevant to a question when a gold answer is among its
-entities. So `Success@100` of 100 evidences is the answer presence, and `RR` tells how high the first of them stands.
+its source and its text, so that it is the same in every run. A document is relevant to a question if a gold answer is among
+its entities. So `Success@100` of 100 evidences is the answer presence, and `RR` is that of the first evidence with it.
 
 - All evidences of all runs are judged (the pool), the relevant ones with 1 and the others with 0.
-- Entities of equal evidences can differ between runs; it is relevant when those of one run hold a gold answer.
-- A question without any evidence is judged on the document `none`, which is in no run: it counts 0, and not as unasked.
-- The order of the pipeline is what counts, so the score is the place counted from the end. Scores of its own may be equal,
-  or on two scales in a cascade, and trec_eval keeps too few digits to tell them apart by a small step.
+- Entities of equal evidences can differ between runs; a gold answer in the entities of any run makes it relevant.
+- A question without any evidence is judged on the document `none`, which is in no run, so that it counts 0.
+- The order of the pipeline counts, so the score is the place counted from the end. The pipeline's scores may be equal, or on
+  two scales in a cascade, and trec_eval has too few digits to separate them by a small step.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ NO_DOCUMENT = "none"
 
 
 def document_id(evidence: Evidence) -> str:
-    """The source and 16 hexadecimal digits of a hash of source and text: `kb-0f3a...`."""
+    """Return the source and 16 hexadecimal digits of a hash of source and text: `kb-0f3a...`."""
     source = normalize_source(evidence["source"])
     digest = hashlib.sha256(f"{source}\n{evidence['evidence_text']}".encode()).hexdigest()
     return f"{source}-{digest[:16]}"
 
 
 def write_trec(paths: Sequence[Path], folder: Path, force: bool = False) -> dict[str, Any]:
-    """Write `NAME.run.txt` for each run and the `qrels.txt` of them all.
+    """Write `NAME.run.txt` for each run and a joint `qrels.txt`.
 
     Args:
-        paths: files `turns.jsonl` of runs over the same questions; those without gold answers are left out.
-        folder: where to write; it may exist.
+        paths: files `turns.jsonl` of runs over the same questions; questions without gold answers are left out.
+        folder: to write; may exist.
         force: replace files that are there.
 
     Returns:
         `{"qrels": file, "num_questions", "num_judged", "num_relevant", "runs": {name: file}}`.
 
     Raises:
-        DataError: a file cannot be read, or is not what the pipeline wrote.
+        DataError: a file cannot be read, or was not written by the pipeline.
         ScoringError: two runs have the same name, or other questions.
         OutputError: a file exists (without `force`) or cannot be written.
     """
@@ -93,7 +93,6 @@ def write_trec(paths: Sequence[Path], folder: Path, force: bool = False) -> dict
 
 
 def _judged(measured: MeasuredTurn, path: Path) -> dict[str, int]:
-    """The relevance of each evidence by document id, best first; one that comes twice has its first place."""
     where = f"{path}: question '{measured.question_id}'"
     if len(measured.question_id.split()) != 1:
         raise DataError(f"{where}: white space in a question_id cannot be written in TREC's format")

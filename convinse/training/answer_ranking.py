@@ -33,9 +33,9 @@ from ..scoring.convqa import calibration_error, is_answer
 from ..support.errors import DataError
 from ..support.progress import tracked
 from ..support.weights import FeatureWeight, model_bytes
-from .choices import Choice, Fitted, Scale, fit
+from .conditional_logit import Choice, Fitted, Scale, fit
 from .conversations import grouped_turns
-from .learning import Measures, shown
+from .objective import Measures, shown
 from .trainer import model_card, output_of, write_folder
 
 LOGGER = logging.getLogger(__name__)
@@ -80,21 +80,21 @@ class ChoiceSet(NamedTuple):
 def train_ranking(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     """Learn the ranking of the configured reader's answers from the train part; returns the folder, for `ha_ranker`.
 
-    The questions count also as they would be with answers that are not items. Of `ha_training` only `output` counts.
+    Every question counts a second time with answers that are not items. Of `ha_training` only `output` is used.
     """
     config = ha.config
     output = output_of(config, "ha")
     turns = [(group, turn.copy()) for group, turn in grouped_turns(config, "train", sources, ha.resources)]
-    nameless = [(group, own) for group, turn in turns if (own := unlinked(turn)) is not None]
+    without_items = [(group, changed) for group, turn in turns if (changed := unlinked(turn)) is not None]
     sets = [
-        choices_of(name, ha, tracked(own, f"reading, {name}", "questions"), is_answer)
-        for name, own in (("train", turns), ("train, names", nameless))
+        choices_of(name, ha, tracked(part, f"reading, {name}", "questions"), is_answer)
+        for name, part in (("train", turns), ("train, names", without_items))
     ]
     if not any(choice.right.any() for choice in sets[0].choices):
         raise DataError(
             "train ha: no candidate of the train part is a gold answer; is it retrieved from these sources?"
         )
-    return write_ranking([own for own in sets if own.choices], config, output)
+    return write_ranking([item for item in sets if item.choices], config, output)
 
 
 def write_ranking(
@@ -113,16 +113,16 @@ def write_ranking(
     weights = train_weights(sets, l2, model)
     strongest = sorted(weights.features, key=lambda feature: -abs(feature.weight))
     table = _table(("part", *next(iter(rows.values()))), rows)
-    effects = _table(("feature", "weight"), {own.name: {"weight": own.weight} for own in strongest})
+    effects = _table(("feature", "weight"), {feature.name: {"weight": feature.weight} for feature in strongest})
     about = f"""
 A conditional logit over {len(weights.features)} features of a candidate and {len(weights.nothing)} of a question (`{FILE}`), which
 gives each candidate a probability, and "none of these" one; and a logistic regression over {len(weights.yes_no)} features of a question
 for yes or no. For `ha_ranker`."""
-    own = {
+    measured = {
         "Validation": f"Cross-validated over whole conversations, regularisation {l2:g}.\n\n{table}",
         "Weights": f"Of the standardised features (see the docstring of `features.Features`).\n\n{effects}",
     }
-    card = model_card("Which candidate answers a question", about, {**own, **sections}, {})
+    card = model_card("Which candidate answers a question", about, {**measured, **sections}, {})
     write_folder(output, lambda folder: (folder / FILE).write_bytes(model_bytes(weights)), card, rows)
     for name, row in rows.items():
         LOGGER.info("ranking of answers: %s: %s", name, shown(row))
@@ -131,23 +131,23 @@ for yes or no. For `ha_ranker`."""
 
 
 def best_strength(sets: Sequence[ChoiceSet]) -> tuple[float, dict[str, Measures]]:
-    """The strength of the regularisation with the best cross-validated loss, and the measures of each set with it."""
-    named = {own.name: own.choices for own in sets if own.choices}
+    """Return the strength of regularisation with the best cross-validated loss, and the measures of each set with it."""
+    named = {item.name: item.choices for item in sets if item.choices}
     figures = {}
     for strength in _STRENGTHS:
         likely = cross_validated(list(named.values()), strength, RISING)
         figures[strength] = {
-            name: judged(own, chances) for (name, own), chances in zip(named.items(), likely, strict=True)
+            name: judged(choices, chances) for (name, choices), chances in zip(named.items(), likely, strict=True)
         }
     best = min(figures, key=lambda strength: float(np.mean([row["log_loss"] for row in figures[strength].values()])))
     rows = figures[best]
-    yes_no = [own for own in sets if own.yes_no]
-    likely = cross_validated([own.yes_no for own in yes_no], best, YES_NO_RISING)
-    for own, chances in zip(yes_no, likely, strict=True):
+    yes_no = {item.name: item.yes_no for item in sets if item.yes_no}
+    likely = cross_validated(list(yes_no.values()), best, YES_NO_RISING)
+    for (name, choices), chances in zip(yes_no.items(), likely, strict=True):
         right = [bool(chance[0] > chance[1]) == bool(choice.right[0])
-                 for choice, chance in zip(own.yes_no, chances, strict=True)]  # fmt: skip
-        rows[f"{own.name}, yes or no"] = {**dict.fromkeys(next(iter(rows.values())), 0.0),
-                                          "questions": float(len(right)), "p_at_1": float(np.mean(right))}  # fmt: skip
+                 for choice, chance in zip(choices, chances, strict=True)]  # fmt: skip
+        rows[f"{name}, yes or no"] = {**dict.fromkeys(next(iter(rows.values())), 0.0),
+                                      "questions": float(len(right)), "p_at_1": float(np.mean(right))}  # fmt: skip
     return best, rows
 
 
@@ -160,10 +160,10 @@ def _table(columns: Sequence[str], rows: Mapping[str, Measures]) -> str:
 
 
 def choices_of(name: str, ha: MeasuringModule, turns: Iterable[tuple[str, Turn]], is_right: IsRight) -> ChoiceSet:
-    """The choices of turns with evidences, each with its group."""
+    """Return the choices of turns with evidences, each with its group."""
     learned = ChoiceSet(name, [], [])
-    own_turns = ((group, turn.copy()) for group, turn in turns)  # theirs lose their evidences
-    while batch := list(islice(own_turns, _AT_ONCE)):
+    copies = ((group, turn.copy()) for group, turn in turns)  # the turns lose their evidences
+    while batch := list(islice(copies, _AT_ONCE)):
         questions = questions_of([turn for _, turn in batch], ha.resources)
         measured = iter(ha.measure([question for question in questions if question.expected.kind != "yesno"]))
         for question, (group, turn) in zip(questions, batch, strict=True):
@@ -179,10 +179,10 @@ def choices_of(name: str, ha: MeasuringModule, turns: Iterable[tuple[str, Turn]]
 
 
 def unlinked(turn: Turn) -> Turn | None:
-    """A turn as it would be if its gold answers were not items; None if no evidence but facts names one.
+    """Return a turn as if its gold answers were not items; None if only facts name them.
 
-    Half of the other items are unknown, too, else a name without an item would always be right. Facts with one of them are left
-    out, other evidences lose their ids. Gold answers are the names that the evidences have for them.
+    Half of the other items are unknown, too, else a name without an item would always be right. Facts with unknown items are
+    left out, other evidences lose their ids. Gold answers are the names that the evidences have for them.
     """
     gold = {answer["id"] for answer in turn["answers"] if is_item(answer["id"])}
     topics = {item["id"] for item in question_items(turn["top_evidences"])}
@@ -191,12 +191,16 @@ def unlinked(turn: Turn) -> Turn | None:
         return None
     mentioned = {entity["id"] for evidence in turn["top_evidences"] for entity in evidence["wikidata_entities"]}
     unknown |= {name for name in mentioned - topics if is_item(name) and crc32(name.encode()) % 2}
-    known = [evidence for own in turn["top_evidences"] if (evidence := _unlinked(own, unknown)) is not None]
+    evidences = [_unlinked(evidence, unknown) for evidence in turn["top_evidences"]]
     named = [evidence for evidence in turn["top_evidences"] if "fact" not in evidence]
     names = {surface for evidence in named for surface, name in evidence["disambiguations"] if name in gold - topics}
     if not names:
         return None
-    return {**turn, "top_evidences": known, "answers": [{"id": name, "label": name} for name in sorted(names)]}
+    return {
+        **turn,
+        "top_evidences": [evidence for evidence in evidences if evidence is not None],
+        "answers": [{"id": name, "label": name} for name in sorted(names)],
+    }
 
 
 def _unlinked(evidence: Evidence, unknown: AbstractSet[str]) -> Evidence | None:
@@ -204,47 +208,47 @@ def _unlinked(evidence: Evidence, unknown: AbstractSet[str]) -> Evidence | None:
         return evidence
     if "fact" in evidence:
         return None
-    own = copy.deepcopy(evidence)
-    own["disambiguations"] = [pair for pair in own["disambiguations"] if pair[1] not in unknown]
-    own["mentions"] = [mention for mention in own["mentions"] if mention["id"] not in unknown]
-    cells: list[Any] = [*own.get("row", {}).get("cells", ()), *own.get("attribute", {}).get("values", ())]
-    for holder in (own, *cells):
-        key = "wikidata_entities" if holder is own else "entities"
+    changed = copy.deepcopy(evidence)
+    changed["disambiguations"] = [pair for pair in changed["disambiguations"] if pair[1] not in unknown]
+    changed["mentions"] = [mention for mention in changed["mentions"] if mention["id"] not in unknown]
+    cells: list[Any] = [*changed.get("row", {}).get("cells", ()), *changed.get("attribute", {}).get("values", ())]
+    for holder in (changed, *cells):
+        key = "wikidata_entities" if holder is changed else "entities"
         holder[key] = [entity for entity in holder[key] if entity["id"] not in unknown]
-    return own
+    return changed
 
 
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
 def weighted(sets: Sequence[Sequence[Choice]]) -> list[Choice]:
-    """The choices of all sets, where each set counts as much as the square root of its size."""
+    """Return the choices of all sets, weighted so that a set counts as much as the square root of its size."""
     return [
         choice._replace(weight=choice.weight * weight)
-        for own, weight in zip(sets, _set_weights(sets), strict=True)
-        for choice in own
+        for choices, weight in zip(sets, _set_weights(sets), strict=True)
+        for choice in choices
     ]
 
 
 def _set_weights(sets: Sequence[Sequence[Choice]]) -> list[float]:
     largest = max(map(len, sets)) ** 0.5
-    return [largest / len(own) ** 0.5 if own else 0.0 for own in sets]
+    return [largest / len(choices) ** 0.5 if choices else 0.0 for choices in sets]
 
 
 def cross_validated(
     sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = (), prior: Fitted | None = None
 ) -> list[list[np.ndarray]]:
-    """Of each set and choice the probabilities by weights that were learned without the choices of its part.
+    """Return the probabilities of each set and choice by weights that were learned without the choices of its part.
 
-    Choices of one group are in the same part, whatever set they are in. If that leaves nothing to learn from, they are those of
-    the prior; without one, all are equally likely.
+    Choices of a group are in the same part, whatever set they are in. If nothing is left to learn from, the prior gives the
+    probabilities; without a prior, all are equally likely.
     """
-    likely: list[list[np.ndarray]] = [[np.empty(0)] * len(own) for own in sets]
+    likely: list[list[np.ndarray]] = [[np.empty(0)] * len(choices) for choices in sets]
     for part in range(_PARTS):
-        kept = [[choice for choice in own if _part(choice.group) != part] for own in sets]
-        fitted = fit(weighted([own for own in kept if own]), l2, rising, prior) if any(kept) else prior
-        for own, chances in zip(sets, likely, strict=True):
-            for place, choice in enumerate(own):
+        train = [[choice for choice in choices if _part(choice.group) != part] for choices in sets]
+        fitted = fit(weighted(list(filter(None, train))), l2, rising, prior) if any(train) else prior
+        for choices, chances in zip(sets, likely, strict=True):
+            for place, choice in enumerate(choices):
                 if _part(choice.group) == part:
                     number = len(choice.candidates) + 1
                     chances[place] = np.full(number, 1 / number) if fitted is None else fitted.probabilities(choice)
@@ -256,7 +260,7 @@ def _part(group: str) -> int:
 
 
 def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
-    """P@1, Hit@5, calibration error and loss of questions by the probabilities of their candidates and of none."""
+    """Measure P@1, Hit@5, calibration error and loss of questions by the probabilities of candidates and of "none"."""
     right, hits, top, losses = [], [], [], []
     for choice, chances in zip(choices, likely, strict=True):
         order = np.argsort(-chances[:-1], kind="stable")
@@ -278,10 +282,16 @@ def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
 
 
 def train_weights(sets: Sequence[ChoiceSet], l2: float, model: str) -> AnswerWeights:
-    """The ranking that these sets teach, with this strength of regularisation; see `write_ranking`."""
-    choices = [own.choices for own in sets]
+    """Learn the ranking from sets, with a strength of regularisation; see `write_ranking`."""
+    choices = [item.choices for item in sets]
     fitted = fit(weighted(choices), l2, RISING)
-    yes_no = _yes_no([own.yes_no for own in sets if own.yes_no], l2)
+    yes_no_sets = [item.yes_no for item in sets if item.yes_no]
+    if len({bool(choice.right[0]) for verdicts in yes_no_sets for choice in verdicts}) > 1:
+        yes_no = fit(weighted(yes_no_sets), l2, YES_NO_RISING)
+    else:  # no questions for yes or no, or all have one answer: each feature counts as it is
+        width = len(YesNoFeatures._fields)
+        scale = Scale(np.zeros(width), np.ones(width))
+        yes_no = Fitted(np.ones(width), np.zeros(0), 0.0, scale, Scale(np.zeros(0), np.ones(0)))
     return AnswerWeights(
         format=FORMAT,
         model=model,
@@ -293,27 +303,18 @@ def train_weights(sets: Sequence[ChoiceSet], l2: float, model: str) -> AnswerWei
         l2=l2,
         trained_on=[
             TrainingSet(
-                own.name,
-                len(own.choices),
-                sum(bool(choice.right.any()) for choice in own.choices),
+                item.name,
+                len(item.choices),
+                sum(bool(choice.right.any()) for choice in item.choices),
                 round(weight, 3),
-                len(own.yes_no),
+                len(item.yes_no),
             )
-            for own, weight in zip(sets, _set_weights(choices), strict=True)
+            for item, weight in zip(sets, _set_weights(choices), strict=True)
         ],
     )
 
 
-def _yes_no(sets: Sequence[Sequence[Choice]], l2: float) -> Fitted:
-    """The weights of questions for yes or no; each feature counts as it is if there are none, or all have one answer."""
-    if len({bool(choice.right[0]) for own in sets for choice in own}) > 1:
-        return fit(weighted(sets), l2, YES_NO_RISING)
-    width = len(YesNoFeatures._fields)
-    scale = Scale(np.zeros(width), np.ones(width))
-    return Fitted(np.ones(width), np.zeros(0), 0.0, scale, Scale(np.zeros(0), np.ones(0)))
-
-
 def named(names: Sequence[str], scale: Scale, weights: np.ndarray) -> list[FeatureWeight]:
-    """The weights of standardised features, as they are written."""
+    """Return the weights of standardised features, as they are written."""
     columns = zip(names, scale.mean.tolist(), scale.scale.tolist(), weights.round(_DIGITS).tolist(), strict=True)
     return [FeatureWeight(*column) for column in columns]

@@ -10,7 +10,6 @@ import copy
 import random
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,8 +29,8 @@ from ..support.errors import DataError
 from ..turn_results import keep_answers
 from .answer_ranking import train_ranking
 from .conversations import turns_with_evidences
-from .learning import Measures, shuffled_batches
-from .reader import ReadExample, WindowSettings, reader_learning
+from .objective import Measures, shuffled_batches
+from .reader import ReadExample, WindowSettings, reader_objective
 from .trainer import Run, run_id, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
@@ -39,7 +38,7 @@ _MEASURES = ("p_at_1", "mrr", "h_at_5")
 
 
 class TurnExamples(NamedTuple):
-    """What a turn gives to learn from: evidences with an answer and without, best-ranked first."""
+    """Evidences of a turn with an answer and without, best-ranked first."""
 
     right: list[ReadExample]
     wrong: list[ReadExample]
@@ -72,7 +71,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
     run = Run("train ha", start, checkpoint, settings, identity, config.device, config.seed)
     run.log_sizes("turns", len(train), len(dev))
-    learning = reader_learning(
+    objective = reader_objective(
         run,
         WindowSettings(config.ha_max_length, config.ha_stride, settings.negative_windows),
         lambda epoch: steps(train, config, epoch),
@@ -81,7 +80,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
         lambda measures: measures["p_at_1"] + measures["mrr"],
     )
     return run.write(
-        run.fit(learning),
+        run.fit(objective),
         "A reader that marks the answer of a question in evidences",
         "Input: `[CLS] representation of the question [SEP] evidence [SEP]`; output: start and end of the answer, [CLS] for none.",
         f"""
@@ -96,11 +95,14 @@ name it nor have its item are examples without an answer.""",
 
 
 def examples(ha: ExtractiveAnswering, turn: Turn, form: RowForm = "plain") -> TurnExamples:
-    """The evidences of a turn as examples, rows of tables in the form that the model is shown; questions for yes or no give none, as no text holds their answer."""
+    """Return the evidences of a turn as examples, rows of tables in the model's form.
+
+    Questions for yes or no give no examples, as no text holds their answer.
+    """
     ((expected, _),) = expected_types([turn], ha.resources)
     if expected.kind == "yesno":
         return TurnExamples([], [])
-    right: dict[str, ReadExample] = {}  # by text: the same may come twice
+    right: dict[str, ReadExample] = {}  # by text, which may come twice
     wrong: dict[str, ReadExample] = {}
     for evidence in turn["top_evidences"]:
         spans = spans_as_read(evidence, form, answer_spans(evidence, turn["answers"]))
@@ -114,23 +116,24 @@ def examples(ha: ExtractiveAnswering, turn: Turn, form: RowForm = "plain") -> Tu
 
 
 def answer_spans(evidence: Evidence, answers: Iterable[Entity]) -> list[tuple[int, int]]:
-    """The places (end exclusive) at which an evidence names a gold answer.
+    """Return the places (end exclusive) at which an evidence names a gold answer.
 
-    By the answer's label, by the names under which the evidence mentions its item, and, where it is a date or a
-    number, however that is written out. Names stand on word borders, in any case; a name inside of a longer one
-    that stands there too ("Tolkien" in "J. R. R. Tolkien") is left out.
+    An answer is named by its label, by the names under which the evidence mentions its item, and, if it is a date or a
+    number, by any way to write that. Names stand on word borders, in any case; a name within a longer one
+    ("Tolkien" in "J. R. R. Tolkien") is left out.
     """
     text = evidence["evidence_text"]
     spans: set[tuple[int, int]] = set()
     for answer in answers:
-        wanted = normalize_id(answer["id"])
+        answer_id = normalize_id(answer["id"])
         if is_date(answer["id"]) or is_number(answer["id"]):
             spans.update((start, end) for start, end, entity in find_literals(text) if entity["id"] == answer["id"])
         names = set() if is_number(answer["label"]) else {answer["label"]}  # no "3" of 3.5, no year of another date
-        names.update(surface for surface, entity_id in evidence["disambiguations"] if normalize_id(entity_id) == wanted)
-        names.update(item["label"] for item in evidence["wikidata_entities"] if normalize_id(item["id"]) == wanted)
+        names.update(name for name, entity_id in evidence["disambiguations"] if normalize_id(entity_id) == answer_id)
+        names.update(item["label"] for item in evidence["wikidata_entities"] if normalize_id(item["id"]) == answer_id)
         for name in filter(None, map(str.strip, names)):
-            spans.update(match.span() for match in _pattern(name).finditer(text))
+            pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+            spans.update(match.span() for match in re.finditer(pattern, text, re.IGNORECASE))
     return sorted(
         (start, end)
         for start, end in spans
@@ -138,13 +141,8 @@ def answer_spans(evidence: Evidence, answers: Iterable[Entity]) -> list[tuple[in
     )
 
 
-@lru_cache(maxsize=10_000)
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
-
-
 def steps(train: Sequence[TurnExamples], config: Config, epoch: int) -> list[list[ReadExample]]:
-    """The steps of an epoch: of each turn some evidences with an answer and some without."""
+    """Draw the steps of an epoch: of each turn some evidences with an answer and some without."""
     settings, chance = config.ha_training, random.Random(f"{config.seed} {epoch}")
     drawn = []
     for right, wrong in train:
@@ -154,7 +152,7 @@ def steps(train: Sequence[TurnExamples], config: Config, epoch: int) -> list[lis
 
 
 def answer_measures(module: HeterogeneousAnswering, turns: Sequence[Turn], sources: Sequence[str]) -> Measures:
-    """P@1, MRR and Hit@5 of a module on turns with evidences and gold answers, which are not changed."""
+    """Measure P@1, MRR and Hit@5 of a module on turns with evidences and gold answers, which are not changed."""
     answered: list[Any] = [turn.copy() for turn in turns]
     for turn, answers in zip(answered, module.inference_on_turns(answered, sources), strict=True):
         keep_answers(module, turn, answers)
@@ -164,7 +162,7 @@ def answer_measures(module: HeterogeneousAnswering, turns: Sequence[Turn], sourc
 def validate(
     ha: ExtractiveAnswering, reader: ExtractiveReader, dev: Sequence[Turn], sources: Sequence[str]
 ) -> Measures:
-    """P@1, MRR and Hit@5 of the module with another reader; the turns have their evidences and are not changed."""
-    module = copy.copy(ha)  # a class of one's own may have another constructor
+    """Measure P@1, MRR and Hit@5 of the module with another reader; the turns keep their evidences."""
+    module = copy.copy(ha)  # a subclass may have another constructor
     module.reader = reader
     return answer_measures(module, dev, sources)

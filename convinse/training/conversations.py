@@ -16,13 +16,14 @@ from ..support.errors import DataError
 from ..support.progress import progress
 from ..support.registry import find_module
 from ..turn_results import remove_results
-from .learning import batches
+from .objective import batches
 
 
 def understood_conversations(config: Config, part: str, resources: Resources | None = None) -> list[Conversation]:
-    """The conversations of `train`, `dev` or `test`, each turn with its `structured_representation`.
+    """Read the conversations of `train`, `dev` or `test` and understand each turn.
 
-    `resources` are what the modules share, by default those of this call. Raises `DataError` where the part's file is missing, or a turn has no gold answers.
+    Raises:
+        DataError: the part's file is missing, or a turn has no gold answers.
     """
     path = config.existing_input_path(part)
     conversations = read_benchmark(path, config.benchmark, part)
@@ -50,15 +51,18 @@ def understand_all(conversations: Sequence[Conversation], config: Config, resour
 def turns_with_evidences(
     config: Config, part: str, sources: Sequence[str], resources: Resources | None = None
 ) -> Iterator[Turn]:
-    """The turns of a part, understood, each with the `top_evidences` of the configured ERS; a few at a time."""
+    """Yield the turns of a part, understood, with the `top_evidences` of the configured ERS; a few are in memory."""
     return (turn for _, turn in grouped_turns(config, part, sources, resources))
 
 
 def grouped_turns(
     config: Config, part: str, sources: Sequence[str], resources: Resources | None = None
 ) -> Iterator[tuple[str, Turn]]:
-    """`turns_with_evidences`, each with its group: the conversation's (`group`, or its id); of a single question what it is
-    about first, for questions about one thing have much in common."""
+    """Yield `turns_with_evidences`, each with its group.
+
+    The group is that of the conversation (`group`, or its id); for a single question it is the first entity of the
+    question, as questions about one entity have much in common.
+    """
     resources = resources or Resources(config)
     yield from with_evidences(understood_conversations(config, part, resources), config, sources, resources)
 
@@ -66,7 +70,7 @@ def grouped_turns(
 def with_evidences(
     conversations: Sequence[Conversation], config: Config, sources: Sequence[str], resources: Resources
 ) -> Iterator[tuple[str, Turn]]:
-    """`grouped_turns` of conversations that are understood."""
+    """Yield `grouped_turns` of conversations that are understood."""
     module = build(find_module("ers", config.ers, EvidenceRetrievalScoring), config, resources)
     with ExitStack() as opened:
         opened.callback(module.store_cache)
@@ -75,18 +79,16 @@ def with_evidences(
             turns = [turn for conversation in batch for turn in conversation["questions"]]
             retrieve(module, turns, sources, config.evs_max_evidences)
             for conversation in batch:
-                yield from ((_group(conversation, turn), turn) for turn in conversation["questions"])
+                group = str(conversation.get("group", conversation["conv_id"]))
+                for turn in conversation["questions"]:
+                    if len(conversation["questions"]) == 1:
+                        about = turn.get("question_entities") or []
+                        group = about[0]["item"]["id"] if about else turn["question"]
+                    yield group, turn
             for turn in turns:
-                turn.pop("top_evidences", None)  # whoever needs them has a copy; all of a large part are too many
+                turn.pop("top_evidences", None)  # those of a large part would fill the memory
             advance(len(turns))
 
 
 def _size(conversations: Sequence[Conversation]) -> int:
     return sum(len(conversation["questions"]) for conversation in conversations)
-
-
-def _group(conversation: Conversation, turn: Turn) -> str:
-    if len(conversation["questions"]) > 1:
-        return str(conversation.get("group", conversation["conv_id"]))
-    about = turn.get("question_entities") or []
-    return about[0]["item"]["id"] if about else turn["question"]

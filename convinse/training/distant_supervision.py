@@ -1,9 +1,8 @@
-"""Distant supervision of question understanding: what in a question and its history leads to the gold answer.
+"""Distant supervision of question understanding: the mentions in a question and its history that lead to the gold answer.
 
-After CONVINSE (Christmann et al., SIGIR 2022): the items that the question mentions, and those of earlier turns (their
-gold answers included), are looked up; an item whose evidences hold a gold answer leads to it. Beyond CONVINSE, which
-looks at facts only, the evidences of all wanted sources count; and what holds an answer by chance is told from what
-tells of it by the words of the question.
+After CONVINSE (Christmann et al., SIGIR 2022): the items that the question and earlier turns mention (gold answers included)
+are looked up; an item whose evidences hold a gold answer leads to it. CONVINSE looks at facts only; here the evidences
+of all sources count, and words of the question tell evidences about the answer from those that hold it by chance.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -32,7 +31,7 @@ from ..support.files import replacing
 from ..support.progress import progress
 from .silver import (
     AnnotatedTurn,
-    Leading,
+    LeadingMentions,
     SilverMention,
     annotated_path,
     predicate_words,
@@ -47,7 +46,7 @@ ANNOTATED, LEANING = "annotated", "lean on earlier turns"
 NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND = "no gold answer", "yes or no", "names its answer", "no evidence"
 OUTCOMES = (ANNOTATED, LEANING, NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND)
 _POSSESSIVE = re.compile(r"['’]s$")
-_ITEMS_KEPT = 2048  # whose evidences are in memory
+_CACHED_ITEMS = 2048  # whose evidences are in memory
 
 
 class _Piece(NamedTuple):
@@ -56,29 +55,23 @@ class _Piece(NamedTuple):
 
 
 class _Lead(NamedTuple):
-    """A mention that leads to the answer: how much of the question its best evidence with the answer tells, and the ids of
-    all that stands in its evidences with the answer."""
-
     mention: SilverMention
-    told: float
-    beside: frozenset[str]
+    overlap: float  # of the question with the best evidence that holds the answer
+    beside: frozenset[str]  # the ids of all entities of the evidences that hold the answer
 
 
 class Annotator:
-    """Annotates conversations by the evidences of some sources, with the retrieval of a configuration."""
+    """An annotator of conversations by the evidences of some sources, with the retrieval of a configuration."""
 
     def __init__(self, config: Config, sources: Sequence[str]) -> None:
         self.retriever = ClocqRetriever(config)
         self._language = self.retriever.resources.language
         self._sources = frozenset(sources)
-        self._pieces = lru_cache(maxsize=_ITEMS_KEPT)(self._read_pieces)
-
-    @cached_property
-    def _expansion(self) -> QueryExpansion:
-        return QueryExpansion(self.retriever.kb.properties(), self._language)
+        self._pieces = lru_cache(maxsize=_CACHED_ITEMS)(self._read_pieces)
+        self._expansion = QueryExpansion(self.retriever.kb.properties(), self._language)
 
     def annotate(self, conversation: Conversation) -> Counter[str]:
-        """Add the keys of `AnnotatedTurn` to every turn; returns how many turns had which outcome, and `turns`."""
+        """Add the keys of `AnnotatedTurn` to every turn; returns the number of turns with each outcome, and of `turns`."""
         counts: Counter[str] = Counter(turns=len(conversation["questions"]))
         mentioned: list[list[SilverMention]] = []  # in each earlier turn
         predicate: list[str] = []  # of the turn before
@@ -87,29 +80,29 @@ class Annotator:
             _, entities = self.retriever.retrieve_KB_facts(turn["question"])
             named = filter(is_named, entities)
             spoken = ((_POSSESSIVE.sub("", entity["question_word"]), entity["item"]) for entity in named)
-            own = self._telling(number, "question", spoken)
-            leading, outcome = Leading([], []), self._unsuitable(turn, own)
-            texts = (mention["text"] for mention in own)
-            asked = predicate_words(turn["question"], self._language.words, texts) or predicate
+            mentions = self._mentions(number, "question", spoken)
+            leading, outcome = LeadingMentions([], []), self._unsuitable(turn, mentions)
+            texts = (mention["text"] for mention in mentions)
+            question_words = predicate_words(turn["question"], self._language.words, texts) or predicate
             if outcome is None:
-                leading = self._find(turn, own, mentioned, asked)
-                outcome = ANNOTATED if leading.own or leading.history else NOT_FOUND
+                leading = self._find(turn, mentions, mentioned, question_words)
+                outcome = ANNOTATED if leading.question or leading.history else NOT_FOUND
             counts[outcome] += 1
             if leading.history:
                 counts[LEANING] += 1
             turn |= self._annotation(turn, leading, conversation["questions"][:place], predicate)
-            predicate = asked
+            predicate = question_words
             answers = ((answer["label"], answer) for answer in turn.get("answers", []))
-            mentioned.append([*(leading.own or own), *self._telling(number, "answer", answers)])
+            mentioned.append([*(leading.question or mentions), *self._mentions(number, "answer", answers)])
         return counts
 
     def _annotation(
-        self, turn: Turn, leading: Leading, earlier: Sequence[Turn], before: Sequence[str]
+        self, turn: Turn, leading: LeadingMentions, earlier: Sequence[Turn], before: Sequence[str]
     ) -> AnnotatedTurn:
-        mentions = [*leading.own, *leading.history]
+        mentions = [*leading.question, *leading.history]
         if not mentions:
             return AnnotatedTurn(silver_SR=[], silver_relevant_turns=None, silver_mentions=mentions)
-        texts = (mention["text"] for mention in leading.own)
+        texts = (mention["text"] for mention in leading.question)
         names = (mention["item"]["label"] for mention in leading.history)
         predicate = predicate_words(turn["question"], self._language.words, texts, names) or before
         types = self._language.answer_types
@@ -123,65 +116,58 @@ class Annotator:
             silver_mentions=mentions,
         )
 
-    def _telling(
+    def _mentions(
         self, number: int, part: Literal["question", "answer"], spoken: Iterable[tuple[str, Entity]]
     ) -> list[SilverMention]:
-        return [
-            SilverMention(turn=number, part=part, text=text, item=item, evidences=0)
-            for text, item in spoken
-            if self._tells(item)
-        ]
-
-    def _tells(self, item: Entity) -> bool:
-        if not item["id"].startswith("Q"):
-            return False
-        common_noun = item["label"][:1].islower() and item["label"].replace(" ", "").isalpha()
-        return not common_noun and not self._is_country(item["id"])
+        mentions = []
+        for text, item in spoken:  # common nouns and countries tell little of a question
+            is_common_noun = item["label"][:1].islower() and item["label"].replace(" ", "").isalpha()
+            if item["id"].startswith("Q") and not is_common_noun and not self._is_country(item["id"]):
+                mentions.append(SilverMention(turn=number, part=part, text=text, item=item, evidences=0))
+        return mentions
 
     def _is_country(self, item_id: str) -> bool:
         return self._language.answer_types.is_country(self.retriever.kb.types(item_id))
 
     @staticmethod
-    def _unsuitable(turn: Turn, own: Iterable[SilverMention]) -> str | None:
-        """Why nothing can be learned from a turn; None where something may."""
+    def _unsuitable(turn: Turn, mentions: Iterable[SilverMention]) -> str | None:
         answers = {normalize_id(answer["id"]) for answer in turn.get("answers", [])}
         if not answers:
             return NO_ANSWER
         if answers & {"yes", "no"}:
             return YES_OR_NO
-        # the evidences of an item all hold it
-        return NAMED if any(normalize_id(mention["item"]["id"]) in answers for mention in own) else None
+        # all evidences of an item hold it
+        return NAMED if any(normalize_id(mention["item"]["id"]) in answers for mention in mentions) else None
 
     def _find(
         self,
         turn: Turn,
-        own: Sequence[SilverMention],
+        mentions: Sequence[SilverMention],
         mentioned: Sequence[Sequence[SilverMention]],
-        asked: Sequence[str],
-    ) -> Leading:
-        """What leads to the answers.
+        question_words: Sequence[str],
+    ) -> LeadingMentions:
+        """Return all leading mentions of the question with those of the history that stand in the same evidences.
 
-        Of the question's own mentions all, and with them what of the history stands in the same evidence; where there
-        are none, what of the history tells most of the question.
+        If the question has none, return the mentions of the history whose evidences share most with the question.
         """
         common = {normalize_id(answer["id"]) for answer in turn["answers"] if self._is_common(answer)}
         answers = {normalize_id(answer["id"]) for answer in turn["answers"]}
-        wanted = (answers, common, self._expansion.weights(" ".join(asked)))
-        own_leads = self._leads(own, *wanted)
-        named = {mention["item"]["id"] for mention in own}
+        target = (answers, common, self._expansion.weights(" ".join(question_words)))
+        question_leads = self._leads(mentions, *target)
+        named = {mention["item"]["id"] for mention in mentions}
         history: dict[str, SilverMention] = {}
         for mention in chain.from_iterable(reversed(mentioned)):  # the latest mention of an item
             item_id = mention["item"]["id"]
             if item_id not in named and normalize_id(item_id) not in answers:
                 history.setdefault(item_id, mention)
-        leads = self._leads(history.values(), *wanted)
-        if own_leads:
-            beside = frozenset().union(*(lead.beside for lead in own_leads))
+        leads = self._leads(history.values(), *target)
+        if question_leads:
+            beside = frozenset().union(*(lead.beside for lead in question_leads))
             leads = [lead for lead in leads if normalize_id(lead.mention["item"]["id"]) in beside]
         else:
-            most = max((lead.told for lead in leads), default=0.0)
-            leads = [lead for lead in leads if lead.told >= most]
-        return Leading([lead.mention for lead in own_leads], [lead.mention for lead in leads])
+            most = max((lead.overlap for lead in leads), default=0.0)
+            leads = [lead for lead in leads if lead.overlap >= most]
+        return LeadingMentions([lead.mention for lead in question_leads], [lead.mention for lead in leads])
 
     def _leads(
         self, mentions: Iterable[SilverMention], answers: set[str], common: set[str], weights: dict[str, float]
@@ -194,22 +180,22 @@ class Annotator:
                 continue
             item = mention["item"]
             names = set(stems(item["label"])) | set(stems(mention["text"]))
-            told: list[float] = []
+            overlaps: list[float] = []
             beside: set[str] = set()
             for piece in self._pieces(item["id"]):
                 held = answers & piece.ids
                 if held:
                     present = set(stems(piece.text)) - names
-                    much = sum(weight for word, weight in weights.items() if word in present)
-                    if much or held - common:
-                        told.append(much)
+                    overlap = sum(weight for word, weight in weights.items() if word in present)
+                    if overlap or held - common:
+                        overlaps.append(overlap)
                         beside |= piece.ids
-            if told:
-                leads[place] = _Lead({**mention, "evidences": len(told)}, max(told), frozenset(beside))
+            if overlaps:
+                leads[place] = _Lead({**mention, "evidences": len(overlaps)}, max(overlaps), frozenset(beside))
         return list(leads.values())
 
     def _is_common(self, answer: Entity) -> bool:
-        """Whether an answer stands in many evidences that do not tell of it: a year, a number, a country."""
+        # years, numbers and countries stand in many evidences that are not about them
         is_year = is_date(answer["id"]) and answer["label"].lstrip("-").isdigit()
         return is_year or is_number(answer["id"]) or (answer["id"].startswith("Q") and self._is_country(answer["id"]))
 
@@ -220,20 +206,24 @@ class Annotator:
             pieces += [(fact_text(fact), (fact[0], *fact[2::2])) for fact in facts]
         if self._sources - {"kb"}:
             evidences = self.retriever.wikipedia.retrieve_wp_evidences(item_id)
-            wanted = (evidence for evidence in evidences if evidence["source"] in self._sources)
-            pieces += [(evidence["evidence_text"], evidence["wikidata_entities"]) for evidence in wanted]
+            pieces += [
+                (evidence["evidence_text"], evidence["wikidata_entities"])
+                for evidence in evidences
+                if evidence["source"] in self._sources
+            ]
         return [_Piece(text, frozenset(normalize_id(entity["id"]) for entity in entities)) for text, entities in pieces]
 
 
 def annotate(
     config: Config, sources: Sequence[str], parts: Sequence[str] = PARTS, quiet: bool = False
 ) -> dict[Path, Counter[str]]:
-    """Annotate parts of the configured benchmark, one file each; an older one is replaced when the new one is complete.
+    """Annotate parts of the configured benchmark, one file each; an older file is replaced when the new one is complete.
 
-    Returns how many turns of which file had which outcome (`turns`: all).
+    Returns:
+        The number of turns with each outcome, and of all `turns`, by file.
 
     Raises:
-        DataError: a part's file is missing (before any is annotated), or cannot be read as the benchmark.
+        DataError: a part's file is missing (before the first is annotated), or cannot be read as the benchmark.
         OutputError: a file cannot be written.
     """
     paths = {part: config.existing_input_path(part) for part in parts}
@@ -242,7 +232,7 @@ def annotate(
     try:
         for part, file in paths.items():
             conversations = read_benchmark(file, config.benchmark, part)
-            counts, questions = Counter[str](), sum(len(own["questions"]) for own in conversations)
+            counts, questions = Counter[str](), sum(len(conversation["questions"]) for conversation in conversations)
             with progress(f"annotate {part}", questions, "questions", quiet) as advance:
                 for conversation in conversations:
                     counts.update(annotator.annotate(conversation))

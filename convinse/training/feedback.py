@@ -1,4 +1,4 @@
-"""Learning the ranking of answers from feedback: what users rated right is right, what they rated wrong is wrong.
+"""Learning the ranking of answers from the ratings of users.
 
 Learning goes on from the configured ranking (`ha_ranker`), and the regularisation is of the change: a few ratings change little.
 """
@@ -33,9 +33,9 @@ from ..support.progress import tracked
 from ..support.registry import find_module
 from ..support.weights import FeatureWeight, model_bytes
 from .answer_ranking import RISING, YES_NO_RISING, ChoiceSet, choices_of, cross_validated, judged, named
-from .choices import Fitted, Scale, fit
+from .conditional_logit import Fitted, Scale, fit
 from .conversations import understand_all
-from .learning import Measures, batches, shown
+from .objective import Measures, batches, shown
 from .trainer import model_card, output_of, write_folder
 
 LOGGER = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def train_on_feedback(ha: ExtractiveAnswering, sources: Sequence[str], path: Pat
         DataError: the file has no ratings or is damaged, or learning from it makes no better ranking, cross-validated.
     """
     config, weights = ha.config, ha.ranker
-    if any(own.name == _SET for own in weights.trained_on):
+    if any(part.name == _SET for part in weights.trained_on):
         raise ConfigError(
             f"ha_ranker: {config.ha_ranker} has learned from feedback already, which would count twice; name the one before it"
         )
@@ -68,7 +68,7 @@ def train_on_feedback(ha: ExtractiveAnswering, sources: Sequence[str], path: Pat
 
 
 def tried(weights: AnswerWeights, learned: ChoiceSet) -> dict[float, Measures]:
-    """The measures of each strength of regularisation, cross-validated over conversations; infinite: nothing changes."""
+    """Measure each strength of regularisation, cross-validated over conversations; with infinity nothing changes."""
     prior = prior_of(weights)
     rows = {math.inf: judged(learned.choices, [prior.probabilities(choice) for choice in learned.choices])}
     for strength in _STRENGTHS:
@@ -78,7 +78,7 @@ def tried(weights: AnswerWeights, learned: ChoiceSet) -> dict[float, Measures]:
 
 
 def learn(weights: AnswerWeights, learned: ChoiceSet, l2: float) -> AnswerWeights:
-    """A ranking that goes on from another one, changed as ratings want it, with this strength of regularisation."""
+    """Return a ranking changed by ratings, with a strength of regularisation."""
     prior = prior_of(weights)
     fitted = fit(learned.choices, l2, RISING, prior)
     verdict = _fitted(weights.yes_no, [], -weights.yes_bias, YesNoFeatures._fields, ())
@@ -98,7 +98,7 @@ def learn(weights: AnswerWeights, learned: ChoiceSet, l2: float) -> AnswerWeight
 
 
 def prior_of(weights: AnswerWeights) -> Fitted:
-    """A written ranking as learning goes on from it."""
+    """Return a written ranking as a prior to learn from."""
     return _fitted(weights.features, weights.nothing, weights.bias, Features._fields, QuestionFeatures._fields)
 
 
@@ -107,9 +107,9 @@ def _fitted(
     names: Sequence[str], question_names: Sequence[str],
 ) -> Fitted:  # fmt: skip
     columns = []
-    for weights, own in ((features, names), (nothing, question_names)):
+    for weights, expected in ((features, names), (nothing, question_names)):
         by_name = {weight.name: weight for weight in weights}
-        rows = [by_name.get(name, FeatureWeight(name, 0.0, 1.0, 0.0)) for name in own]
+        rows = [by_name.get(name, FeatureWeight(name, 0.0, 1.0, 0.0)) for name in expected]
         columns.append(np.array([(row.mean, row.scale, row.weight) for row in rows], np.float64).reshape(-1, 3).T)
     (mean, scale, weight), (question_mean, question_scale, question_weight) = columns
     return Fitted(weight, question_weight, bias, Scale(mean, scale), Scale(question_mean, question_scale))
@@ -143,31 +143,29 @@ def _write(output: Path, weights: AnswerWeights, rows: dict[float, Measures], be
 
 
 class _Rated(NamedTuple):
-    """A turn of feedback; `knows_right`: its `answers` are right ones, else wrong ones."""
-
     conversation: Conversation
     group: str
-    knows_right: bool
+    knows_right: bool  # the `answers` of its turn are right, else wrong
 
 
 def feedback_choices(ha: ExtractiveAnswering, path: Path, sources: Sequence[str]) -> ChoiceSet:
-    """What a file teaches: its turns are understood in their conversations, and evidences retrieved anew.
+    """Read the choices of a file: its turns are understood in their conversations, and evidences retrieved anew.
 
     The last rating of a turn counts. A wrong answer of yes or no makes the other one right. Raises `DataError`.
     """
     latest: dict[tuple[str, int, str], Feedback] = {}
-    for own in read_feedback(path):
-        latest[own.conversation, len(own.history), own.rated.question] = own
-    rated = [_rated(number, own) for number, own in enumerate(latest.values())]
-    understand_all([own.conversation for own in rated], ha.config, ha.resources)
+    for rating in read_feedback(path):
+        latest[rating.conversation, len(rating.history), rating.rated.question] = rating
+    rated = [_rated(number, rating) for number, rating in enumerate(latest.values())]
+    understand_all([item.conversation for item in rated], ha.config, ha.resources)
     retrieval = build(find_module("ers", ha.config.ers, EvidenceRetrievalScoring), ha.config, ha.resources)
     learned = ChoiceSet(_SET, [], [])
     for batch in tracked([*batches(rated, retrieval.conversations_at_once)], "learning from ratings", "batches"):
-        turns = [own.conversation["questions"][-1] for own in batch]
+        turns = [item.conversation["questions"][-1] for item in batch]
         retrieve(retrieval, turns, sources, ha.config.evs_max_evidences)
         for knows_right in (True, False):
             chosen = [
-                (own.group, turn) for own, turn in zip(batch, turns, strict=True) if own.knows_right == knows_right
+                (item.group, turn) for item, turn in zip(batch, turns, strict=True) if item.knows_right == knows_right
             ]
             _, choices, yes_no = choices_of(_SET, ha, chosen, _is_named)
             if knows_right:
@@ -181,21 +179,21 @@ def feedback_choices(ha: ExtractiveAnswering, path: Path, sources: Sequence[str]
     return learned
 
 
-def _rated(number: int, own: Feedback) -> _Rated:
+def _rated(number: int, feedback: Feedback) -> _Rated:
     turns: list[Turn] = [
         {"turn": place, "question": earlier.question, "answers": earlier.answers}
-        for place, earlier in enumerate(own.history)
+        for place, earlier in enumerate(feedback.history)
     ]
-    answers, knows_right = own.rated.answers, own.rating == "up"
+    answers, knows_right = feedback.rated.answers, feedback.rating == "up"
     names = {answer["id"] for answer in answers}
-    if own.answer:
-        answers, knows_right = [value_at(own.answer, 0, len(own.answer)) or as_words(own.answer)], True
-    elif own.rating == "down" and names in ({YES["id"]}, {NO["id"]}):
+    if text := feedback.answer:
+        answers, knows_right = [value_at(text, 0, len(text)) or as_words(text)], True
+    elif feedback.rating == "down" and names in ({YES["id"]}, {NO["id"]}):
         answers, knows_right = [NO if YES["id"] in names else YES], True
-    turns.append({"turn": len(turns), "question": own.rated.question, "answers": answers})
-    return _Rated({"conv_id": str(number), "questions": turns}, own.conversation, knows_right)
+    turns.append({"turn": len(turns), "question": feedback.rated.question, "answers": answers})
+    return _Rated({"conv_id": str(number), "questions": turns}, feedback.conversation, knows_right)
 
 
 def _is_named(entity: Entity, answers: Iterable[Entity]) -> bool:
-    """True if an entity is an answer by its id, or by its name, which users write."""
+    # users write names, not ids
     return is_answer(entity, answers) or fold(entity["label"]) in {fold(answer["label"]) for answer in answers}

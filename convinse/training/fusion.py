@@ -1,8 +1,8 @@
-"""Training of `ha: seq2seq` by distant supervision: the model learns to write the gold answer after reading what was retrieved.
+"""Training of `ha: seq2seq` by distant supervision: the model learns to write the gold answer after reading evidences.
 
-As in CONVINSE (Christmann et al., SIGIR 2022) the evidences are those that the configured stages retrieve with the gold answers
-of earlier turns, what is to be written is the name that the best evidence has for a gold answer, and a turn of whose evidences
-none names one is left out. Other than there, a question for yes or no is learned from, too: no evidence names its answer.
+As in CONVINSE (Christmann et al., SIGIR 2022) the configured stages retrieve the evidences with the gold answers of earlier
+turns, the target is the best evidence's name for a gold answer, and turns whose evidences name no gold answer are left out.
+Unlike there, questions for yes or no are learned from, too, although no evidence names their answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
 from ..heterogeneous_answering.question import NO, YES, expected_types
 from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
@@ -24,7 +23,7 @@ from ..records.conversation import Turn, asked_in_full
 from ..support.errors import DataError
 from .answering import answer_measures, answer_spans
 from .conversations import turns_with_evidences
-from .learning import Learning, Measures, shuffled_batches
+from .objective import Measures, Objective, shuffled_batches
 from .trainer import Run, run_id, start_of
 
 if TYPE_CHECKING:
@@ -35,17 +34,17 @@ _OF_THE_READER = {"trains", "positives", "negatives", "negative_windows"}  # of 
 
 
 class FusionExample(NamedTuple):
-    """What the model reads together, a text for each evidence, and what it is to write."""
+    """The texts that the model reads together, one for each evidence, and the answer to write."""
 
     texts: tuple[str, ...]
-    wanted: str
+    answer: str
 
 
 def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     """Train on the train part of the configured conversations; returns the model folder, for `ha_model`.
 
-    The epoch of the lowest loss on the dev part is kept, and the module's answers with it are measured there.
-    `config.ha_training` says how to train, `config.ha_seq2seq` how much is read and written; see `trainer`.
+    The epoch of the lowest loss on the dev part is the best; the module's answers with it are measured there. Settings are
+    in `config.ha_training` and `config.ha_seq2seq`; see `trainer`.
     """
     config, settings = ha.config, ha.config.ha_training
     start = start_of(config, "ha", ", a BART or T5")
@@ -65,9 +64,9 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     longest_text, longest_answer = (min(most, checkpoint.max_length) for most in longest)
 
     def losses(model: Any, step: Sequence[FusionExample]) -> Iterator[torch.Tensor]:
-        wanted = cut(checkpoint.tokenizer, [example.wanted for example in step], longest_answer)
-        total = sum(map(len, wanted))
-        for example, answer in zip(step, wanted, strict=True):
+        answers = cut(checkpoint.tokenizer, [example.answer for example in step], longest_answer)
+        total = sum(map(len, answers))
+        for example, answer in zip(step, answers, strict=True):
             texts = cut(checkpoint.tokenizer, example.texts, longest_text)
             yield answer_loss(model, texts, answer, budget) / total
 
@@ -78,11 +77,12 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     def steps(epoch: int) -> list[list[FusionExample]]:
         return shuffled_batches(train, settings.batch_size, random.Random(f"{config.seed} {epoch}"))
 
-    fitted = run.fit(Learning(steps, losses, validate, criterion=lambda measures: -measures["loss"]))
-    module = copy.copy(ha)  # a class of one's own may have another constructor
-    # a writer changes the model that it is given
+    fitted = run.fit(Objective(steps, losses, validate, criterion=lambda measures: -measures["loss"]))
+    module = copy.copy(ha)  # a subclass may have another constructor
+    # a writer changes its model
     module.writer = ha.build_writer(dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model)))
     measured = answer_measures(module, turns, sources)
+    training = {key: value for key, value in msgspec.to_builtins(settings).items() if key not in _OF_THE_READER}
     return run.write(
         fitted,
         "A Fusion-in-Decoder model that writes the answer of a question after reading evidences",
@@ -94,17 +94,11 @@ answer (distant supervision), and those that ask for yes or no.""",
         f"""
 Loss: the mean of the tokens of the dev part. Answers of the whole module (`ha: seq2seq`) on all {len(turns)} turns of the dev part: P@1
 {measured["p_at_1"]:.3f}, MRR {measured["mrr"]:.3f}, Hit@5 {measured["h_at_5"]:.3f}.""",
-        settings=_shown_settings(config),
+        settings=training | msgspec.to_builtins(config.ha_seq2seq),
         arguments=["_".join(sources)],
         record=measured,
         remark=f" (P@1 {measured['p_at_1']:.3f} on the dev part); name it in ha_model",
     )
-
-
-def _shown_settings(config: Config) -> dict[str, Any]:
-    training: dict[str, Any] = msgspec.to_builtins(config.ha_training)
-    of_reader: dict[str, Any] = msgspec.to_builtins(config.ha_seq2seq)
-    return {key: value for key, value in training.items() if key not in _OF_THE_READER} | of_reader
 
 
 def _examples(ha: Seq2SeqAnswering, part: str, turns: Iterable[Turn]) -> list[FusionExample]:
@@ -117,18 +111,18 @@ def _examples(ha: Seq2SeqAnswering, part: str, turns: Iterable[Turn]) -> list[Fu
 
 
 def fusion_example(ha: Seq2SeqAnswering, turn: Turn) -> FusionExample | None:
-    """What is learned from a turn with its evidences and gold answers; None: nothing."""
+    """Return the example of a turn with its evidences and gold answers; None if no evidence names an answer."""
     read = turn["top_evidences"][: ha.config.ha_seq2seq.evidences]
     if not read:
         return None
-    wanted: str | None = None
+    name: str | None = None
     ((expected, _),) = expected_types([turn], ha.resources)
     if expected.kind == "yesno":
-        wanted = next((answer["label"] for answer in turn["answers"] if answer["label"].lower() in _YES_NO), None)
-    for evidence in () if wanted else read:
+        name = next((answer["label"] for answer in turn["answers"] if answer["label"].lower() in _YES_NO), None)
+    for evidence in () if name else read:
         spans = answer_spans(evidence, turn["answers"])
         if spans:
-            wanted = evidence["evidence_text"][slice(*spans[0])]
+            name = evidence["evidence_text"][slice(*spans[0])]
             break
     texts = (model_input(asked_in_full(turn), evidence) for evidence in read)
-    return FusionExample(tuple(texts), wanted) if wanted else None
+    return FusionExample(tuple(texts), name) if name else None

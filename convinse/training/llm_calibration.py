@@ -1,4 +1,4 @@
-"""Calibration of a language model's answers on the dev part: how often is right what it is so sure of?"""
+"""Calibration of a language model's answers on the dev part: from its own confidence to the share of right answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RIDGE = 1e-3  # so that answers that are all right, or all equally sure, have a
 def train_calibration(ha: LanguageModelAnswering, sources: Sequence[str]) -> Path:
     """Fit the calibration to the first answers of the dev part; returns the file, for `ha_llm.calibration`.
 
-    Every turn of the part is asked about, unless its answer is kept from an earlier run.
+    The model answers every turn of the part; answers of an earlier run are reused.
 
     Raises:
         DataError: fewer than 20 answers.
@@ -43,15 +43,15 @@ def train_calibration(ha: LanguageModelAnswering, sources: Sequence[str]) -> Pat
     module = LanguageModelAnswering(raw, ha.resources)
     sure: list[float] = []
     right: list[bool] = []
-    own = (turn.copy() for turn in turns_with_evidences(config, "dev", sources, ha.resources))
-    while turns := list(islice(own, _AT_ONCE)):
+    dev = (turn.copy() for turn in turns_with_evidences(config, "dev", sources, ha.resources))
+    while turns := list(islice(dev, _AT_ONCE)):
         for turn, answers in zip(turns, module.inference_on_turns(turns, sources), strict=True):
             for answer in answers[:1]:
                 sure.append(answer["score"])
                 right.append(is_answer(answer["answer"], turn["answers"]))
     if len(sure) < _LEAST:
         raise DataError(
-            f"train ha: the model answers {len(sure)} questions of the dev part; {_LEAST} are the least to learn from"
+            f"train ha: the model answers {len(sure)} questions of the dev part; give at least {_LEAST} to learn from"
         )
     calibration = fitted(sure, right, Calibration(model=config.ha_llm.model or "", samples=config.ha_llm.samples))
     write_calibration(output, calibration)
@@ -63,16 +63,16 @@ def train_calibration(ha: LanguageModelAnswering, sources: Sequence[str]) -> Pat
 
 
 def fitted(sure: Sequence[float], right: Sequence[bool], empty: Calibration) -> Calibration:
-    """The calibration of answers by logistic regression: with the targets of Platt, a slope that is not negative."""
+    """Fit a calibration by logistic regression with the targets of Platt and a slope that is not negative."""
     features = np.column_stack((np.array([odds(value) for value in sure]), np.ones(len(sure))))
     is_right = np.array(right, dtype=bool)
     hits, misses = int(is_right.sum()), int((~is_right).sum())
     targets = np.where(is_right, (hits + 1) / (hits + 2), 1 / (misses + 2))
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        own = features @ weights
-        value = np.logaddexp(0, own).sum() - targets @ own + _RIDGE / 2 * weights @ weights
-        return float(value), features.T @ (expit(own) - targets) + _RIDGE * weights
+        logits = features @ weights
+        value = np.logaddexp(0, logits).sum() - targets @ logits + _RIDGE / 2 * weights @ weights
+        return float(value), features.T @ (expit(logits) - targets) + _RIDGE * weights
 
     # the surer the likelier, or sureness says nothing
     bounds = [(0.0, None), (None, None)]

@@ -18,7 +18,7 @@ from ..encoder.devices import autocast, find_device
 from ..support.errors import ModelError, one_line
 from ..support.files import recover, replacing
 from ..support.progress import progress
-from .learning import FitResult, Learning, shown
+from .objective import FitResult, Objective, shown
 
 LOGGER = logging.getLogger(__name__)
 _LARGEST_NORM = 1.0  # of the gradient of a step
@@ -29,7 +29,7 @@ Weights = dict[str, torch.Tensor]
 
 def fit(
     model: Any,
-    learning: Learning[Any],
+    objective: Objective[Any],
     settings: FitSettings,
     state: Path,
     run_id: str,
@@ -43,10 +43,10 @@ def fit(
     """Train a torch module in place; it ends with the weights of its best epoch, on the CPU.
 
     Args:
-        state: a folder for what a stopped run goes on from; removed by the caller when its model is written.
+        state: a folder from which a stopped run goes on; removed by the caller when its model is written.
         run_id: changes with data and settings; the state of another run is not used.
-        seed: of dropout; an epoch's is its own, so that a resumed run goes on as an uninterrupted one would.
-        keep_untrained: whether the model as given counts as an epoch that may be the best.
+        seed: of dropout; each epoch derives its own, so that a resumed run goes on as an uninterrupted one would.
+        keep_untrained: whether the untrained model counts as an epoch that may be the best.
 
     Raises:
         ModelError: the loss is not a number, or the state is damaged.
@@ -55,32 +55,32 @@ def fit(
     optimizer = _optimizer(model, settings)
     saved = _load_state(state, run_id, model, optimizer)
     if saved is None:
-        result, weights = FitResult([learning.validate(model.eval())]), _copy(model) if keep_untrained else {}
+        result, weights = FitResult([objective.validate(model.eval())]), _copy(model) if keep_untrained else {}
         LOGGER.info("%s: before training: %s", title, shown(result.history[0]))
     else:
         result, weights = saved
         LOGGER.info("%s: goes on after epoch %d", title, len(result.history) - 1)
     budget = math.inf if settings.minutes is None else 60 * settings.minutes
-    schedule = _Schedule(settings, len(learning.steps(1)))
+    schedule = _Schedule(settings, len(objective.steps(1)))
     for epoch in range(len(result.history), settings.epochs + 1):
         if epoch - result.best > settings.patience or budget <= 0:
             break
-        steps = learning.steps(epoch)
+        steps = objective.steps(epoch)
         torch.manual_seed(seed * 1000 + epoch)
         model.train()
         start = time.monotonic()
         with progress(f"{title}, epoch {epoch}", len(steps), "steps", quiet) as advance:
-            for number, step in enumerate(learning.made(epoch, steps)):
+            for number, step in enumerate(objective.made(epoch, steps)):
                 if time.monotonic() - start > budget:
                     LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, number)
                     break
-                _train_step(model, optimizer, learning.loss, step, schedule.rate(epoch, number), place)
+                _train_step(model, optimizer, objective.loss, step, schedule.rate(epoch, number), place)
                 advance()
         budget -= time.monotonic() - start
-        result.history.append(learning.validate(model.eval()))
+        result.history.append(objective.validate(model.eval()))
         LOGGER.info("%s: epoch %d: %s", title, epoch, shown(result.history[-1]))
-        best_so_far = learning.criterion(result.history[result.best]) if weights else -math.inf
-        if learning.criterion(result.history[-1]) > best_so_far:
+        best_so_far = objective.criterion(result.history[result.best]) if weights else -math.inf
+        if objective.criterion(result.history[-1]) > best_so_far:
             result.best, weights = epoch, _copy(model)
         save_state(state, run_id, model, optimizer, result, weights)
     if weights:
@@ -122,7 +122,7 @@ def _train_step(model: Any, optimizer: Any, loss_of: Any, step: Any, rate: float
         losses = loss_of(model, step)
     summands = iter([losses] if isinstance(losses, torch.Tensor) else losses)
     while True:
-        with autocast(device):  # what makes the summands computes when asked for the next
+        with autocast(device):  # a generator computes its next summand here
             loss = next(summands, None)
         if loss is None:
             break
@@ -144,7 +144,7 @@ class _State(msgspec.Struct):
 
 
 def save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: FitResult, weights: Weights) -> None:
-    """All that a later process needs, in one folder that appears whole or not at all; safetensors and JSON only."""
+    """Write the state from which a later process goes on: a folder that appears whole or not at all."""
     moments = {
         f"{name}.{number}": tensor.detach().cpu().contiguous()
         for number, state in optimizer.state_dict()["state"].items()

@@ -17,8 +17,8 @@ from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
 from ..scoring.mrqa import evaluate
 from ..support.errors import ConfigError, DataError, nearest, one_line
 from ..support.progress import progress
-from .learning import Measures, batches
-from .reader import ReadExample, WindowSettings, reader_learning, reader_of
+from .objective import Measures, batches
+from .reader import ReadExample, WindowSettings, reader_objective, reader_of
 from .trainer import LOGGER, Run, Start, check_output, run_id
 
 Scores = tuple[float, float]
@@ -27,7 +27,7 @@ Scores = tuple[float, float]
 class Baseline(NamedTuple):
     """A dev set: whether it is in the domain of the training data, and (EM, F1) of BERT-Base and of BERT-Large.
 
-    `files` are the names under which its file goes, without `.jsonl.gz`: ours (as `download` saves it) and the official.
+    `files` are the names of its file, without `.jsonl.gz`: as `download` saves it, and the official.
     """
 
     in_domain: bool
@@ -54,45 +54,41 @@ BASELINES = (
 
 
 class BaselineRow(NamedTuple):
-    """A row of the table: a data set with the baselines' scores and one's own, None where there are none."""
+    """A row of the table: a data set with the scores of the baselines and of this model, None if there are no scores."""
 
     title: str
     base: Scores | None
     large: Scores | None
-    own: Scores | None
+    model: Scores | None
 
 
 def file_names(name: str) -> tuple[str, ...]:
-    """The names under which the file of a data set goes: those of the task, if it is one of its, else the name alone."""
+    """Return the names of the file of a data set: all names of a data set of the task, else the name alone."""
     return next((row.files for row in BASELINES if name in row.files), (name,))
 
 
-def comparison(own: Mapping[str, Scores]) -> list[BaselineRow]:
-    """The twelve rows of the task's table, then one's other data sets, then the mean over one's own figures.
+def comparison(model: Mapping[str, Scores]) -> list[BaselineRow]:
+    """Return the twelve rows of the task's table, then further data sets, then the mean over the model's figures.
 
     Args:
-        own: (EM, F1) by the name of a file, without `.jsonl.gz`.
+        model: (EM, F1) by the name of a file, without `.jsonl.gz`.
     """
-    left = dict(own)
+    left = dict(model)
     rows = []
     for baseline in BASELINES:
         scores = next((left.pop(name) for name in baseline.files if name in left), None)
         title = f"({'I' if baseline.in_domain else 'O'}) {baseline.title}"
         rows.append(BaselineRow(title, baseline.base, baseline.large, scores))
     rows += [BaselineRow(name, None, None, scores) for name, scores in left.items()]
-    measured = [row for row in rows if row.own is not None]
+    measured = [row for row in rows if row.model is not None]
     if measured:
-        columns = zip(*((row.base, row.large, row.own) for row in measured), strict=True)
-        rows.append(BaselineRow(f"mean of {len(measured)}", *map(_mean, columns)))
+        means: list[Scores | None] = []
+        for column in zip(*((row.base, row.large, row.model) for row in measured), strict=True):
+            scored = [scores for scores in column if scores is not None]
+            mean = (sum(em for em, _ in scored) / len(measured), sum(f1 for _, f1 in scored) / len(measured))
+            means.append(mean if len(scored) == len(measured) else None)
+        rows.append(BaselineRow(f"mean of {len(measured)}", *means))
     return rows
-
-
-def _mean(column: Sequence[Scores | None]) -> Scores | None:
-    """The mean of a column, None where not all of its rows have figures."""
-    scores = [score for score in column if score is not None]
-    if len(scores) < len(column):
-        return None
-    return sum(em for em, _ in scores) / len(scores), sum(f1 for _, f1 in scores) / len(scores)
 
 
 T = TypeVar("T")
@@ -127,7 +123,7 @@ class TrainedReader(NamedTuple):
 def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReader:
     """Train on files of the MRQA format; the validation with the best mean F1 over the dev sets is kept. See `trainer`.
 
-    `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model. Raises what `find_sets` and `train_examples` raise, too.
+    `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model. Raises also the errors of `find_sets` and `train_examples`.
     """
     start = Start(settings.base, "base", Path(settings.output).expanduser())
     check_output(start.output, "output")
@@ -149,7 +145,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReade
     def build_reader(copied: Checkpoint) -> ExtractiveReader:
         return ExtractiveReader(copied, device, max_length=settings.max_length, stride=settings.stride)
 
-    learning = reader_learning(
+    objective = reader_objective(
         run,
         WindowSettings(settings.max_length, settings.stride, settings.negative_windows, settings.token_budget),
         lambda number: mixed_steps(list(train.values()), settings.batch_size, parts, number, seed),
@@ -157,7 +153,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReade
         lambda reader: validate(reader, dev, quiet),
         lambda measures: measures[f"{_MACRO} F1"],
     )
-    fitted = run.fit(learning)
+    fitted = run.fit(objective)
     measures = fitted.history[fitted.best]
     if settings.dev_questions is not None:  # all questions, one set in memory at a time
         reader = reader_of(checkpoint, build_reader)
@@ -165,7 +161,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReade
             measures = measures | validate(reader, {name: dev_questions(path, None, seed)}, quiet)
     scores = {name: (measures[f"{name} EM"], measures[f"{name} F1"]) for name in dev_files}
     table = comparison(scores)
-    rows = (f"| {row.title} | {shown(row.base)} | {shown(row.large)} | {shown(row.own)} |" for row in table)
+    rows = (f"| {row.title} | {shown(row.base)} | {shown(row.large)} | {shown(row.model)} |" for row in table)
     sets = (f"{name} ({len(examples):,} questions)" for name, examples in train.items())
     run.write(
         fitted,
@@ -185,7 +181,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReade
 
 
 def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]], quiet: bool = False) -> Measures:
-    """`NAME EM` and `NAME F1` of every dev set, and their means as `macro EM` and `macro F1`; all in percent."""
+    """Measure `NAME EM` and `NAME F1` of every dev set, and their means `macro EM` and `macro F1`; all in percent."""
     measures: Measures = {}
     with progress("validation", sum(map(len, dev.values())), "questions", quiet) as advance:
         for name, questions in dev.items():
@@ -202,14 +198,14 @@ def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]],
 
 
 def shown(scores: Scores | None) -> str:
-    """`78.5 / 86.7`, or a dash."""
+    """Format scores as `78.5 / 86.7`, or a dash."""
     return "–" if scores is None else f"{scores[0]:.1f} / {scores[1]:.1f}"
 
 
-def find_sets(folders: Sequence[Path], key: str, wanted: Sequence[str] | None = None) -> dict[str, Path]:
-    """The files NAME.jsonl and NAME.jsonl.gz of some folders, by NAME; or those of the wanted names, in their order.
+def find_sets(folders: Sequence[Path], key: str, names: Sequence[str] | None = None) -> dict[str, Path]:
+    """Find the files NAME.jsonl and NAME.jsonl.gz of some folders, by NAME: all, or those of `names` in their order.
 
-    Raises `ConfigError` where a folder cannot be listed or has none, a name is there twice, or a wanted one is not.
+    Raises `ConfigError` if a folder cannot be listed or is empty, a name is there twice, or one of `names` is missing.
     """
     sets: dict[str, Path] = {}
     for folder in folders:
@@ -224,24 +220,24 @@ def find_sets(folders: Sequence[Path], key: str, wanted: Sequence[str] | None = 
             name = path.name.removesuffix(".gz").removesuffix(".jsonl")
             if sets.setdefault(name, path) != path:
                 raise ConfigError(f"{key}: {path}: the data set is there twice, the other file is {sets[name]}")
-    if wanted is None:
+    if names is None:
         return sets
     chosen = {}
-    for name in wanted:
-        known = next((known for known in (name, *file_names(name)) if known in sets), None)
-        if known is None:
+    for name in names:
+        file_name = next((alias for alias in (name, *file_names(name)) if alias in sets), None)
+        if file_name is None:
             raise ConfigError(
                 f"train_sets: no {name}.jsonl or {name}.jsonl.gz in {folders[0]}; {nearest(name, list(sets))}"
             )
-        chosen[known] = sets[known]
+        chosen[file_name] = sets[file_name]
     return chosen
 
 
 def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExample]:
-    """Questions of a file, `number` of them drawn at random, as examples; the others are not kept in memory.
+    """Draw `number` questions of a file at random (None: all) as examples; the rest is not held in memory.
 
-    A question whose answers are nowhere in its context is left out, unless it is marked as `is_impossible`.
-    Raises `DataError` where the file cannot be read, a span is outside of the context, or no question is left.
+    A question without an answer in its context is left out, unless it is marked as `is_impossible`.
+    Raises `DataError` if the file cannot be read, a span is outside of the context, or no question is left.
     """
 
     def read() -> Iterator[ReadExample]:
@@ -260,7 +256,7 @@ def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExampl
 
 
 def dev_questions(path: Path, number: int | None, seed: int) -> list[DevQuestion]:
-    """Questions of a file that have accepted answers, `number` of them drawn at random. Raises `DataError`."""
+    """Draw `number` questions of a file that have accepted answers (None: all). Raises `DataError`."""
     answered = (
         DevQuestion(question.qid, question.question, context, question.answers)
         for context, question, _ in read_plain(path)
@@ -270,25 +266,25 @@ def dev_questions(path: Path, number: int | None, seed: int) -> list[DevQuestion
 
 
 def _drawn(path: Path, items: Iterable[T], number: int | None, seed: int, none: str) -> list[T]:
-    """All items, or a random sample of them in which each is as likely (Vitter's algorithm R)."""
+    # Vitter's algorithm R
     chance = random.Random(f"{seed} {path.name}")
-    kept: list[T] = []
+    sample: list[T] = []
     for place, item in enumerate(items):
         if number is None or place < number:
-            kept.append(item)
+            sample.append(item)
         elif (instead := chance.randrange(place + 1)) < number:
-            kept[instead] = item
-    if not kept:
+            sample[instead] = item
+    if not sample:
         raise DataError(f"{path}: {none}")
-    return kept
+    return sample
 
 
 def mixed_steps(
     sets: Sequence[Sequence[ReadExample]], batch_size: int, parts: int, number: int, seed: int
 ) -> list[list[ReadExample]]:
-    """The steps of a part of an epoch, each drawn over all sets by their sizes; the order is another in each epoch.
+    """Return the steps of a part of an epoch, each drawn over all sets by their sizes; every epoch has its own order.
 
-    All parts of an epoch have as many steps; `number` (1, 2, ...) goes on through all epochs. Sizes of steps, `batch_size`
+    All parts have the same number of steps; `number` (1, 2, ...) counts the parts of all epochs. Sizes of steps, `batch_size`
     at most, differ by one at most.
     """
     epoch, part = divmod(number - 1, parts)

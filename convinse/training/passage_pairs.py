@@ -31,9 +31,9 @@ class JudgedQuestion(NamedTuple):
 
     Attributes:
         query: the question.
-        right: its relevant passages, those with the highest score first.
+        right: its relevant passages, the highest scores first.
         ranked: the best passages by BM25, best first, relevant ones among them.
-        wrong: what counts as not relevant: passages judged so first, then the others of `ranked`.
+        wrong: passages judged as not relevant, then the rest of `ranked`.
     """
 
     query: str
@@ -43,10 +43,10 @@ class JudgedQuestion(NamedTuple):
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """The lines of `pairs.tsv` (question-id, passage-id, score); its header may be left out.
+    """Read the lines of `pairs.tsv` (question-id, passage-id, score); its header may be left out.
 
     Raises:
-        DataError: the file cannot be read, has no pair, or a line is none; file and line named.
+        DataError: the file cannot be read, has no pair, or a line is wrong; the message names file and line.
     """
     pairs: list[Pair] = []
     scores: dict[tuple[str, str], float] = {}
@@ -65,7 +65,7 @@ def read_pairs(path: Path) -> list[Pair]:
         except ValueError:
             score = math.nan
         if not math.isfinite(score):
-            raise DataError(f"{path}:{number}: the score '{text}' is no number")
+            raise DataError(f"{path}:{number}: the score '{text}' is not a number")
         if scores.setdefault((question, passage), score) != score:
             raise DataError(f"{path}:{number}: passage '{passage}' of question '{question}' has two scores")
         pairs.append(Pair(number, question, passage, score))
@@ -77,35 +77,37 @@ def read_pairs(path: Path) -> list[Pair]:
 def read_examples(
     pairs: Path, questions: Path, index: PassageIndex, candidates: int, quiet: bool = True
 ) -> list[JudgedQuestion]:
-    """The questions of a file with their judged passages and the best `candidates` by BM25, in the order of the file.
+    """Read the questions of a file with their judged passages and the best `candidates` by BM25, in the order of the file.
 
     Raises:
-        DataError: a file cannot be read, a pair names a question or a passage that there is not, or a question has no
-            pair or no relevant passage; file and line named.
+        DataError: a file cannot be read, a pair names a missing question or passage, or a question has no pair or no
+            relevant passage; the message names file and line.
     """
-    asked = numbered_questions(questions)
-    judged: dict[str, list[Pair]] = {question.id: [] for _, question in asked}
+    numbered = numbered_questions(questions)
+    judged: dict[str, list[Pair]] = {question.id: [] for _, question in numbered}
     all_pairs = read_pairs(pairs)
-    known = index.numbers(pair.passage for pair in all_pairs)
+    numbers = index.numbers(pair.passage for pair in all_pairs)
     for pair in all_pairs:
         if pair.question not in judged:
             raise DataError(f"{pairs}:{pair.line}: question '{pair.question}' is not in {questions}")
-        if pair.passage not in known:
+        if pair.passage not in numbers:
             raise DataError(f"{pairs}:{pair.line}: passage '{pair.passage}' is not in the index {index.folder}")
         judged[pair.question].append(pair)
-    for line, question in asked:
-        own = judged[question.id]
-        if not own:
+    for line, question in numbered:
+        judgements = judged[question.id]
+        if not judgements:
             raise DataError(f"{questions}:{line}: question '{question.id}' has no pair in {pairs}")
-        if all(pair.score <= 0 for pair in own):
-            raise DataError(f"{pairs}:{own[0].line}: question '{question.id}' has no passage with a score above 0")
+        if all(pair.score <= 0 for pair in judgements):
+            raise DataError(
+                f"{pairs}:{judgements[0].line}: question '{question.id}' has no passage with a score above 0"
+            )
     examples = []
-    with progress("mining negatives", len(asked), "questions", quiet) as advance:
-        for _, question in asked:
-            own = sorted(judged[question.id], key=lambda pair: -pair.score)
+    with progress("mining negatives", len(numbered), "questions", quiet) as advance:
+        for _, question in numbered:
+            judgements = sorted(judged[question.id], key=lambda pair: -pair.score)
             ranked = [hit.number for hit in index.search(question.text, candidates)]
-            right = dict.fromkeys(known[pair.passage] for pair in own if pair.score > 0)
-            wrong = [known[pair.passage] for pair in own if pair.score <= 0] + ranked
+            right = dict.fromkeys(numbers[pair.passage] for pair in judgements if pair.score > 0)
+            wrong = [numbers[pair.passage] for pair in judgements if pair.score <= 0] + ranked
             wrong = [number for number in dict.fromkeys(wrong) if number not in right]
             examples.append(JudgedQuestion(question.text, tuple(right), tuple(ranked), tuple(wrong)))
             advance()
@@ -115,21 +117,20 @@ def read_examples(
 def hold_out(
     examples: Sequence[JudgedQuestion], share: float, seed: int
 ) -> tuple[list[JudgedQuestion], list[JudgedQuestion]]:
-    """Split examples into those to train on and a share to validate with (at least one each), both in the given order.
+    """Split examples into a part to train on and a share to validate with (at least one each), both in order.
 
-    Questions that share a relevant passage stay together, so that none that validates is learned from.
+    Questions that share a relevant passage are in the same part.
 
     Raises:
-        DataError: there is one question, or all hang together by their passages.
+        DataError: there is one question, or all share passages.
     """
     parts = _connected(examples)
     if len(parts) < 2:
         raise DataError("no question can be held out to validate: give questions that do not share their passages")
     random.Random(seed).shuffle(parts)
-    wanted = share * len(examples)
     held: set[int] = set()
     for part in parts:
-        if len(held) + len(part) <= wanted:
+        if len(held) + len(part) <= share * len(examples):
             held.update(part)
     if not held:
         smallest = min(parts, key=len)

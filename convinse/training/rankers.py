@@ -1,4 +1,4 @@
-"""The two models that rank texts, a cross-encoder and a bi-encoder: what a step costs each, and how each scores."""
+"""Losses and scores of the two models that rank texts, a cross-encoder and a bi-encoder."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ _TOKENS = 4096  # computed at a time
 
 
 class CrossEncoderLearner:
-    """Scores a question with a text, by one output or two; a checkpoint with another head gets a new one of one output.
+    """A cross-encoder with one output or two; a checkpoint with another head gets a new head with one output.
 
-    key: what named the checkpoint, for messages; max_length: most tokens of a question and a text; seed: of a new head.
+    Args:
+        key: the setting that names the checkpoint, for messages.
+        max_length: most tokens of a question and a text.
+        seed: of a new head.
 
     Raises:
         ModelError: the checkpoint cannot be loaded, or does not fit.
@@ -41,27 +44,28 @@ class CrossEncoderLearner:
         self._loss, self._tokenizer = loss, TextTokenizer.of(self.checkpoint, max_length)
 
     def scores(self, model: Any, query: str, texts: Sequence[str]) -> torch.Tensor:
-        """[n] log odds that texts are relevant for a query."""
+        """Return the [n] log odds that texts are relevant for a query."""
         return self._odds(model, [(query, text) for text in texts])
 
     def loss(self, model: Any, step: Sequence[Group]) -> Iterator[torch.Tensor]:
-        """The mean over groups; a wrong text that says the same as the right one is none.
+        """Yield the mean over groups, in which wrong texts equal to the right one do not count.
 
-        Of a group: cross-entropy of the right text (listwise), or log-sigmoid of right minus wrong (pairwise).
+        The loss of a group is the cross-entropy of the right text (listwise), or the log-sigmoid of right minus wrong
+        (pairwise).
         """
         import torch
 
         groups = [[text for n, text in enumerate(group.texts) if not n or text != group.texts[0]] for group in step]
-        asked = [(group.query, texts) for group, texts in zip(step, groups, strict=True) if len(texts) > 1]
-        if not asked:
+        ranked = [(group.query, texts) for group, texts in zip(step, groups, strict=True) if len(texts) > 1]
+        if not ranked:
             return
-        odds = self._odds(model, [(query, text) for query, texts in asked for text in texts])
+        all_odds = self._odds(model, [(query, text) for query, texts in ranked for text in texts])
         losses = []
-        for own in torch.split(odds, [len(texts) for _, texts in asked]):
+        for odds in torch.split(all_odds, [len(texts) for _, texts in ranked]):
             if self._loss == "listwise":
-                losses.append(torch.logsumexp(own, 0) - own[0])
+                losses.append(torch.logsumexp(odds, 0) - odds[0])
             else:
-                losses.append(-torch.nn.functional.logsigmoid(own[0] - own[1:]).mean())
+                losses.append(-torch.nn.functional.logsigmoid(odds[0] - odds[1:]).mean())
         yield torch.stack(losses).mean()
 
     def _odds(self, model: Any, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
@@ -71,7 +75,7 @@ class CrossEncoderLearner:
 
 
 class BiEncoderLearner:
-    """Embeds questions and texts; how token vectors become one stays as the base has it. See `CrossEncoderLearner`."""
+    """A bi-encoder with the pooling of its base; arguments as of `CrossEncoderLearner`."""
 
     title, task = "A bi-encoder that embeds questions and passages", "sentence-similarity"
     use, library = "Input: a text; output: its embedding.", "sentence-transformers"
@@ -85,7 +89,7 @@ class BiEncoderLearner:
         self._tokenizer = TextTokenizer.of(self.checkpoint, max_length)
 
     def scores(self, model: Any, query: str, texts: Sequence[str]) -> torch.Tensor:
-        """[n] cosines of texts with a query."""
+        """Return the [n] cosines of texts with a query."""
         vectors = self._embed(model, [query, *texts])
         return _cosines(vectors[:1], vectors[1:])[0]
 
@@ -103,7 +107,7 @@ class BiEncoderLearner:
         column = {text: place for place, text in enumerate(numbers)}
         targets = [column[group.texts[0]] for group in step]
         spared = [
-            [place != target and not own.isdisjoint(group.relevant) for place, own in enumerate(numbers.values())]
+            [place != target and not same.isdisjoint(group.relevant) for place, same in enumerate(numbers.values())]
             for group, target in zip(step, targets, strict=True)
         ]
         vectors = self._embed(model, [*(group.query for group in step), *column])
@@ -122,15 +126,15 @@ class BiEncoderLearner:
         return torch.nn.functional.normalize(computed(model, self._tokenizer.singles(texts), _TOKENS, pool), dim=1)
 
     def write_more(self, folder: Path) -> None:
-        """See `write_pooling`."""
+        """Write the pooling of the model, see `write_pooling`."""
         from ..encoder.pooling import write_pooling
 
         write_pooling(folder, int(self.checkpoint.model.config.hidden_size), self._pool_first)
 
 
 def _cosines(queries: torch.Tensor, passages: torch.Tensor) -> torch.Tensor:
-    """[q, p] in fp32 even where the model computes in bf16, whose three digits would make ties of cosines."""
     import torch
 
+    # in fp32 even if the model computes in bf16, whose three digits would make ties of cosines
     with torch.autocast(queries.device.type, enabled=False):
         return queries @ passages.T

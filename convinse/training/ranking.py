@@ -1,4 +1,4 @@
-"""What the trainings of rankers share: groups of one right text and wrong ones, and the ranks of right texts."""
+"""The shared part of the trainings of rankers: groups of a right text and wrong ones, and the ranks of right texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..config import EvsTraining, RetrieverTraining
-from .learning import Measures, shuffled_batches
+from .objective import Measures, shuffled_batches
 
 if TYPE_CHECKING:
     import torch
@@ -21,14 +21,14 @@ _BEST_POSITIVES = 8  # best-ranked right texts that positives are drawn from
 
 
 class RankedTexts(NamedTuple):
-    """A question and the texts that are ranked for it, best by BM25 first, and which of them are right."""
+    """A question, its texts, best by BM25 first, and whether each is right."""
 
     query: str
     texts: list[str]
     right: list[bool]
 
     def sides(self) -> tuple[list[str], list[str]]:
-        """The right texts and the wrong ones, none of which is right in any way: two sources may have one text."""
+        """Return the right texts and the wrong ones. Two sources may have the same text: if it is right once, it is right."""
         right = [text for text, is_right in zip(self.texts, self.right, strict=True) if is_right]
         held = set(right)
         return right, [text for text in self.texts if text not in held]
@@ -37,7 +37,11 @@ class RankedTexts(NamedTuple):
 class Group(NamedTuple):
     """A question with a right text and wrong ones behind it.
 
-    numbers: the texts' numbers; relevant: those of all texts that are right for the question (a bi-encoder needs both).
+    Attributes:
+        query: the question.
+        texts: the right text, then wrong ones.
+        numbers: of the texts; a bi-encoder needs them.
+        relevant: the numbers of all texts that are right for the question; a bi-encoder needs them.
     """
 
     query: str
@@ -49,8 +53,14 @@ class Group(NamedTuple):
 def draw_groups(
     right: Sequence[T], wrong: Sequence[T], positives: int, negatives: int, chance: random.Random
 ) -> list[list[T]]:
-    """So many groups to train on at most: in each a right text first, then wrong ones, half of them hard and half from
-    anywhere. `right` and `wrong` are the texts of a question, the best-ranked first."""
+    """Draw groups to train on: in each a right text first, then wrong ones, half of them hard and half from anywhere.
+
+    Args:
+        right, wrong: the texts of a question, the best-ranked first.
+        positives: the most groups.
+        negatives: the most wrong texts in a group.
+        chance: draws the texts.
+    """
     if not wrong:
         return []
     best, groups = right[:_BEST_POSITIVES], []
@@ -69,8 +79,11 @@ def group_steps(
     seed: int,
     epoch: int,
 ) -> list[list[tuple[E, list[T]]]]:
-    """The steps of an epoch, always the same for its number: the groups of all examples (each with its right and its wrong
-    texts; see `draw_groups`) in an order of the epoch's own, `size` a step."""
+    """Return the steps of an epoch, always the same for its number: shuffled groups of all examples, `size` a step.
+
+    Args:
+        examples: each with its right and its wrong texts; see `draw_groups`.
+    """
     chance = random.Random(seed * 1000 + epoch)
     groups = [
         (example, group)
@@ -86,9 +99,11 @@ def ranked_anew(
     scores: Callable[[Any, str, Sequence[str]], torch.Tensor],
     digits: int | None = None,
 ) -> list[list[bool]]:
-    """For each question which of its texts are right, best score first; equal ones stand in the order of the texts.
+    """Rank the texts of each question anew; returns whether each is right, best score first, ties in alphabetical order.
 
-    `scores` gives [n] scores of texts for a query by the model, of which so many `digits` count (None: all).
+    Args:
+        scores: from the model, a query and n texts to [n] scores.
+        digits: of scores that count (None: all).
     """
     from ..encoder.devices import inference
 
@@ -104,8 +119,12 @@ def ranked_anew(
 
 
 def rank_measures(ranked: Iterable[Sequence[bool]], within: Mapping[str, int | None]) -> Measures:
-    """Measures of rankings (best text first) by their names: the share of those with a right text among the first so
-    many, or, for None, the mean reciprocal rank of the first right one."""
+    """Measure rankings (best text first).
+
+    Args:
+        within: by the name of a measure the number of first texts that must hold a right one, for the share of such
+            rankings; None for the mean reciprocal rank of the first right text.
+    """
     firsts = [next((rank for rank, right in enumerate(flags, 1) if right), math.inf) for flags in ranked]
     return {
         name: sum(1 / first if most is None else first <= most for first in firsts) / len(firsts)

@@ -20,7 +20,7 @@ from ..encoder.batches import token_batches
 from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
 from ..encoder.tokens import token_spans
-from .learning import Learning, Measures
+from .objective import Measures, Objective
 from .trainer import Run
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _AHEAD = 2  # steps whose windows are made while one is computed
 
 
 class ReadExample(NamedTuple):
-    """A question and a text; `spans` are all places of answers in it (end exclusive), none: it has no answer."""
+    """A question and a text; `spans` are all places of answers in it (end exclusive), empty without an answer."""
 
     question: str
     context: str
@@ -47,25 +47,28 @@ class MarkedWindows(NamedTuple):
     """Windows to learn from.
 
     Attributes:
-        sequences: the model inputs of all windows, where the text begins at `sequences.firsts`.
-        ends: [w] where the text ends (exclusive) in the sequence.
-        kept: [k] the windows that are learned from.
-        starts, lasts: for each of these the places in its sequence where an answer begins and ends (inclusive); 0, the
-            place of [CLS], where it has none.
+        sequences: the model inputs of all windows, whose texts begin at `sequences.firsts`.
+        ends: [w] the ends (exclusive) of the texts in the sequences.
+        chosen: [k] the windows that are learned from.
+        starts, lasts: for each chosen window the places in its sequence at which an answer begins and ends (inclusive);
+            0, the place of [CLS], without an answer.
     """
 
     sequences: Sequences
     ends: np.ndarray
-    kept: np.ndarray
+    chosen: np.ndarray
     starts: list[np.ndarray]
     lasts: list[np.ndarray]
 
 
 class WindowSettings(NamedTuple):
-    """How texts are cut: at most so many tokens with the question, neighbours share `stride` of them.
+    """The windows that texts are cut into.
 
-    negatives: share of the windows without an answer that are learned from, of texts that have one elsewhere;
-    token_budget: most tokens computed at a time, padding counted (None: the device's default).
+    Attributes:
+        max_length: most tokens, those of the question included.
+        stride: tokens that neighbouring windows share.
+        negatives: share of the windows without an answer that are learned from, of texts with an answer elsewhere.
+        token_budget: most tokens computed at a time, padding counted (None: the device's default).
     """
 
     max_length: int = 512
@@ -74,19 +77,19 @@ class WindowSettings(NamedTuple):
     token_budget: int | None = None
 
 
-def reader_learning(
+def reader_objective(
     run: Run,
     windows: WindowSettings,
     examples: Callable[[int], Sequence[Sequence[ReadExample]]],
     build_reader: Callable[[Checkpoint], ExtractiveReader],
     measure: Callable[[ExtractiveReader], Measures],
     criterion: Callable[[Measures], float],
-) -> Learning[MarkedWindows]:
-    """What a question-answering model learns from examples whose answers are marked.
+) -> Objective[MarkedWindows]:
+    """Return the objective of a question-answering model on examples whose answers are marked.
 
     Args:
-        examples: of each step of an epoch (1, 2, ...); the same for the same number, and as many in each.
-        build_reader: makes the reader to validate; it may change the checkpoint that it is given.
+        examples: of each step of an epoch (1, 2, ...); the same for the same number, and as many in each epoch.
+        build_reader: makes the reader to validate; it may change its checkpoint.
         measure: measures of that reader.
     """
     from ..encoder.devices import find_device
@@ -101,7 +104,7 @@ def reader_learning(
 
         return ahead(steps, cut)
 
-    return Learning(
+    return Objective(
         steps=examples,
         loss=lambda model, step: losses(model, step, budget),
         validate=lambda model: measure(reader_of(run.checkpoint, build_reader)),
@@ -111,52 +114,52 @@ def reader_learning(
 
 
 def reader_of(checkpoint: Checkpoint, build_reader: Callable[[Checkpoint], ExtractiveReader]) -> ExtractiveReader:
-    """A reader with a copy of the model: it changes its model in place, and training goes on with the other."""
+    """Build a reader with a copy of the model, which the reader changes in place."""
     return build_reader(dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model)))
 
 
 def marked_windows(
     examples: Sequence[ReadExample], tokenizer: TextTokenizer, settings: WindowSettings, chance: random.Random
 ) -> MarkedWindows:
-    """The windows of some examples that are learned from, with the places of the answers.
+    """Cut examples into windows and choose those to learn from.
 
-    Of a text with answers these are all windows that hold one as a whole, and a share of those without any part of
-    one; of a text without answers, all windows.
+    Of a text with answers all windows with a whole answer are chosen, and a share of the windows without any part of an
+    answer; of a text without answers, all windows.
     """
     windows = tokenizer.windows([(example.question, example.context) for example in examples], settings.stride)
     marked = [token_spans(example.spans, offsets) for example, offsets in zip(examples, windows.offsets, strict=True)]
     firsts = windows.sequences.firsts
     ends = windows.sequences.lengths - windows.trailing
-    kept, starts, lasts = [], [], []
+    chosen, starts, lasts = [], [], []
     for place, (pair, begin) in enumerate(zip(windows.pair_of, windows.begins, strict=True)):
         spans, stop = marked[pair], begin + ends[place] - firsts[place]
         inside = spans[(spans[:, 0] >= begin) & (spans[:, 1] < stop)]
         if len(inside):
             shift = firsts[place] - begin
-            own_starts, own_lasts = np.unique(inside[:, 0]) + shift, np.unique(inside[:, 1]) + shift
+            window_starts, window_lasts = np.unique(inside[:, 0]) + shift, np.unique(inside[:, 1]) + shift
         else:
             if examples[pair].spans:
                 touched = len(spans) == 0 or bool(np.any((spans[:, 0] < stop) & (spans[:, 1] >= begin)))
                 if chance.random() >= settings.negatives or touched:
                     continue
-            own_starts = own_lasts = np.zeros(1, dtype=np.int64)
-        kept.append(place)
-        starts.append(own_starts)
-        lasts.append(own_lasts)
-    return MarkedWindows(windows.sequences, ends, np.array(kept, dtype=np.int64), starts, lasts)
+            window_starts = window_lasts = np.zeros(1, dtype=np.int64)
+        chosen.append(place)
+        starts.append(window_starts)
+        lasts.append(window_lasts)
+    return MarkedWindows(windows.sequences, ends, np.array(chosen, dtype=np.int64), starts, lasts)
 
 
 def losses(model: Any, step: MarkedWindows, token_budget: int) -> Iterator[torch.Tensor]:
-    """The loss of a step, as summands that are computed one after the other: the mean over its windows.
+    """Yield the summands of the loss of a step, the mean over its windows.
 
-    Of a window it is the mean of the losses of start and end, each over the window's text and [CLS].
+    The loss of a window is the mean of the losses of start and end, each over the window's text and [CLS].
     """
     import torch
 
     from ..encoder.torch_backend import model_inputs
 
-    for batch in token_batches(step.sequences.lengths[step.kept], token_budget):
-        places = step.kept[batch]
+    for batch in token_batches(step.sequences.lengths[step.chosen], token_budget):
+        places = step.chosen[batch]
         inputs = model_inputs(model, step.sequences, places, model.device)
         output = model(**inputs)
         shape = inputs["input_ids"].shape
@@ -174,14 +177,13 @@ def losses(model: Any, step: MarkedWindows, token_budget: int) -> Iterator[torch
 
 
 def _log_sum(logits: torch.Tensor, mask: np.ndarray) -> torch.Tensor:
-    """[b] the logarithm of the summed exponentials of the logits [b, longest] that the mask chooses."""
     import torch
 
     return torch.logsumexp(logits.masked_fill(~torch.from_numpy(mask).to(logits.device), -torch.inf), dim=1)
 
 
 def ahead(steps: Iterable[S], make: Callable[[int, S], T]) -> Iterator[T]:
-    """What is made of numbered steps, a few ahead of the one that is needed, in a thread (tokenizers release the lock)."""
+    """Yield what `make` returns for numbered steps, made a few steps ahead in a thread (tokenizers release the lock)."""
     pool = ThreadPoolExecutor(1)
     try:
         waiting = []

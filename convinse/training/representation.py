@@ -15,7 +15,7 @@ from ..formats.convmix import read_conversations
 from ..question_understanding.base import history_turn
 from ..question_understanding.structured_representation import StructuredRepresentation, model_input, split_slots
 from ..support.errors import DataError
-from .learning import Learning, Measures, batches, shuffled_batches
+from .objective import Measures, Objective, batches, shuffled_batches
 from .silver import annotated_parts, representation_text
 from .trainer import Run, run_id, start_of
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class WritingExample(NamedTuple):
-    """What the model reads and what it is to write."""
+    """The text that the model reads, and the representation to write."""
 
-    given: str
-    wanted: str
+    read: str
+    representation: str
 
 
 def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = ()) -> Path:
-    """Train on `annotated_train.json` (of the sources that it was made of); returns the model folder, for `qu_model`.
+    """Train on `annotated_train.json`, made with the same sources; returns the model folder, for `qu_model`.
 
-    The epoch of the lowest loss on `annotated_dev.json` is kept. `config.qu_training` says how to train, `config.qu_sr` how
-    long the texts may be; see `trainer`.
+    The best epoch has the lowest loss on `annotated_dev.json`. Settings are in `config.qu_training`, the lengths of texts in
+    `config.qu_sr`; see `trainer`.
     """
     config, settings = qu.config, qu.config.qu_training
     start = start_of(config, "qu", ", a BART or T5")
@@ -44,8 +44,8 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     from ..encoder.devices import inference
     from ..encoder.sequence_to_sequence import writing_loss  # after the check that PyTorch is there
 
-    wanted = (config.qu_sr.max_input_length, config.qu_sr.max_output_length)
-    lengths = [min(most, checkpoint.max_length) for most in wanted]
+    longest = (config.qu_sr.max_input_length, config.qu_sr.max_output_length)
+    lengths = [min(most, checkpoint.max_length) for most in longest]
     parameters = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
     identity = run_id(settings, checkpoint.model_id, files, parameters, without=["annotated"])
     run = Run("train qu", start, checkpoint, settings, identity, config.device, config.seed)
@@ -60,7 +60,7 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
         return {"loss": sum(mean.item() * number for mean, number in losses) / sum(number for _, number in losses)}
 
     fitted = run.fit(
-        Learning(
+        Objective(
             steps=lambda epoch: shuffled_batches(train, settings.batch_size, random.Random(f"{config.seed} {epoch}")),
             loss=lambda model, step: loss(model, step)[0],
             validate=validate,
@@ -87,33 +87,33 @@ Loss: the mean of the tokens of the dev part. The kept model writes {100 * match
 
 
 def read_examples(config: Config, path: Path) -> list[WritingExample]:
-    """The turns of an annotated file that have a silver representation, with the gold answers of earlier turns.
+    """Read the turns of an annotated file that have a silver representation, with the gold answers of earlier turns.
 
-    Raises `DataError` where a representation is not of the format, or no turn has one.
+    Raises `DataError` if a representation is not of the format, or no turn has one.
     """
     examples = []
     for conversation in read_conversations(path):
         turns = conversation["questions"]
         for number, turn in enumerate(turns):
             where = f"{path}: conversation '{conversation['conv_id']}', turn {number}"
-            wanted = representation_text(turn.get("silver_SR"), config.sr_delimiter, where)
-            if wanted is not None:
+            representation = representation_text(turn.get("silver_SR"), config.sr_delimiter, where)
+            if representation is not None:
                 history = [history_turn(earlier, True) for earlier in turns[:number]]
-                given = model_input(turn["question"], history, config.history_separator)
-                examples.append(WritingExample(given, wanted))
+                read = model_input(turn["question"], history, config.history_separator)
+                examples.append(WritingExample(read, representation))
     if not examples:
         raise DataError(f"{path}: no turn has a representation in silver_SR; there is nothing to learn from")
     return examples
 
 
 def exact_match(config: Config, checkpoint: Checkpoint, examples: Sequence[WritingExample]) -> float:
-    """The share of the examples whose slots the model writes as wanted, without regard to case."""
+    """Return the share of the examples whose slots the model writes as in the silver representation, in any case."""
     from ..encoder.sequence_to_sequence import Generator
 
-    written = Generator(checkpoint, config.qu_sr, config.device).write([example.given for example in examples])
+    written = Generator(checkpoint, config.qu_sr, config.device).write([example.read for example in examples])
 
     def slots(text: str) -> list[str]:
         return [slot.casefold() for slot in split_slots(text, config.sr_delimiter)]
 
-    right = [slots(text) == slots(example.wanted) for text, example in zip(written, examples, strict=True)]
+    right = [slots(text) == slots(example.representation) for text, example in zip(written, examples, strict=True)]
     return sum(right) / len(right)

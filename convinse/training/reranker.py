@@ -19,7 +19,7 @@ from ..records.ranked_rows import RowForm, as_read
 from ..scoring.convqa import has_answer
 from ..support.errors import DataError
 from .conversations import understood_conversations
-from .learning import Learning, Measures
+from .objective import Measures, Objective
 from .rankers import CrossEncoderLearner
 from .ranking import Group, RankedTexts, group_steps, rank_measures, ranked_anew
 from .trainer import Run, run_id, start_of
@@ -32,8 +32,8 @@ _SHOWN_AT = 5
 def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     """Train a cross-encoder on the train part of the configured conversations; returns the model folder, for `evs_model`.
 
-    The epoch with the best answer presence among the top `evs_max_evidences` plus MRR of the first right evidence, on the
-    dev part, is kept. The retrieval of `ers` gives the candidates, `config.evs_training` says how to train; see `trainer`.
+    The best epoch has the highest answer presence among the top `evs_max_evidences` plus MRR of the first right evidence,
+    on the dev part. The retrieval of `ers` gives the candidates; settings are in `config.evs_training`. See `trainer`.
     """
     config, settings = ers.config, ers.config.evs_training
     start = start_of(config, "evs")
@@ -50,14 +50,14 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     lexical = measures([turn.right for turn in dev], most)
     run.log_sizes("turns", len(train), len(dev), lexical)
     sides = [(turn, *turn.sides()) for turn in train]
-    learning: Learning[list[tuple[RankedTexts, list[str]]]] = Learning(
+    objective: Objective[list[tuple[RankedTexts, list[str]]]] = Objective(
         steps=lambda epoch: group_steps(sides, settings, settings.batch_turns, config.seed, epoch),
         loss=lambda model, step: learner.loss(model, [Group(turn.query, texts) for turn, texts in step]),
         validate=lambda model: validate(model, learner, dev, most),
         criterion=lambda epoch: epoch["answer_presence"] + epoch["mrr"],
     )
     return run.write(
-        run.fit(learning),
+        run.fit(objective),
         "A cross-encoder that scores evidences for a question",
         "Input: `[CLS] representation of the question [SEP] evidence [SEP]`; output: relevance (log odds).",
         f"""
@@ -72,10 +72,10 @@ without a gold answer. Evidences with one count as relevant (distant supervision
 
 
 def examples(ers: NativeERS, sources: Sequence[str], part: str, form: RowForm = "plain") -> list[RankedTexts]:
-    """The turns of a part that have right and wrong evidences among their candidates.
+    """Return the turns of a part that have right and wrong evidences among their candidates.
 
     Args:
-        form: in which the model is shown rows of tables.
+        form: of rows of tables.
     """
     turns = []
     for conversation in understood_conversations(ers.config, part, ers.resources):
@@ -90,11 +90,11 @@ def examples(ers: NativeERS, sources: Sequence[str], part: str, form: RowForm = 
 
 
 def validate(model: Any, learner: CrossEncoderLearner, dev: Sequence[RankedTexts], most: int) -> Measures:
-    """`measures`, each turn's best candidates by BM25 ranked anew by the model."""
+    """Return the `measures` of turns whose best candidates by BM25 the model ranks anew."""
     cut = [RankedTexts(query, texts[:_VALIDATED], right[:_VALIDATED]) for query, texts, right in dev]
     return measures(ranked_anew(model, cut, learner.scores), most)
 
 
 def measures(ranked: Sequence[Sequence[bool]], most: int) -> Measures:
-    """Answer presence at `most` and at 5, and MRR of the first right evidence, over turns (best evidence first)."""
+    """Measure answer presence at `most` and at 5, and MRR of the first right evidence (rankings best first)."""
     return rank_measures(ranked, {"answer_presence": most, f"answer_presence_at_{_SHOWN_AT}": _SHOWN_AT, "mrr": None})

@@ -14,7 +14,7 @@ from ..config import RetrieverTraining
 from ..passages.index import PassageIndex
 from ..passages.search import passage_text
 from ..support.errors import DataError
-from .learning import FitResult, Learning, Measures
+from .objective import FitResult, Measures, Objective
 from .passage_pairs import JudgedQuestion, hold_out, read_examples
 from .rankers import BiEncoderLearner, CrossEncoderLearner
 from .ranking import Group, RankedTexts, group_steps, rank_measures, ranked_anew
@@ -25,7 +25,7 @@ _DIGITS = 5  # of scores that count
 
 
 class TrainedRetriever(NamedTuple):
-    """What a training gave: the measures of all epochs and of BM25 alone, and how many questions train and validate."""
+    """The measures of all epochs and of BM25 alone, and the numbers of questions to train on and to validate with."""
 
     fitted: FitResult
     lexical: Measures
@@ -48,8 +48,17 @@ def train_retriever(
     start = Start(settings.base, "--base", Path(settings.output))  # as the command calls it, for messages
     check_output(start.output, "--output")
     opened = PassageIndex(index)
-    learner = _learner(settings, start.key)  # made first: mining may take minutes
-    train, held = _parts(pairs, read_examples(pairs, questions, opened, settings.candidates, quiet), settings)
+    # the learner is made first: mining may take minutes
+    learner: BiEncoderLearner | CrossEncoderLearner
+    if settings.bi_encoder:
+        learner = BiEncoderLearner(settings.base, start.key, settings.max_length)
+    else:
+        learner = CrossEncoderLearner(settings.base, start.key, settings.max_length, settings.loss, settings.seed)
+    examples = read_examples(pairs, questions, opened, settings.candidates, quiet)
+    try:
+        train, held = hold_out(examples, settings.held_out, settings.seed)
+    except DataError as error:
+        raise DataError(f"{pairs}: {error}") from None
     if not any(example.wrong for example in train):
         raise DataError(f"{pairs}: no question has a negative: BM25 finds nothing in {index} but relevant passages")
 
@@ -66,7 +75,7 @@ def train_retriever(
     run.log_sizes("questions", len(train), len(dev), lexical)
     sides = [(question, question.right, question.wrong) for question in train]
     fitted = run.fit(
-        Learning(
+        Objective(
             steps=lambda epoch: group_steps(sides, settings, settings.batch_questions, settings.seed, epoch),
             loss=lambda model, step: learner.loss(model, groups(step)),
             validate=lambda model: measures(ranked_anew(model, dev, learner.scores, _DIGITS)),
@@ -93,21 +102,6 @@ BM25 did not find counts 0.""",
     return TrainedRetriever(fitted, lexical, len(train), len(dev))
 
 
-def _learner(settings: RetrieverTraining, key: str) -> BiEncoderLearner | CrossEncoderLearner:
-    if settings.bi_encoder:
-        return BiEncoderLearner(settings.base, key, settings.max_length)
-    return CrossEncoderLearner(settings.base, key, settings.max_length, settings.loss, settings.seed)
-
-
-def _parts(
-    pairs: Path, examples: Sequence[JudgedQuestion], settings: RetrieverTraining
-) -> tuple[list[JudgedQuestion], list[JudgedQuestion]]:
-    try:
-        return hold_out(examples, settings.held_out, settings.seed)
-    except DataError as error:
-        raise DataError(f"{pairs}: {error}") from None
-
-
 def measures(ranked: Sequence[Sequence[bool]]) -> Measures:
-    """MRR@10 and the share of questions with a relevant passage among 1 and 10, over questions (best passage first)."""
+    """Measure MRR@10 and the share of questions with a relevant passage among 1 and 10 (rankings best first)."""
     return rank_measures([flags[:_AT] for flags in ranked], {"mrr_at_10": None, "hit_at_1": 1, "hit_at_10": _AT})

@@ -1,7 +1,7 @@
-"""What all trainings of a neural model share: from a checkpoint to a model folder with its card.
+"""The frame of all trainings of a neural model: from a checkpoint to a model folder with its card.
 
-A trainer adds what is its own: what is learned, and what the card says of it. Every training goes on where it was stopped,
-keeps its best epoch, and replaces an older model at its output when the new one is written. It raises
+A trainer adds its objective and the texts of its card. Every training goes on where it was stopped, keeps its best epoch,
+and replaces an older model at its output when the new one is written. Trainers raise
 `NothingToTrainError` (no checkpoint to start from is named), `DataError` (a file is missing or wrong, or there is nothing to
 learn from), `ModelError` (the checkpoint cannot be loaded, or training diverges) or `OutputError` (at the output is something
 else than a model that was trained here).
@@ -26,15 +26,15 @@ from ..support.checksums import sha256
 from ..support.errors import DependencyError, ModelError, NothingToTrainError, OutputError
 from ..support.files import remove, replacing
 from ..support.manifest import seal
-from .learning import FitResult, Learning, Measures, shown
+from .objective import FitResult, Measures, Objective, shown
 
 LOGGER = logging.getLogger(__name__)
 _RECORD = "training.json"
-_PLACES = ("name", "output_path", "output", "device")  # settings that say where something lies or is computed
+_PLACES = ("name", "output_path", "output", "device")  # settings that change no result
 
 
 class Start(NamedTuple):
-    """What a training begins with: the checkpoint's name, what named it (for messages), the folder to write."""
+    """The beginning of a training: the checkpoint's name, the setting that names it (for messages), the folder to write."""
 
     base: str
     key: str
@@ -43,9 +43,12 @@ class Start(NamedTuple):
 
 @dataclass
 class Run:
-    """A training of a checkpoint, in place. It goes on where an earlier run of the same `run_id` was stopped.
+    """A training of a checkpoint, in place, which goes on from a stopped run of the same `run_id`.
 
-    name: the command, such as `train ers`; run_id: see the function `run_id`; quiet: no progress (None: where nothing is logged).
+    Attributes:
+        name: the command, such as `train ers`.
+        run_id: see the function `run_id`.
+        quiet: no progress (None: if nothing is logged).
     """
 
     name: str
@@ -59,19 +62,19 @@ class Run:
     _begun: float = 0.0
 
     def log_sizes(self, kind: str, train: int, dev: int, lexical: Measures | None = None) -> None:
-        """Log how many examples there are, and the measures of BM25, which needs no training."""
+        """Log the numbers of examples, and the measures of BM25, which needs no training."""
         LOGGER.info("%s: %d %s to train on, %d to validate on", self.name, train, kind, dev)
         if lexical is not None:
             LOGGER.info("%s: BM25 alone: %s", self.name, shown(lexical))
 
-    def fit(self, learning: Learning[Any]) -> FitResult:
+    def fit(self, objective: Objective[Any]) -> FitResult:
         """Train; the checkpoint ends with the weights of the best epoch. See `loop.fit`."""
         from .loop import fit
 
         self._begun = time.perf_counter()
         return fit(
             self.checkpoint.model,
-            learning,
+            objective,
             self.settings,
             state_of(self.start.output),
             self.run_id,
@@ -105,13 +108,13 @@ class Run:
         """Write the model folder and log where it is; an older model there is replaced.
 
         Args:
-            title, use: of the card: what the model is, its input and output.
-            data, measured: what it learned from, and what the measures of the validation mean.
-            task, library: what Hugging Face calls `pipeline_tag` and `library_name`.
-            settings: those that the card shows (None: those of the run).
+            title, use: the head of the card: the kind of the model, its input and output.
+            data, measured: texts of the card on the training data and on the measures of the validation.
+            task, library: Hugging Face's `pipeline_tag` and `library_name`.
+            settings: shown in the card (None: those of the run).
             rows, names: see `validation_table`.
             record, more: see `write_trained`.
-            unit, remark: what the log calls an epoch, and the end of its line.
+            unit, remark: the log's word for an epoch, and the end of its line.
         """
         command = " ".join(["convinse", self.name, *arguments])
         seconds = time.perf_counter() - self._begun
@@ -144,7 +147,7 @@ class Run:
 
 
 def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") -> Start:
-    """The start of a stage's training: `STAGE_training.base`, else `STAGE_model`; `kind` says what it must be."""
+    """Return the start of a stage's training: `STAGE_training.base`, else `STAGE_model`; `kind` ends the error's remedy."""
     settings: StageTraining = getattr(config, f"{stage}_training")
     base = settings.base or getattr(config, f"{stage}_model")
     if base is None:
@@ -157,7 +160,7 @@ def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") 
 
 
 def output_of(config: Config, stage: Literal["qu", "evs", "ha"]) -> Path:
-    """The folder that a stage's training writes; see `start_of`."""
+    """Return the folder that a stage's training writes, if it may be written; see `start_of`."""
     named = getattr(config, f"{stage}_training").output
     output = Path(named or Path(config.output_path) / config.name / f"{stage}_model").expanduser()
     check_output(output, f"{stage}_training.output")
@@ -172,17 +175,17 @@ def check_output(output: Path, key: str) -> None:
 
 
 def state_of(output: Path) -> Path:
-    """Where a training that writes to `output` keeps what a stopped run goes on from."""
+    """Return the folder for the state of a stopped training that writes to `output`."""
     return output.with_name(f".{output.name}.training")
 
 
 def run_id(
     settings: msgspec.Struct, model_id: str, files: Iterable[Path], *more: Any, without: Collection[str] = ()
 ) -> str:
-    """What a stopped training is known by: it goes on only where all that its result depends on is the same.
+    """Return the id of a training, a hash of everything that its result depends on; a stopped run goes on under its id.
 
-    That is the settings (but for where it is written, what computes it, and the keys `without`), the checkpoint it starts
-    from, the content of the files that it reads, and `more`, as JSON has it.
+    The hash is over the settings (without those of output and device and the keys `without`), the checkpoint to start
+    from, the content of the files that the training reads, and `more`, as JSON.
     """
     values = {key: value for key, value in msgspec.to_builtins(settings).items() if key not in (*_PLACES, *without)}
     parts = [values, model_id, [sha256(file) for file in files], *more]
@@ -198,10 +201,10 @@ def write_trained(
     more: Callable[[Path], None] | None = None,
     **options: Any,
 ) -> None:
-    """Write model, tokenizer, card (`README.md`) and record (`training.json`); then the state of the run goes.
+    """Write model, tokenizer, card (`README.md`) and record (`training.json`); then remove the state of the run.
 
-    The measures of all epochs go into the record, besides what is given. `more` writes further files into the folder;
-    `options` go to the model's `save_pretrained`. An older model at the output is replaced.
+    The measures of all epochs are added to `record`. `more` writes further files into the folder; `options` go to the
+    model's `save_pretrained`. An older model at the output is replaced.
     """
 
     def write(folder: Path) -> None:
@@ -214,7 +217,7 @@ def write_trained(
 
 
 def write_folder(output: Path, write: Callable[[Path], object], card: str, record: Mapping[str, Any]) -> None:
-    """Write a model folder: what `write` puts into it, card and record. It appears when it is complete."""
+    """Write a model folder with the files of `write`, card and record; the folder appears when it is complete."""
     with replacing(output) as temporary:
         temporary.mkdir()
         write(temporary)
@@ -224,9 +227,13 @@ def write_folder(output: Path, write: Callable[[Path], object], card: str, recor
 
 
 def model_card(title: str, about: str, sections: Mapping[str, str], front: Mapping[str, str | None]) -> str:
-    """A model card in Markdown: what the model is, its input, output and origin, and sections by their headings.
+    """Return a model card in Markdown.
 
-    `front` has the keys that Hugging Face reads, such as `pipeline_tag`; those without a value are left out.
+    Args:
+        title: the kind of the model.
+        about: its input, output and origin.
+        sections: by their headings.
+        front: the keys that Hugging Face reads, such as `pipeline_tag`; keys without a value are left out.
     """
     keys = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
     head = f"---\n{keys}---\n" if keys else ""
@@ -235,16 +242,16 @@ def model_card(title: str, about: str, sections: Mapping[str, str], front: Mappi
 
 
 def settings_list(settings: Mapping[str, Any]) -> str:
-    """Settings as a Markdown list."""
+    """Return settings as a Markdown list."""
     return "\n".join(f"- {key}: {value}" for key, value in settings.items())
 
 
 def validation_table(
     fitted: FitResult, names: Sequence[str] | None = None, before: Mapping[str, Measures] | None = None
 ) -> str:
-    """The measures of every epoch (0: before training) as a Markdown table.
+    """Return the measures of every epoch (0: before training) as a Markdown table.
 
-    `names` are the measures to show (None: all), `before` rows before those of the epochs, by their name.
+    `names` are the measures to show (None: all), `before` the rows before those of the epochs, by their name.
     """
     names = list(fitted.history[0]) if names is None else names
     rows = [

@@ -19,12 +19,11 @@ import numpy as np
 
 from convinse.config import Config, Precision, resolve
 from convinse.encoder.answer_classes import YES_NO, has_answer_type
-from convinse.encoder.answer_type_reader import AnswerTypeReader
 from convinse.encoder.bi_encoder import BiEncoder, KeptEmbeddings
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.encoder.pool import ModelPool
+from convinse.encoder.question_readers import AnswerTypeReader, YesNoReader, has_yes_no
 from convinse.encoder.reranker import BertReranker
-from convinse.encoder.yes_no_reader import YesNoReader, has_yes_no
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.cascade import Cascade, reciprocal_ranks
 from convinse.language.language import english

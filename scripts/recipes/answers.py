@@ -50,7 +50,7 @@ from convinse.training.answer_ranking import (
     unlinked,
     write_ranking,
 )
-from convinse.training.choices import Choice
+from convinse.training.conditional_logit import Choice
 from convinse.training.conversations import grouped_turns
 from recipes.collections import collections, is_right_in_words
 from recipes.figures import write_table

@@ -32,7 +32,7 @@ from convinse.resources import Resources
 from convinse.support import manifest
 from convinse.support.files import replacing
 from convinse.support.weights import FeatureWeight, model_bytes
-from convinse.training.choices import Choice, fit
+from convinse.training.conditional_logit import Choice, fit
 from recipes.embedded.rewrites import is_held_out
 from recipes.figures import write_table
 from recipes.sources import needed, shared_data

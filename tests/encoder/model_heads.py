@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses
-from convinse.encoder.answer_type_reader import AnswerTypeReader
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.heads import AnswerTypeHead, RewriteHead, YesNoHead
 from convinse.encoder.onnx_export import write_graphs
+from convinse.encoder.question_readers import AnswerTypeReader, YesNoReader
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.rewriter import QuestionRewriter
-from convinse.encoder.yes_no_reader import YesNoReader
 from tiny_models import copy_of, joint, joint_model, models_folder, torch
 
 PAIRS = [

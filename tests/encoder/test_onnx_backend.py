@@ -20,8 +20,8 @@ from convinse.encoder.exported import MANIFEST, is_exported, read_exported
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.onnx_backend import available_cores
 from convinse.encoder.pool import ModelPool
+from convinse.encoder.question_readers import YesNoReader
 from convinse.encoder.reranker import BertReranker
-from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support import manifest as manifests
 from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, DependencyError, ModelError

@@ -10,7 +10,7 @@ from convinse.config import parse_config
 from convinse.encoder.answer_classes import AnswerClasses
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.encoder.heads import AnswerTypeHead, YesNoHead
-from convinse.encoder.yes_no_reader import YesNoReader
+from convinse.encoder.question_readers import YesNoReader
 from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.ranking import FILE

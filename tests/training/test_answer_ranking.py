@@ -29,7 +29,7 @@ from convinse.training.answer_ranking import (
     weighted,
     write_ranking,
 )
-from convinse.training.choices import Choice, fit
+from convinse.training.conditional_logit import Choice, fit
 from evidences import evidence
 
 READ = Features._fields.index("read")

@@ -107,7 +107,7 @@ def test_a_representation_as_text():
 
 @each_case("silver", "broken")
 def test_a_broken_representation_is_named(case):
-    with pytest.raises(DataError, match="^here: silver_SR is no list of"):
+    with pytest.raises(DataError, match="^here: silver_SR is not a list of"):
         representation_text(case["broken"], " || ", "here")
 
 

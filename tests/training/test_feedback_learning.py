@@ -11,7 +11,7 @@ from convinse.records.feedback import AnsweredQuestion, Feedback, read_feedback
 from convinse.resources import Resources
 from convinse.support.errors import ConfigError, DataError
 from convinse.training.answer_ranking import ChoiceSet
-from convinse.training.choices import Choice
+from convinse.training.conditional_logit import Choice
 from convinse.training.feedback import feedback_choices, learn, prior_of, train_on_feedback
 from refusals import refused
 

@@ -13,7 +13,7 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.torch_backend import model_inputs
 from convinse.support.errors import ModelError
 from convinse.training import loop
-from convinse.training.learning import Learning
+from convinse.training.objective import Objective
 from refusals import refused
 from tiny_models import tiny, torch
 from trainings import same
@@ -75,7 +75,7 @@ class Toy:
         return seen
 
     def run(self, run_id="one", settings=SETTINGS, **options):
-        learning = Learning(lambda epoch: [1.0] * 5, self.loss, self.validate, self.criterion)
+        learning = Objective(lambda epoch: [1.0] * 5, self.loss, self.validate, self.criterion)
         given = {"device": "cpu", "seed": 7, "quiet": True, **options}
         return loop.fit(self.model, learning, settings, self.folder, run_id, **given)
 

@@ -17,7 +17,7 @@ from convinse.encoder.checkpoint import add_tokens, load_checkpoint, save_checkp
 from convinse.encoder.extractive_reader import ExtractiveReader, best_answers
 from convinse.encoder.tokens import TextTokenizer, token_spans
 from convinse.training.mrqa_reader import MARKS, mixed_steps
-from convinse.training.reader import ReadExample, WindowSettings, losses, marked_windows, reader_learning
+from convinse.training.reader import ReadExample, WindowSettings, losses, marked_windows, reader_objective
 from convinse.training.trainer import Run, Start
 from tiny_models import WORDS, tiny, torch
 from toy_reading import toy_examples
@@ -63,7 +63,7 @@ def test_in_every_window_the_marked_tokens_say_the_answer(kind, words, data):
     backend = checkpoint(kind).tokenizer.backend_tokenizer
     expected = backend.decode(backend.encode(answer, add_special_tokens=False).ids).strip()
     for row, inside in enumerate(answered):
-        window, starts, lasts = found.kept[row], found.starts[row], found.lasts[row]
+        window, starts, lasts = found.chosen[row], found.starts[row], found.lasts[row]
         assert len(starts) == len({first for first, _ in inside}) and len(lasts) == len({last for _, last in inside})
         for start in starts if len(spans) == 1 else ():
             last = min(place for place in lasts if place >= start)
@@ -85,7 +85,7 @@ def test_several_spans_are_all_right_and_one_without_tokens_gives_no_window():
     (start,), (last,) = found.starts, found.lasts
     assert start.tolist() == last.tolist() == [3, 7]  # [CLS] who [SEP] tolkien ...
     found = made([ReadExample("who", "the   book", ((4, 5),))], share=1.0)
-    assert found.starts == [] and len(found.kept) == 0
+    assert found.starts == [] and len(found.chosen) == 0
 
 
 def test_a_text_without_an_answer_points_at_cls():
@@ -101,7 +101,7 @@ def test_a_share_of_the_windows_without_an_answer_is_drawn():
     counts = [len(made([example], share=share).starts) for share in (0.0, 0.5, 1.0)]
     assert counts[0] == 1 and counts[0] < counts[1] < counts[2] == len(tokenizer().windows([("who", text)], 8).begins)
     assert [start.tolist() for start in made([example], share=1.0).starts] == [[3]] + [[0]] * (counts[2] - 1)
-    first, again = (made([example], share=0.3, seed=5).kept.tolist() for _ in range(2))
+    first, again = (made([example], share=0.3, seed=5).chosen.tolist() for _ in range(2))
     assert first == again
     assert len({len(made([example], share=0.3, seed=seed).starts) for seed in range(20)}) > 1
 
@@ -154,7 +154,7 @@ def test_the_loss_is_its_formula(kind, budget):
     step = made(examples, share=0.5, kind=kind, seed=1)
     assert len(step.starts) >= 4
     expected = []
-    for row, window in enumerate(step.kept):  # each window alone, each sum by hand
+    for row, window in enumerate(step.chosen):  # each window alone, each sum by hand
         ids, first = step.sequences.ids[window], step.sequences.firsts[window]
         types = [0 if place < first else step.sequences.second_type for place in range(len(ids))]
         inputs = {"input_ids": torch.from_numpy(ids.astype(np.int64))[None]}
@@ -201,7 +201,7 @@ def share_right(reader):
 def train(output, model, examples=TRAIN, validate=share_right, epochs=3, seed=42):
     settings = FitSettings(epochs=epochs, learning_rate=3e-3, patience=99)
     run = Run("test", Start("base", "key", Path(output)), model, settings, "one", "cpu", seed, True)
-    learning = reader_learning(
+    objective = reader_objective(
         run,
         WindowSettings(64, 8, negatives=0.5),
         lambda number: mixed_steps([examples], 32, 1, number, 7),
@@ -209,7 +209,7 @@ def train(output, model, examples=TRAIN, validate=share_right, epochs=3, seed=42
         validate,
         lambda measures: measures["right"],
     )
-    return run.fit(learning)
+    return run.fit(objective)
 
 
 def test_runs_of_one_seed_are_equal_and_of_another_are_not(tmp_path):

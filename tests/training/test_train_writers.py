@@ -36,14 +36,14 @@ def test_the_name_in_the_best_evidence_is_to_be_written():
     texts = ("a book", "the Professor wrote", "by Tolkien")
     read = tuple(f"question: Who wrote it? context: {text}" for text in texts)
     assert learned() == FusionExample(read, "the Professor")
-    assert learned(evidences=EVIDENCES[::2]).wanted == "Tolkien"
+    assert learned(evidences=EVIDENCES[::2]).answer == "Tolkien"
     assert learned(evidences=EVIDENCES[:2], answer=("Q1", "nobody")) is None
     assert learned(evidences=[]) is None
     assert learned(read=1) is None, "only what is read counts"
 
 
 def test_yes_and_no_are_learned_from():
-    assert learned("Is it a book?", ("Yes", "Yes")).wanted == "Yes"
+    assert learned("Is it a book?", ("Yes", "Yes")).answer == "Yes"
     assert learned("Is it a book?", ("Q7", "seven")) is None
 
 

@@ -11,7 +11,7 @@ from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.exported import is_exported
 from convinse.support.errors import DataError, ModelError, OutputError
 from convinse.training import loop, trainer
-from convinse.training.learning import FitResult
+from convinse.training.objective import FitResult
 from convinse.training.trainer import check_output, run_id, state_of, write_trained
 from refusals import refused
 from tiny_models import tiny

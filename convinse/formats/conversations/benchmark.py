@@ -15,16 +15,10 @@ from ..convmix import read_records
 from . import convquestions, single_questions
 from .answers import contract_answer
 
-
-def _convmix(record: dict[str, Any], number: int) -> Conversation:
-    """The record itself: ConvMix has the structure that the pipeline works with, answers are `{"id", "label"}`."""
-    return record  # type: ignore[return-value]
-
-
 # a record and its number in the file, from 0 -> a conversation whose answers are as published; raises
 # `msgspec.ValidationError`, which names the key
 READERS: dict[str, Callable[[dict[str, Any], int], Conversation]] = {
-    "convmix": _convmix,
+    "convmix": lambda record, _: record,  # type: ignore[dict-item,return-value]  # the pipeline's own structure
     "convquestions": convquestions.conversation,
     "compmix": single_questions.compmix,
     "timequestions": single_questions.timequestions,
@@ -35,7 +29,7 @@ READERS: dict[str, Callable[[dict[str, Any], int], Conversation]] = {
 
 
 def shapes(record: dict[str, Any]) -> list[str]:
-    """The names of the benchmarks whose records have this shape."""
+    """Return the names of the benchmarks whose records have the shape of `record`."""
     if "task" in record:
         return ["tasks"]
     names = []
@@ -49,11 +43,10 @@ def shapes(record: dict[str, Any]) -> list[str]:
 
 
 def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conversation]:
-    """The conversations of a file: a JSON list of records, or one record a line (`.jsonl`), plain or packed.
+    """Read the conversations of a file: a JSON list of records, or one record a line (`.jsonl`), plain or packed.
 
-    CLOCQ's benchmark files are an object of such lists, `dev` and `test`.
-
-    The ids of gold answers become those of the contract; equal ones of a turn become one.
+    CLOCQ's benchmark files are an object of lists, `dev` and `test`. The ids of gold answers become those of the contract;
+    equal answers of a turn become one.
 
     Args:
         path: the file as published.
@@ -65,7 +58,7 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
             names the file and the place.
     """
     records = read_records(path)
-    if isinstance(records, dict) and records and all(isinstance(own, list) for own in records.values()):
+    if isinstance(records, dict) and records and all(isinstance(part, list) for part in records.values()):
         if part not in records:
             raise DataError(f"{path}: has no part {part!r}; its parts are {', '.join(sorted(records))[:200]}")
         records = records[part]
@@ -74,7 +67,12 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
     for number, record in enumerate(records):
         if not isinstance(record, dict):
             raise DataError(f"{path}: conversation {number} is {type(record).__name__}, not an object")
-    reader = READERS[_name(path, benchmark, records[0])] if records else _convmix
+    names = shapes(records[0]) if records else []
+    if benchmark not in READERS:
+        benchmark = names[0] if names else "convmix"
+    elif names and benchmark not in names:
+        raise DataError(f"{path}: has the shape of {names[0]}, not of {benchmark}; set benchmark: {names[0]}")
+    reader = READERS[benchmark]
     conversations = []
     for number, record in enumerate(records):
         if reader is single_questions.clocq_task and "question" not in record:
@@ -90,13 +88,3 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
                     contract_answer(answer["id"], answer["label"], turn["question"]) for answer in turn["answers"]
                 )
     return conversations
-
-
-def _name(path: Path, benchmark: str, first: dict[str, Any]) -> str:
-    """The benchmark that is named, if the first record does not belong to another one."""
-    names = shapes(first)
-    if benchmark not in READERS:
-        return names[0] if names else "convmix"
-    if names and benchmark not in names:
-        raise DataError(f"{path}: has the shape of {names[0]}, not of {benchmark}; set benchmark: {names[0]}")
-    return benchmark

@@ -2,7 +2,7 @@
 
 A conversation has `conv_id`, `domain`, `seed_entity` (the address of an item), `seed_entity_text` and `questions`; a turn
 has `turn`, `question_id`, `question`, `answer` (addresses of items, or literals in words: `1937`, `12 June 1929`, `Yes`;
-several are joined by `;`) and `answer_text`, their labels. Paraphrases and verbalised answers are kept as they are.
+several are joined by `;`) and `answer_text`, their labels. Paraphrases and verbalised answers stay as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...records.conversation import Conversation
 from ...records.evidence import Entity
 from .answers import item_id
 
-_NOT_GIVEN = ("", "n/a")
+_EMPTY = ("", "n/a")
 
 
 class _ConvquestionsTurn(msgspec.Struct):
@@ -32,32 +32,32 @@ class _ConvquestionsConversation(msgspec.Struct):
 
 
 def recognizes(record: dict[str, Any]) -> bool:
-    """Conversations whose turns have `answer` in place of ConvMix's `answers`."""
+    """Return True if the turns have `answer` in place of ConvMix's `answers`."""
     questions = record.get("questions")
     first = questions[0] if isinstance(questions, list) and questions else None
     return isinstance(first, dict) and "answer" in first and "answers" not in first
 
 
 def conversation(record: dict[str, Any], number: int) -> Conversation:
-    """All keys of the record, with `answers` for each turn and the seed entity in the `entities` of the first.
+    """Return the record with `answers` in every turn and the seed entity in the `entities` of the first.
 
     Raises:
         msgspec.ValidationError: a key is missing or of another type.
     """
     typed = msgspec.convert(record, _ConvquestionsConversation)
     turns = []
-    for place, (turn, given) in enumerate(zip(typed.questions, record["questions"], strict=True)):
+    for place, (turn, members) in enumerate(zip(typed.questions, record["questions"], strict=True)):
         question_id = f"{typed.conv_id}-{place}"
-        turns.append({"turn": place, "question_id": question_id, **given, "answers": _answers(turn)})
+        turns.append({"turn": place, "question_id": question_id, **members, "answers": _answers(turn)})
     if turns and (seed := item_id(typed.seed_entity)):
         turns[0]["entities"] = [{"id": seed, "label": typed.seed_entity_text or seed}]
     return cast(Conversation, {**record, "questions": turns})
 
 
 def _answers(turn: _ConvquestionsTurn) -> list[Entity]:
-    """The answers with their labels, as far as it is plain which label is whose."""
+    # labels are used if there is one for each answer
     labels = _parts(turn.answer_text)
-    ids = [part for part in _parts(turn.answer) if part.lower() not in _NOT_GIVEN] or labels
+    ids = [part for part in _parts(turn.answer) if part.lower() not in _EMPTY] or labels
     if len(ids) == 1:
         labels = [turn.answer_text.strip() or ids[0]]
     elif len(ids) != len(labels):

@@ -1,4 +1,4 @@
-"""Benchmarks of single questions, each of which is a conversation of one turn.
+"""Benchmarks of single questions, read as conversations of one turn.
 
 - CompMix (Christmann et al., WWW 2024), the completed questions of ConvMix: `question_id`, `question`, `domain`,
   `entities`, `answers` (`{"id", "label"}`), `answer_text`, `answer_src` and `convmix_question_id`.
@@ -10,7 +10,7 @@
   have no ids: their number in the file, from 0, is one.
 - The files of tasks of CLOCQ's task handler: those with a `question` are questions without gold answers.
 
-The functions raise `msgspec.ValidationError` where a key is missing or of another type.
+The functions raise `msgspec.ValidationError` if a key is missing or of another type.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class _ClocqTask(msgspec.Struct):
 
 
 def compmix(record: dict[str, Any], number: int) -> Conversation:
-    """One turn with all keys of the record but `domain`, which is the conversation's."""
+    """Return a turn with all keys of the record but `domain`, which the conversation gets."""
     typed = msgspec.convert(record, _CompmixQuestion)
     return _one_turn(typed.question_id, typed.question, typed.answers, typed.domain, _without(record, "domain"))
 
 
 def timequestions(record: dict[str, Any], number: int) -> Conversation:
-    """One turn whose domain is the question's types, sorted and joined by `+`; further keys are kept."""
+    """Return a turn whose domain is the question's types, sorted and joined by `+`; further keys stay."""
     typed = msgspec.convert(record, _TimeQuestion)
     answers = [
         {"id": answer.qid, "label": answer.label or answer.qid}
@@ -79,14 +79,14 @@ def timequestions(record: dict[str, Any], number: int) -> Conversation:
 
 
 def lcquad2(record: dict[str, Any], number: int) -> Conversation:
-    """One turn whose domain is the question's complexities."""
+    """Return a turn whose domain is the question's complexities."""
     typed = msgspec.convert(record, _LcquadQuestion)
     answers = [{"id": text, "label": text} for text in map(str, typed.answers) if text.strip()]
     return _one_turn(number, typed.question, answers, "+".join(sorted(typed.complexities)), record)
 
 
 def clocq_task(record: dict[str, Any], number: int) -> Conversation:
-    """One turn without answers, with all keys of the task."""
+    """Return a turn without answers, with all keys of the task."""
     question = msgspec.convert(record, _ClocqTask).question
     return {"conv_id": number, "questions": [{**record, "turn": 0, "question_id": str(number), "question": question}]}  # type: ignore[typeddict-item]
 
@@ -98,10 +98,7 @@ def _without(record: dict[str, Any], *keys: str) -> dict[str, Any]:
 def _one_turn(
     conv_id: str | int, question: str, answers: list[dict[str, Any]], domain: str, rest: dict[str, Any]
 ) -> Conversation:
-    """A conversation of the question's id, which is also that of the turn unless the further keys `rest` have one.
-
-    `answers` are as published, `{"id", "label"}`; results are grouped by `domain`, which is empty for none.
-    """
+    # the turn has the id of the question, too, unless the further keys `rest` have an id
     turn: Turn = {"turn": 0, "question_id": str(conv_id), **rest, "question": question, "answers": answers}  # type: ignore[typeddict-item]
     conversation: Conversation = {"conv_id": conv_id, "domain": domain, "questions": [turn]}  # type: ignore[typeddict-item]
     if not domain:

@@ -8,7 +8,7 @@ from .dialects import CANDIDATES, TYPES, Json
 
 
 def candidates(question: Json) -> list[Json]:
-    """The right answers: the annotators' candidates and the right choices (a wrong number is left out)."""
+    """Return the right answers: the annotators' candidates and the right choices (a wrong number is left out)."""
     answers = question.get("answers") or {}
     multi_choice = answers.get("multi-choice") or {}
     choices = multi_choice.get("choices") or []
@@ -18,36 +18,36 @@ def candidates(question: Json) -> list[Json]:
 
 
 def answers_of(candidate: Json) -> list[Json]:
-    """The answers of all containers of a candidate; none: an annotator gave only metadata."""
+    """Return the answers of all containers of a candidate; empty if an annotator gave only metadata."""
     single = candidate.get("single_answer")
     return [*([single] if single else []), *(candidate.get("list") or []), *(candidate.get("set") or [])]
 
 
 def cannot_answer(question: Json) -> bool:
-    """Whether the question is marked as having no answer."""
+    """Return True if the question is marked as having no answer."""
     return ((question.get("answers") or {}).get("open-ended") or {}).get("cannot_answer") == "yes"
 
 
 def is_answered(question: Json) -> bool:
-    """Whether there is a gold answer: one in a candidate, or that there is none."""
+    """Return True if the question has a gold answer, or is marked as having none."""
     return cannot_answer(question) or any(map(answers_of, candidates(question)))
 
 
 def spellings(extractive: Json) -> list[str]:
-    """The answer and its aliases, each once."""
+    """Return the answer and its aliases without duplicates."""
     main = extractive.get("answer")
     return list(dict.fromkeys([*([] if main is None else [main]), *(extractive.get("aliases") or [])]))
 
 
 def texts(answer: Json) -> list[str]:
-    """All spellings of an answer as text, the main one of each type first."""
+    """Return all spellings of an answer as text, the main spelling of each type first."""
     listed = spellings(answer.get("extractive") or {})
     listed += [text_of(answer[kind]) for kind in TYPES[1:] if answer.get(kind) is not None]
     return list(dict.fromkeys(filter(None, listed)))
 
 
 def text_of(value: Any) -> str:
-    """A value of a type; a date of `{"day", "month", "year"}` as `23 April 1734`."""
+    """Return a value as text; a date of `{"day", "month", "year"}` as `23 April 1734`."""
     if isinstance(value, dict):
         return " ".join(value[key] for key in ("day", "month", "year") if value.get(key))
     return str(value)

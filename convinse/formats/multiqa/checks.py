@@ -1,8 +1,8 @@
 """Cross-checks that no schema can make: whether offsets, tokens and numbers agree with the documents.
 
-They work on documents as they stand in the file, whatever the dialect, so that paths are those of the file. A fault is
-what cannot be used as it stands. A note is what differs in spelling only: data sets with aliases give an answer's own
-spelling (lower case in WikiHop, another case in TriviaQA) at the place of another one.
+They work on documents as in the file, whatever the dialect, so that paths are those of the file. A fault makes a value
+unusable. A note is a difference in spelling only: data sets with aliases give an answer's main spelling (lower case in
+WikiHop, another case in TriviaQA) at the place of another spelling.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _note(path: Path, reason: str) -> Fault:
 
 
 def check_entry(entry: Json) -> Iterator[Fault]:
-    """What disagrees in a context that `schema.json` accepts."""
+    """Yield the disagreements in a context that `schema.json` accepts."""
     documents = entry["context"]["documents"]
     for number, document in enumerate(documents):
         place: Path = ("context", "documents", number)
@@ -51,7 +51,6 @@ def check_entry(entry: Json) -> Iterator[Fault]:
 
 
 def _tokens(path: Path, tokens: list[Any], text: str) -> Iterator[Fault]:
-    """One fault for a part, with the number of tokens that are not at their offsets; notes for the rest."""
     packed = text.encode("utf-8", "surrogatepass")
     wrong: list[tuple[int, str]] = []  # the index of a token, and the text at its offset
     spelled = counted = False
@@ -92,7 +91,7 @@ def _sentences(path: Path, document: Json) -> Iterator[Fault]:
 
 
 def _instances(path: Path, value: Any) -> Iterator[tuple[Path, Json]]:
-    """All objects that say where something stands, at any depth; not those in metadata, which is free."""
+    # all objects with a place, at any depth, except in metadata, which is free
     if isinstance(value, dict) and value.keys() & {"start_byte", "doc_id", "doc_ind"}:
         yield path, value
     elif isinstance(value, dict | list):
@@ -129,7 +128,6 @@ def _instance(path: Path, instance: Json, documents: list[Json]) -> Iterator[Fau
 
 
 def _text_finding(path: Path, whole: str, start: int, text: str, in_tokens: str) -> Fault:
-    """Why the text of an instance is not what stands at its offset."""
     there = whole[start : start + len(text)]
     if _same(there, text):
         return _note((*path, "text"), "differs from the document in case")
@@ -147,7 +145,7 @@ def _text_finding(path: Path, whole: str, start: int, text: str, in_tokens: str)
 
 
 def covered(document: Json, instance: Json) -> str:
-    """The text from the start of an instance to the end of its last token; empty if its first is not at the start."""
+    """Return the text from the start of an instance to the end of its last token; empty if its first is not at the start."""
     tokens = _placed_tokens(document, instance["part"])
     first, last = _token_span(instance) or (0, -1)
     start = instance["start_byte"]
@@ -167,7 +165,7 @@ def _token_span(instance: Json) -> list[int] | None:
 
 
 def _span(path: Path, span: list[int], tokens: list[Any], start: int, end: int | None) -> Iterator[Fault]:
-    """Whether tokens cover what they should: `start`, and the character before `end` if the text is exact."""
+    # tokens must cover `start`, and the character before `end` if the text is exact
     first, last = span
     if not first <= last < len(tokens):
         yield _fault(path, f"tokens {first} to {last} are not among the {len(tokens)} of the text")
@@ -193,7 +191,7 @@ def _choices(path: Path, answers: Json) -> Iterator[Fault]:
 
 
 def letters(text: str) -> str:
-    """What two spellings of an answer share: letters and digits without case, and no articles."""
+    """Return the letters and digits of a spelling without case and articles, by which spellings are compared."""
     return "".join(filter(str.isalnum, normalize(text)))
 
 

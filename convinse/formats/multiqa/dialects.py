@@ -49,15 +49,15 @@ class Dialect:
         self.seen: Counter[str] = Counter()
 
     def describe(self) -> list[str]:
-        """The spellings that were met, in a fixed order."""
+        """Return the spellings of the contexts so far, in a fixed order."""
         return [name for name in _ORDER if self.seen[name]]
 
     def is_published(self) -> bool:
-        """Whether all that has two spellings is written as in the published schema."""
+        """Return True if all contexts so far are spelled as in the published schema."""
         return not self.seen.keys() & _OTHERS
 
     def read(self, raw: Any) -> Json:
-        """A context of any dialect in the published spelling; `raw` is not changed.
+        """Return a context of any dialect in the published spelling; `raw` is not changed.
 
         Raises:
             DataError: `schema.json` refuses the context; the message has the JSON path and the reason.
@@ -67,17 +67,15 @@ class Dialect:
         return self.respell(raw)
 
     def respell(self, entry: Json) -> Json:
-        """As `read`, for a context that `schema.json` accepts."""
-        return {**entry, "qas": [self._question(question) for question in entry["qas"]]}
-
-    def _question(self, question: Json) -> Json:
-        question = self._object(question)
-        if tokens := question.get("question_tokens"):
-            question["question_tokens"] = self._tokens(tokens, question["question"])
-        return question
+        """Return the published spelling of a context that `schema.json` accepts."""
+        questions = [self._object(question) for question in entry["qas"]]
+        for question in questions:
+            if tokens := question.get("question_tokens"):
+                question["question_tokens"] = self._tokens(tokens, question["question"])
+        return {**entry, "qas": questions}
 
     def _tokens(self, tokens: list[Any], text: str) -> list[Any]:
-        """Tokens with their offsets, if all are found in `text` one after the other; else as they are."""
+        # with offsets if all are found in the text one after the other, else as they are
         if not all(isinstance(token, str) for token in tokens):
             self.seen["question tokens with offsets"] += 1
             return tokens
@@ -93,7 +91,6 @@ class Dialect:
         return placed
 
     def _object(self, value: Json) -> Json:
-        """An object with the published names of the keys of the format, at every level."""
         renamed = {}
         for spelling, published in _OTHER_NAMES.items():
             if published in value:
@@ -125,7 +122,7 @@ class Dialect:
 
 
 def is_placed(token: Any) -> bool:
-    """Whether a token has an offset; a schema takes 1.0 for an integer, but it is none here."""
+    """Return True if a token has an integer offset; a schema takes 1.0 for an integer, too."""
     return not isinstance(token, str) and type(token[1]) is int
 
 
@@ -134,7 +131,7 @@ def _has_container(value: Any) -> bool:
 
 
 def _container_first(raw: Json) -> Json:
-    """`{"yesno": {"single_answer": "yes"}}` -> `{"single_answer": {"yesno": "yes"}}`; lists of types are joined."""
+    # {"yesno": {"single_answer": "yes"}} -> {"single_answer": {"yesno": "yes"}}; lists of types are joined
     candidate: Json = {}
     unknown_keys: Json = {}
     for key, value in raw.items():

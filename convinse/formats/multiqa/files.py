@@ -21,14 +21,14 @@ VERSION = "0.1.0"  # of the format
 class MultiqaReader:
     """The header and the contexts of a file in any dialect; JSON lines or JSON documents one after the other.
 
-    Iterating yields the contexts in the published spelling, once for each call of `iter`. `header` is there at once.
+    Every iteration reads the contexts anew, in the published spelling. `header` is there at once.
 
     Args:
         path: the file, plain or packed (gzip, bzip2, Zstandard).
 
     Attributes:
         header: None if the file begins with a context.
-        dialect: the spellings met so far, complete after a whole pass.
+        dialect: the spellings so far, complete after a whole pass.
 
     Raises:
         DataError: the file cannot be read or a document is wrong; the text names file, line, JSON path and reason.
@@ -57,12 +57,12 @@ class MultiqaReader:
 
 
 def is_header(document: Any) -> bool:
-    """Whether a document is a header and no context."""
+    """Return True if a document is a header, not a context."""
     return isinstance(document, dict) and isinstance(document.get("header"), dict) and "qas" not in document
 
 
 class Counts:
-    """The numbers that the header of a file has to say."""
+    """The numbers in the header of a file."""
 
     def __init__(self) -> None:
         self.contexts = self.questions = self.answered = 0
@@ -74,7 +74,7 @@ class Counts:
         self.answered += sum(map(is_answered, questions))
 
     def fix(self, header: Json) -> Json:
-        """A header with these counts; the number of answered questions only if it has one."""
+        """Return a header with these counts; the number of answered questions only if the header has it."""
         fixed = {**header, "number_of_contexts": self.contexts, "number_of_qas": self.questions}
         if header.get("number_of_qas_with_gold_answers") is not None:
             fixed["number_of_qas_with_gold_answers"] = self.answered
@@ -84,8 +84,7 @@ class Counts:
 def write(path: Path, header: Json, entries: Iterable[Json]) -> Counts:
     """Write a file of contexts in the published spelling, JSON lines; `.gz` is packed.
 
-    The counts in the header are those of what was written, whatever `header` says. Reading the file and writing it
-    again gives the same bytes.
+    The counts in the header are counted anew. Reading the file and writing it again gives the same bytes.
 
     Raises:
         OutputError: the file cannot be written.

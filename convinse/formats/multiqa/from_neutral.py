@@ -1,7 +1,7 @@
 """Neutral records as MultiQA contexts, with tokens and instances.
 
 An answer becomes an extractive candidate, unless its extras have a `type` (`yesno`, `generated_text`, `date`, `number`).
-The places that a record has are used, those of other spans are detected on token borders. Where a question brings
+Places of the record are used; spans without a place are searched for on token borders. If a question has
 `multiqa_answers` (see `to_neutral`), these are filled with the places.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ..marked_documents import several_documents
-from ..neutral import NeutralAnswer, NeutralDocument, NeutralQuestion, NeutralRecord, NeutralSpan, question_id
+from ..neutral import NeutralAnswer, NeutralQuestion, NeutralRecord, NeutralSpan, question_id
 from ..records import merged
 from ..tokens import TokenizedText
 from .answers import spellings
@@ -27,18 +27,21 @@ NOT_FOUND = "questions without an answer in the documents"
 
 
 def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Json:
-    """A neutral record as a context, with tokens and instances; answers without a place are looked for.
+    """Return a neutral record as a context, with tokens and instances; answers without a place are searched for.
 
-    A text that the marks of MRQA part into documents becomes these documents.
-
-    `counts` gets what was left out or not found.
+    A text that the marks of MRQA part into documents becomes these documents. `counts` gets the numbers of places that
+    were left out and of questions without an answer.
     """
     if isinstance(record, EntryRecord) and record.entry is not None:
         return record.entry
     record = several_documents(record)
     parts = _Parts(record)
     questions = [_question(question, parts, counts) for question in record.questions]
-    documents = [_document(number, document, parts) for number, document in enumerate(record.documents)]
+    documents = []
+    for number, document in enumerate(record.documents):
+        members: Json = {part.name: part.text for part in document.parts}
+        members["tokens"] = {name: [list(token) for token in parts.texts[number, name].tokens] for name in members}
+        documents.append(_with_extras("document", members, document.extras))
     raw: Json = {
         "id": record.id or question_id("", parts.text()),
         "context": {"documents": documents},
@@ -51,8 +54,7 @@ def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Json:
 
 
 class _Parts:
-    """The texts of a record with their tokens, by number of the document and name of the part."""
-
+    # the texts of a record with their tokens, by number of the document and name of the part
     def __init__(self, record: NeutralRecord) -> None:
         self.texts: dict[Any, TokenizedText] = {
             (number, part.name): TokenizedText(part.text, part.tokens)
@@ -65,14 +67,14 @@ class _Parts:
         return "\0".join(part.text for part in self.texts.values())
 
     def instance(self, number: int, name: str, start: int, end: int) -> Json:
-        """The instance of the characters `start` to `end` (inclusive)."""
+        # `end` is inclusive
         part = self.texts[number, name]
         span = part.token_span(start, end)
         instance = {"doc_id": number, "part": name, "start_byte": start, "text": part.text[start : end + 1]}
         return {**instance, "token_inds": list(span)} if span is not None else instance
 
     def at(self, span: NeutralSpan) -> Json | None:
-        """The instance of a span, None if its text is not there."""
+        # None if the text of the span is not there
         part = self.texts.get((span.document, span.part))
         if part is None or span.start < 0 or not span.text:
             return None
@@ -84,7 +86,7 @@ class _Parts:
         return self.instance(span.document, span.part, start, end) if start <= end else None
 
     def find(self, answer: str) -> list[Json]:
-        """The instances of an answer on token borders, in all parts."""
+        # on token borders, in all parts
         if answer not in self._instances:
             self._instances[answer] = [
                 self.instance(number, name, place.start, place.end)
@@ -94,24 +96,18 @@ class _Parts:
         return self._instances[answer]
 
 
-def _document(number: int, document: NeutralDocument, parts: _Parts) -> Json:
-    known: Json = {part.name: part.text for part in document.parts}
-    known["tokens"] = {name: [list(token) for token in parts.texts[number, name].tokens] for name in known}
-    return _with_extras("document", known, document.extras)
-
-
-def _with_extras(kind: str, known: Json, extras: Json) -> Json:
-    """An object with keys from elsewhere: those of MultiQA as they are, the foreign in `metadata`, which is free."""
+def _with_extras(kind: str, members: Json, extras: Json) -> Json:
+    # keys of MultiQA go into the object, foreign keys into `metadata`, which is free
     foreign: Json = {}
     for key, value in extras.items():
-        target = known if key not in known and fits(kind, key, value) else foreign
+        target = members if key not in members and fits(kind, key, value) else foreign
         target[key] = value
     if foreign:
-        metadata = known.get("metadata")
+        metadata = members.get("metadata")
         if metadata is not None and (not isinstance(metadata, dict) or KEPT in metadata):
             foreign["metadata"], metadata = metadata, None
-        known["metadata"] = {**(metadata or {}), KEPT: foreign}
-    return known
+        members["metadata"] = {**(metadata or {}), KEPT: foreign}
+    return members
 
 
 def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) -> Json:
@@ -129,7 +125,7 @@ def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) ->
     if question.answers and not any(instances or not answer.is_span() for answer, instances in located):
         counts[NOT_FOUND] += 1
     tokens = question.tokens
-    known: Json = {
+    members: Json = {
         "qid": question.id or question_id(question.text, parts.text()),
         "question": question.text,
         "question_tokens": [
@@ -140,11 +136,11 @@ def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) ->
     supporting = extras.get("supporting_context")
     if supporting and fits("question", "supporting_context", supporting):
         extras["supporting_context"] = [_moved(instance, parts) for instance in supporting]
-    return _with_extras("question", known, extras)
+    return _with_extras("question", members, extras)
 
 
 def _answers(question: NeutralQuestion, located: list[tuple[NeutralAnswer, list[Json]]], parts: _Parts) -> Json:
-    """One candidate an answer; accepted strings are aliases of the only answer, or candidates of their own."""
+    # accepted strings are aliases of the only answer, or further candidates
     if question.unanswerable:
         return {"open-ended": {"cannot_answer": "yes", CANDIDATES: []}}
     candidates: list[Json] = []
@@ -171,7 +167,7 @@ def _answers(question: NeutralQuestion, located: list[tuple[NeutralAnswer, list[
 
 
 def _value(kind: str, text: str) -> Any:
-    """The text of an answer as MultiQA writes its type; None where it is none of that type."""
+    # None if the text is not of the type
     if kind == "number":
         try:
             return msgspec.json.decode(text.encode(), type=int | float)
@@ -181,7 +177,7 @@ def _value(kind: str, text: str) -> Any:
 
 
 def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[Json]]], parts: _Parts) -> Any:
-    """The kept answers with the instances of the places that spell the answer or one of its aliases."""
+    # `multiqa_answers` with the instances that spell the answer or an alias
     places: dict[str, dict[tuple[Any, ...], Json]] = {}
     for _, instances in located:
         for instance in instances:
@@ -204,7 +200,7 @@ def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[Json]]], parts: 
 
 
 def _moved(instance: Json, parts: _Parts) -> Json:
-    """A supporting sentence where it is now; without a place where it is not found."""
+    # a supporting sentence at its new place; without a place if it is not found
     text, start, place = (
         instance.get("text"),
         instance.get("start_byte"),

@@ -1,8 +1,8 @@
 """The JSON schemas of MultiQA files and the faults that they find.
 
-`schema.json` says what can be read: it describes documents as they stand in files, in both dialects, so that the path of
-a fault is one in the file. Unknown keys are allowed. `published.json` says what the published schema of a context says,
-in other words: one spelling, and no key beside those that are named.
+`schema.json` describes all readable documents as they stand in files, in both dialects, so that the path of a fault is a
+path in the file. Unknown keys are allowed. `published.json` is the published schema of a context in other words: the
+published spelling, and no further keys.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LONGEST_REASON = 160  # characters; a reason quotes the value that is wrong
 
 
 class Fault(NamedTuple):
-    """A JSON path, what is wrong there, and the word of the schema that says so, such as `maxLength`."""
+    """A JSON path, the reason why its value is wrong, and the broken rule of the schema, such as `maxLength`."""
 
     path: str
     reason: str
@@ -29,12 +29,12 @@ class Fault(NamedTuple):
 
 
 def faults(document: Any, kind: str) -> Iterator[Fault]:
-    """All faults of a document.
+    """Yield all faults of a document.
 
     Args:
-        document: what stands in the file.
+        document: as it stands in the file.
         kind: a definition of `schema.json`: `header` (an object with the key `header`), `head` (the value of that key, which
-            may lack keys), `entry` (a context with its questions); or `published` (a context as the published schema has it).
+            may lack keys), `entry` (a context with its questions); or `published` (a context in the published schema).
     """
     try:
         errors = _validator(kind).iter_errors(document)
@@ -50,17 +50,17 @@ def faults(document: Any, kind: str) -> Iterator[Fault]:
 
 
 def json_path(keys: Sequence[str | int]) -> str:
-    """`["qas", 0, "answers", "open-ended"]` -> `$.qas[0].answers.open-ended`."""
+    """Return `$.qas[0].answers.open-ended` for `["qas", 0, "answers", "open-ended"]`."""
     return "$" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
 
 
 def is_key(kind: str, key: str) -> bool:
-    """Whether the format has a key in a definition of `schema.json`."""
+    """Return True if a definition of `schema.json` has a key."""
     return key in _schema()["definitions"][kind]["properties"]
 
 
 def fits(kind: str, key: str, value: Any) -> bool:
-    """Whether a value is one that a key of the format may have."""
+    """Return True if a key of the format may have a value."""
     return is_key(kind, key) and not any(faults(value, f"{kind}/properties/{key}"))
 
 

@@ -1,7 +1,7 @@
 """MultiQA contexts as the neutral records that all formats share; `from_neutral` is the way back.
 
-Neutral answers are strings with places. What they cannot say (types, lists, choices, aliases) is kept as the question's
-`multiqa_answers`: the `answers` of MultiQA without instances, which other formats carry beside their keys.
+Neutral answers are strings with places. Types, lists, choices and aliases go into the question's `multiqa_answers`: the
+`answers` of MultiQA without instances, which other formats carry beside their keys.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .checks import covered, letters
 from .dialects import CANDIDATES, TYPES, Json, is_placed
 
 SHAPE = "multiqa_answers"
-TYPE = "type"  # an answer that is no span says so in its extras: `{"type": "yesno"}`
+TYPE = "type"  # in the extras of an answer that is not a span: `{"type": "yesno"}`
 KEPT = "convinse_keys"  # of `metadata`: keys of another format
 KEPT_OF_CONTEXT = "convinse_context_keys"
 _TEXT_PARTS = ("title", "snippet", "text")
@@ -24,15 +24,23 @@ _INSTANCE = frozenset({"doc_id", "part", "start_byte", "text", "token_inds"})
 
 
 class EntryRecord(NeutralRecord, frozen=True):
-    """A neutral record that remembers where it comes from, so that MultiQA to MultiQA changes the dialect only."""
+    """A neutral record with its context of MultiQA, so that MultiQA to MultiQA changes the dialect only."""
 
     entry: Json | None = None
 
 
 def to_neutral(entry: Json) -> EntryRecord:
-    """A context as a neutral record. Tokens that do not agree with their text are left out."""
+    """Return a context as a neutral record. Tokens that do not agree with their text are left out."""
     raw = entry["context"]["documents"]
-    documents = [_document(document) for document in raw]
+    documents = []
+    for document in raw:
+        tokens = document.get("tokens") or {}
+        parts = [
+            NeutralPart(name, text, _agreeing(tokens.get(name), text))
+            for name in _TEXT_PARTS
+            if (text := document.get(name)) is not None
+        ]
+        documents.append(NeutralDocument(parts, _without(document, *_TEXT_PARTS, "tokens")))
     questions = [_question(question, raw) for question in entry["qas"]]
     extras = _without(entry, "id", "context", "qas")
     if documents:
@@ -43,7 +51,7 @@ def to_neutral(entry: Json) -> EntryRecord:
 
 
 def _unfolded(extras: Json, name: str) -> Json:
-    """The keys that `from_neutral` keeps in `metadata`, which are taken out of there."""
+    # takes the keys that `from_neutral` puts into `metadata` out of there
     metadata = extras.get("metadata")
     if not isinstance(metadata, dict) or not isinstance(metadata.get(name), dict):
         return {}
@@ -53,18 +61,8 @@ def _unfolded(extras: Json, name: str) -> Json:
     return dict(metadata[name])
 
 
-def _document(document: Json) -> NeutralDocument:
-    tokens = document.get("tokens") or {}
-    parts = [
-        NeutralPart(name, text, _agreeing(tokens.get(name), text))
-        for name in _TEXT_PARTS
-        if (text := document.get(name)) is not None
-    ]
-    return NeutralDocument(parts, _without(document, *_TEXT_PARTS, "tokens"))
-
-
 def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:
-    """Tokens whose offsets are right and rise."""
+    # None unless all offsets are right and rise
     end = 0
     for token in tokens or []:
         if not is_placed(token) or token[1] < end or not text.startswith(token[0], token[1]):
@@ -83,20 +81,20 @@ def _question(question: Json, documents: list[Json]) -> NeutralQuestion:
     extras = _without(question, "qid", "question", "question_tokens", "answers")
     if question.get("answers") is not None and not _is_simple(question["answers"]):
         extras[SHAPE] = _without_instances(question["answers"])
-    known = {answer.text for answer in answers}
+    answer_texts = {answer.text for answer in answers}
     return NeutralQuestion(
         question["qid"],
         question["question"],
         _agreeing(question.get("question_tokens"), question["question"]),
         answers,
-        [text for text in dict.fromkeys(accepted) if text not in known],
+        [text for text in dict.fromkeys(accepted) if text not in answer_texts],
         cannot_answer(question),
         extras,
     )
 
 
 def _neutral_answers(answer: Json, documents: list[Json]) -> Iterator[NeutralAnswer]:
-    """The answers of all types; an extractive one with those of its aliases that have instances."""
+    # of all types; an extractive answer with its aliases that have instances
     extractive = answer.get("extractive") or {}
     places: dict[str, list[NeutralSpan]] = {}
     for instance in extractive.get("instances") or []:
@@ -113,7 +111,7 @@ def _neutral_answers(answer: Json, documents: list[Json]) -> Iterator[NeutralAns
 
 
 def _span(instance: Json, documents: list[Json]) -> NeutralSpan | None:
-    """The place of an instance with the document's own words, None if its text is not there in any spelling."""
+    # in the spelling of the document; None if the text is not there in any spelling
     number, part, start, text = (instance.get(key) for key in ("doc_id", "part", "start_byte", "text"))
     if type(number) is not int or type(start) is not int or not text or number >= len(documents):
         return None
@@ -129,7 +127,7 @@ def _span(instance: Json, documents: list[Json]) -> NeutralSpan | None:
 
 
 def _is_simple(answers: Json) -> bool:
-    """Whether neutral records say all: different single spans, one place each, of the same spelling as the answer."""
+    # neutral records hold everything: different single spans with a place each, in the spelling of the answer
     if answers == {"open-ended": {"cannot_answer": "yes", CANDIDATES: []}}:
         return True
     opened = answers.get("open-ended") or {}

@@ -59,7 +59,6 @@ class _Check:
         self._lines: dict[str, int] = {}  # of questions by their ids
 
     def faults(self) -> Iterator[str]:
-        """All faults in the order of the file."""
         decoder = msgspec.json.Decoder()
         number, header_line = -1, 0
         for number, (line, document) in enumerate(raw_documents(self.path)):
@@ -81,15 +80,21 @@ class _Check:
         if number < 0:
             yield "0: $: the file is empty"
         elif header_line:
-            yield from (f"{header_line}: {fault}" for fault in self._wrong_counts())
+            for key, true in self.counts.fix(self.header).items():
+                stated = self.header.get(key)
+                if key.startswith("number_of_") and type(stated) is int and stated != true:
+                    yield (
+                        f"{header_line}: $.header.{key}: {stated}, but the file holds {true}; convert --to multiqa writes "
+                        "the true number"
+                    )
 
     def _entry(self, line: int, value: Any) -> Iterator[str]:
         of_schema = list(faults(value, "entry"))
         yield from (f"{fault.path}: {fault.reason}" for fault in of_schema)
-        told = {(fault.path, fault.rule) for fault in of_schema}
+        reported = {(fault.path, fault.rule) for fault in of_schema}
         for fault in faults(value, "published"):
             self.has_refused_keys |= fault.rule in _KEY_RULES
-            if (fault.path, fault.rule) not in told:
+            if (fault.path, fault.rule) not in reported:
                 yield f"{fault.path}: {fault.reason} ({_PUBLISHED})"
         if of_schema:
             self.counts.contexts += 1  # the header counts it all the same
@@ -108,9 +113,3 @@ class _Check:
                 yield f"$.qas[{index}].qid: '{question['qid']}' is also the qid of a question in line {first}"
             else:
                 self._lines[question["qid"]] = line
-
-    def _wrong_counts(self) -> Iterator[str]:
-        for key, true in self.counts.fix(self.header).items():
-            stated = self.header.get(key)
-            if key.startswith("number_of_") and type(stated) is int and stated != true:
-                yield f"$.header.{key}: {stated}, but the file holds {true}; convert --to multiqa writes the true number"

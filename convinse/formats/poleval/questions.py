@@ -13,7 +13,7 @@ _HEADER = ("set", "text")  # of the task's in-header.tsv; the files themselves h
 
 
 class SearchQuestion(NamedTuple):
-    """A question; those of `in.tsv` have the number of their line (from 1) as id, and name their set."""
+    """A question; in `in.tsv` its id is the number of its line (from 1), and the set is named."""
 
     id: str
     text: str
@@ -24,22 +24,18 @@ _IDS, _TEXTS = ("id", "_id", "qid", "query_id"), ("text", "query", "question")
 
 
 def read_questions(path: Path) -> list[SearchQuestion]:
-    """The questions of a file, in its order.
+    """Read the questions of a file, in its order.
 
-    A file whose first line begins with `{` holds JSON lines (PolEval's, or BEIR's with `_id`), any other one is `in.tsv`.
+    A file whose first line begins with `{` holds JSON lines (PolEval's, or BEIR's with `_id`), any other file is `in.tsv`.
 
     Raises:
-        DataError: the file cannot be read, has no question, or a line is none; file and line named.
+        DataError: the file cannot be read, has no question, or a line is wrong; the message names file and line.
     """
     return [question for _, question in numbered_questions(path)]
 
 
 def numbered_questions(path: Path) -> list[tuple[int, SearchQuestion]]:
-    """`read_questions` with the line of each question.
-
-    Raises:
-        DataError: the file cannot be read, has no question, or a line is none; file and line named.
-    """
+    """Read the questions of a file with their lines, see `read_questions`."""
     lines = list(raw_lines(path))
     if not lines:
         raise DataError(f"{path}: no questions; give JSON lines with id and text, or lines of set name, tab and text")

@@ -15,7 +15,7 @@ from .questions import SearchQuestion
 
 
 class FoundPassage(NamedTuple):
-    """A passage that was found: id, score, and its title and text."""
+    """A passage in the results of a search."""
 
     id: str
     score: float
@@ -26,7 +26,7 @@ class FoundPassage(NamedTuple):
 class PassageRanking(NamedTuple):
     """A question with its passages, best first.
 
-    `padding` are ids that share nothing with the question: they fill up a submission that must have a fixed number of ids.
+    `padding` are ids of passages that do not match: they fill up a submission, which must have a fixed number of ids.
     """
 
     question: SearchQuestion
@@ -35,13 +35,13 @@ class PassageRanking(NamedTuple):
 
 
 def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: bool = False) -> int:
-    """Write results in one of `FORMATS`; the file takes its place when all are written.
+    """Write results in one of `FORMATS`; the file appears when all are written.
 
     - `poleval`: a line for each question with its passage ids, tab-separated, best first, padding included.
-    - `trec`: lines of question id, `Q0`, passage id, rank, score, `convinse`, as trec_eval and ir_measures read them;
-      only passages that were found. Equal scores are lowered by the least step, since such readers sort by score.
-    - `jsonl`: an object for each question: `id`, `set` (where there is one), `text`, `passages` with `id`, `score`,
-      `title`, `text`.
+    - `trec`: lines of question id, `Q0`, passage id, rank, score, `convinse`, as trec_eval and ir_measures read them,
+      without padding. Equal scores are lowered by the least step, as these tools sort by score.
+    - `jsonl`: an object for each question: `id`, `set` (of `in.tsv`), `text`, `passages` with `id`, `score`, `title`,
+      `text`.
 
     Returns:
         The number of questions.
@@ -59,19 +59,15 @@ def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: 
 
 
 def check_free(path: Path, force: bool) -> None:
-    """Raise `OutputError` when something is at `path` that must not be replaced."""
+    """Raise `OutputError` if a file or folder at `path` must not be replaced."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; give the name of a file")
     if path.exists() and not force:
         raise OutputError(f"{path}: exists already; --force replaces it")
 
 
-def _poleval(ranking: PassageRanking) -> bytes:
-    return ("\t".join([*(passage.id for passage in ranking.passages), *ranking.padding]) + "\n").encode()
-
-
 def _trec(ranking: PassageRanking) -> bytes:
-    """Scores fall from line to line also as 32-bit floats, which is how the field's tools read and sort them."""
+    # scores must fall also as 32-bit floats, as the field's tools read and sort them
     lines = []
     last = np.float32(np.inf)
     for rank, passage in enumerate(ranking.passages, 1):
@@ -94,4 +90,10 @@ def _jsonl(ranking: PassageRanking) -> bytes:
     return msgspec.json.encode(record) + b"\n"
 
 
-FORMATS: dict[str, Callable[[PassageRanking], bytes]] = {"poleval": _poleval, "trec": _trec, "jsonl": _jsonl}
+FORMATS: dict[str, Callable[[PassageRanking], bytes]] = {
+    "poleval": lambda ranking: (
+        "\t".join([*(passage.id for passage in ranking.passages), *ranking.padding]) + "\n"
+    ).encode(),
+    "trec": _trec,
+    "jsonl": _jsonl,
+}

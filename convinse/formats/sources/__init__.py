@@ -1,1 +1,1 @@
-"""Converters of data sets, one a file: each registers itself, and all files here are found by themselves."""
+"""Converters of data sets, a file each; all files here are loaded and register their converters."""

@@ -25,20 +25,19 @@ class BoolQ(Converter):
 
     @classmethod
     def recognizes(cls, head: Head) -> bool:
-        """A question with a passage."""
+        """Return True for a question with a passage."""
         return {"question", "passage"} <= head.keys
 
     def read(self, path: Path) -> Dataset:
-        """A context for each passage; equal passages that follow each other share one."""
+        """Read a context for each passage; equal passages that follow each other share a context."""
         return Dataset("BoolQ", "", _records(path))
 
 
 def _records(path: Path) -> Iterator[Record]:
     lines = (line for _, line in read_lines(path, _BoolqLine))
     for (title, passage), group in groupby(lines, key=lambda line: (line.title, line.passage)):
-        yield Record([titled(title, passage)], list(map(_question, group)))
-
-
-def _question(line: _BoolqLine) -> Question:
-    answers = [] if line.answer is None else [Answer("yes" if line.answer else "no", extras={"type": "yesno"})]
-    return Question(question_id(line.question, line.passage), line.question, answers=answers)
+        questions = []
+        for line in group:
+            answers = [] if line.answer is None else [Answer("yes" if line.answer else "no", extras={"type": "yesno"})]
+            questions.append(Question(question_id(line.question, passage), line.question, answers=answers))
+        yield Record([titled(title, passage)], questions)

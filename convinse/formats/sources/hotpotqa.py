@@ -27,11 +27,11 @@ class HotpotQA(Converter):
 
     @classmethod
     def recognizes(cls, head: Head) -> bool:
-        """Supporting facts."""
+        """Return True for questions with supporting facts."""
         return "supporting_facts" in head.keys or {"supporting_facts.title", "question"} <= head.keys
 
     def read(self, path: Path) -> Dataset:
-        """A context for each question."""
+        """Read a context for each question."""
         return Dataset("HotpotQA", "", _records(path))
 
 
@@ -72,8 +72,7 @@ def _record(value: dict[str, Any]) -> Record:
 
 
 def _pairs(value: Any, second: str) -> Any:
-    """Columns as pairs; pairs as they are."""
     if not isinstance(value, dict):
-        return value
+        return value  # pairs already
     titles, values = msgspec.convert((value["title"], value[second]), tuple[list[Any], list[Any]])
     return list(zip(titles, values, strict=True))

@@ -41,19 +41,19 @@ _PARTS = f"contexts of more than {mrqa.MAX_TOKENS} tokens (cut into parts)"
 class Mrqa(Format):
     """The MRQA 2019 format: one text a context, spans in it, and all accepted strings.
 
-    A title that is not in the context, an id of the context and what a source has about its documents are written as
-    `title`, `id` and `documents` beside the keys of the format, and read back. MRQA has no unanswerable questions: they
-    are written without answers and with `is_impossible`, as its sample of NewsQA has it, and counted.
+    A title that is not in the context, the id of the context and the extras of documents are written as `title`, `id` and
+    `documents` beside the keys of the format, and read back. MRQA has no unanswerable questions: they are written without
+    answers and with `is_impossible`, as in its sample of NewsQA, and counted.
     """
 
     @classmethod
     def recognizes(cls, head: Head) -> bool:
-        """A string `context` with tokens, detected answers or a header that names `dataset`."""
+        """Return True for a string `context` with tokens, detected answers or a header that names `dataset`."""
         marks = {"context_tokens", "qas.detected_answers", "qas.qid", "header.dataset"}
         return "context" in head.keys and "context.documents" not in head.keys and bool(marks & head.keys)
 
     def read(self, path: Path) -> Dataset:
-        """The contexts of a file, each as a document with one part."""
+        """Read the contexts of a file as documents with a single part."""
         header = mrqa.read_header(path) or mrqa.MrqaHeader()
         return Dataset(header.dataset, header.split, map(_record, mrqa.read_examples(path)), header.extras)
 
@@ -74,14 +74,14 @@ class Mrqa(Format):
 def _record(example: mrqa.MrqaExample) -> Record:
     extras = dict(example.extras)
     title, context_id = taken(extras, "title", "id")
-    about = extras.pop("documents") if _is_single(extras.get("documents")) else [{}]
+    about = extras.get("documents")
+    if isinstance(about, list) and len(about) == 1 and isinstance(about[0], dict):
+        del extras["documents"]
+    else:
+        about = [{}]
     document = titled(title, example.context, example.context_tokens or None, about[0])
     questions = [_neutral_question(question, example.context) for question in example.qas]
     return Record([document], questions, context_id, extras)
-
-
-def _is_single(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
 
 
 def _neutral_question(question: mrqa.MrqaQuestion, context: str) -> Question:
@@ -111,20 +111,15 @@ def _examples(record: Record, counts: Counter[str], tokenizer: Tokenizer) -> Ite
     for question in record.questions:
         if question.unanswerable:
             counts[_UNANSWERABLE] += 1
-            extras = {**question.extras, _IMPOSSIBLE: True}
-            question = msgspec.structs.replace(question, answers=[], accepted=[], extras=extras)
+            question = msgspec.structs.replace(
+                question, answers=[], accepted=[], extras={**question.extras, _IMPOSSIBLE: True}
+            )
         written = _question(question, flat, text, tokenizer)
         if not written.detected_answers and not question.unanswerable:
             counts[_NOT_FOUND] += 1
         questions.append(written)
-    if questions:
-        examples = mrqa.limit_context(mrqa.MrqaExample(flat.context, questions, flat.tokens, _context_extras(record)))
-        if len(flat.tokens) > mrqa.MAX_TOKENS:
-            counts[_PARTS] += 1
-        yield from examples
-
-
-def _context_extras(record: Record) -> Extras:
+    if not questions:
+        return
     extras = dict(record.extras)
     if record.id:
         extras["id"] = record.id
@@ -133,7 +128,9 @@ def _context_extras(record: Record) -> Extras:
         extras["title"] = title.text
     if any(document.extras for document in record.documents):
         extras["documents"] = [document.extras for document in record.documents]
-    return extras
+    if len(flat.tokens) > mrqa.MAX_TOKENS:
+        counts[_PARTS] += 1
+    yield from mrqa.limit_context(mrqa.MrqaExample(flat.context, questions, flat.tokens, extras))
 
 
 def _question(question: Question, flat: Flat, text: TokenizedText, tokenizer: Tokenizer) -> mrqa.MrqaQuestion:

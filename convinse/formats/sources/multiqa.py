@@ -18,16 +18,16 @@ _COUNTS = ("number_of_contexts", "number_of_qas")
 class MultiQA(Format):
     """MultiQA in all dialects (read) and in that of the published schema (written).
 
-    A header of MultiQA is kept, but for the counts, which are those of what is written.
+    A header of MultiQA is written as it was read, with new counts.
     """
 
     @classmethod
     def recognizes(cls, head: Head) -> bool:
-        """A header that names the data set, or contexts of documents."""
+        """Return True for a header that names the data set, or contexts of documents."""
         return bool({"context.documents", "header.dataset_name"} & head.keys)
 
     def read(self, path: Path) -> Dataset:
-        """The contexts of a file; the keys of its header that are no counts are in `extras`."""
+        """Read the contexts of a file; the keys of its header without the counts are in `extras`."""
         reader = MultiqaReader(path)
         header = dict(reader.header or {})
         name, split = header.pop("dataset_name", ""), header.pop("split", None) or ""
@@ -36,14 +36,14 @@ class MultiQA(Format):
 
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
         """Write a header with true counts and all records."""
-        known = {"dataset_name": dataset.name or "unknown", "split": dataset.split}
-        if "multiqa_version" not in dataset.extras:  # from another format: the tokens are ours
-            known |= {"tokenization_source": "convinse", "multiqa_version": VERSION}
+        header = {"dataset_name": dataset.name or "unknown", "split": dataset.split}
+        if "multiqa_version" not in dataset.extras:  # from another format: the tokens were made here
+            header |= {"tokenization_source": "convinse", "multiqa_version": VERSION}
         renamed = {  # a key that means something else here is renamed
             key if fits("head", key, value) or not is_key("head", key) else f"_{key}": value
             for key, value in dataset.extras.items()
-            if key not in known
+            if key not in header
         }
-        counted = write(path, known | renamed, (from_neutral(record, counts) for record in dataset.records))
+        counted = write(path, header | renamed, (from_neutral(record, counts) for record in dataset.records))
         counts["contexts"] = counted.contexts
         counts["questions"] = counted.questions

@@ -37,25 +37,25 @@ class Qamr(Converter):
 
     @classmethod
     def recognizes(cls, head: Head) -> bool:
-        """A question on a sentence."""
+        """Return True for questions on a sentence."""
         return {"sentence", "question", "answer_start"} <= head.keys
 
     def read(self, path: Path) -> Dataset:
-        """A context for each sentence."""
+        """Read a context for each sentence."""
         return Dataset("QAMR", "", _records(path))
 
 
 def _records(path: Path) -> Iterator[Record]:
     for sentence, group in groupby(read_lines(path, _QamrLine), key=lambda pair: pair[1].sentence):
-        questions = [_question(path, number, line) for number, line in group]
+        questions = []
+        for number, line in group:
+            answers = []
+            for mark in (_Mark(line.answer, line.answer_start), *line.validator_answers):
+                if mark.answer_start < 0 or not sentence.startswith(mark.answer, mark.answer_start):
+                    raise DataError(
+                        f"{path}:{number}: id '{line.id}': '{mark.answer}' does not stand at character {mark.answer_start} of "
+                        "the sentence"
+                    )
+                answers.append(Answer(mark.answer, [Span(mark.answer_start, mark.answer)]))
+            questions.append(Question(line.id, line.question, answers=answers))
         yield Record([Document([Part("text", sentence)])], questions, questions[0].id.rpartition("/")[0])
-
-
-def _question(path: Path, number: int, line: _QamrLine) -> Question:
-    answers = []
-    for mark in (_Mark(line.answer, line.answer_start), *line.validator_answers):
-        if mark.answer_start < 0 or not line.sentence.startswith(mark.answer, mark.answer_start):
-            place = f"{path}:{number}: id '{line.id}'"
-            raise DataError(f"{place}: '{mark.answer}' does not stand at character {mark.answer_start} of the sentence")
-        answers.append(Answer(mark.answer, [Span(mark.answer_start, mark.answer)]))
-    return Question(line.id, line.question, answers=answers)

@@ -25,7 +25,7 @@ from ..converters import (
 from ..records import taken
 from ..tokens import TokenizedText
 
-_ACCEPTED = "accepted_answers"  # our key for accepted strings that are not among the answers with a place
+_ACCEPTED = "accepted_answers"  # our key for accepted strings without a place
 _NOT_FOUND = f"answerable questions without an answer in the context (strings kept as {_ACCEPTED})"
 
 
@@ -40,18 +40,18 @@ class Squad(Format):
 
     @classmethod
     def recognizes(cls, head: Head) -> bool:
-        """Articles with paragraphs."""
+        """Return True for articles with paragraphs."""
         return "data.paragraphs" in head.keys
 
     def read(self, path: Path) -> Dataset:
-        """The paragraphs of a file, each as a document with a title and a text."""
+        """Read the paragraphs of a file as documents with a title and a text."""
         data = squad.read_squad(path)
         extras = dict(data.extras)
         name, split = taken(extras, "dataset", "split")
         return Dataset(name or path.name.partition(".json")[0], split, _records(data.paragraphs), extras)
 
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
-        """Write one JSON document as the records come; neighbours with one title become one article."""
+        """Write a JSON document record by record; neighbours with the same title become an article."""
         extras = {key: value for key, value in (("dataset", dataset.name), ("split", dataset.split)) if value}
         paragraphs = ((_article(record, dataset.name), _paragraph(record, counts)) for record in dataset.records)
         squad.write_squad(path, paragraphs, extras={**dataset.extras, **extras})

@@ -33,19 +33,19 @@ class _Table(msgspec.Struct):
 class WikiTableQuestions(Converter):
     """The questions of a TSV file (`id`, `utterance`, `context`, `targetValue`) with their tables.
 
-    The tables are looked for beside the file: `tables.jsonl` or `tables.jsonl.gz` (`context`, `title`, `header`,
-    `rows`), or else the CSV files that `context` names, from the folder of the file or the one above, as in the
-    original release. A table's text is its rows, cells parted by ` | `; cells are in the document's `table` too. Several
-    answers of a question are a list. Answers that are no cell (counts, differences) are `generated_text`.
+    The tables are beside the file: `tables.jsonl` or `tables.jsonl.gz` (`context`, `title`, `header`, `rows`), or the CSV
+    files that `context` names, from the folder of the file or its parent, as in the original release. A table's text is its
+    rows, cells parted by ` | `; cells are in the document's `table`, too. Several answers of a question are a list. Answers
+    that are not a cell (counts, differences) are `generated_text`.
     """
 
     @classmethod
     def recognizes(cls, head: Head) -> bool:
-        """The names of the columns."""
+        """Return True if the first line names the columns."""
         return head.text.startswith("\t".join(_COLUMNS))
 
     def read(self, path: Path) -> Dataset:
-        """A context for each table; the questions of the file are held in memory, the tables are not."""
+        """Read a context for each table; the questions of the file are in memory, the tables are not."""
         return Dataset("WikiTableQuestions", "", _records(path))
 
 
@@ -94,7 +94,7 @@ def _tables(path: Path, contexts: list[str]) -> Iterator[_Table]:
 
 
 def _csv_table(path: Path, context: str) -> _Table:
-    """A table of the original release, in which a backslash stands before quotes in a cell."""
+    # in the original release a backslash stands before quotes in a cell
     try:
         text = read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -136,5 +136,5 @@ def _question(row: dict[str, str], places: dict[str, list[Span]]) -> Question:
 
 
 def unescape(text: str) -> str:
-    """Return a field of the TSV files with its escaped line breaks, bars and backslashes as they are."""
+    """Return a field of the TSV files with its line breaks, bars and backslashes unescaped."""
     return _ESCAPE.sub(lambda match: _ESCAPES[match[0]], text)

@@ -15,7 +15,7 @@ from convinse.encoder.devices import find_device
 from convinse.encoder.heads import AnswerTypeHead
 from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
-from convinse.training.learning import FitResult
+from convinse.training.objective import FitResult
 from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions, common_words, names_in
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe

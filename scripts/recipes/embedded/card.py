@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from convinse.training.learning import FitResult
+from convinse.training.objective import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
 from recipes.embedded.reading import DATA_SETS, READING_FILES
 from recipes.embedded.recipe import Recipe
@@ -56,7 +56,7 @@ def embedded_card(
     about = [_TEXTS["about"].format(base=base, minutes=minutes)]
     for name, (own, fitted) in heads.items():
         text = _TEXTS["heads"][name]
-        about.append(text["about"].format(number=len(own.told.names) if name == "answer_type" else 0))
+        about.append(text["about"].format(number=len(own.answer_classes.names) if name == "answer_type" else 0))
         sections[text["heading"]] = f"{text['text']}\n\n{validation_table(fitted)}"
     origin = "sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base
     front = {"license": "apache-2.0", "language": "en", "library_name": "transformers", "base_model": origin}

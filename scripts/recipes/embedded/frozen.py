@@ -16,8 +16,8 @@ from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import Sequences
 from convinse.encoder.torch_backend import model_inputs
 from convinse.support.progress import progress
-from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
+from convinse.training.objective import FitResult, Objective
 
 _POOL = 2048  # examples among which those of a step are of similar length
 
@@ -88,7 +88,7 @@ def fit_head(
     """
     given = hashlib.sha256(repr((learned, settings, seed)).encode())
     given.update(b"".join(np.ascontiguousarray(read[0]).tobytes() for read in train.states))  # as the trunk reads
-    learning: Learning[np.ndarray] = Learning(
+    learning: Objective[np.ndarray] = Objective(
         steps=lambda number: steps(train, settings.batch_size, random.Random(f"{title} {seed} {number}")),
         loss=loss,
         validate=validate,

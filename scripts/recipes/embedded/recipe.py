@@ -26,8 +26,8 @@ from convinse.encoder.devices import find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ConfigError, DataError, one_line
 from convinse.support.files import replacing
-from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
+from convinse.training.objective import FitResult, Objective
 from recipes.embedded.batches import STRIDE, Batch, batch, drawn, drawn_list, with_foreign
 from recipes.embedded.examples import Example, Part
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
@@ -323,7 +323,7 @@ def _stage(place: int, checkpoint: Checkpoint, loss: StageLoss, data: Data, reci
         warmup=recipe.warmup,
         weight_decay=recipe.weight_decay,
     )
-    learning = Learning(
+    learning = Objective(
         steps=lambda number: steps(data.train, stage, recipe, done * stage.validations + number),
         loss=loss.of_step,
         made=lambda _, ahead: with_batches(ahead, loss.tokenizer, recipe),

@@ -16,7 +16,7 @@ from convinse.encoder.heads import POINTER, RewriteHead
 from convinse.encoder.rewriter import MAX_LENGTH, SHARPNESS
 from convinse.encoder.tokens import Sequences, TextTokenizer
 from convinse.records.rewriting import history_text
-from convinse.training.learning import FitResult
+from convinse.training.objective import FitResult
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
 from recipes.embedded.rewrites import Rewrite, conversations, edits, is_held_out, published

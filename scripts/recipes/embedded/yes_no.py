@@ -13,7 +13,7 @@ from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
 from convinse.encoder.heads import YesNoHead
 from convinse.encoder.tokens import TextTokenizer
-from convinse.training.learning import FitResult
+from convinse.training.objective import FitResult
 from recipes.embedded.examples import chooses
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.negatives import part_of

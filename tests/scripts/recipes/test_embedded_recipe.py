@@ -16,8 +16,8 @@ from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.joint import JointModel
+from convinse.encoder.question_readers import YesNoReader
 from convinse.encoder.reranker import BertReranker
-from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support.errors import ConfigError, DataError
 from places import ROOT
 from recipes.embedded import __main__ as script

@@ -1,4 +1,4 @@
-"""LangChain: a retriever. A document is an evidence: its metadata has what the evidence has, and its score."""
+"""LangChain: a retriever. A document is an evidence, with its keys and its score in the metadata."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LangChainRetriever(BaseRetriever):
     Args:
         config: see `SharedPipeline`, which may be given in its place.
         sources: a combination such as `kb_text`; those of the pipeline by default.
-        k: documents that are wanted; `invoke(question, k=...)` may say another number.
+        k: the most documents; `invoke(question, k=...)` overrides it.
     """
 
     config: Any = None  # the shared pipeline: a copy with other settings uses the same one

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from convinse.training.choices import Choice, Fitted, Scale, fit
+from convinse.training.conditional_logit import Choice, Fitted, Scale, fit
 
 CANDIDATES, QUESTION, BIAS = np.array([1.5, -1.0, 0.0]), np.array([0.8]), 0.4
 

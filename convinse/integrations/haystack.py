@@ -1,4 +1,4 @@
-"""Haystack 2: a retriever, a ranker and a reader as components. A document is an evidence: its meta has what the evidence has."""
+"""Haystack 2: a retriever, a ranker and a reader as components. A document is an evidence, with its keys in the meta."""
 
 from __future__ import annotations
 
@@ -16,21 +16,19 @@ except ModuleNotFoundError as error:
 
 
 class _HaystackPart:
-    """What the components share: a pipeline, which is stored by its configuration, and how many of them are wanted."""
-
     def __init__(
         self, config: SharedPipeline | Settings = "config.yml", sources: str | None = None, top_k: int = 10
     ) -> None:
         self.pipeline, self.top_k = shared_pipeline(config, sources), top_k
 
     def to_dict(self) -> dict[str, Any]:
-        """The component as Haystack stores it."""
+        """Return the component as Haystack stores it; the pipeline is stored by its configuration."""
         stored: dict[str, Any] = default_to_dict(self, **self.pipeline.to_dict(), top_k=self.top_k)
         return stored
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Any:
-        """A component that was stored; it has a pipeline of its own."""
+        """Return a stored component, with a new pipeline."""
         return default_from_dict(cls, data)
 
 
@@ -40,7 +38,7 @@ class HaystackRetriever(_HaystackPart):
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """Best first, with their scores."""
+        """Retrieve evidences, best first, with their scores."""
         (evidences,) = self.pipeline.retrieve([query])
         documents = []
         for evidence in evidences[: self.top_k if top_k is None else top_k]:
@@ -55,9 +53,9 @@ class HaystackRanker(_HaystackPart):
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, list[Document]]:
-        """Best first, with new scores; ids stay."""
-        given = [{**_evidence(document), "document": document} for document in documents]
-        (ranked,) = self.pipeline.rank([query], [given], self.top_k if top_k is None else top_k)  # type: ignore[list-item]
+        """Rank documents, best first, with new scores; ids stay."""
+        evidences = [{**_evidence(document), "document": document} for document in documents]
+        (ranked,) = self.pipeline.rank([query], [evidences], self.top_k if top_k is None else top_k)  # type: ignore[list-item]
         scored = [replace(evidence["document"], score=evidence["score"]) for evidence in ranked]  # type: ignore[typeddict-item]
         return {"documents": scored}
 
@@ -68,7 +66,7 @@ class HaystackReader(_HaystackPart):
 
     @component.output_types(answers=list[ExtractedAnswer])
     def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, list[ExtractedAnswer]]:
-        """Best first."""
+        """Answer the question, best answers first."""
         ranked = self.pipeline.answer(query, [_evidence(document) for document in documents])
         answers = []
         for answer in ranked[: self.top_k if top_k is None else top_k]:

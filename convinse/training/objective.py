@@ -1,4 +1,4 @@
-"""The words of a training: what a model learns, and what training gave."""
+"""The objective of a training, its result, and batches."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Learning(Generic[Step]):
-    """What a model learns.
+class Objective(Generic[Step]):
+    """The steps, the loss and the validation of a training.
 
     Attributes:
-        steps: of an epoch (1, 2, ...); the same for the same number, and as many in each.
+        steps: of an epoch (1, 2, ...); the same for the same number, and as many in each epoch.
         loss: of a step, a scalar; or its summands one by one, so that only one is in memory at a time.
-        validate: measures of the model as it stands (in evaluation mode).
+        validate: measures of the model (in evaluation mode).
         criterion: from these measures to the number that the best epoch maximises.
-        made: what is learned from the steps of an epoch, where that is not the steps themselves, one by one.
+        made: from the steps of an epoch to the inputs of the loss, if those are not the steps themselves.
     """
 
     steps: Callable[[int], Sequence[Any]]
@@ -36,28 +36,28 @@ class Learning(Generic[Step]):
 
 @dataclass
 class FitResult:
-    """What training gave: the validation of every epoch (0: before training) and the number of the best."""
+    """The validation of every epoch (0: before training) and the number of the best."""
 
     history: list[Measures] = field(default_factory=list)
     best: int = 0
 
     def rows(self) -> dict[str, Measures]:
-        """The measures by the name of their epoch, as tables show them."""
+        """Return the measures by the name of their epoch, as tables show them."""
         return {f"{epoch}{' (kept)' * (epoch == self.best)}": row for epoch, row in enumerate(self.history)}
 
 
 def shown(measures: Measures) -> str:
-    """Measures in a line of the log."""
+    """Format measures for a line of the log."""
     return ", ".join(f"{name} {value:.4f}" for name, value in measures.items())
 
 
 def batches(items: Sequence[T], size: int) -> list[list[T]]:
-    """Items in their order, so many at a time."""
+    """Split items into lists of `size`, in their order."""
     return [list(items[start : start + size]) for start in range(0, len(items), size)]
 
 
 def shuffled_batches(items: Iterable[T], size: int, chance: random.Random) -> list[list[T]]:
-    """Items in an order drawn by `chance`, so many at a time."""
+    """Split items into lists of `size`, in an order drawn by `chance`."""
     order = list(items)
     chance.shuffle(order)
     return batches(order, size)

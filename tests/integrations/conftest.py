@@ -1,7 +1,7 @@
 import pytest
-from asked import SETTINGS, SOURCES
+from pipeline_results import SETTINGS, SOURCES
 
-from convinse.neighbours.shared import SharedPipeline
+from convinse.integrations.shared import SharedPipeline
 
 
 @pytest.fixture

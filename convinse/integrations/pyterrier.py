@@ -34,36 +34,36 @@ class PyTerrierRetriever(pt.Transformer):
         self.pipeline = shared_pipeline(config, sources)
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """`qid`, `query` and optionally `history` -> a row an evidence."""
+        """Return a row for every evidence from `qid`, `query` and optionally `history`."""
         pt.validate.query_frame(inp, extra_columns=["query"])
         earlier = list(inp["history"]) if "history" in inp.columns else None
         return _results(inp, self.pipeline.retrieve(list(inp["query"]), earlier))
 
 
 class PyTerrierReranker(pt.Transformer):
-    """Results with their `text` -> the best `most` in the order of the pipeline's scorer; what else a row has is lost.
+    """Results with their `text` -> the best `most` in the order of the pipeline's scorer; further columns are lost.
 
     Args:
-        config: see `SharedPipeline`, which may be given.
-        most: results that a query keeps.
+        config: see `SharedPipeline`, which may be given in its place.
+        most: the most results of a query.
     """
 
     def __init__(self, config: SharedPipeline | Settings = "config.yml", most: int = 100) -> None:
         self.pipeline, self.most = shared_pipeline(config), most
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """`qid`, `query`, `docno`, `text` and optionally `evidence` -> the same columns as a retriever's; a `docno` stays."""
+        """Return the columns of a retriever from `qid`, `query`, `docno`, `text` and optionally `evidence`; a `docno` stays."""
         pt.validate.result_frame(inp, extra_columns=["query", "text"])
         queries = inp.drop_duplicates("qid")[["qid", "query"]]
-        given: dict[str, list[Evidence]] = {qid: [] for qid in queries["qid"]}
+        candidates: dict[str, list[Evidence]] = {qid: [] for qid in queries["qid"]}
         for row in inp.to_dict("records"):
             meta = row["evidence"] if isinstance(row.get("evidence"), dict) else {}
-            given[row["qid"]].append({**to_evidence(row["text"], meta), "docno": row["docno"]})  # type: ignore[typeddict-unknown-key]
-        return _results(queries, self.pipeline.rank(list(queries["query"]), list(given.values()), self.most))
+            candidates[row["qid"]].append({**to_evidence(row["text"], meta), "docno": row["docno"]})  # type: ignore[typeddict-unknown-key]
+        return _results(queries, self.pipeline.rank(list(queries["query"]), list(candidates.values()), self.most))
 
 
 def topics(conversations: Iterable[Conversation]) -> pd.DataFrame:
-    """The turns of conversations as queries, with the turns before as `history` and gold `answers`; the qid is the question's."""
+    """Return the turns of conversations as queries, with the turns before as `history`, gold `answers` and the question id."""
     return pd.DataFrame(
         {
             "qid": str(turn.get("question_id", f"{conversation['conv_id']}-{number}")),
@@ -77,7 +77,7 @@ def topics(conversations: Iterable[Conversation]) -> pd.DataFrame:
 
 
 def judgements(results: pd.DataFrame, answers: Mapping[str, Sequence[Entity]]) -> pd.DataFrame:
-    """Qrels of results, such as those of several systems one below the other: 1 where an evidence has a gold answer of its `qid`."""
+    """Return the qrels of results, perhaps of several systems: 1 if an evidence has a gold answer of its `qid`."""
     labels = [int(has_answer(row.evidence, answers[row.qid])) for row in results.itertuples()]
     return results[["qid", "docno"]].assign(label=labels).groupby(["qid", "docno"], as_index=False).max()
 

@@ -4,13 +4,13 @@ import pytest
 
 pytest.importorskip("langchain_core")
 
-from asked import ALL, QUESTIONS, native, texts
+from pipeline_results import ALL, QUESTIONS, native, texts
 
 
 def test_a_chain_gives_the_native_ranking(shared):
     from langchain_core.runnables import RunnableLambda
 
-    from convinse.neighbours.langchain import LangChainRetriever
+    from convinse.integrations.langchain import LangChainRetriever
 
     retriever = LangChainRetriever(shared, k=ALL)
     chain = retriever | RunnableLambda(lambda documents: [document.page_content for document in documents])
@@ -25,7 +25,7 @@ def test_a_chain_gives_the_native_ranking(shared):
 def test_settings_count_at_call_time(shared):
     from langchain_core.runnables import ConfigurableField
 
-    from convinse.neighbours.langchain import LangChainRetriever
+    from convinse.integrations.langchain import LangChainRetriever
 
     def sources(documents):
         return {document.metadata["source"] for document in documents}

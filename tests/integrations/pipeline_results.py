@@ -5,7 +5,13 @@ from convinse.pipeline import Pipeline
 
 QUESTIONS = ["Who directed the film Titanic?", "When was J. R. R. Tolkien born?"]
 ALL = 2000  # more evidences than a question has: BM25 counts words over what it is given, so all of them give its order again
-SETTINGS = {"name": "asked", "ha": "entity_voting", "evs": "bm25", "evs_max_evidences": ALL, "ers_use_cache": False}
+SETTINGS = {
+    "name": "integrations",
+    "ha": "entity_voting",
+    "evs": "bm25",
+    "evs_max_evidences": ALL,
+    "ers_use_cache": False,
+}
 SOURCES = "kb_text"
 
 

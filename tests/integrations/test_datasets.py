@@ -4,9 +4,9 @@ import pytest
 
 datasets = pytest.importorskip("datasets")
 
-from asked import QUESTIONS, native, texts  # noqa: E402
+from pipeline_results import QUESTIONS, native, texts  # noqa: E402
 
-from convinse.neighbours.datasets import evidences, turns  # noqa: E402
+from convinse.integrations.datasets import evidences, turns  # noqa: E402
 from places import SNAPSHOT  # noqa: E402
 
 

@@ -1,7 +1,7 @@
 import pytest
-from asked import ALL, QUESTIONS, SETTINGS, SOURCES, native
+from pipeline_results import ALL, QUESTIONS, SETTINGS, SOURCES, native
 
-from convinse.neighbours.shared import SharedPipeline, shared_pipeline, to_document, to_evidence
+from convinse.integrations.shared import SharedPipeline, shared_pipeline, to_document, to_evidence
 from convinse.records.evidence import Evidence
 from convinse.support.errors import DataError
 

@@ -2,9 +2,9 @@ import pytest
 
 haystack = pytest.importorskip("haystack")
 
-from asked import ALL, QUESTIONS, native, texts  # noqa: E402
+from pipeline_results import ALL, QUESTIONS, native, texts  # noqa: E402
 
-from convinse.neighbours.haystack import HaystackRanker, HaystackReader, HaystackRetriever  # noqa: E402
+from convinse.integrations.haystack import HaystackRanker, HaystackReader, HaystackRetriever  # noqa: E402
 
 
 def build(shared):
@@ -26,7 +26,7 @@ def ask(pipeline, question):
 def test_a_pipeline_gives_the_native_ranking_and_answers(shared, stored):
     pipeline = build(shared)
     if stored:
-        pipeline = haystack.Pipeline.loads(pipeline.dumps(), allowed_modules=["convinse.neighbours.haystack"])
+        pipeline = haystack.Pipeline.loads(pipeline.dumps(), allowed_modules=["convinse.integrations.haystack"])
     for question, turn in zip(QUESTIONS, native(), strict=True):
         done = ask(pipeline, question)
         for part in ("retriever", "ranker"):

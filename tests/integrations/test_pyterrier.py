@@ -9,9 +9,9 @@ with warnings.catch_warnings():  # of the tool's own dependencies
     warnings.simplefilter("ignore")
     import pyterrier as pt
 
-    from convinse.neighbours.pyterrier import PyTerrierReranker, PyTerrierRetriever, judgements, topics
+    from convinse.integrations.pyterrier import PyTerrierReranker, PyTerrierRetriever, judgements, topics
 
-from asked import ALL, QUESTIONS, native, texts
+from pipeline_results import ALL, QUESTIONS, native, texts
 
 from places import SNAPSHOT
 

@@ -27,10 +27,10 @@ EVIDENCES = Features(
 
 
 def turns(conversations: Iterable[Conversation]) -> Dataset:
-    """A row a turn, with the questions before it as `history`; what it lacks is empty.
+    """Return a row for every turn, with the questions before it as `history`; missing values are empty.
 
     Raises:
-        DataError: these are no conversations.
+        DataError: a conversation is not of the ConvMix structure.
     """
     rows = [
         {
@@ -50,10 +50,10 @@ def turns(conversations: Iterable[Conversation]) -> Dataset:
 
 
 def evidences(conversations: Iterable[Conversation]) -> Dataset:
-    """A row an evidence of answered turns (`top_evidences`), best first; `has_answer` is empty where there is no gold answer.
+    """Return a row for every evidence of answered turns (`top_evidences`), best first; `has_answer` is empty without gold answers.
 
     Raises:
-        DataError: these are no conversations.
+        DataError: a conversation is not of the ConvMix structure.
     """
     rows = [
         {

@@ -1,4 +1,4 @@
-"""What the parts for all other tools share: one pipeline, asked for evidences, an order of them, or answers; one call at a time."""
+"""A pipeline that the parts for all other tools share, for evidences, rankings and answers; a call at a time."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..records.conversation import Conversation, RankedAnswer, Turn, check_conve
 from ..records.evidence import DEFAULT_SOURCES, Evidence, check_evidence, normalize_source, parse_sources
 from ..scoring.trec import document_id
 
-_META = ("evidence_text", "score")  # of an evidence, what the documents of other tools have fields of their own for
+_FIELDS = ("evidence_text", "score")  # keys of an evidence that are fields of other tools' documents, not metadata
 Settings = str | Mapping[str, Any]
 
 
 class SharedPipeline:
-    """A pipeline that several parts of other tools use; it is opened when it is first asked.
+    """A pipeline that several parts of other tools use; it is opened on first use.
 
     Args:
         config: the name of a configuration, or its keys.
@@ -32,14 +32,14 @@ class SharedPipeline:
         self._lock = threading.Lock()  # tools ask from several threads; a model computes for one
 
     def to_dict(self) -> dict[str, Any]:
-        """What the constructor takes, as JSON."""
+        """Return the arguments of the constructor, as JSON."""
         config = self.settings if isinstance(self.settings, str) else dict(self.settings)
         return {"config": config, "sources": "_".join(self.sources)}
 
     @cached_property
     def _pipeline(self) -> Pipeline:
-        given = self.settings
-        return Pipeline(load_config(given) if isinstance(given, str) else parse_config(given))
+        settings = self.settings
+        return Pipeline(load_config(settings) if isinstance(settings, str) else parse_config(settings))
 
     def retrieve(
         self,
@@ -47,15 +47,15 @@ class SharedPipeline:
         earlier: Sequence[Sequence[Turn]] | None = None,
         sources: Sequence[str] | None = None,
     ) -> list[list[Evidence]]:
-        """The top evidences of each question, best first, as the pipeline has them.
+        """Retrieve the pipeline's top evidences of every question, best first.
 
         Args:
-            questions: each in full, or in the light of its `earlier` turns.
-            earlier: of each question the turns before it, which count with their gold answers where they have any.
+            questions: in full, or to be understood by their `earlier` turns.
+            earlier: the turns before every question, with gold answers if they have any.
             sources: of the evidences; those of the constructor by default.
 
         Raises:
-            DataError: a question is too long, an earlier turn is none.
+            DataError: a question is too long, or an earlier turn is not a turn.
         """
         with self._lock:
             return [turn["top_evidences"] for turn in self._understood(questions, earlier, "ers", sources)]
@@ -63,13 +63,13 @@ class SharedPipeline:
     def rank(
         self, questions: Sequence[str], evidences: Sequence[Sequence[Evidence]], most: int
     ) -> list[list[Evidence]]:
-        """The best `most` of the given evidences of each question, best first, in the order that the pipeline's scorer gives them."""
+        """Rank the evidences of every question with the pipeline's scorer; returns the best `most`, best first."""
         with self._lock:
             turns = self._understood(questions, None, "qu")
             return self._native.rank(turns, evidences, most)
 
     def answer(self, question: str, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
-        """Ranked answers that the pipeline finds in the given evidences, at most `ha_max_answers`."""
+        """Return the ranked answers that the pipeline finds in evidences, at most `ha_max_answers`."""
         with self._lock:
             (turn,) = self._understood([question], None, "qu")
             turn["top_evidences"] = list(evidences)
@@ -77,7 +77,7 @@ class SharedPipeline:
             return done["questions"][0].get("pred_answers", [])
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the pipeline, if it was opened."""
         if "_pipeline" in self.__dict__:
             self._pipeline.close()
 
@@ -94,37 +94,37 @@ class SharedPipeline:
         sources: Sequence[str] | None = None,
     ) -> list[Turn]:
         before = earlier or [()] * len(questions)
-        asked: list[Conversation] = [
+        conversations: list[Conversation] = [
             {"conv_id": str(number), "questions": [*turns, {"question": question}]}
             for number, (question, turns) in enumerate(zip(questions, before, strict=True))
         ]
-        check_conversations(asked, "questions")
-        turns = [conversation["questions"][-1] for conversation in asked]
-        histories = [[history_turn(turn, use_gold_answers=True) for turn in own] for own in before]
+        check_conversations(conversations, "questions")
+        turns = [conversation["questions"][-1] for conversation in conversations]
+        histories = [[history_turn(turn, use_gold_answers=True) for turn in history] for history in before]
         self._pipeline.answer_turns(turns, histories, sources or self.sources, use_gold_answers=True, until=until)
         return turns
 
 
 def shared_pipeline(config: SharedPipeline | Settings, sources: str | None = None) -> SharedPipeline:
-    """A pipeline that is shared already, or one of its own for a configuration."""
+    """Return `config` if it is a shared pipeline already, else a new pipeline of a configuration."""
     if isinstance(config, SharedPipeline):
         return config
     return SharedPipeline(config) if sources is None else SharedPipeline(config, sources)
 
 
 def to_document(evidence: Evidence) -> tuple[str, str, dict[str, Any]]:
-    """The id of an evidence (that of `evaluate trec`), its text, and all else that it has but its score."""
-    return document_id(evidence), evidence["evidence_text"], {k: v for k, v in evidence.items() if k not in _META}
+    """Return the id of an evidence (see `evaluate trec`), its text, and its other keys but the score."""
+    return document_id(evidence), evidence["evidence_text"], {k: v for k, v in evidence.items() if k not in _FIELDS}
 
 
 def to_evidence(text: str, meta: Mapping[str, Any]) -> Evidence:
-    """An evidence of a document: what `to_document` gave, or a text of another tool, which counts as `text` without entities.
+    """Return the evidence of a document of `to_document`, or of another tool's text: of source `text`, without entities.
 
     Raises:
-        DataError: what says that it is an evidence is none.
+        DataError: the metadata are not those of an evidence.
     """
-    known: Any = dict(meta) if "wikidata_entities" in meta else {}
-    evidence: Any = {"source": "text", "disambiguations": [], "wikidata_entities": [], **known, "evidence_text": text}
+    keys: Any = dict(meta) if "wikidata_entities" in meta else {}
+    evidence: Any = {"source": "text", "disambiguations": [], "wikidata_entities": [], **keys, "evidence_text": text}
     check_evidence(evidence, "document")
     evidence["source"] = normalize_source(evidence["source"])
     return evidence  # type: ignore[no-any-return]

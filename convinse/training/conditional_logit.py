@@ -21,8 +21,8 @@ class Choice(NamedTuple):
     Attributes:
         candidates: [n, f] features of the candidates.
         question: [c] features of the question.
-        right: [n] bool, which candidates are right; if none is, "none" is.
-        weight: how much it counts.
+        right: [n] bool, which candidates are right; "none" is right if no candidate is.
+        weight: how much the choice counts.
         group: choices of the same group are in the same part of a cross-validation.
         is_open: "none" may be right, too; only those that are not `right` are known to be wrong.
     """
@@ -43,14 +43,14 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, rows: np.ndarray, weights: np.ndarray) -> Scale:
-        """Those of [n, f] rows with [n] weights, rounded as they are written."""
+        """Return the scale of [n, f] rows with [n] weights, rounded as it is written."""
         shares = weights / weights.sum()
         mean = shares @ rows
         scale = np.sqrt(shares @ (rows - mean) ** 2)
         return cls(mean.round(6), np.where(scale > 1e-6, scale, 1.0).round(6))
 
     def standardised(self, rows: np.ndarray) -> np.ndarray:
-        """Rows by these."""
+        """Return standardised rows."""
         standard: np.ndarray = (rows - self.mean) / self.scale
         return standard
 
@@ -65,18 +65,18 @@ class Fitted(NamedTuple):
     question_scale: Scale
 
     def probabilities(self, choice: Choice) -> np.ndarray:
-        """[n + 1] of the candidates, and of none."""
+        """Return the [n + 1] probabilities of the candidates, and of "none"."""
         odds = np.append(
             self.scale.standardised(choice.candidates) @ self.candidates,
             self.question_scale.standardised(choice.question) @ self.question + self.bias,
         )
-        own = np.exp(odds - odds.max())
-        shares: np.ndarray = own / own.sum()
+        exponential = np.exp(odds - odds.max())
+        shares: np.ndarray = exponential / exponential.sum()
         return shares
 
 
 def fit(choices: Sequence[Choice], l2: float, rising: Sequence[int] = (), prior: Fitted | None = None) -> Fitted:
-    """Weights that make the right candidates likeliest, by L-BFGS.
+    """Fit the weights that make the right candidates likeliest, by L-BFGS.
 
     Args:
         choices: to learn from.
@@ -113,13 +113,13 @@ def fit(choices: Sequence[Choice], l2: float, rising: Sequence[int] = (), prior:
     else:
         start = np.concatenate((prior.candidates, prior.question, [prior.bias]))
 
-    def loss(own: np.ndarray) -> tuple[float, np.ndarray]:
-        odds = design @ own
+    def loss(learnt: np.ndarray) -> tuple[float, np.ndarray]:
+        odds = design @ learnt
         exponential = np.exp(odds - np.maximum.reduceat(odds, starts)[question_of])
         total = np.add.reduceat(exponential, starts)
         of_right = np.maximum(np.add.reduceat(exponential * right, starts), 1e-300)
         slopes = exponential / total[question_of] - exponential * right / of_right[question_of]
-        change = own - start
+        change = learnt - start
         value = float(penalty @ change**2) / 2 + float(weights @ (np.log(total) - np.log(of_right)))
         return value, penalty * change + (weights[question_of] * slopes) @ design
 
