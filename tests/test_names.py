@@ -12,7 +12,11 @@ PACKAGE = ROOT / "convinse"
 FILES = sorted(PACKAGE.rglob("*.py"))
 PARTICIPLES = {"asked", "given", "kept", "known", "meant", "own", "told", "wanted"}
 HEAD = re.compile(r"(?:^|[.] +|\n\n)(what|who|that|those|such|one|it)\b", re.IGNORECASE)
-DIALECT = re.compile(r"\b(is none|no such|nobody|somebody)\b", re.IGNORECASE)
+DIALECT = re.compile(r"\b(is none|[Nn]o such|[Nn]obody|[Ss]omebody)\b")
+PUBLIC = {
+    "known": "clocq_retriever.py",
+    "asked": "referents.py",
+}  # a keyword of users' modules, a feature in a file of weights
 
 
 def named(tree):
@@ -40,7 +44,11 @@ def test_a_class_has_a_name_of_its_own():
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_names_are_nouns_and_sentences_begin_with_theirs(path):
     tree = ast.parse(path.read_text())
-    faults = [f"{path}:{line}: {name}" for name, line in named(tree) if name.strip("_") in PARTICIPLES]
+    faults = [
+        f"{path}:{line}: {name}"
+        for name, line in named(tree)
+        if name.strip("_") in PARTICIPLES and PUBLIC.get(name) != path.name
+    ]
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             text = ast.get_docstring(node) or ""

@@ -95,7 +95,7 @@ def load_checkpoint(
         seed: of a new head.
 
     Raises:
-        ModelError: there is no such model, a file is missing or damaged, or it has other heads.
+        ModelError: the model or a file of it is missing or damaged, or it has other heads.
         DependencyError: the optional packages are not installed.
     """
     source = model_path(name)

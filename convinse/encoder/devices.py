@@ -16,7 +16,7 @@ def find_device(name: str) -> torch.device:
     """Return the device of `auto`, `cpu`, `cuda` or `cuda:1`.
 
     Raises:
-        ConfigError: the machine has no such GPU, or this PyTorch cannot use it.
+        ConfigError: the GPU is missing, or this PyTorch cannot use it.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -56,7 +56,7 @@ class TrunkHead(nn.Module):
         """The head of a model folder, on the CPU, ready to compute.
 
         Raises:
-            ModelError: there is none, it is damaged, or it belongs to another trunk.
+            ModelError: the head is missing, damaged or of another trunk.
         """
         path = folder / cls.file
         try:

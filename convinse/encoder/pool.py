@@ -211,8 +211,8 @@ class ModelHead:
         changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
 
     Raises:
-        ModelError: no such model, a damaged one, or one without the head.
-        ConfigError: the machine has no such device, or it cannot compute in this precision.
+        ModelError: the model is missing or damaged, or lacks the head.
+        ConfigError: the device is missing, or cannot compute in this precision.
         DependencyError: the model has no ONNX files, and the extra `neural` is not installed.
     """
 

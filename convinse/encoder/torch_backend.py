@@ -39,7 +39,7 @@ class TorchBackend(ModelBackend):
         name: what the user named, for messages.
 
     Raises:
-        ConfigError: the machine has no such device, or it cannot compute in this precision.
+        ConfigError: the device is missing, or cannot compute in this precision.
         ModelError: the model has another number of outputs, or an unsupported pooling.
     """
 

@@ -28,9 +28,9 @@ class File(msgspec.Struct, frozen=True):
     Attributes:
         name: to save it as, perhaps in a folder.
         url: its address.
-        md5: the published MD5 sum, empty if there is none.
+        md5: the published MD5 sum, or empty.
         examples: the number of questions, 0 if it is not known.
-        sha256: the published SHA-256 sum, empty if there is none.
+        sha256: the published SHA-256 sum, or empty.
         size: the published number of bytes, 0 if it is not known.
     """
 
@@ -42,7 +42,7 @@ class File(msgspec.Struct, frozen=True):
     size: int = 0
 
     def fault(self, path: Path) -> str:
-        """Return the difference of a file from the published one; empty if there is none."""
+        """Return the difference of a file from the published one, or an empty text."""
         try:
             for name, published in (("sha256", self.sha256), ("md5", self.md5)):  # MD5 tells damage, not malice
                 digest = hexdigest(path, hashlib.new(name, usedforsecurity=False)) if published else ""

@@ -34,7 +34,7 @@ class NeutralDocument(msgspec.Struct, frozen=True):
     extras: Extras = {}
 
     def part(self, name: str) -> NeutralPart | None:
-        """Return the part of a name, None if the document has no such part."""
+        """Return the part of a name, None if the document lacks it."""
         return next((part for part in self.parts if part.name == name), None)
 
 

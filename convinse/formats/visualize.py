@@ -32,7 +32,7 @@ def examples(
         limit: at most so many questions.
 
     Raises:
-        DataError: the file cannot be read, or has no such question.
+        DataError: the file cannot be read, or lacks the question.
     """
     pairs = ((example, question) for example in read_examples(path) for question in example.qas)
     if qid is None:

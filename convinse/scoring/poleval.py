@@ -15,7 +15,7 @@ How the open cases count:
   Repeated relevant ids count once. The result says in `repeated_ids` how they counted, and in how many lines there are any.
 - Ids that are not relevant, or not in the corpus at all, are simply not relevant. A short list has nothing at the places
   that are missing, and the ideal ranking is not shortened. An empty line, or a question of `pairs.tsv` that the submission
-  does not name, counts 0. What stands beyond the tenth place (the hundredth for recall@100) does not count.
+  does not name, counts 0. Passages beyond the tenth place (the hundredth for recall@100) do not count.
 - Equal scores of a submission keep the order of its lines.
 - In `pairs.tsv`, a score above 0 is the gain of the passage (NDCG) and makes it relevant (the other measures).
 

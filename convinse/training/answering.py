@@ -1,6 +1,6 @@
 """Training of extractive answering by distant supervision: gold answers are looked for in the retrieved evidences.
 
-As in CONVINSE (Christmann et al., SIGIR 2022) nobody marks answers in evidences: an evidence that names a gold answer
+As in CONVINSE (Christmann et al., SIGIR 2022), answers are not marked in evidences: an evidence that names a gold answer
 is an example with these places, one that neither names it nor has its item is an example without an answer.
 """
 
