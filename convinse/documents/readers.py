@@ -171,7 +171,8 @@ def _separated(data: bytes) -> ReadDocument:
 
 
 def _json_lines(data: bytes) -> ReadDocument:
-    lines = {number: line for number, line in enumerate(decoded(data).splitlines(), 1) if line.strip()}
+    # not `splitlines`, which also splits at U+2028 inside of JSON strings
+    lines = {number: line for number, line in enumerate(decoded(data).split("\n"), 1) if line.strip()}
     try:
         return _records([msgspec.json.decode(line) for line in lines.values()], list(lines))
     except JSON_ERRORS as error:
@@ -227,7 +228,7 @@ def unpacked(data: bytes) -> zipfile.ZipFile:
 def _pdf(data: bytes) -> ReadDocument:
     from pypdf import PdfReader
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it raises what it logs of damaged files
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # problems of damaged files are raised, too
     reader = PdfReader(io.BytesIO(data))
     if reader.is_encrypted and not reader.decrypt(""):
         raise DataError("needs a password")
@@ -269,9 +270,8 @@ def _sheets(data: bytes) -> ReadDocument:
     parts = []
     for sheet in workbook.worksheets:
         rows = (
-            [
-                "" if value is None else str(value).strip().removesuffix(" 00:00:00") for value in row
-            ]  # the time of a day
+            # a date is read as midnight of that day
+            ["" if value is None else str(value).strip().removesuffix(" 00:00:00") for value in row]
             for row in sheet.iter_rows(values_only=True)
         )
         parts.append(f"<h2>{html.escape(sheet.title)}</h2>{table(enumerate(rows, 1))}")

@@ -42,7 +42,7 @@ class ModelBackend(ABC):
         budget: tokens of a batch that suit the device.
         ahead: batches in flight at most: on a GPU the next is put together while one is computed.
         workers: batches that are computed at the same time, by cores of their own.
-        overhead: tokens that are computed in the time that a batch takes besides its tokens; None: only full batches are fast.
+        overhead: the fixed cost of a batch, as the number of tokens that take the same time; None: only full batches are fast.
     """
 
     device: str
@@ -61,7 +61,7 @@ class ModelBackend(ABC):
 
         Args:
             sequences: all sequences.
-            places: [b] of the batch, of similar lengths.
+            places: [b] the indices of the sequences in the batch, of similar lengths.
             outputs: to compute.
 
         Returns:
@@ -82,8 +82,8 @@ class Engine:
 
     Args:
         backend: computes.
-        token_budget: most tokens of a batch, padding counted; None for what suits the backend. When the device's memory
-            does not hold a batch it is halved for the rest of the engine's life.
+        token_budget: most tokens of a batch, padding counted; None for what suits the backend. When a batch
+            does not fit into the device's memory, the budget is reduced for the rest of the engine's life.
     """
 
     def __init__(self, backend: ModelBackend, token_budget: int | None = None) -> None:

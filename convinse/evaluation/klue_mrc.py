@@ -25,10 +25,8 @@ if evaluate is not None:
         """Exact match and F1 of KLUE-MRC, with the best thresholds of the no-answer probability."""
 
         def _info(self) -> evaluate.MetricInfo:
-            text, probability = (
-                datasets.Value("string"),
-                datasets.Value("float64"),
-            )  # a float32 would move the thresholds
+            text = datasets.Value("string")
+            probability = datasets.Value("float64")  # a float32 would move the thresholds
             predictions = {"id": text, "prediction_text": text, "no_answer_probability": probability}
             references = {"id": text, "answers": {"text": [text]}, "unanswerable": datasets.Value("bool")}
             return evaluate.MetricInfo(
@@ -40,7 +38,7 @@ if evaluate is not None:
 
         def add_batch(self, *, predictions: Any = None, references: Any = None, **options: Any) -> None:
             """Add predictions and references in any form that `compute` takes; the library knows only one."""
-            golds = gold_texts(references).items()
+            golds = gold_texts(references).items()  # None for an unanswerable question
             super().add_batch(
                 predictions=[{"no_answer_probability": None, **prediction} for prediction in predictions],
                 references=[

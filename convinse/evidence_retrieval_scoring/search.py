@@ -21,7 +21,7 @@ class EvidenceSearch:
         embed: returns vectors [n, dimension] of questions, by the model of the dump's vectors, and caches them; None to search by
             words alone.
         is_linked: questions are linked to items of a knowledge base, whose pages are read as a whole; with vectors, the search by
-            words then answers no more questions, and is left out.
+            words did not raise the number of answered questions, and is left out.
     """
 
     def __init__(
@@ -30,12 +30,12 @@ class EvidenceSearch:
         self._dump, self._embed, self._by_words = dump, embed, embed is None or not is_linked
 
     def prepare(self, questions: Sequence[str]) -> None:
-        """Embed the next questions together."""
+        """Embed these questions in a single batch, so that `find` gets them from the cache of `embed`."""
         if self._embed is not None:
             self._embed(questions)
 
     def find(self, question: str, most: int = MOST) -> list[FoundEvidence]:
-        """Return at most twice `most` evidences for a question, by reciprocal rank fusion of both searches."""
+        """Return evidences for a question, at most `most` of each search, by reciprocal rank fusion."""
         lists = [self._dump.search(search_words(question), most)] if self._by_words else []
         if self._embed is not None:
             lists.append(self._dump.nearest(self._embed([question])[0], most))

@@ -20,7 +20,7 @@ _LEAST_FIT = 1e-3
 
 
 class Features(NamedTuple):
-    """The features of a candidate, between 0 and 1 unless stated otherwise.
+    """The features of a candidate, between 0 and 1, but for logarithms.
 
     Attributes:
         read: logarithm of its normalised score by the reader.
@@ -29,14 +29,14 @@ class Features(NamedTuple):
         score: the best normalised score of its evidences.
         covered: the largest share of the question's words in one of its evidences.
         subjects: the largest share of the items of the question that one of its evidences names.
-        best: the largest product, over its evidences, of how much of the name of its property, header or unit the question has,
-            the share of the question's words that the evidence has, and the evidence's normalised score.
+        best: the maximum over its evidences of three factors: the share of the property, header or unit name found in the question,
+            the share of the question's words found in the evidence, and the evidence's normalised score.
         as_value, as_subject: its role in the best of its evidences (of a fact; else it is in a row, an infobox or a sentence).
         echoes: the share of its words that the question has.
         timely: 1 if an evidence of it holds at the time of the question, -1 if all contradict it; else one half if it existed then,
             minus one half if it did not, 0 if unknown.
         is_date, is_number, is_words: its kind, if it is not an item.
-        prior: logarithm of the number of its facts.
+        prior: log10(1 + number of its facts) / 5.
     """
 
     read: float
@@ -110,8 +110,8 @@ class _Measuring:
         self._words = self._keywords(question.in_full) | self._keywords(question.text)
         labels = {entity["label"] for evidence in question.evidences for entity in evidence["wikidata_entities"][:1]}
         labels |= {entity["label"] for entity in question.about}
-        names = (name for label in labels if (name := self._keywords(label)) <= self._words)
-        self._asking = self._words.difference(*names)  # the question without the names in it
+        mentioned = (words for label in labels if (words := self._keywords(label)) <= self._words)
+        self._asking = self._words.difference(*mentioned)  # the question without the names in it
         self._held = [self._keywords(evidence["evidence_text"]) for evidence in question.evidences]
         self._shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
         about = {entity["id"] for entity in question.about}
@@ -141,14 +141,15 @@ class _Measuring:
 
     def features(self, candidate: EntityCandidate) -> Features:
         entity, roles = candidate.entity, candidate.roles
-        name, names = entity["id"], self._question.resources.property_names
+        entity_id, property_names = entity["id"], self._question.resources.property_names
         words = self._keywords(entity["label"])
         covered = best = 0.0
         for role in roles:
             matches = []  # how much of a label the question has, and the words that ask for it
             for label in role.labels:
                 if label not in self._matches:
-                    self._matches[label] = names.coverage(label, self._asking), names.asking(label, self._asking)
+                    coverage = property_names.coverage(label, self._asking)
+                    self._matches[label] = coverage, property_names.asking(label, self._asking)
                 matches.append(self._matches[label])
             part = self._covered(role.place, words, *(asking for _, asking in matches))
             covered = max(covered, part)
@@ -158,9 +159,9 @@ class _Measuring:
         if not roles:
             covered = max((self._covered(place, words) for place in places), default=0.0)
         kind = roles[0].kind if roles else ""
-        value_kind = kind_of_value(name)
+        value_kind = kind_of_value(entity_id)
         fit = self._question.fit(entity)
-        facts = self._question.resources.kb.frequency(name) if is_item(name) else 0
+        facts = self._question.resources.kb.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
             read=math.log(candidate.read + _LEAST),
             computed=fit if candidate.computed else 0.0,

@@ -1,7 +1,7 @@
 """PyTerrier: retrieval and reranking as transformers, data sets of conversations as topics, judgements by answer presence.
 
 Columns beside PyTerrier's own: `history` of a query (earlier turns; optional), `evidence` and `evidence_score` of a result. The
-`score` is the place counted from the end, as in `scoring.trec`: scores of evidences may be equal, and are on two scales in a cascade.
+`score` of n results is n for the first down to 1 for the last, as in `scoring.trec`: scores of evidences may tie, or mix two scales in a cascade.
 """
 
 from __future__ import annotations
@@ -52,11 +52,12 @@ class PyTerrierReranker(pt.Transformer):
         self.pipeline, self.most = shared_pipeline(config), most
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """Return the columns of a retriever from `qid`, `query`, `docno`, `text` and optionally `evidence`; a `docno` stays."""
+        """Return the columns of `PyTerrierRetriever` from `qid`, `query`, `docno`, `text` and optionally `evidence`; `docno` is kept."""
         pt.validate.result_frame(inp, extra_columns=["query", "text"])
         queries = inp.drop_duplicates("qid")[["qid", "query"]]
         candidates: dict[str, list[Evidence]] = {qid: [] for qid in queries["qid"]}
         for row in inp.to_dict("records"):
+            # `docno` goes through ranking with its evidence; `_results` takes it out
             meta = row["evidence"] if isinstance(row.get("evidence"), dict) else {}
             candidates[row["qid"]].append({**to_evidence(row["text"], meta), "docno": row["docno"]})  # type: ignore[typeddict-unknown-key]
         return _results(queries, self.pipeline.rank(list(queries["query"]), list(candidates.values()), self.most))

@@ -25,7 +25,7 @@ _SEED = 0  # the same runs give the same intervals
 
 
 class Figure(NamedTuple):
-    """The mean of a measure, and the ends of its interval of 95 % confidence (both the mean with a single conversation)."""
+    """The mean of a measure and its 95 % confidence interval; of a single conversation, `low` and `high` equal the mean."""
 
     mean: float
     low: float
@@ -83,15 +83,15 @@ def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
 def figures(run: ReportedRun) -> list[Figure]:
     """Return the measures of a run, in the order of `MEASURES`."""
     groups = [turn.group for turn in run.turns.values()]
-    return [interval([turn.measures[place] for turn in run.turns.values()], groups) for place in range(len(MEASURES))]
+    return [interval([turn.measures[index] for turn in run.turns.values()], groups) for index in range(len(MEASURES))]
 
 
 def differences(first: ReportedRun, run: ReportedRun) -> list[Difference]:
     """Compare the measures of a run with the first run; the p-values swap whole groups, see `scoring.significance`."""
     compared = []
-    for place in range(len(MEASURES)):
+    for index in range(len(MEASURES)):
         by_question = {
-            name: run.turns[name].measures[place] - turn.measures[place] for name, turn in first.turns.items()
+            name: run.turns[name].measures[index] - turn.measures[index] for name, turn in first.turns.items()
         }
         by_group: dict[str, float] = defaultdict(float)
         for name, difference in by_question.items():
@@ -102,10 +102,10 @@ def differences(first: ReportedRun, run: ReportedRun) -> list[Difference]:
     return compared
 
 
-def presence(turns: Iterable[ReportedTurn], places: Sequence[int]) -> list[float]:
-    """Return the shares of questions with a gold answer among the first e evidences, for every number e of `places`."""
-    first = [turn.first_place for turn in turns]
-    return [sum(place is not None and place <= most for place in first) / max(1, len(first)) for most in places]
+def presence(turns: Iterable[ReportedTurn], cutoffs: Sequence[int]) -> list[float]:
+    """Return the shares of questions with a gold answer among the first e evidences, for every e of `cutoffs`."""
+    ranks = [turn.first_place for turn in turns]
+    return [sum(rank is not None and rank <= cutoff for rank in ranks) / max(1, len(ranks)) for cutoff in cutoffs]
 
 
 def calibration(turns: Iterable[ReportedTurn]) -> list[CalibrationBin]:

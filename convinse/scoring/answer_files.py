@@ -1,6 +1,6 @@
 """The files that `evaluate` reads: gold answers in the MRQA, SQuAD and KLUE-MRC formats, predictions, probabilities.
 
-Contexts and tokens are skipped: 100,000 questions take about a second. Every file may be packed, whatever its name.
+Contexts and tokens are skipped: 100,000 questions take about a second. Every file may be packed (gzip, bzip2, zstd), whatever its name.
 Formats: MRQA, a context a line below an optional header line (https://github.com/mrqa/MRQA-Shared-Task-2019); SQuAD, a
 JSON object (https://rajpurkar.github.io/SQuAD-explorer); KLUE-MRC, the same with `guid` for `id`
 (https://klue-benchmark.com).
@@ -108,16 +108,17 @@ def read_triples(path: Path) -> list[dict[str, Any]]:
     """
     data = read_bytes(path)
     if data.lstrip()[:1] == b"[":
-        return list(map(_identified, decode_whole(path, data, list[dict[str, Any]])))
+        return list(map(_with_text_id, decode_whole(path, data, list[dict[str, Any]])))
+    # JSON lines: the first line is a whole record
     first, _, rest = data.strip().partition(b"\n")
     if b'"prediction_text"' in first and b'"id"' in first and (not rest or first.rstrip().endswith(b"}")):
-        return [_identified(triple) for _, triple in read_lines(path, dict[str, Any])]
+        return [_with_text_id(record) for _, record in read_lines(path, dict[str, Any])]
     texts = _mapping(path, data, str, "prediction")
     return [{"id": qid, "prediction_text": text} for qid, text in texts.items()]
 
 
-def _identified(triple: dict[str, Any]) -> dict[str, Any]:
-    return {**triple, "id": str(triple["id"])} if isinstance(triple.get("id"), int) else triple
+def _with_text_id(record: dict[str, Any]) -> dict[str, Any]:
+    return {**record, "id": str(record["id"])} if isinstance(record.get("id"), int) else record
 
 
 def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
