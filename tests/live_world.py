@@ -154,8 +154,8 @@ class World(Wiki):
         linked = re.findall(r'<a href="[^"]*/wiki/([^"#?]+)', self.pages.get(title, ""))
         names = list(dict.fromkeys(unquote(html.unescape(name)).replace("_", " ") for name in linked))
         steps = [step for name in names for step in self.follow(name)[1]]
-        pages = [{"pageid": 1, "ns": 0, "title": own} | ({"pageprops": {"wikibase_item": self.items[own]}} if own in self.items else {})
-                 for own in dict.fromkeys(self.follow(name)[0] for name in names)]  # fmt: skip
+        pages = [{"pageid": 1, "ns": 0, "title": title} | ({"pageprops": {"wikibase_item": self.items[title]}} if title in self.items else {})
+                 for title in dict.fromkeys(self.follow(name)[0] for name in names)]  # fmt: skip
         return {"batchcomplete": True, "query": {"pages": pages, "redirects": [*redirects, *steps]}}
 
     def sparql_answer(self, query):
@@ -205,14 +205,14 @@ class _Index:
         self.forms[label.lower()][name] = ("label", label)
         objects = []
         for prop, claims in (document["claims"] or {}).items():
-            for own in claims:
+            for claim in claims:
                 self.frequency[name] += 1
-                snaks = [own["mainsnak"], *(snak for snaks in own.get("qualifiers", {}).values() for snak in snaks)]
+                snaks = [claim["mainsnak"], *(snak for snaks in claim.get("qualifiers", {}).values() for snak in snaks)]
                 for snak in snaks:
                     value = snak.get("datavalue", {}).get("value")
                     if isinstance(value, dict) and "id" in value:
                         self.linking[value["id"]].add(name)
-                value = own["mainsnak"].get("datavalue", {}).get("value")
+                value = claim["mainsnak"].get("datavalue", {}).get("value")
                 if isinstance(value, dict) and "id" in value:
                     self.subjects[prop, value["id"]].append(name)
                     self.frequency[value["id"]] += 1

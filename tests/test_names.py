@@ -70,7 +70,7 @@ def test_tests_use_public_names(path):
         elif isinstance(node, ast.ImportFrom):
             private += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setattr"):
-            texts = [own.value for own in node.args if isinstance(own, ast.Constant) and isinstance(own.value, str)]
+            texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
             private += [(node.lineno, text.rpartition(".")[2]) for text in texts]
     assert [
         own for own in private if own[1].startswith("_") and not own[1].endswith("__") and own[1] not in OF_THE_LIBRARY

@@ -93,7 +93,9 @@ def place_of_gold(turn: Turn) -> int | None:
 
 def figures(turns: Sequence[Turn]) -> Figures:
     ranks = [rank_of_gold(turn) for turn in turns]
-    labels = [is_right_by_label(own["answer"], turn["answers"]) for turn in turns for own in turn["pred_answers"][:1]]
+    labels = [
+        is_right_by_label(answer["answer"], turn["answers"]) for turn in turns for answer in turn["pred_answers"][:1]
+    ]
     return {
         "turns": len(turns),
         "answer_presence": sum(place_of_gold(turn) is not None for turn in turns) / max(1, len(turns)),

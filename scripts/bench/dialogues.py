@@ -62,7 +62,7 @@ def _is(turn: Turn, treatment: str) -> bool:
         return "abstained" in turn or not (turn["pred_answers"] or "act" in turn or "clarification" in turn)
     if treatment.startswith("act "):
         return turn.get("act") == treatment.removeprefix("act ")
-    best = [own["answer"]["label"] for own in turn["pred_answers"][:1]]
+    best = [answer["answer"]["label"] for answer in turn["pred_answers"][:1]]
     return bool(best) and f" {fold(treatment)} " in f" {fold(best[0])} "
 
 
@@ -74,7 +74,7 @@ def dialogues(bench: Bench) -> Figures:
         for half, turns in read_dialogues():
             counts[half] += 1
             session = pipeline.session(SOURCES)
-            done += [(half, own, session.ask(own.utterance)) for own in turns]
+            done += [(half, turn, session.ask(turn.utterance)) for turn in turns]
         seconds = _seconds(pipeline)
     for half, count in counts.items():
         right = [(own.treatment, is_right(turn, own.treatment)) for part, own, turn in done if part == half]

@@ -59,7 +59,7 @@ class _Answered(NamedTuple):
     @property
     def is_right(self) -> bool:
         answers = self.turn["pred_answers"]
-        accepted = {normalize(own) for own in self.asked["answers"]}
+        accepted = {normalize(answer) for answer in self.asked["answers"]}
         return bool(answers) and normalize(answers[0]["answer"]["label"]) in accepted
 
     @property
@@ -78,8 +78,8 @@ def collections() -> dict[str, list[Path]]:
 def conversations() -> Iterator[list[dict[str, Any]]]:
     """The questions, each with those that were asked before it."""
     lines = [json.loads(line) for line in (_FILES.with_suffix(".jsonl")).read_text(encoding="utf-8").splitlines()]
-    by_id = {own["id"]: own for own in lines}
-    followed = {own["after"] for own in lines if "after" in own}
+    by_id = {line["id"]: line for line in lines}
+    followed = {line["after"] for line in lines if "after" in line}
     for own in lines:
         if own["id"] not in followed:
             yield [by_id[own["after"]], own] if "after" in own else [own]
@@ -209,7 +209,7 @@ def dense(bench: Bench) -> Figures:
     encoder = BiEncoder(_MODEL)
     kept = [json.loads(line) for line in _FILES.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
     asked = encoder.embed([own["question"] for own in kept])
-    texts = (own["evidence_text"] for own in _evidences(folder))
+    texts = (evidence["evidence_text"] for evidence in _evidences(folder))
     vectors = encoder.embed(list(texts))
     exact = [np.argsort(-(vectors @ question))[:_NEAREST] for question in asked]
     rows: dict[str, Figures] = {}

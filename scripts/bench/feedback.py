@@ -64,7 +64,7 @@ def learning(bench: Bench) -> Figures:
         rankings["all of it, with gold answers"] = train_weights(parts["train"], _STRENGTH, "")
     figures: dict[str, Figures] = {name: _figures(ranking, parts) for name, ranking in rankings.items()}
     bench.compare(
-        f"{sum(len(own['questions']) for own in conversations)} ratings",
+        f"{sum(len(conversation['questions']) for conversation in conversations)} ratings",
         ("the ranking learned from",),
         _COLUMNS,
         {(): figures},
@@ -93,7 +93,7 @@ def _ratings(conversations: Sequence[Conversation], share: float) -> list[Feedba
     ratings = []
     for conversation in conversations:
         spoken = [
-            AnsweredQuestion(turn["question"], [own["answer"] for own in turn["pred_answers"][:1]])
+            AnsweredQuestion(turn["question"], [answer["answer"] for answer in turn["pred_answers"][:1]])
             for turn in conversation["questions"]
         ]
         for place, turn in enumerate(conversation["questions"]):

@@ -46,7 +46,9 @@ def lists(bench: Bench) -> Figures:
 
 def _precision_and_recall(turn: Turn) -> tuple[float, float]:
     answers = turn["pred_answers"]
-    listed = {own["answer"]["id"] for own in answers if own.get("list")} or {own["answer"]["id"] for own in answers[:1]}
+    listed = {answer["answer"]["id"] for answer in answers if answer.get("list")} or {
+        answer["answer"]["id"] for answer in answers[:1]
+    }
     right = {answer["id"] for answer in turn["answers"]}
     return len(listed & right) / max(1, len(listed)), len(listed & right) / len(right)
 

@@ -159,7 +159,7 @@ def _asked(
 
 
 def _best(turn: Turn) -> str | None:
-    return None if "abstained" in turn else next((own["answer"]["id"] for own in turn["pred_answers"]), None)
+    return None if "abstained" in turn else next((answer["answer"]["id"] for answer in turn["pred_answers"]), None)
 
 
 def _compared(embedded: Sequence[AskedTurn], results: Sequence[AskedTurn]) -> Figures:

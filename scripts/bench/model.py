@@ -276,8 +276,8 @@ def evidence_part(bench: Bench) -> Figures:
     gathered = gather(bench.folder, bench.kept)
     questions = [question for question in gathered.questions if question.one_hop][: bench.size.evidence]
     asked = [
-        Asked.of(own.query, ((fact["evidence_text"], is_right(fact, own.gold)) for fact in own.facts))
-        for own in questions
+        Asked.of(question.query, ((fact["evidence_text"], is_right(fact, question.gold)) for fact in question.facts))
+        for question in questions
     ]
     model, scorer = bench.state.model, BM25Scorer(QueryExpansion(gathered.properties))
     ranks = ranks_of(model, bench.state.base, "facts", asked, None)
@@ -289,7 +289,7 @@ def evidence_part(bench: Bench) -> Figures:
         order = best_first(scorer.scores(question.query, own.facts), question.texts)
         ranks[EXPANDED].append(first_right(order, question.right))
         ranks[CASCADE].append(first_hit(cascade.rank(own.query, own.facts, _DEEP), own.gold))
-    median = statistics.median(len(own.facts) for own in questions)
+    median = statistics.median(len(question.facts) for question in questions)
     rows = presence(ranks, CUTS)
     title = f"one-hop questions: answers among the best e of {median:.0f} facts (median)"
     columns = {f"e={e}": (f"e={e}", "{:.1%}") for e in CUTS}
@@ -312,17 +312,19 @@ def decision_part(bench: Bench) -> Figures:
     """Accuracy of yes or no on held-out questions of BoolQ, and of three verdicts on statements of InfoTabS (dev)."""
     most = DECIDED * bench.size.questions
     boolq = [
-        own for own in boolq_questions(bench.folder) if part_of("boolq", own.key) == "dev" and not chooses(own.key)
+        question
+        for question in boolq_questions(bench.folder)
+        if part_of("boolq", question.key) == "dev" and not chooses(question.key)
     ]
     questions, statements = sample(boolq, most), sample(infotabs_statements(bench.folder, "dev"), most)
-    yes = np.array([own.yes for own in questions])
+    yes = np.array([question.yes for question in questions])
     figures = {}
     for name, values in probabilities(bench, questions).items():
         right = np.where(yes, values, 1 - values).clip(1e-6, 1)
         figures[name] = {"accuracy": ((values > 0.5) == yes).mean(), "log loss": float(-np.log(right).mean())}
     columns = {name: (name, "{:.3f}") for name in ("accuracy", "log loss")}
     bench.compare(f"yes or no, {len(questions)} questions of BoolQ", ("decided by",), columns, {(): figures})
-    said = thirds(np.array([own.yes for own in statements]))
+    said = thirds(np.array([statement.yes for statement in statements]))
     verdicts = {
         name: {"accuracy": (thirds(values) == said).mean()} for name, values in probabilities(bench, statements).items()
     }
@@ -334,9 +336,9 @@ def decision_part(bench: Bench) -> Figures:
 def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.ndarray]:
     """[n] probability of yes by each way to decide; by the head if the model has one."""
     model = bench.state.model
-    ways = {"the more frequent answer": np.full(len(questions), np.mean([own.yes for own in questions]))}
+    ways = {"the more frequent answer": np.full(len(questions), np.mean([question.yes for question in questions]))}
     if has_yes_no(model.folder):
-        pairs = [(own.question, own.passage) for own in questions]
+        pairs = [(question.question, question.passage) for question in questions]
         ways["the head, whole passage"] = np.array(model.yes_no.probabilities(pairs))
     return ways
 

@@ -110,7 +110,7 @@ def bm25_part(bench: Bench) -> Figures:
     """BM25 beside rank_bm25, which indexes the candidates of each turn anew; of texts that no other part uses."""
     bench.need("rank_bm25")
     size, questions = bench.size.candidates, bench.state.gathered.questions
-    different = {own["evidence_text"]: own for question in questions for own in question.evidences}
+    different = {evidence["evidence_text"]: evidence for question in questions for evidence in question.evidences}
     evidences = list(different.values())[-bench.size.bm25_turns * size :]
     queries = [question.query for question in questions[:BM25_QUERIES]]
     scorer = BM25Scorer(QueryExpansion(bench.state.gathered.properties))

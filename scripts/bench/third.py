@@ -64,7 +64,7 @@ def _read(bench: Bench, name: str) -> tuple[Config, list[Conversation]]:
     keys = build_sources(bench.folder, bench.kept, _PAGES[name], "snapshot:model")
     conversations = read_benchmark(Path(__file__).with_name("third.json"), "convmix")
     return load_config("wikidata-27k.yml", **keys, ers_use_cache=False), [
-        own for own in conversations if f"-{name}-" in own["conv_id"]
+        conversation for conversation in conversations if f"-{name}-" in conversation["conv_id"]
     ]
 
 

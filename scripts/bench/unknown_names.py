@@ -67,8 +67,8 @@ class _UnknownNames:
 
     def take(self, classes: Sequence[str]) -> str | None:
         """A name of one of the classes that was not taken yet."""
-        for own in classes:
-            names = self._by_class[own]
+        for class_name in classes:
+            names = self._by_class[class_name]
             while names:
                 name = names.pop()
                 form = fold(name)
@@ -113,7 +113,7 @@ def unknown_names(bench: Bench) -> Figures:
 
 
 def _measured(pipeline: Pipeline, questions: Sequence[_Renamed], shown: bool) -> Figures:
-    turns = [pipeline.ask([own.question], SOURCES)["questions"][0] for own in questions]
+    turns = [pipeline.ask([question.question], SOURCES)["questions"][0] for question in questions]
     for own, turn in zip(questions, turns, strict=True):
         if shown:
             best = turn["pred_answers"][:1]
@@ -126,7 +126,7 @@ def _measured(pipeline: Pipeline, questions: Sequence[_Renamed], shown: bool) ->
             )
     answered = [turn["pred_answers"] and "abstained" not in turn for turn in turns]
     sure = [bool(done) and turn["pred_answers"][0]["score"] > _SURE for done, turn in zip(answered, turns, strict=True)]
-    own_turns = [own.asked for own in questions]
+    own_turns = [question.asked for question in questions]
     count = max(1, len(turns))
     return {
         "questions": len(turns),

@@ -49,7 +49,11 @@ class SavedPage(NamedTuple):
 
     def texts(self, *longest: int) -> list[str]:
         """The texts of the rows of its tables."""
-        return [own.text for own in parse_page(self.title, self.html, *longest).snippets if own.source == "table"]
+        return [
+            snippet.text
+            for snippet in parse_page(self.title, self.html, *longest).snippets
+            if snippet.source == "table"
+        ]
 
     def evidences(self, items: dict[str, Entity]) -> list[Evidence]:
         return page_evidences(parse_page(self.title, self.html), self.item, items)

@@ -106,7 +106,7 @@ class RememberingReader:
         for question, texts, spans in zip(questions, new, self._reader.read_all(questions, new), strict=True):
             for place, text in enumerate(texts):
                 self._spans[question, text] = [span for span in spans if span.context == place]
-        return [list(self._placed(*own)) for own in zip(questions, contexts, strict=True)]
+        return [list(self._placed(*question)) for question in zip(questions, contexts, strict=True)]
 
     def _placed(self, question: str, texts: Sequence[str]) -> Iterator[AnswerSpan]:
         for place, text in enumerate(texts):
@@ -212,7 +212,9 @@ def world_of(base: str, turns: dict[str, _Turns], settings: Mapping[str, str], w
 def rights(sets: Sequence[ChoiceSet], l2: float, columns: Sequence[int]) -> dict[str, np.ndarray]:
     """[n] of each part whether the best candidate is right, by weights of some features learned from other conversations."""
     rising = [place for place, column in enumerate(columns) if column in RISING]
-    choices = [[own._replace(candidates=own.candidates[:, columns]) for own in given.choices] for given in sets]
+    choices = [
+        [choice._replace(candidates=choice.candidates[:, columns]) for choice in given.choices] for given in sets
+    ]
     return {
         given.name: np.array([_is_right(*pair) for pair in zip(own, likely, strict=True)], float)
         for given, own, likely in zip(sets, choices, cross_validated(choices, l2, rising), strict=True)

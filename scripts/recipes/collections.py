@@ -97,8 +97,8 @@ def _own_pages() -> Iterator[FileCollection]:
         conversations = read_part(load_config("config.yml"), part)
         for turn in (turn for conversation in conversations for turn in conversation["questions"]):
             turn["answers"] = [
-                {"id": own["label"] if is_item(own["id"]) else own["id"], "label": own["label"]}
-                for own in turn["answers"]
+                {"id": answer["label"] if is_item(answer["id"]) else answer["id"], "label": answer["label"]}
+                for answer in turn["answers"]
             ]
         yield FileCollection(f"pages, {part}", _PAGES, conversations)
 
@@ -109,9 +109,9 @@ def _articles(data: Path, folder: Path) -> FileCollection:
     paragraphs: defaultdict[str, dict[str, None]] = defaultdict(dict)
     asked: defaultdict[str, list[FileQuestion]] = defaultdict(list)
     stray: list[FileQuestion] = []
-    for own in ARTICLES:
-        for title, row in titled_rows(own, data):
-            if part_of(own, row.title) == "dev":
+    for article in ARTICLES:
+        for title, row in titled_rows(article, data):
+            if part_of(article, row.title) == "dev":
                 paragraphs[title][row.text] = None
                 asked[title].append(FileQuestion(row.question, tuple(row.answers), title))
             else:
@@ -154,7 +154,7 @@ def _tables(data: Path, folder: Path) -> FileCollection:
     for name, table in tables.items():
         if table["title"] in asked:
             files[_file_name(table["title"], ".html")] += _page(table, {link: passages[link] for link in linked[name]})
-    questions = [own for rows in asked.values() for own in rows]
+    questions = [row for rows in asked.values() for row in rows]
     questions += chance.sample(stray, round(len(questions) * _STRAY))
     return _written(folder, "tables", files, questions)
 
@@ -166,7 +166,7 @@ def _sheets(data: Path, folder: Path) -> Iterator[FileCollection]:
     for _, question, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
         if "|" not in answer:
             asked[context].append(FileQuestion(unescape(question), (unescape(answer),), context))
-    tables = [own for own in read_tables(data) if part_of("tables", own[1]["context"]) == "dev"]
+    tables = [table for table in read_tables(data) if part_of("tables", table[1]["context"]) == "dev"]
     for number, (title, table) in enumerate(chance.sample(tables, _SHEETS)):
         text = io.StringIO()
         csv.writer(text).writerows([table["header"], *table["rows"]])

@@ -123,7 +123,7 @@ def main() -> None:
     sets["convmix, unseen by the head"] = [own for own in of_convmix if is_held_out(f"convmix {own.group}")]
     cells = [["all of them", *by_folds(sets)]]
     for place, name in enumerate(_NAMES):
-        fewer = {part: [without(own, place) for own in choices] for part, choices in sets.items()}
+        fewer = {part: [without(choice, place) for choice in choices] for part, choices in sets.items()}
         cells.append([f"without {name}", *by_folds(fewer)])
     counts = [f"{part} ({len(own)})" for part, own in sets.items()]
     title = "follow-ups whose topic is right, by five folds of conversations"

@@ -60,7 +60,7 @@ Example = tuple[str, str]  # utterance and act
 
 
 def names_of(questions: Sequence[Mapping[str, object]]) -> list[str]:
-    return sorted({entity["label"] for own in questions for entity in own["entities"] if entity["label"]})  # type: ignore[attr-defined]
+    return sorted({entity["label"] for question in questions for entity in question["entities"] if entity["label"]})  # type: ignore[attr-defined]
 
 
 def uttered(pattern: str, chance: random.Random, names: Sequence[str], nouns: Sequence[str]) -> str:
@@ -108,14 +108,14 @@ def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterat
     sources = [
         [own["question"] for own in read_json(needed(data, "wikiwebquestions", "train.json.gz"))],
         [own["question"] for own in read_json(needed(data, "compmix", "train.json.gz"))],
-        [own["question"] for own in json_lines(needed(data, "boolq", "train.jsonl.gz"))],
+        [record["question"] for record in json_lines(needed(data, "boolq", "train.jsonl.gz"))],
         [fields[3] for fields in tab_lines(needed(data, "simplequestions-wikidata", "annotated_wd_data_train.txt.gz"))],
         [turn["question"] for own in read_part(Config(), "train") for turn in own["questions"]] * 5,
         [
-            own["question"]
+            record["question"]
             for file in sorted((data / "rewrites").glob("*.gz"))
-            for own in json_lines(file)
-            if own["question"].rstrip().endswith("?")
+            for record in json_lines(file)
+            if record["question"].rstrip().endswith("?")
         ],
         [name for name in names if len(name) > 3],
     ]
@@ -206,7 +206,7 @@ def judged(data: Path, model: ActModel) -> None:
         },
     }
     for name, conversations in sets.items():
-        texts = sorted({turn["question"] for own in conversations for turn in own["questions"]})
+        texts = sorted({turn["question"] for conversation in conversations for turn in conversation["questions"]})
         report(name, model, [(text, QUESTION) for text in texts], show=True)
 
 
@@ -226,7 +226,10 @@ def main() -> None:
         uttered_ones = list(talk(chance, names, nouns))
         acts = {fold(text) for text, act in uttered_ones if act != QUESTION}
         model = learned(
-            [*uttered_ones, *(own for own in questions(options.data, chance, names) if fold(own[0]) not in acts)]
+            [
+                *uttered_ones,
+                *(question for question in questions(options.data, chance, names) if fold(question[0]) not in acts),
+            ]
         )
         folder.mkdir(exist_ok=True)
         with replacing(folder / FILE) as temporary:

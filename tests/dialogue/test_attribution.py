@@ -20,7 +20,7 @@ class Counting(HeterogeneousAnswering):
 
     @staticmethod
     def answered(turn):
-        names = [own["evidence_text"].split()[0] for own in turn["top_evidences"]]
+        names = [evidence["evidence_text"].split()[0] for evidence in turn["top_evidences"]]
         order = sorted(set(names), key=lambda name: (-names.count(name), name))
         return [
             {

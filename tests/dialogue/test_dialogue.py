@@ -52,12 +52,12 @@ def test_a_conversation_with_talk_is_taken_up_from_its_json(lexical):
 def test_other_answers_are_those_that_were_not_said(lexical):
     session = lexical.session("kb_text")
     first, further = session.ask("Who played in Titanic?"), session.ask("others?")
-    said = {own["answer"]["id"] for own in first["pred_answers"] if own.get("list")} or {
+    said = {answer["answer"]["id"] for answer in first["pred_answers"] if answer.get("list")} or {
         first["pred_answers"][0]["answer"]["id"]
     }
-    ids = [own["answer"]["id"] for own in further["pred_answers"]]
+    ids = [answer["answer"]["id"] for answer in further["pred_answers"]]
     assert further["act"] == "more" and said.isdisjoint(ids)
-    assert [own["rank"] for own in further["pred_answers"]] == list(range(1, len(ids) + 1))
+    assert [answer["rank"] for answer in further["pred_answers"]] == list(range(1, len(ids) + 1))
 
 
 def test_runs_over_data_know_no_talk(lexical):

@@ -80,7 +80,7 @@ def test_nothing_but_the_files_answers(town, capsys):
         "nothing is known of 'Titanic'",
         "no evidence has a word of the question",
     ]
-    assert all("citation" in own for turn in turns for own in turn["top_evidences"])
+    assert all("citation" in evidence for turn in turns for evidence in turn["top_evidences"])
 
 
 def test_the_answer_is_printed_with_its_place(town, capsys):

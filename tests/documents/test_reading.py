@@ -26,8 +26,13 @@ def read(name, data):
 
 def shown(found):
     return [
-        [own["source"], own["citation"]["headings"], own["citation"].get("line"), own["evidence_text"]]
-        for own in found.evidences
+        [
+            evidence["source"],
+            evidence["citation"]["headings"],
+            evidence["citation"].get("line"),
+            evidence["evidence_text"],
+        ]
+        for evidence in found.evidences
     ]
 
 
@@ -36,17 +41,17 @@ def test_a_file_gives_evidences(case):
     found = read(case["file"], case["content"].encode(case.get("encoding", "utf-8")))
     assert shown(found) == case["evidences"]
     assert [thing.entity["label"] for thing in found.named] == case["names"]
-    for own in found.evidences:
-        assert own["citation"]["file"] == case["file"]
-        labels = {entity["id"]: entity["label"] for entity in own["wikidata_entities"]}
-        named = [own["evidence_text"][place["start"] : place["end"]] for place in own["mentions"]]
-        sections = own["citation"]["headings"][-1:]
+    for evidence in found.evidences:
+        assert evidence["citation"]["file"] == case["file"]
+        labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
+        named = [evidence["evidence_text"][place["start"] : place["end"]] for place in evidence["mentions"]]
+        sections = evidence["citation"]["headings"][-1:]
         starts = (
             [case["names"][0], *sections]
-            if own["evidence_text"].startswith(", ".join([case["names"][0], *sections]))
+            if evidence["evidence_text"].startswith(", ".join([case["names"][0], *sections]))
             else [case["names"][0]]
         )
-        assert named[: len(starts)] == starts and all(place["id"] in labels for place in own["mentions"])
+        assert named[: len(starts)] == starts and all(place["id"] in labels for place in evidence["mentions"])
 
 
 def written(write):
@@ -129,7 +134,7 @@ def page(text="The gate opens at 7."):
     ],
 )
 def test_packed_documents_are_read(name, make, texts):
-    assert [own["evidence_text"] for own in read(name, make()).evidences] == texts
+    assert [evidence["evidence_text"] for evidence in read(name, make()).evidences] == texts
 
 
 def test_slides_and_pages_are_cited():
@@ -185,19 +190,23 @@ def test_whatever_a_file_holds_it_is_read_or_refused_in_one_line(kind, data):
     except DataError as error:
         assert "\n" not in str(error)
     else:
-        assert all(0 < len(own["evidence_text"]) <= LONGEST for own in found.evidences if own["source"] != "info")
+        assert all(
+            0 < len(evidence["evidence_text"]) <= LONGEST
+            for evidence in found.evidences
+            if evidence["source"] != "info"
+        )
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.md"])
 def test_elements_that_are_nested_without_end_are_cut(name, caplog):
     found = read(name, b"<div>The gate opens at 7.</div>" + b"<div>" * 200_000 + b"too deep")
-    assert [own["evidence_text"] for own in found.evidences] == ["a, The gate opens at 7."]
+    assert [evidence["evidence_text"] for evidence in found.evidences] == ["a, The gate opens at 7."]
     assert "the rest is left out" in caplog.text
 
 
 def test_a_long_paragraph_is_several_passages_that_lose_nothing():
     sentences = [f"Boat number {number} left the harbour on day {number}." for number in range(60)]
     found = read("log.txt", f"Log\n\n{' '.join(sentences)}".encode())
-    texts = [own["evidence_text"].removeprefix("Log, ") for own in found.evidences]
+    texts = [evidence["evidence_text"].removeprefix("Log, ") for evidence in found.evidences]
     assert " ".join(texts) == " ".join(sentences) and len(texts) > 5
     assert all(len(text) <= 300 for text in texts)

@@ -27,7 +27,7 @@ def tokens(text):
 def plain_okapi(query, documents):
     """Okapi as rank_bm25 has it: k1 1.5, b 0.75, epsilon 0.25."""
     size, mean = len(documents), sum(map(len, documents)) / len(documents)
-    having = {word: sum(word in own for own in documents) for document in documents for word in document}
+    having = {word: sum(word in document for document in documents) for document in documents for word in document}
     idf = {word: math.log(size - n + 0.5) - math.log(n + 0.5) for word, n in having.items()}
     floor = 0.25 * sum(idf.values()) / max(len(idf), 1)
     weights = {word: value if value >= 0 else floor for word, value in idf.items()}
@@ -36,7 +36,7 @@ def plain_okapi(query, documents):
         norm = 1.5 * (1 - 0.75 + 0.75 * len(own) / mean) if mean else 1
         return sum(weights.get(word, 0) * own.count(word) * 2.5 / (own.count(word) + norm) for word in query)
 
-    return [score(own) for own in documents]
+    return [score(document) for document in documents]
 
 
 @given(TEXT, st.lists(TEXT, min_size=1, max_size=8))

@@ -27,5 +27,5 @@ def features_of(kind, **values):
 def measured_of(*values, **of_question):
     """Candidates with these features each, of a question with those."""
     candidates = [EntityCandidate({"id": f"Q{n}", "label": str(n)}) for n in range(len(values))]
-    rows = [features_of(Features, **own) for own in values]
+    rows = [features_of(Features, **value) for value in values]
     return Measured(candidates, rows, features_of(QuestionFeatures, **of_question))

@@ -17,7 +17,7 @@ def found(text, *evidences, about=(), read=(), computed=(), **more):
     """The labels of the candidates of a question."""
     question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation={**meant(*about), **more})
     read = [AnswerCandidate({"id": name, "label": name}, 0.5, (0,), ("reader",)) for name in read]
-    return [own.entity["label"] for own in find_candidates(question, read, computed)]
+    return [candidate.entity["label"] for candidate in find_candidates(question, read, computed)]
 
 
 ALIEN = fact("Alien", "director", "Ridley Scott")
@@ -80,7 +80,7 @@ def test_readings_and_computed_results_add_to_a_candidate():
     scott = thing("Ridley Scott")
     computed = Computed(scott, "role", (0,))
     read = [AnswerCandidate(scott, 0.7, (0,), ("reader",))]
-    own = next(own for own in find_candidates(question, read, [computed]) if own.entity == scott)
+    own = next(candidate for candidate in find_candidates(question, read, [computed]) if candidate.entity == scott)
     assert (own.read, own.computed, own.places, own.reasons) == (1.0, computed, (0,), ("role", "reader"))
 
 
@@ -89,7 +89,7 @@ def test_a_reading_counts_for_the_office_holder_at_that_time():
     held = evidence(text, "info", *((name, item_id(name)) for name in ("Ida Roth", "Per Lund")))
     question = question_of("Who was the chairperson of the Harbour Trust in 1990?", held, knowledge=KNOWLEDGE)
     read = AnswerCandidate(thing("Ida Roth"), 0.6, (0,), ("reader",))
-    shares = {own.entity["label"]: own.read for own in find_candidates(question, [read])}
+    shares = {candidate.entity["label"]: candidate.read for candidate in find_candidates(question, [read])}
     assert shares == {"Per Lund": 1.0, "1986": 0.0, "2001": 0.0}
 
 

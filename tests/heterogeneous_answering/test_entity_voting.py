@@ -71,7 +71,7 @@ def test_the_expected_type_counts_more_than_scores(question, label):
 
 def test_answers_have_ranks_and_evidences():
     answers = answer("Who made Titanic?", CAST)
-    assert [own["rank"] for own in answers] == list(range(1, len(answers) + 1))
+    assert [answer["rank"] for answer in answers] == list(range(1, len(answers) + 1))
     assert 0 in answers[0]["evidences"] and answers[0]["score"] > answers[1]["score"]
     assert answer("Who?", []) == []
 

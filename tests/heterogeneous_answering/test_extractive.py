@@ -189,8 +189,8 @@ def test_another_reader_is_one_of_another_module():
     second = ExtractiveAnswering(first.config, first.resources, Fixed("James Cameron"))
     for made, label in ((first, "Kate Winslet"), (second, "James Cameron"), (first, "Kate Winslet")):
         (answers,) = made.inference_on_turns([copy.deepcopy(VOTED)], SOURCES)
-        assert {own["answer"]["label"]: own["reasons"] for own in answers}[label] == ["reader"]
-        assert [own["reasons"] for own in answers].count(["evidences"]) == 1
+        assert {answer["answer"]["label"]: answer["reasons"] for answer in answers}[label] == ["reader"]
+        assert [answer["reasons"] for answer in answers].count(["evidences"]) == 1
 
 
 def test_turns_without_evidences_and_with_empty_ones():

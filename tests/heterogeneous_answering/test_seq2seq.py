@@ -30,7 +30,7 @@ class Written:
     """A model that writes given texts; it stands for a trained one."""
 
     def __init__(self, *texts):
-        self.texts, self.read = [WrittenText(*own) for own in texts], []
+        self.texts, self.read = [WrittenText(*text) for text in texts], []
 
     def write(self, texts):
         self.read.append(list(texts))

@@ -51,9 +51,9 @@ def test_an_order_gives_the_answer(resources, evidences, case):
     items = (case["item"],) if case["item"] else ()
     given = evidences(items)
     results = [own for own in computed(resources, case["question"], given, items) if own.operation == "order"]
-    labels = [own.entity["label"] for own in results]
+    labels = [result.entity["label"] for result in results]
     assert case["answer"] in labels if case["answer"] else labels == []
-    assert all(place < len(given) for own in results for place in own.places)
+    assert all(place < len(given) for result in results for place in result.places)
 
 
 def test_the_evidence_shown_is_the_row_that_decides(resources, evidences):

@@ -48,7 +48,7 @@ def kb(tmp_path_factory):
 def teams(kb, text):
     """The names of teams, and the items that each may be."""
     mentions = NationalTeams(kb, english().teams).mentions(text)
-    return [[text[own.start : own.end], sorted(one.id for one in own.candidates)] for own in mentions]
+    return [[text[mention.start : mention.end], sorted(one.id for one in mention.candidates)] for mention in mentions]
 
 
 @each_case("linking", "teams")

@@ -51,7 +51,7 @@ def test_an_index_that_was_updated_is_one_that_was_built_anew(tmp_path_factory, 
     folder, documents = tmp_path_factory.mktemp("law"), dict(DOCUMENTS)
     build(write(folder / "dump.json", world()), folder / "kb")
     for changes in updates:
-        first = {own["id"]: own for own in reversed(changes)}
+        first = {change["id"]: change for change in reversed(changes)}
         for name, own in first.items():
             if own.get("labels"):  # in the place of an older one
                 documents[name] = own

@@ -207,7 +207,7 @@ def test_a_reply_that_was_cut_is_dropped_and_the_others_count(text, caplog):
     with model_server(reply) as server:
         asking = Asking(server.url, parallel=1)
         replies = asking.ask(*prompts(3))
-    assert [own.said is None for own in replies] == [False, False, True]
+    assert [reply.said is None for reply in replies] == [False, False, True]
     assert asking.counts == {"requests": 3, "unreadable": 1} and replies[2].completion.completion_tokens == 10
     assert "cut before its end; raise max_tokens" in caplog.text
 

@@ -60,7 +60,7 @@ def test_a_name_from_the_history_keeps_its_item_and_is_noted():
 
 def test_a_name_that_may_mean_several_items_keeps_all_of_them():
     result, _ = understood(written(question="Who directed Titanic?", entities=["Titanic"]), "Who directed Titanic?")
-    meanings = [own["item"]["id"] for own in result["representation"]["candidates"]]
+    meanings = [candidate["item"]["id"] for candidate in result["representation"]["candidates"]]
     assert result["representation"]["entities"][0]["id"] == meanings[0] and TITANIC["id"] in meanings
 
 

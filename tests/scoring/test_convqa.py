@@ -181,6 +181,9 @@ def test_the_calibration_error_is_the_gap_of_each_bin_weighted_by_its_answers():
 def test_the_calibration_error_by_chance_is_that_of_true_probabilities_on_average():
     chance = random.Random(0)
     probabilities = [chance.random() for _ in range(130)]
-    draws = [calibration_error(probabilities, [chance.random() < own for own in probabilities]) for _ in range(400)]
+    draws = [
+        calibration_error(probabilities, [chance.random() < probability for probability in probabilities])
+        for _ in range(400)
+    ]
     assert calibration_error_by_chance(probabilities) == pytest.approx(sum(draws) / len(draws), rel=0.05)
     assert calibration_error_by_chance([]) == 0 == calibration_error_by_chance([1.0, 0.0, 1.0])

@@ -50,7 +50,7 @@ def names(port, path):
 
 
 def files_cited(turn):
-    return {own["citation"]["file"] if "citation" in own else None for own in turn["top_evidences"]}
+    return {evidence["citation"]["file"] if "citation" in evidence else None for evidence in turn["top_evidences"]}
 
 
 def on_disk():
@@ -133,7 +133,9 @@ def test_a_cited_passage_is_shown_in_its_surroundings(server, pipeline):
         "text": f"The museum shows 312 model ships. {LONGEST}",
         "is_cited": True,
     }
-    row = next(own for own in turn_of(server, path, "How much is Family?")["top_evidences"] if "row" in own)
+    row = next(
+        evidence for evidence in turn_of(server, path, "How much is Family?")["top_evidences"] if "row" in evidence
+    )
     assert passages(server, path, "tickets.csv", row["evidence_text"])[1]["text"] == "Ticket: Family · Price: 20 euros"
     for file, words in (("museum.md", "other"), ("/etc/passwd", text), ("tickets.csv", text)):
         passages(server, path, file, words, 404)

@@ -297,7 +297,11 @@ def _all_asked(data: Path, wikidata: KnowledgeBase, embedded: KnowledgeBase) -> 
     understanding, bench = _understanding(wikidata), bench_items(data)
     for domain in _DOMAINS:
         conversations = read_benchmark(needed(data, "convquestions", f"val_{domain}.json.gz"), "convquestions")
-        conversations = [own for own in conversations if item_id(str(own.get("seed_entity", ""))) not in bench.items]
+        conversations = [
+            conversation
+            for conversation in conversations
+            if item_id(str(conversation.get("seed_entity", ""))) not in bench.items
+        ]
         yield from _turns(conversations, "convquestions", _version_of, understanding)
     conversations = read_benchmark(_SNAPSHOT / "conversations" / "train.json", "convmix")
     yield from _turns(conversations, "embedded", lambda own: str(own["conv_id"]), _understanding(embedded))

@@ -73,7 +73,9 @@ def template_lists(data: Path, work: Path, seed: int) -> Iterator[Example]:
 
 
 def _question(entry: dict[str, Any]) -> Question:
-    answers: list[Entity] = [{"id": own["id"], "label": own["label"] or own["id"]} for own in entry["answers"]]
+    answers: list[Entity] = [
+        {"id": answer["id"], "label": answer["label"] or answer["id"]} for answer in entry["answers"]
+    ]
     return Question(entry["question"], answers, entry["entities"][0]["id"])
 
 
@@ -85,7 +87,7 @@ def _pipeline_lists(
     if not path.is_file():
         work.mkdir(parents=True, exist_ok=True)
         seeds = bench_items(data).seeds
-        asked = {own.text: own for own in questions if own.about not in seeds}
+        asked = {question.text: question for question in questions if question.about not in seeds}
         settings = {**build_sources(data, work, INTRODUCTIONS, "snapshot:model"), **(changes or {})}
         turns = kept_turns(
             name, "wikidata-27k.yml", settings, [_conversation(own) for own in asked.values()], SOURCES, work
@@ -189,7 +191,7 @@ def _on_articles(source: str, rows: Iterable[tuple[str, Asked]]) -> Iterator[Exa
         for row in merged(asked[name, key]):
             right = {}
             for place, (text, start, end) in enumerate(told):
-                spans = [own for own in row.spans if start <= own[0] and own[1] <= end] if text == row.text else []
+                spans = [span for span in row.spans if start <= span[0] and span[1] <= end] if text == row.text else []
                 if spans:
                     ahead = len(name) + 2 - start
                     moved = tuple((first + ahead, last + ahead) for first, last in spans)

@@ -107,7 +107,7 @@ def _with_none(chances: Tensor) -> Tensor:
 def _likelihoods(starts: Tensor, ends: Tensor, batch: Batch, places: np.ndarray) -> Tensor:
     """[p] log-likelihood of the answers of the pairs at these places, by the [p, tokens] of start and end; 0 if they are not marked."""
     spans = [batch.spans[place] for place in places]
-    counts = np.array([len(own) for own in spans])
+    counts = np.array([len(span) for span in spans])
     padded = np.zeros((2, len(spans), counts.max()), dtype=np.int64)
     for row, own in enumerate(spans):
         padded[:, row, : len(own)] = own.T

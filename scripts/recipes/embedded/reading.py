@@ -239,7 +239,7 @@ def keys_with_reading(data: Path, pairs: Iterable[tuple[str, str]]) -> dict[str,
         pairs: the name of a document is its title if it is an article of Wikipedia.
     """
     pairs = list(pairs)
-    known = [line for own in _contexts(data).values() for line in own]
+    known = [line for context in _contexts(data).values() for line in context]
     # an article is a text of its own name: so it is joined with what has its title here
     articles = ((_HERE + line.key, _NAMED + line.title.replace("_", " ")) for line in known if line.title)
     texts = ((_HERE + line.key, text) for line in known for text in (line.text, *long_lines(line.text)))

@@ -176,7 +176,7 @@ def write_examples(data: Data, path: Path) -> None:
         file.write(msgspec.json.encode(data.run_id) + b"\n")
         for part, sets in parts:
             for name, examples in sets.items():
-                file.writelines(msgspec.json.encode(_Kept(name, part, own)) + b"\n" for own in examples)
+                file.writelines(msgspec.json.encode(_Kept(name, part, example)) + b"\n" for example in examples)
 
 
 def read_examples(path: Path) -> Data:
@@ -391,6 +391,6 @@ class StageLoss:
         contrast, distillation = embedding_losses(*found, *targets, groups, owners)
         loss = recipe.contrast * contrast + recipe.distillation * distillation
         if self.listwise:
-            teaching = torch.stack([own[0] for own in odds] + [odds[place][number] for place, number, _ in hard])
+            teaching = torch.stack([row[0] for row in odds] + [odds[place][number] for place, number, _ in hard])
             loss = loss + self.listwise * listwise_loss(*found, teaching, owners)
         return loss

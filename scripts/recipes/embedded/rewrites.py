@@ -155,7 +155,9 @@ class _RunFinder:
                 length = 1
                 while self._agrees(wanted, place + length, start + length, last):
                     length += 1
-                content = sum(own.is_word and own.text not in self.light for own in self._spans[start : start + length])
+                content = sum(
+                    span.is_word and span.text not in self.light for span in self._spans[start : start + length]
+                )
                 if content > most:
                     left, right = 0, 0
                     while self._agrees(wanted, place - left - 1, start - left - 1, len(wanted)):

@@ -158,7 +158,7 @@ def row_examples(asked: TableQuestion, rows: TableTexts, chance: random.Random |
         chance: draws how the page is named in the query; None: not at all.
         most: rows that do not answer.
     """
-    plain, shown = (row_candidates(asked, own, most) for own in rows)
+    plain, shown = (row_candidates(asked, row, most) for row in rows)
     if plain:
         query = asked.question if chance is None else query_of(asked.question, asked.name, chance)  # in all forms
         if shown:

@@ -104,11 +104,11 @@ def multihop_paragraphs(data: Path, seed: int) -> Iterator[Example]:
     """
     chance = random.Random(f"multihop_paragraphs {seed}")
     lines = list(records(data, "hybrid", "multihop-paragraphs.jsonl.gz"))
-    paragraphs = [(own["title"], own["text"]) for line in lines for own in line["paragraphs"]]
+    paragraphs = [(paragraph["title"], paragraph["text"]) for line in lines for paragraph in line["paragraphs"]]
     # in `reading` the title stands in front of each line
     keys = keys_with_reading(data, ((title, form) for title, text in paragraphs for form in (text, f"{title}: {text}")))
     for line in lines:
-        known = [own for own in line["paragraphs"] if own["title"] in keys]
+        known = [paragraph for paragraph in line["paragraphs"] if paragraph["title"] in keys]
         pages = [keys[own["title"]] for own in known if own["supporting"]]
         if not pages:
             continue

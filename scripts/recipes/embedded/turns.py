@@ -44,7 +44,7 @@ Ranked = list[
 def timequestions(data: Path, work: Path, seed: int) -> Iterator[Example]:
     """TimeQuestions (dev) with facts of wikidata-27k; see `_one_turn`."""
     questions = faith_questions(data, "timequestions")
-    yield from _one_turn("timequestions", {own.text: own.answers for own in questions}, data, work, seed)
+    yield from _one_turn("timequestions", {question.text: question.answers for question in questions}, data, work, seed)
 
 
 def lcquad(data: Path, work: Path, seed: int) -> Iterator[Example]:
@@ -77,7 +77,7 @@ def conversations(data: Path, work: Path, seed: int) -> Iterator[Example]:
             ranked = _ranked(ers.bm25, query, ers.retrieve(turn, SOURCES), turn["answers"])
             chosen = _candidates(ranked, turn["answers"])
             if chosen:
-                history = [history_turn(own, True) for own in conversation["questions"][:number]]
+                history = [history_turn(question, True) for question in conversation["questions"][:number]]
                 joined = concat.inference_on_turn({"question": turn["question"]}, history)
                 for text in dict.fromkeys((query, joined["structured_representation"])):
                     yield Example(text, chosen, "conversations", key, f"conversations:{key}")
@@ -101,12 +101,12 @@ def _one_turn(name: str, questions: Mapping[str, list[str]], data: Path, work: P
         understanding, scorer = Slots(config, resources), BM25Scorer(QueryExpansion(kb.properties()))
         for question, written in questions.items():
             answers = [entity for text in written if (entity := answer_entity(text, kb.label)) is not None]
-            answers = [own for own in answers if not is_item(own["id"]) or kb.has(own["id"])]
+            answers = [answer for answer in answers if not is_item(answer["id"]) or kb.has(answer["id"])]
             if not answers or _is_yes_or_no(question, answers):
                 continue
             found, entities = retriever.retrieve_KB_facts(question)
             asked = [entity["item"]["id"] for entity in entities if is_named(entity)]
-            answers = [own for own in answers if own["id"] not in asked]
+            answers = [answer for answer in answers if answer["id"] not in asked]
             if not asked or not answers or asked[0] in bench.items:
                 continue
             train = part_of(name, asked[0]) == "train"

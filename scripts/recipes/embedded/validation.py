@@ -123,7 +123,7 @@ def calibrate(
     relevant = torch.from_numpy(made.relevant).float()
     given = torch.tensor([pair.odds for pair in pairs])
     width = max(map(len, scores), default=0)
-    rows_of = [np.pad(own, (0, width - len(own)), constant_values=_NEVER) for own in scores]
+    rows_of = [np.pad(score, (0, width - len(score)), constant_values=_NEVER) for score in scores]
     padded = torch.tensor(np.array(rows_of), dtype=torch.float32)
     steepness, bias, acuity = (torch.zeros((), requires_grad=True) for _ in range(3))
 

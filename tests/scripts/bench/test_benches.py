@@ -37,10 +37,14 @@ def test_measures(found, expected):
 
 def test_the_conversations_outside_of_the_snapshot_are_those_of_two_sets():
     conversations = read_benchmark(ROOT / "scripts/bench/third.json", "convmix")
-    assert Counter(own["conv_id"].split("-")[1] for own in conversations) == {"w27k": 12, "pages": 10}
-    ids = [turn["question_id"] for own in conversations for turn in own["questions"]]
+    assert Counter(conversation["conv_id"].split("-")[1] for conversation in conversations) == {"w27k": 12, "pages": 10}
+    ids = [turn["question_id"] for conversation in conversations for turn in conversation["questions"]]
     assert len(ids) == len(set(ids)) == 118
-    assert all(turn["answers"] or turn["kind"] == "unanswerable" for own in conversations for turn in own["questions"])
+    assert all(
+        turn["answers"] or turn["kind"] == "unanswerable"
+        for conversation in conversations
+        for turn in conversation["questions"]
+    )
 
 
 def test_questions_without_an_answer_are_not_counted():
