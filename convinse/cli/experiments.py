@@ -156,14 +156,16 @@ def _pipeline(options: argparse.Namespace) -> int:
         ]
     if options.until:
         for outcome in outcomes:
-            _print_stage(outcome)
+            metrics = outcome.metrics
+            presence = f", answer presence {metrics['answer_presence']:.3f}" if "answer_presence" in metrics else ""
+            print(f"{outcome.measured}{presence}")
+            print(f"{outcome.path}/turns.jsonl, metrics.json ({metrics['seconds']['total']:.1f} s); go on with --from")
     else:
         _print_outcomes(outcomes, details=not options.all_sources)
     return 0
 
 
 def _example(config: Config, sources: tuple[str, ...]) -> int:
-    """The first question of the test conversations, which shows whether the pipeline runs."""
     from ..experiment import read_part
     from ..pipeline import Pipeline
 
@@ -174,13 +176,6 @@ def _example(config: Config, sources: tuple[str, ...]) -> int:
         (done,) = pipeline.run([{**first, "questions": first["questions"][:1]}], sources)
     print_turn(done["questions"][0])
     return 0
-
-
-def _print_stage(outcome: Outcome) -> None:
-    metrics = outcome.metrics
-    presence = f", answer presence {metrics['answer_presence']:.3f}" if "answer_presence" in metrics else ""
-    print(f"{outcome.measured}{presence}")
-    print(f"{outcome.path}/turns.jsonl, metrics.json ({metrics['seconds']['total']:.1f} s); go on with --from")
 
 
 def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:

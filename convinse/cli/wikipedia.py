@@ -96,7 +96,6 @@ def _wikipedia_remove(options: argparse.Namespace) -> int:
 
 
 def _print_changed(path: Path, changed: Changed) -> None:
-    """Print the changes of a dump, and its new content."""
     names = {"added": changed.added, "replaced": changed.replaced, "removed": changed.removed}
     skipped = {
         "pages without an item": changed.skipped,

@@ -7,7 +7,6 @@ computed together; a conversation has one turn under way.
 from __future__ import annotations
 
 import asyncio
-import functools
 import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
@@ -146,7 +145,16 @@ async def ask(service: Service, name: ConversationId, body: NextTurn, request: R
     """Ask the next question; with `Accept: text/event-stream` as events with the stages."""
     with ExitStack() as stack:
         session = stack.enter_context(service.store.under_way(name))
-        question = _next_question(body, session)
+        if body.sources is not None:
+            session.sources = checked_sources(body.sources)
+        text = body.question
+        if body.again:
+            with checking():
+                last = session.back()
+            text = last["question"] if text is None else text
+        if text is None:
+            raise HTTPException(400, "question: it is missing; only 'again' may go without")
+        question = checked_question(text)
         check_has_room(session)
 
         async def answer(listener: StageListener | None = None) -> Turn:
@@ -252,20 +260,6 @@ def _state(name: str, session: Session) -> ConversationState:
     return ConversationState(id=name, sources="_".join(session.sources), turns=len(session))
 
 
-def _next_question(body: NextTurn, session: Session) -> str:
-    """Return the question of a request, and make its session ready for it. Raises `HTTPException` (400)."""
-    if body.sources is not None:
-        session.sources = checked_sources(body.sources)
-    question = body.question
-    if body.again:
-        with checking():
-            last = session.back()
-        question = last["question"] if question is None else question
-    if question is None:
-        raise HTTPException(400, "question: it is missing; only 'again' may go without")
-    return checked_question(question)
-
-
 # -- the application ---------------------------------------------------------------------------------------------------
 
 
@@ -307,7 +301,16 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     app.include_router(router, dependencies=security)
     app.include_router(file_requests.router, dependencies=security)
     app.include_router(feedback.router, dependencies=security)
-    app.openapi = functools.partial(_describe, app)  # type: ignore[method-assign]
+
+    def describe() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+            _, records = msgspec.json.schema_components((Turn, WholeTable), ref_template=_SCHEMAS + "{name}")
+            document["components"]["schemas"].update(records)
+            app.openapi_schema = document
+        return app.openapi_schema
+
+    app.openapi = describe  # type: ignore[method-assign]
     return app
 
 
@@ -319,13 +322,3 @@ async def answer_invalid(request: Request, error: Any) -> Response:
     if fault["type"] == "json_invalid":
         place, text = "the body is not JSON", fault["ctx"]["error"]
     return error_response(request, HTTPException(400, f"{place}: {text}"))
-
-
-def _describe(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document; to the schemas of the requests it adds those of the project's records."""
-    if app.openapi_schema is None:
-        document = get_openapi(title=app.title, version=app.version, routes=app.routes)
-        _, records = msgspec.json.schema_components((Turn, WholeTable), ref_template=_SCHEMAS + "{name}")
-        document["components"]["schemas"].update(records)
-        app.openapi_schema = document
-    return app.openapi_schema

@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 MAX_BODY = 10_000_000
 _LONGEST_CONTEXT = 1_000_000  # characters: they are tokenised at once, in a second
-_MOST_READ = (
-    20_000_000  # characters of a request: of each question, its context and its own; a context of MRQA has 5,000
-)
+# characters of a request: of each question, its context and its own; a context of MRQA has 5,000
+_MOST_READ = 20_000_000
 _READ_TOGETHER = 100_000  # characters of a batch
 SECONDS = 300  # for a request, its time in the queue counted
 
@@ -116,16 +115,12 @@ class ReaderService:
 
 
 def _decode(body: bytes) -> _PostedContext | None:
-    """Decode a context; return None for a header, the first line of a file."""
     try:
         context = parse(body, _PostedContext)
     except HTTPException:
-        try:
+        with suppress(HTTPException):
             parse(body, _PostedHeader)
-        except HTTPException:
-            pass
-        else:
-            return None
+            return None  # the first line of a file
         raise
     for qid, times in Counter(str(question.qid) for question in context.qas).items():
         if times > 1:

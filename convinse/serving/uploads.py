@@ -69,8 +69,7 @@ class UploadRules(BaseModel):
 
 
 class _Files:
-    """The files of a conversation, which are changed or asked about by whoever has the lock."""
-
+    # changed or asked about by whoever has the lock
     def __init__(self, folder: Path) -> None:
         self.folder, self.lock = folder, asyncio.Lock()
         self.paths: dict[str, Path] = {}
@@ -146,7 +145,17 @@ class UploadedFiles:
                 conversation is unknown (404), or all others with files have turns under way (429). Nothing has changed then.
         """
         checked_name(name)
-        files = self._files_of(conversation)
+        self._store.get(conversation)
+        if self._folder is None:
+            raise HTTPException(403, self._reason)
+        files = self._files.pop(conversation, None) or _Files(self._folder / conversation)
+        having = [key for key, entry in self._files.items() if entry.paths or entry.lock.locked()]
+        if not files.paths and len(having) >= MOST_WITH_FILES:
+            idle = next((key for key in having if not self._files[key].lock.locked()), None)
+            if idle is None:
+                raise busy(f"{MOST_WITH_FILES} conversations with files have turns under way")
+            self._store.delete(idle)
+        self._files[conversation] = files
         async with files.lock:
             files.require()
             path = files.folder / str(next(self._numbers)) / name
@@ -203,24 +212,6 @@ class UploadedFiles:
             if files.pipeline is not None:
                 files.pipeline.resources.close()
         self._held.close()
-
-    def _files_of(self, conversation: str) -> _Files:
-        self._store.get(conversation)
-        if self._folder is None:
-            raise HTTPException(403, self._reason)
-        files = self._files.pop(conversation, None) or _Files(self._folder / conversation)
-        having = [
-            name
-            for name, conversation_files in self._files.items()
-            if conversation_files.paths or conversation_files.lock.locked()
-        ]
-        if not files.paths and len(having) >= MOST_WITH_FILES:
-            idle = next((name for name in having if not self._files[name].lock.locked()), None)
-            if idle is None:
-                raise busy(f"{MOST_WITH_FILES} conversations with files have turns under way")
-            self._store.delete(idle)
-        self._files[conversation] = files
-        return files
 
     async def _change(self, files: _Files, paths: dict[str, Path], new: Path | None = None, data: bytes = b"") -> None:
         """Bring the index of a conversation up to date; what fails leaves it as it was."""

@@ -194,7 +194,6 @@ def _open(folder: Path) -> tuple[diskcache.Cache, sqlite3.Connection]:
 
 
 def _with_sum(content: bytes, key: str = "") -> bytes:
-    """Return content, and the checksum of its key and itself."""
     return content + zlib.crc32(content, zlib.crc32(key.encode())).to_bytes(_SUM, "little")
 
 

@@ -58,8 +58,6 @@ def open_packed(path: Path, whole: bool = False) -> Iterator[BinaryIO]:
 
 
 class _Limited(io.RawIOBase):
-    """A packed file of a small size that cannot fill the memory."""
-
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path, self._file = path, file
         self._most = self._left = max(LARGEST_PACKED, MOST_UNPACKED * path.stat().st_size)
