@@ -212,8 +212,6 @@ def _staged(file: Path, sources: Sequence[str], config: Config, until: StageName
 
 
 class _Spent:
-    """The seconds of the stages and the requests to language models of a run."""
-
     def __init__(self, before: Mapping[str, float]) -> None:
         self.seconds = {stage: before.get(stage, 0.0) for stage in (*STAGE_NAMES, "total")}
         self.requests: dict[str, Counter[str]] = {}

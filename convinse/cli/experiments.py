@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -238,7 +238,15 @@ def _train(options: argparse.Namespace) -> int:
         return develop.train_embedded(options)
     sources, config = sources_and_config(options.words, options.settings)
     if feedback := getattr(options, "from"):
-        return _train_on_feedback(Path(feedback).expanduser(), sources, config)
+        from ..heterogeneous_answering.extractive import ExtractiveAnswering
+        from ..training.feedback import train_on_feedback
+
+        module = build_stage("ha", config)
+        if not isinstance(module, ExtractiveAnswering):
+            raise ConfigError(f"--from teaches the ranking of ha: extractive, and {config.name} has ha: {config.ha}")
+        folder = train_on_feedback(module, sources, Path(feedback).expanduser())
+        print(f"{folder}: the ranking; name it in ha_ranker")
+        return 0
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)
         if module.trainer is None and type(module).train is STAGES[stage].train:
@@ -251,18 +259,6 @@ def _train(options: argparse.Namespace) -> int:
                 raise
             print(f"{stage}: {error}")
         module.store_cache()
-    return 0
-
-
-def _train_on_feedback(path: Path, sources: Sequence[str], config: Config) -> int:
-    from ..heterogeneous_answering.extractive import ExtractiveAnswering
-    from ..pipeline import build_stage
-    from ..training.feedback import train_on_feedback
-
-    module = build_stage("ha", config)
-    if not isinstance(module, ExtractiveAnswering):
-        raise ConfigError(f"--from teaches the ranking of ha: extractive, and {config.name} has ha: {config.ha}")
-    print(f"{train_on_feedback(module, sources, path)}: the ranking; name it in ha_ranker")
     return 0
 
 

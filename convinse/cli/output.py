@@ -47,6 +47,13 @@ def printable_output(stream: TextIO | None) -> TextIO:
     return cast("TextIO", _PrintableStream(stream))
 
 
+def print_json(value: Any) -> None:
+    """Print a value as JSON in one line."""
+    import msgspec
+
+    print(msgspec.json.encode(value).decode())
+
+
 def say_next(arguments: str, remark: str = "") -> None:
     """Log what to do with what a command made: the arguments of the next command, as they are typed."""
     sys.stdout.flush()  # what was made is said first

@@ -180,7 +180,6 @@ def _mcp(options: argparse.Namespace) -> int:
 
 
 def _service_options(options: argparse.Namespace, over_http: bool = True) -> ServiceOptions:
-    """Return the options of the service. Raises `ConfigError` if others could ask without a token."""
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
     from ..serving.feedback import MOST_BYTES, check_feedback_file
     from ..serving.service import ServiceOptions
@@ -212,13 +211,7 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
 
 
 def _read_token(file: str | None) -> str | None:
-    """Return the token of a file, or of the environment; None if there is neither.
-
-    The token is not an argument: all users of a machine can read the arguments of its processes.
-
-    Raises:
-        ConfigError: the file cannot be read, or holds no token.
-    """
+    # the token is not an argument: all users of a machine can read the arguments of its processes
     place, token = file or _TOKEN_VARIABLE, os.environ.get(_TOKEN_VARIABLE)
     if file is not None:
         try:

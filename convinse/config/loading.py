@@ -102,7 +102,24 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
         combinations = config.combinations
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    _check_places(config, where)
+    name = config.name
+    reasons = {
+        "is empty": not name.strip(),
+        "is no name of a folder": name.strip() in (".", ".."),
+        "leads to another folder": "/" in name or "\\" in name,
+        "has characters that cannot be printed": not name.isprintable(),
+        f"is longer than {_LONGEST_NAME} bytes": len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME,
+    }
+    if reason := next((reason for reason, holds in reasons.items() if holds), None):
+        shown = name if len(name) <= _LONGEST_NAME else f"{name[:40]}..."
+        raise ConfigError(
+            f"{where}: name: {shown!r} {reason}; it becomes a folder below output_path, give a plain word"
+        )
+    for key in ("output_path", "ers_cache_path"):
+        if not (path := getattr(config, key)).isprintable() or not path:
+            raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
+    if "://" in config.ers_cache_path:
+        raise ConfigError(f"{where}: ers_cache_path: '{config.ers_cache_path}' is an address; name a folder")
     if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
         raise ConfigError(
             f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
@@ -115,28 +132,6 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     if config.clocq_params.bm25_limit is True:
         raise ConfigError(f"{where}: clocq_params.bm25_limit: give a number of facts, or false for no limit")
     return config
-
-
-def _check_places(config: Config, where: str) -> None:
-    name = config.name
-    reasons = {
-        "is empty": not name.strip(),
-        "is no name of a folder": name.strip() in (".", ".."),
-        "leads to another folder": "/" in name or "\\" in name,
-        "has characters that cannot be printed": not name.isprintable(),
-        f"is longer than {_LONGEST_NAME} bytes": len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME,
-    }
-    for reason, holds in reasons.items():
-        if holds:
-            shown = name if len(name) <= _LONGEST_NAME else f"{name[:40]}..."
-            raise ConfigError(
-                f"{where}: name: {shown!r} {reason}; it becomes a folder below output_path, give a plain word"
-            )
-    for key in ("output_path", "ers_cache_path"):
-        if not (path := getattr(config, key)).isprintable() or not path:
-            raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
-    if "://" in config.ers_cache_path:
-        raise ConfigError(f"{where}: ers_cache_path: '{config.ers_cache_path}' is an address; name a folder")
 
 
 def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -64,10 +64,10 @@ class _Reading(NamedTuple):
 class ReaderService:
     """Answers contexts; belongs to one event loop."""
 
-    def __init__(self, reader: ExtractiveReader, most_waiting: int) -> None:
+    def __init__(self, reader: ExtractiveReader) -> None:
         self._reader = reader
         self._queue = BatchQueue(
-            self._read, lambda reading: reading.context.size, _READ_TOGETHER, MOST_WAITING, SECONDS, most_waiting
+            self._read, lambda reading: reading.context.size, _READ_TOGETHER, MOST_WAITING, SECONDS
         )
         self.close = self._queue.close
 
@@ -135,18 +135,15 @@ def _decode(body: bytes) -> _PostedContext | None:
     return context
 
 
-def create_app(
-    reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY, most_waiting: int = MOST_WAITING
-) -> Starlette:
+def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY) -> Starlette:
     """Return the application.
 
     Args:
         reader: used by the application only.
         hosts: names of the server besides those of this machine, see `RequestRules`.
         max_body: bytes of a body.
-        most_waiting: requests in the queue.
     """
-    service = ReaderService(reader, most_waiting)
+    service = ReaderService(reader)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -144,7 +144,7 @@ class UploadedFiles:
             HTTPException: the name (400) or its kind (415) is not taken, the file cannot be read (422), it is too much (413), the
                 conversation is unknown (404), or all others with files have turns under way (429). Nothing has changed then.
         """
-        checked_name(name)
+        check_name(name)
         self._store.get(conversation)
         if self._folder is None:
             raise HTTPException(403, self._reason)
@@ -275,8 +275,8 @@ class UploadedFiles:
         await asyncio.to_thread(shutil.rmtree, files.folder, ignore_errors=True)
 
 
-def checked_name(name: str) -> str:
-    """Return the name of a file. Raises `HTTPException` (400, 415)."""
+def check_name(name: str) -> None:
+    """Raise `HTTPException` (400, 415) for a name that no file may have."""
     shown = name.encode("unicode_escape").decode()[:LONGEST_NAME]
     if any(unicodedata.category(letter) in _CONTROLS or letter in "/\\" for letter in name):
         raise HTTPException(400, f"{shown}: a name of a file has no slashes and no control characters")
@@ -284,7 +284,6 @@ def checked_name(name: str) -> str:
         raise HTTPException(400, f"{shown}: a name of a file has {LONGEST_NAME} bytes at most")
     if PurePosixPath(name).suffix.lower() not in READERS:
         raise HTTPException(415, f"{name}: files of this kind are not read, only {' '.join(READERS)}")
-    return name
 
 
 @contextmanager
