@@ -109,7 +109,6 @@ def _tell(message: str) -> None:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """See the base class."""
         if match := re.match(r"argument COMMAND: invalid choice: '(.*?)' \(choose from (.*)\)", message):
             message = f"unknown command '{match[1]}'; {nearest(match[1], re.findall(r'[a-z-]+', match[2]))}"
         super().error(message)

@@ -61,11 +61,6 @@ def say_next(arguments: str, remark: str = "") -> None:
     logging.getLogger(__name__).info("next: %s %s%s", program, arguments, f"  ({remark})" if remark else "")
 
 
-def terminal() -> TextIO:
-    """Standard output for a library that writes control characters of its own."""
-    return getattr(sys.stdout, "stream", sys.stdout)
-
-
 def _json_escapes(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error

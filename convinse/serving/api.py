@@ -26,17 +26,18 @@ from starlette.responses import PlainTextResponse, Response
 from ..dialogue.examples import data_counts, is_embedded
 from ..pipeline import Pipeline
 from ..records.conversation import Turn
+from ..records.evidence import SOURCES
 from ..session import Session
 from ..version import __version__
 from . import feedback, file_requests
 from .app import RequestGuard, error_handlers, error_response, json_response, while_connected
 from .chat_completions import (
+    MODEL,
     ChatRequest,
     chat_question,
     completion,
     completion_events,
     model_card,
-    model_cards,
     session_after,
     sources_of,
     usage,
@@ -46,7 +47,7 @@ from .metrics import CONTENT_TYPE, RequestCounter
 from .service import ConversationId, ConversationService, RequestError, Service, ServiceOptions
 from .turns import StageListener, TurnStream, named_events
 from .uploads import UploadRules
-from .web_page import PAGE_PATH, ExampleConversation, WholeTable, find_table
+from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WholeTable
 
 # seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
 # with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
@@ -200,7 +201,10 @@ async def list_examples(service: Service) -> ExampleConversations:
 @router.get("/v1/tables/{page}/{table:int}", responses=_described("WholeTable"))
 async def read_table(service: Service, page: str, table: int) -> Response:
     """Read the whole table of an evidence's row."""
-    return json_response(await service.queue.run(lambda: find_table(service.pipeline, page, table)))
+    rows = await service.queue.run(lambda: service.pipeline.resources.rows(page, table))
+    if not rows:
+        raise HTTPException(404, "no such table: the Wikipedia dump of this server does not have it")
+    return json_response(WholeTable(rows[:MOST_ROWS], len(rows)))
 
 
 @router.post("/v1/chat/completions", responses={200: {"content": {_EVENTS: {}}}})
@@ -228,7 +232,10 @@ async def complete_chat(service: Service, body: ChatRequest, request: Request) -
 @router.get("/v1/models")
 async def list_models() -> dict[str, Any]:
     """List the models of chat completions."""
-    return {"object": "list", "data": model_cards()}
+    return {
+        "object": "list",
+        "data": [model_card(name) for name in (MODEL, *(f"{MODEL}:{source}" for source in SOURCES))],
+    }
 
 
 @router.get("/v1/models/{model}")

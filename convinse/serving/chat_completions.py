@@ -103,11 +103,6 @@ class ChatQuestion(NamedTuple):
         return [*(turn["question"] for turn in self.earlier), *answers, self.question]
 
 
-def model_cards() -> list[dict[str, Any]]:
-    """List the model with all sources and with each alone."""
-    return [model_card(name) for name in (MODEL, *(f"{MODEL}:{source}" for source in SOURCES))]
-
-
 def model_card(name: str) -> dict[str, Any]:
     """Describe a model as OpenAI does. Raises `HTTPException` (404)."""
     sources_of(name, SOURCES)
