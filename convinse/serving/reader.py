@@ -77,9 +77,24 @@ class ReaderService:
         Raises:
             HTTPException: the body is no context in the MRQA format, or too much for one request; or too many wait.
         """
-        context = _decode(await request.body())
-        if context is None:
-            return json_response({})
+        body = await request.body()
+        try:
+            context = parse(body, _PostedContext)
+        except HTTPException:
+            with suppress(HTTPException):
+                parse(body, _PostedHeader)
+                return json_response({})  # the first line of a file
+            raise
+        for qid, times in Counter(str(question.qid) for question in context.qas).items():
+            if times > 1:
+                raise HTTPException(400, f"qas: qid {qid[:100]!r} appears {times} times; a qid must be unique")
+        length = len(context.context)
+        if length > _LONGEST_CONTEXT:
+            raise HTTPException(413, f"context: {length} characters; at most {_LONGEST_CONTEXT} are read at once")
+        if context.size > _MOST_READ:
+            raise HTTPException(
+                413, f"{len(context.qas)} questions on {length} characters are too much for one request; send several"
+            )
         reading = _Reading(context, threading.Event())
         try:
             return json_response(await while_connected(request, self._queue.answer(reading)))
@@ -112,27 +127,6 @@ class ReaderService:
             spans = stop.value
         texts = iter(best[0].text if best else "" for best in spans)
         return [{str(question.qid): next(texts) for question in context.qas} for context in contexts]
-
-
-def _decode(body: bytes) -> _PostedContext | None:
-    try:
-        context = parse(body, _PostedContext)
-    except HTTPException:
-        with suppress(HTTPException):
-            parse(body, _PostedHeader)
-            return None  # the first line of a file
-        raise
-    for qid, times in Counter(str(question.qid) for question in context.qas).items():
-        if times > 1:
-            raise HTTPException(400, f"qas: qid {qid[:100]!r} appears {times} times; a qid must be unique")
-    length = len(context.context)
-    if length > _LONGEST_CONTEXT:
-        raise HTTPException(413, f"context: {length} characters; at most {_LONGEST_CONTEXT} are read at once")
-    if context.size > _MOST_READ:
-        raise HTTPException(
-            413, f"{len(context.qas)} questions on {length} characters are too much for one request; send several"
-        )
-    return context
 
 
 def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY) -> Starlette:

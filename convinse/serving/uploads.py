@@ -118,7 +118,19 @@ class UploadedFiles:
     def open(self) -> None:
         """Take files from now on; what servers that were killed have left is removed."""
         try:
-            self._folder = self._held.enter_context(_own_folder())
+            cache = users_cache()
+            if cache is None:
+                raise OutputError("there is no cache folder; set XDG_CACHE_HOME to one")
+            above = cache / "uploads"
+            above.mkdir(parents=True, exist_ok=True)
+            with _locked(above, LOCK_EX):  # until a new folder has a lock of its own
+                for left in above.iterdir():
+                    with suppress(BlockingIOError), _locked(left, LOCK_EX | LOCK_NB):
+                        shutil.rmtree(left, ignore_errors=True)
+                folder = Path(tempfile.mkdtemp(dir=above))
+                self._held.enter_context(_locked(folder, LOCK_EX))
+            self._held.callback(shutil.rmtree, folder, ignore_errors=True)
+            self._folder = folder
         except (OSError, OutputError) as error:
             self._reason = f"uploads are off: {one_line(error)}"
             LOGGER.warning("%s", self._reason)
@@ -284,25 +296,6 @@ def check_name(name: str) -> None:
         raise HTTPException(400, f"{shown}: a name of a file has {LONGEST_NAME} bytes at most")
     if PurePosixPath(name).suffix.lower() not in READERS:
         raise HTTPException(415, f"{name}: files of this kind are not read, only {' '.join(READERS)}")
-
-
-@contextmanager
-def _own_folder() -> Iterator[Path]:
-    """A folder for the files of this process, which is removed at the end; those of killed processes are removed now."""
-    cache = users_cache()
-    if cache is None:
-        raise OutputError("there is no cache folder; set XDG_CACHE_HOME to one")
-    above = cache / "uploads"
-    above.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        with _locked(above, LOCK_EX):  # until a new folder has a lock of its own
-            for left in above.iterdir():
-                with suppress(BlockingIOError), _locked(left, LOCK_EX | LOCK_NB):
-                    shutil.rmtree(left, ignore_errors=True)
-            folder = Path(tempfile.mkdtemp(dir=above))
-            stack.enter_context(_locked(folder, LOCK_EX))
-        yield folder
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
