@@ -100,7 +100,7 @@ class Cache:
         """Keep a JSON value; it is on disk when the call returns.
 
         Raises:
-            ValueError: the value is None: a failure is not an empty result.
+            ValueError: for None, as a failure is not an empty result.
         """
         if value is None:
             raise ValueError("None cannot be cached")
