@@ -128,13 +128,8 @@ class AnswerTyping:
     def _new(self, typed: Sequence[_Typed]) -> Iterator[LikelyClasses]:
         texts, verb_first, asks_what = zip(*typed, strict=True)
         chances = self._reader.probabilities(texts, verb_first)
-        chances = without_yes_no(chances, asks_what, self._entities.classes)
+        left = chances.copy()
+        left[np.asarray(asks_what, bool), self._entities.classes.place[YES_NO]] = 0.0
+        total = left.sum(axis=1, keepdims=True)
+        chances = np.where(total > 0, left / np.where(total > 0, total, 1), chances)
         return (LikelyClasses(row.copy(), self._entities, self._types) for row in chances)
-
-
-def without_yes_no(chances: np.ndarray, asks_what: Sequence[bool], classes: AnswerClasses) -> np.ndarray:
-    """The chances [questions, classes] with none for yes or no where the question asks what."""
-    left = chances.copy()
-    left[np.asarray(asks_what, bool), classes.place[YES_NO]] = 0.0
-    total = left.sum(axis=1, keepdims=True)
-    return np.where(total > 0, left / np.where(total > 0, total, 1), chances)

@@ -65,7 +65,16 @@ def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator
 @contextmanager
 def _cluster(on: str) -> Iterator[Any]:
     address = on if on != "ray" else os.environ.get("RAY_ADDRESS", "local")
-    ray = _import_ray(address)
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or Ray warns about workers without a GPU
+    # whoever reaches the ports of a cluster runs any code on it, so a new cluster asks for a token
+    if address == "local" and "ray" not in sys.modules:
+        os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
+    try:
+        importlib.import_module("ray.data")
+    except ImportError:
+        raise missing_extra("--on ray needs the package ray", "ray") from None
+    ray: Any = importlib.import_module("ray")
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
     with ExitStack() as stack:
         if address == "local":
@@ -86,21 +95,7 @@ def _cluster(on: str) -> Iterator[Any]:
         yield ray
 
 
-def _import_ray(address: str) -> Any:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or Ray warns about workers without a GPU
-    # whoever reaches the ports of a cluster runs any code on it, so a new cluster asks for a token
-    if address == "local" and "ray" not in sys.modules:
-        os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
-    try:
-        importlib.import_module("ray.data")
-        return importlib.import_module("ray")
-    except ImportError:
-        raise missing_extra("--on ray needs the package ray", "ray") from None
-
-
 def _worker_resources(ray: Any, most: int | None, device: str) -> tuple[int, dict[str, float]]:
-    """The number of workers, and the resources of each."""
     resources = ray.cluster_resources()
     gpus = int(resources.get("GPU", 0))
     if device.startswith("cuda") and not gpus:
@@ -115,12 +110,7 @@ class RayWorkers:
 
     def __init__(self, ray: Any, most: int | None, device: str) -> None:
         self._ray = ray
-        self._size, self._resources = _worker_resources(ray, most, device)
-
-    @property
-    def size(self) -> int:
-        """The number of batches that they work on at the same time."""
-        return self._size
+        self.size, self._resources = _worker_resources(ray, most, device)
 
     def run(self, config: Config, made_from: Mapping[str, str], batches: Sequence[Batch]) -> Iterator[FinishedBatch]:
         """Run batches of conversations; yields them in their order, each as soon as those before it are finished.
@@ -146,7 +136,7 @@ class RayWorkers:
             rows = ray.data.from_items([{"batch": batch} for batch in batches], override_num_blocks=len(batches))
             finished = rows.map(
                 BatchActor,
-                compute=ray.data.ActorPoolStrategy(min_size=1, max_size=min(self._size, len(batches))),
+                compute=ray.data.ActorPoolStrategy(min_size=1, max_size=min(self.size, len(batches))),
                 **self._resources,
                 max_restarts=_ACTOR_RESTARTS,
                 max_task_retries=_BATCH_ATTEMPTS - 1,
@@ -264,8 +254,6 @@ def _application(config: Config, options: ServiceOptions, replicas: int) -> Any:
 
 
 class _TurnReplica:
-    """A pipeline in a process of the cluster."""
-
     def __init__(self, config: Config) -> None:
         self._pipeline = Pipeline(config)
 

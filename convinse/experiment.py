@@ -149,7 +149,7 @@ def run_experiment(
     start = time.perf_counter()
     if not use_gold_answers and (until != "ha" or stage_file is not None):
         raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
-    source = _part_of(config, part) if stage_file is None else _staged(stage_file, sources, config, until)
+    source = _run_input(config, sources, part, until, stage_file)
     conversations, done_by = source.conversations[:limit], source.done_by
     stages = [] if until == "ha" and done_by is None else [done_by, until]
     history = fingerprint(source.subset, list(sources), use_gold_answers, *stages)
@@ -181,7 +181,14 @@ def run_experiment(
             spent.add(done.seconds, done.requests)
         spent.add({"total": time.perf_counter() - start})
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
-        output.write_metrics(metrics := _metrics(finished, spent, config, until))
+        metrics = evaluate(finished)
+        details = {name: metrics.pop(name) for name in _GROUPS}
+        metrics["seconds"] = {stage: round(value, 3) for stage, value in spent.seconds.items()}
+        metrics |= details
+        if requests := spending(finished, config, spent.requests):
+            metrics["language_models"] = requests
+        metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
+        output.write_metrics(metrics)
     answers = "gold" if use_gold_answers else "predicted"
     measured = f"{metrics['num_questions']} questions of {source.name}, with {answers} answers of earlier turns"
     return Outcome(tuple(sources), folder, metrics, measured)
@@ -197,23 +204,23 @@ class _RunInput(NamedTuple):
     done_by: Literal["qu", "ers"] | None = None
 
 
-def _part_of(config: Config, part: str) -> _RunInput:
+def _run_input(
+    config: Config, sources: Sequence[str], part: str, until: StageName, stage_file: Path | None
+) -> _RunInput:
+    if stage_file is not None:
+        done_by, conversations = read_stage_file(stage_file, sources, config.evs_max_evidences)
+        if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
+            raise ConfigError(
+                f"{stage_file}: has the results of {done_by} already; nothing is left to do until {until}"
+            )
+        return _RunInput(str(stage_file), stage_file, None, conversations, done_by)
     data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
     path = config.input_path(data)
     name = f"the embedded {part} part" if path.is_relative_to(resolve(SNAPSHOT)) else f"{path} ({part} part)"
     return _RunInput(name, path, subset, read_part(config, part))
 
 
-def _staged(file: Path, sources: Sequence[str], config: Config, until: StageName) -> _RunInput:
-    done_by, conversations = read_stage_file(file, sources, config.evs_max_evidences)
-    if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
-        raise ConfigError(f"{file}: has the results of {done_by} already; nothing is left to do until {until}")
-    return _RunInput(str(file), file, None, conversations, done_by)
-
-
 class _Spent:
-    """The seconds of the stages and the requests to language models of a run."""
-
     def __init__(self, before: Mapping[str, float]) -> None:
         self.seconds = {stage: before.get(stage, 0.0) for stage in (*STAGE_NAMES, "total")}
         self.requests: dict[str, Counter[str]] = {}
@@ -223,16 +230,6 @@ class _Spent:
             self.seconds[stage] += seconds.get(stage, 0.0)
         for key, counts in requests.items():
             self.requests[key] = self.requests.get(key, Counter()) + counts
-
-
-def _metrics(finished: Sequence[Conversation], spent: _Spent, config: Config, until: StageName) -> dict[str, Any]:
-    metrics = evaluate(finished)
-    groups = {name: metrics.pop(name) for name in _GROUPS}
-    metrics["seconds"] = {stage: round(value, 3) for stage, value in spent.seconds.items()}
-    metrics |= groups
-    if requests := spending(finished, config, spent.requests):
-        metrics["language_models"] = requests
-    return {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
 
 
 def read_part(config: Config, part: str) -> list[Conversation]:

@@ -23,6 +23,7 @@ from .support.program import program_id
 # keys that change how results are computed or where they lie, not what they are
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path",
               "device", "backend", "token_budget", "evs_training", "qu_training", "attribution")  # fmt: skip
+_MODELS = ("qu_model", "qu_rewriter", "evs_model", "evs_bi_encoder", "ha_model", "ha_heads", "ha_ranker")
 _SERVERS = ("qu_llm", "evs_server", "ha_llm")
 _HOW_ASKED = ("api_key_env", "timeout", "parallel", "batch", "prices")  # of a server
 
@@ -40,12 +41,13 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
     for server in _SERVERS:
         settings[server] = {key: value for key, value in settings[server].items() if key not in _HOW_ASKED}
+    models = [Path(model_path(name)) for key in _MODELS if (name := getattr(config, key))]
     return {
         "settings": fingerprint(settings),
         "knowledge base": _build_id(lambda: resources.kb.build_id),
         "Wikipedia dump": _build_id(lambda: _dump_id(resources)),
         "passages": _build_id(lambda: resources.passages.build_id if resources.passages is not None else ""),
-        "models": fingerprint([folder_id(folder, (*HEADS, *RANKINGS, MANIFEST)) for folder in _model_folders(config)]),
+        "models": fingerprint([folder_id(path, (*HEADS, *RANKINGS, MANIFEST)) for path in models if path.is_dir()]),
         "files below custom": fingerprint([sha256(path) for path in _files([config.custom, config.path_to_stopwords])]),
         "calibration": fingerprint([sha256(path) for path in _files(config.ha_llm.calibration)]),
         "modules of your own": fingerprint([sha256(path) for path in sorted(_code(stages))]),
@@ -70,19 +72,6 @@ def _dump_id(resources: Resources) -> str:
     if dump is None:
         return ""
     return dump.build_id if dump.has_words else f"{dump.build_id}, without words"  # nothing is found by its words
-
-
-def _model_folders(config: Config) -> list[Path]:
-    names = (
-        config.qu_model,
-        config.qu_rewriter,
-        config.evs_model,
-        config.evs_bi_encoder,
-        config.ha_model,
-        config.ha_heads,
-        config.ha_ranker,
-    )
-    return [folder for name in names if name and (folder := Path(model_path(name))).is_dir()]
 
 
 def _files(value: Any) -> Iterator[Path]:

@@ -25,17 +25,15 @@ def look_up_facts(resources: Resources, turns: Sequence[Turn]) -> bool:
         return False
     before = live.kb
     for turn in turns:
-        if "live" in turn:
-            items, candidates = _items_of(resources, turn)
-            live.look_up_facts(turn["live"], asked_in_full(turn), items, candidates, not turn.get("history_answers"))
+        if "live" not in turn:
+            continue
+        if (representation := turn.get("representation")) is None:
+            mentions = resources.linker.link(turn["structured_representation"])
+            items = [mention.candidates[0].id for mention in mentions]
+            candidates = [item.id for mention in mentions for item in mention.candidates]
+        else:
+            entities = (*representation["entities"], *representation["context"])
+            items = [entity["id"] for entity in entities if is_item(entity["id"])]
+            candidates = [candidate["item"]["id"] for candidate in representation["candidates"]]
+        live.look_up_facts(turn["live"], asked_in_full(turn), items, candidates, not turn.get("history_answers"))
     return resources.renew_live(before)
-
-
-def _items_of(resources: Resources, turn: Turn) -> tuple[list[str], list[str]]:
-    representation = turn.get("representation")
-    if representation is None:
-        linked = [mention.candidates for mention in resources.linker.link(turn["structured_representation"])]
-        return [items[0].id for items in linked], [item.id for items in linked for item in items]
-    entities = (*representation["entities"], *representation["context"])
-    items = [entity["id"] for entity in entities if is_item(entity["id"])]
-    return items, [candidate["item"]["id"] for candidate in representation["candidates"]]

@@ -11,7 +11,6 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
@@ -115,15 +114,8 @@ class Resources:
         config = self.config
         addresses = LiveAddresses(config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql)
         client, at_hand = WikidataClient(addresses, config.ers_user_agent), KnowledgeBase(resolve(SNAPSHOT + "kb"))
-        return LiveSource(
-            client,
-            self.cache,
-            at_hand,
-            self.language,
-            max_age=config.live_max_age,
-            seconds=config.live_deadline,
-            pages=config.ers_on_the_fly,
-        )
+        limits = {"max_age": config.live_max_age, "seconds": config.live_deadline}
+        return LiveSource(client, self.cache, at_hand, self.language, **limits, pages=config.ers_on_the_fly)
 
     @property
     def mediawiki(self) -> MediaWikiApi:
@@ -166,8 +158,10 @@ class Resources:
     @property
     def wikipedia(self) -> WikipediaDump | None:
         """The dump, or the index of documents, of `ers_wikipedia_dump`; None where none is named. Raises `IndexFileError` as `kb` does."""
-        path = self.config.ers_wikipedia_dump
-        return None if path is None else self._opened("wikipedia", lambda: _open_dump(resolve(path)))
+        if self.config.ers_wikipedia_dump is None:
+            return None
+        path = resolve(self.config.ers_wikipedia_dump)
+        return self._opened("wikipedia", lambda: DocumentIndex(path) if path.is_dir() else WikipediaDump(path))
 
     def rows(self, page: str, table: int) -> list[Row]:
         """All rows of a table of the dump, see `WikipediaDump.table`; empty without a dump."""
@@ -303,7 +297,6 @@ class Resources:
         return self._opened("answer typing", opened)
 
     def _heads(self) -> tuple[str, Path | None]:
-        """The key that names the model of the heads, and its folder."""
         key = "ha_heads" if self.config.ha_heads else "ha_model"
         name = getattr(self.config, key)
         return key, Path(model_path(name)) if name else None
@@ -345,11 +338,5 @@ class Resources:
     def __enter__(self) -> Resources:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _open_dump(path: Path) -> WikipediaDump:
-    return DocumentIndex(path) if path.is_dir() else WikipediaDump(path)

@@ -154,7 +154,6 @@ def ask_together(batch: Iterable[NextQuestion]) -> list[Turn | Exception]:
 
 
 def _answered(batch: Sequence[NextQuestion]) -> list[Turn | Exception]:
-    """Ask sessions of one pipeline that have the same sources."""
     turns: list[Turn] = []
     histories: list[list[Turn]] = []
     for session, question, _ in batch:
@@ -192,8 +191,8 @@ def _answered(batch: Sequence[NextQuestion]) -> list[Turn | Exception]:
     return [failed.get(place, turn) for place, turn in enumerate(turns)]
 
 
-class _GivenUpError(Exception):
-    """Every turn that is computed together was given up."""
+class _GivenUpError(Exception):  # every turn that is computed together was given up
+    pass
 
 
 def _stored(turn: Turn) -> _StoredTurn:

@@ -33,8 +33,6 @@ _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
 
 
 class _Contract(ABC):
-    """The base of the contracts: a configuration, conversations and prepared turns."""
-
     sources: ClassVar[Sequence[str]] = SOURCES
     _done: tuple[Config, list[Turn]] | None = None  # what `prepared` has given last: a test asks for it several times
 
@@ -54,8 +52,7 @@ class _Contract(ABC):
         return copy.deepcopy(self._done[1])
 
     @abstractmethod
-    def _results(self, keep_answers: bool = True) -> Any:
-        """Run the module over the conversations, with or without their gold answers."""
+    def _results(self, keep_answers: bool = True) -> Any: ...
 
     def test_deterministic(self) -> None:
         assert self._results() == self._results()

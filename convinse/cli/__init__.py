@@ -12,7 +12,7 @@ import select
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
 from ..support.errors import ConvinseError, missing_extra, nearest, one_line
 from . import ask as asking
@@ -42,8 +42,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if arguments is None:
                 gc.freeze()  # the process ends: what it made is looked through no more
             gc.set_threshold(*before)
-            for stream in (sys.stdout, sys.stderr):
-                _give_up_unwritable(stream)
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                try:
+                    stream.flush()
+                except OSError:  # led into nothing, or the interpreter fails at its end on what is left in the stream
+                    nothing = os.open(os.devnull, os.O_WRONLY)
+                    os.dup2(nothing, stream.fileno())
+                    os.close(nothing)
 
 
 def _run(arguments: list[str]) -> int:
@@ -69,8 +74,11 @@ def _run(arguments: list[str]) -> int:
         _tell(one_line(error))
         return 1
     except OSError as error:
-        if isinstance(error, BrokenPipeError) and _reader_is_gone(sys.stdout):
-            return 1  # as in `convinse ask ... | head`: nothing went wrong that the user does not know
+        if isinstance(error, BrokenPipeError) and sys.stdout is not None:
+            poll = select.poll()
+            poll.register(sys.stdout, 0)  # errors and hang-ups are reported unasked
+            if poll.poll(0):
+                return 1  # as in `convinse ask ... | head`: nothing went wrong that the user does not know
         if options.debug:
             raise
         _tell(_user_module(error) + one_line(error))
@@ -95,37 +103,12 @@ def _user_module(error: OSError) -> str:
 
 
 def _tell(message: str) -> None:
-    """Print a line on standard error, unless its reader is gone."""
-    with contextlib.suppress(BrokenPipeError):
+    with contextlib.suppress(BrokenPipeError):  # its reader is gone
         print(f"convinse: {printable(message)}", file=sys.stderr)
 
 
-def _reader_is_gone(stream: TextIO | None) -> bool:
-    """Whether a stream is a pipe or socket whose other end is closed."""
-    if stream is None:
-        return False
-    poll = select.poll()
-    poll.register(stream, 0)  # errors and hang-ups are reported unasked
-    return bool(poll.poll(0))
-
-
-def _give_up_unwritable(stream: TextIO | None) -> None:
-    """Lead a stream that cannot be written to into nothing, or the interpreter fails at its end on what is left in it."""
-    if stream is None:
-        return
-    try:
-        stream.flush()
-    except OSError:
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, stream.fileno())
-        os.close(nothing)
-
-
 class _Parser(argparse.ArgumentParser):
-    """Says of a command that there is not which one may be meant."""
-
     def error(self, message: str) -> NoReturn:
-        """See the base class."""
         if match := re.match(r"argument COMMAND: invalid choice: '(.*?)' \(choose from (.*)\)", message):
             message = f"unknown command '{match[1]}'; {nearest(match[1], re.findall(r'[a-z-]+', match[2]))}"
         super().error(message)

@@ -11,6 +11,7 @@ from ..support.errors import DataError
 from ..support.limits import LONGEST_LINE
 from .arguments import Commands, add_config, positive
 from .documents import add_over, configured_over
+from .output import print_json
 from .tables import say
 
 if TYPE_CHECKING:
@@ -59,9 +60,7 @@ def _ask(options: argparse.Namespace) -> int:
                 print_turn(turn, options.top)
                 sys.stdout.flush()  # read while the next turn is computed
         if options.json:
-            import msgspec
-
-            sys.stdout.write(msgspec.json.encode(session.conversation).decode() + "\n")
+            print_json(session.conversation)
     return 0
 
 
@@ -159,8 +158,11 @@ def shown_answers(turn: Turn, top: int | None = None) -> list[RankedAnswer]:
 
 
 def evidence_line(evidence: Evidence) -> str:
-    """An evidence with its source, and the place of a document."""
-    return f"[{evidence['source']}] {evidence['evidence_text']}{in_file(evidence)}"
+    """An evidence with its source, and in brackets its place in a document or where it was fetched."""
+    from ..records.evidence import shown_citation
+
+    place = shown_citation(evidence)
+    return f"[{evidence['source']}] {evidence['evidence_text']}{f'  ({place})' if place else ''}"
 
 
 def talk_lines(turn: Turn) -> list[str]:
@@ -196,14 +198,6 @@ def shown_contradictions(turn: Turn) -> list[str]:
 def missed(turn: Turn) -> list[str]:
     """The reasons why look-ups at live sources failed, without repetition."""
     return list(dict.fromkeys(turn["live"]["failures"])) if "live" in turn else []
-
-
-def in_file(evidence: Evidence) -> str:
-    """Where an evidence of a document stands, or one that was fetched, in brackets behind its text; empty for other evidences."""
-    from ..records.evidence import shown_citation
-
-    place = shown_citation(evidence)
-    return f"  ({place})" if place else ""
 
 
 def shown_part(part: HistoryPart) -> str:

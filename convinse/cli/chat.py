@@ -101,7 +101,6 @@ class Chat:
 
     @property
     def _answered(self) -> list[Turn]:
-        """The turns that asked something."""
         return [turn for turn in self._session.conversation["questions"] if turn["structured_representation"]]
 
     def run(self, read: Callable[[], str]) -> None:
@@ -125,7 +124,12 @@ class Chat:
     def take(self, line: str) -> None:
         """A question or a command."""
         if not line.startswith("/"):
-            self._ask(line)
+            with self._console.status("understanding the question") as status:
+                turn = self._session.ask(line, lambda stage, _: status.update(_DONE[stage]))
+            for part in (turn, *turn.get("parts", [])):
+                if "parts" in turn:
+                    say(part.get("actual_question", part["question"]))
+                self._show(part)
             return
         name, _, argument = line.partition(" ")
         if name not in self.COMMANDS:
@@ -136,14 +140,6 @@ class Chat:
         command(self, argument.strip())
 
     # -- what is asked -------------------------------------------------------------------------------------------------
-
-    def _ask(self, question: str) -> None:
-        with self._console.status("understanding the question") as status:
-            turn = self._session.ask(question, lambda stage, _: status.update(_DONE[stage]))
-        for part in (turn, *turn.get("parts", [])):
-            if "parts" in turn:
-                say(part.get("actual_question", part["question"]))
-            self._show(part)
 
     def _show(self, turn: Turn) -> None:
         answers = turn["pred_answers"]
@@ -197,13 +193,16 @@ class Chat:
             reasons = ", ".join(answer.get("reasons", []))
             text = f"{answer['rank']}. {_shown_answer(answer, turn)}{f' by {reasons}' if reasons else ''}"
             say(text, indent=2, grey=f"({answer['answer']['id']})")
-        for line in _shown_reasons(turn):
-            say(line)
+        for reason in turn.get("attribution", []):
+            evidence = turn["top_evidences"][reason["evidence"]]
+            left_out = "without it and all that say the same" if reason.get("together") else "without it"
+            is_same = reason["without"] == turn["pred_answers"][0]["answer"]["label"]
+            rest = f"{reason['probability']:.2f}" if is_same else reason["without"] or "no answer"
+            say(f"rests on [{evidence['source']}] {evidence['evidence_text']}; {left_out}: {rest}")
         if "abstained" in turn:
             say(f"not known: {turn['abstained']['reason']}", "yellow")
 
     def _open(self, _: str) -> None:
-        """The passage of the last answer among those around it in its file."""
         from ..documents.cited_passages import surroundings
         from ..documents.index import DocumentIndex
 
@@ -282,18 +281,6 @@ def _shown_answer(answer: RankedAnswer, turn: Turn) -> str:
 
 def _shown_entities(entities: list[Entity]) -> str:
     return ", ".join(f"{entity['label']} ({entity['id']})" for entity in entities)
-
-
-def _shown_reasons(turn: Turn) -> list[str]:
-    """The evidences that the best answer of a turn rests on, and what it would be without them."""
-    lines = []
-    for reason in turn.get("attribution", []):
-        evidence = turn["top_evidences"][reason["evidence"]]
-        left_out = "without it and all that say the same" if reason.get("together") else "without it"
-        is_same = reason["without"] == turn["pred_answers"][0]["answer"]["label"]
-        rest = f"{reason['probability']:.2f}" if is_same else reason["without"] or "no answer"
-        lines.append(f"rests on [{evidence['source']}] {evidence['evidence_text']}; {left_out}: {rest}")
-    return lines
 
 
 def _pair(name: str, text: str) -> None:

@@ -51,14 +51,11 @@ def _questions(path: Path, records: Iterable[Record]) -> Iterator[tuple[str, str
         context = flatten(record).context  # questions without an id get one from this text
         # the text to read must not depend on the answers, but `flatten` leaves out a title that holds no answer
         unanswered = [msgspec.structs.replace(question, answers=[]) for question in record.questions]
-        read = flatten(msgspec.structs.replace(record, questions=unanswered)).context if _titled(record) else context
+        is_titled = len(record.documents) == 1 and record.documents[0].part("title") is not None
+        read = flatten(msgspec.structs.replace(record, questions=unanswered)).context if is_titled else context
         for question in record.questions:
             qid = question.id or question_id(question.text, context)
             if qid in seen:
                 raise DataError(f"{path}: question '{qid}' is given twice; an id must be unique in the file")
             seen.add(qid)
             yield qid, question.text, read
-
-
-def _titled(record: Record) -> bool:
-    return len(record.documents) == 1 and record.documents[0].part("title") is not None

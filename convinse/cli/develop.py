@@ -118,19 +118,15 @@ def _docs(options: argparse.Namespace) -> int:
     if status == 0 and not options.quiet:
         print(site / "index.html")
     if status == 0 and options.serve is not None:
-        _serve_folder(site, options.serve)
+        from contextlib import suppress
+        from functools import partial
+        from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+        handler = partial(SimpleHTTPRequestHandler, directory=str(site))
+        with ThreadingHTTPServer(("127.0.0.1", options.serve), handler) as server, suppress(KeyboardInterrupt):
+            print(f"http://127.0.0.1:{server.server_port}  (Ctrl-C ends it)", flush=True)
+            server.serve_forever()
     return status
-
-
-def _serve_folder(folder: Path, port: int) -> None:
-    from contextlib import suppress
-    from functools import partial
-    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server, suppress(KeyboardInterrupt):
-        print(f"http://127.0.0.1:{server.server_port}  (Ctrl-C ends it)", flush=True)
-        server.serve_forever()
 
 
 def build_site(pages: Path, site: Path) -> int:
@@ -154,7 +150,6 @@ def build_site(pages: Path, site: Path) -> int:
 
 
 def _checkout(command: str, folder: str) -> Path:
-    """The checkout, which has a folder that the command needs."""
     if not in_checkout(folder):
         raise ConfigError(f"{command} needs a checkout of the project, which an installed package is not: no {folder}")
     return root()

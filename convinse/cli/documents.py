@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ..config import Config
     from ..documents.index import Updated
 
+LOGGER = logging.getLogger(__name__)
+LOGGER = logging.getLogger(__name__)
 _LIVE = "live.yml"
 _MODEL = "snapshot:model"
 _FAULTS_SHOWN = 20
@@ -51,26 +54,22 @@ def configured_over(options: argparse.Namespace) -> Config:
     if options.config == _LIVE:
         raise ConfigError("--over and --live: give one of them")
     from ..documents.index import FILE, settings_over
+    from ..support.checksums import users_cache
 
     paths = [Path(path).expanduser() for path in options.over]
     if len(paths) == 1 and (paths[0] / FILE).is_file():
         folder = paths[0]
     else:
-        folder = _kept_index(paths)
+        cache = users_cache()
+        if cache is None:
+            raise ConfigError(
+                "--over: there is no cache folder; make an index with convinse index, and name its folder"
+            )
+        names = "\0".join(str(path.resolve()) for path in paths)
+        folder = cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         config = configured(options)
         _report(update_index(folder, paths, config.evs_bi_encoder or _MODEL, options.quiet))
     return configured(options, **settings_over(folder), name=paths[0].resolve().name)
-
-
-def _kept_index(paths: list[Path]) -> Path:
-    """Where the index of some paths is kept."""
-    from ..support.checksums import users_cache
-
-    cache = users_cache()
-    if cache is None:
-        raise ConfigError("--over: there is no cache folder; make an index with convinse index, and name its folder")
-    names = "\0".join(str(path.resolve()) for path in paths)
-    return cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def update_index(folder: Path, paths: list[Path], model: str, quiet: bool) -> Updated:
@@ -94,11 +93,7 @@ def _index(options: argparse.Namespace) -> int:
 
 
 def _report(done: Updated) -> None:
-    """Say in a line each which files could not be read."""
-    import logging
-
-    logger = logging.getLogger(__name__)
     for name, fault in list(done.faults.items())[:_FAULTS_SHOWN]:
-        logger.warning("%s: %s", name, fault)
+        LOGGER.warning("%s: %s", name, fault)
     if len(done.faults) > _FAULTS_SHOWN:
-        logger.warning("%d more files cannot be read", len(done.faults) - _FAULTS_SHOWN)
+        LOGGER.warning("%d more files cannot be read", len(done.faults) - _FAULTS_SHOWN)

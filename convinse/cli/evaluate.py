@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import Commands
+from .output import print_json
 
 
 def add(commands: Commands) -> None:
@@ -161,7 +162,5 @@ def _poleval(options: argparse.Namespace) -> int:
 
 
 def _print(result: dict[str, Any]) -> int:
-    import msgspec
-
-    print(msgspec.json.encode(result).decode())
+    print_json(result)
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +21,13 @@ from .arguments import (
     sources_and_config,
 )
 from .ask import print_turn
-from .dry_run import dry_run
 from .output import say_next
 from .tables import print_rows
 
 if TYPE_CHECKING:
     from ..config import Config
     from ..experiment import Outcome
+    from ..pipeline import StageName
 
 _NO_STAGE = ("reader", "retriever", "embedded")  # what `train` trains besides the stages of the pipeline
 _TRAIN_OPTIONS = {
@@ -136,7 +136,7 @@ def _pipeline(options: argparse.Namespace) -> int:
         )
     combinations = config.combinations if options.all_sources else [sources]
     if options.dry_run:
-        return dry_run(config, combinations, options)
+        return _dry_run(config, combinations, options)
     with Resources(config) as resources, ray_workers(options, config.device) as workers:
         outcomes = [
             run_experiment(
@@ -156,14 +156,16 @@ def _pipeline(options: argparse.Namespace) -> int:
         ]
     if options.until:
         for outcome in outcomes:
-            _print_stage(outcome)
+            metrics = outcome.metrics
+            presence = f", answer presence {metrics['answer_presence']:.3f}" if "answer_presence" in metrics else ""
+            print(f"{outcome.measured}{presence}")
+            print(f"{outcome.path}/turns.jsonl, metrics.json ({metrics['seconds']['total']:.1f} s); go on with --from")
     else:
         _print_outcomes(outcomes, details=not options.all_sources)
     return 0
 
 
 def _example(config: Config, sources: tuple[str, ...]) -> int:
-    """The first question of the test conversations, which shows whether the pipeline runs."""
     from ..experiment import read_part
     from ..pipeline import Pipeline
 
@@ -176,11 +178,44 @@ def _example(config: Config, sources: tuple[str, ...]) -> int:
     return 0
 
 
-def _print_stage(outcome: Outcome) -> None:
-    metrics = outcome.metrics
-    presence = f", answer presence {metrics['answer_presence']:.3f}" if "answer_presence" in metrics else ""
-    print(f"{outcome.measured}{presence}")
-    print(f"{outcome.path}/turns.jsonl, metrics.json ({metrics['seconds']['total']:.1f} s); go on with --from")
+def _dry_run(config: Config, combinations: list[tuple[str, ...]], options: argparse.Namespace) -> int:
+    from ..experiment import read_part
+    from ..formats.stage_files import read_stage_file
+    from ..language_models.model_server import DryRunError
+    from ..language_models.prompts import estimated_tokens
+    from ..pipeline import STAGE_NAMES, Pipeline
+    from ..resources import Resources
+
+    done_by, sources = None, combinations[0]
+    if options.stage_file:
+        done_by, conversations = read_stage_file(Path(options.stage_file), sources, config.evs_max_evidences)
+    else:
+        conversations = read_part(config, options.part or "test")
+    conversations = conversations[: options.limit]
+    turns = sum(len(conversation["questions"]) for conversation in conversations)
+    last: StageName = options.until or "ha"
+    first = 0 if done_by is None else STAGE_NAMES.index(done_by) + 1
+    stages = STAGE_NAMES[first : STAGE_NAMES.index(last) + 1]
+    with Resources(config, dry_run=True) as resources, Pipeline(config, resources=resources) as pipeline:
+        for conversation in conversations:
+            try:
+                pipeline.run([conversation], sources, not options.pred_answers, done_by=done_by, until=last)
+            except DryRunError as shown:
+                for message in shown.body["messages"]:
+                    print(f"--- {message['role']}\n{message['content']}\n")
+                text = "".join(message["content"] for message in shown.body["messages"])
+                print(
+                    f"the first prompt of {shown.key}, about {estimated_tokens(text)} tokens; {config[shown.key].model}"
+                )
+                break
+        modules = [(stage, getattr(pipeline, stage)) for stage in stages]
+        for stage, module in modules:
+            if module.requests_per_turn:
+                number = turns * module.requests_per_turn * len(combinations)
+                print(f"{stage}: {number} requests at most, for {turns} questions; what is kept is not asked again")
+        if not any(module.requests_per_turn for _, module in modules):
+            print("no stage of this configuration asks a language model; nothing was sent")
+    return 0
 
 
 def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
@@ -243,7 +278,15 @@ def _train(options: argparse.Namespace) -> int:
         return develop.train_embedded(options)
     sources, config = sources_and_config(options.words, options.settings)
     if feedback := getattr(options, "from"):
-        return _train_on_feedback(Path(feedback).expanduser(), sources, config)
+        from ..heterogeneous_answering.extractive import ExtractiveAnswering
+        from ..training.feedback import train_on_feedback
+
+        module = build_stage("ha", config)
+        if not isinstance(module, ExtractiveAnswering):
+            raise ConfigError(f"--from teaches the ranking of ha: extractive, and {config.name} has ha: {config.ha}")
+        folder = train_on_feedback(module, sources, Path(feedback).expanduser())
+        print(f"{folder}: the ranking; name it in ha_ranker")
+        return 0
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)
         if module.trainer is None and type(module).train is STAGES[stage].train:
@@ -256,18 +299,6 @@ def _train(options: argparse.Namespace) -> int:
                 raise
             print(f"{stage}: {error}")
         module.store_cache()
-    return 0
-
-
-def _train_on_feedback(path: Path, sources: Sequence[str], config: Config) -> int:
-    from ..heterogeneous_answering.extractive import ExtractiveAnswering
-    from ..pipeline import build_stage
-    from ..training.feedback import train_on_feedback
-
-    module = build_stage("ha", config)
-    if not isinstance(module, ExtractiveAnswering):
-        raise ConfigError(f"--from teaches the ranking of ha: extractive, and {config.name} has ha: {config.ha}")
-    print(f"{train_on_feedback(module, sources, path)}: the ranking; name it in ha_ranker")
     return 0
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import Commands, add_address, add_set, configured, languages, size
-from .output import printable, say_next
+from .output import print_json, printable, say_next
 from .tables import console, print_pairs
 
 if TYPE_CHECKING:
@@ -128,9 +127,7 @@ def _kb_search(options: argparse.Namespace) -> int:
         descriptions = [kb.description(entity["item"]["id"]) for entity in entities]
     facts = [linked.fact for linked in linked_facts]
     if options.json:
-        import msgspec
-
-        sys.stdout.write(msgspec.json.encode(search_space_answer(facts, entities)).decode() + "\n")
+        print_json(search_space_answer(facts, entities))
         return 0
     if not entities:
         print("no item of the knowledge base found in the question")

@@ -47,16 +47,18 @@ def printable_output(stream: TextIO | None) -> TextIO:
     return cast("TextIO", _PrintableStream(stream))
 
 
+def print_json(value: Any) -> None:
+    """Print a value as JSON in one line."""
+    import msgspec
+
+    print(msgspec.json.encode(value).decode())
+
+
 def say_next(arguments: str, remark: str = "") -> None:
     """Log what to do with what a command made: the arguments of the next command, as they are typed."""
     sys.stdout.flush()  # what was made is said first
     program = "bash run.sh" if "CONVINSE_ROOT" in os.environ else "convinse"  # run.sh sets it
     logging.getLogger(__name__).info("next: %s %s%s", program, arguments, f"  ({remark})" if remark else "")
-
-
-def terminal() -> TextIO:
-    """Standard output for a library that writes control characters of its own."""
-    return getattr(sys.stdout, "stream", sys.stdout)
 
 
 def _json_escapes(error: UnicodeError) -> tuple[str, int]:

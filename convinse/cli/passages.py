@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .arguments import Commands, add_config, configured, options_set, positive, size
 from .output import say_next
 from .tables import print_pairs, print_rows
-
-if TYPE_CHECKING:
-    from ..passages.search import Reranker
 
 _CANDIDATES = 200
 
@@ -84,13 +80,31 @@ def _search(options: argparse.Namespace) -> int:
 
     from ..formats.poleval.questions import read_questions
     from ..formats.poleval.runs import check_free, write_run
-    from ..passages.search import Collection, by_set, search
+    from ..passages.search import Collection, Reranker, by_set, search
+    from ..support.errors import ConfigError
 
     output = Path(options.output)
     check_free(output, options.force)
     questions = read_questions(Path(options.questions))
     collection = Collection(Path(options.folder), options.language)
-    reranker = _reranker(options)
+    models = options_set(evs_model=options.reranker, evs_bi_encoder=options.bi_encoder)
+    reranker: Reranker | None = None
+    if options.rerank:
+        from ..evidence_retrieval_scoring.neural import build_scorer, scoring_method
+        from ..evidence_retrieval_scoring.passage_retriever import IndexScores
+        from ..resources import Resources
+
+        config = configured(options, **models)
+        method = scoring_method(config)
+        if method == "bm25":
+            raise ConfigError(
+                f"{options.config}: --rerank needs evs_model (a cross-encoder), evs_bi_encoder, or both; or give --reranker MODEL"
+            )
+        if not config.evs_bi_encoder:
+            method = "cross_encoder"  # there is nothing to choose by: it reads all candidates
+        reranker = build_scorer(Resources(config), method, IndexScores())
+    elif models:
+        raise ConfigError("--reranker and --bi-encoder belong to --rerank; add it")
     start = time.monotonic()
     with_texts = options.format == "jsonl"
     rankings = search(collection, questions, options.top, reranker, options.candidates, options.quiet, with_texts)
@@ -99,28 +113,6 @@ def _search(options: argparse.Namespace) -> int:
     counts = {f"questions{' of ' if name else ''}{name}": f"{number:,}" for name, number in by_set(questions).items()}
     print_pairs(str(output), {**counts, "seconds": f"{seconds:.1f}"})
     return 0
-
-
-def _reranker(options: argparse.Namespace) -> Reranker | None:
-    from ..evidence_retrieval_scoring.neural import build_scorer, scoring_method
-    from ..evidence_retrieval_scoring.passage_retriever import IndexScores
-    from ..resources import Resources
-    from ..support.errors import ConfigError
-
-    models = options_set(evs_model=options.reranker, evs_bi_encoder=options.bi_encoder)
-    if not options.rerank:
-        if models:
-            raise ConfigError("--reranker and --bi-encoder belong to --rerank; add it")
-        return None
-    config = configured(options, **models)
-    method = scoring_method(config)
-    if method == "bm25":
-        raise ConfigError(
-            f"{options.config}: --rerank needs evs_model (a cross-encoder), evs_bi_encoder, or both; or give --reranker MODEL"
-        )
-    if not config.evs_bi_encoder:
-        method = "cross_encoder"  # there is nothing to choose by: it reads all candidates
-    return build_scorer(Resources(config), method, IndexScores())
 
 
 def add_training(parser: argparse.ArgumentParser) -> None:

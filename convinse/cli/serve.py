@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..support.errors import ConfigError, one_line
@@ -24,8 +26,6 @@ from .arguments import (
 from .documents import add_over, configured_over
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..serving.service import ServiceOptions
 
 _TOKEN_VARIABLE = "CONVINSE_TOKEN"
@@ -51,10 +51,9 @@ def add(commands: Commands) -> None:
         add_cluster(sub)
         sub.add_argument("--no-upload", action="store_true", help="take no files into conversations")
         sub.add_argument(
-            "--feedback",
-            metavar="FILE",
+            "--feedback", type=Path, metavar="FILE",
             help="keep what users say of answers in this file of JSON lines, for train ha --from",
-        )
+        )  # fmt: skip
         sub.add_argument(
             "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
             help="a site whose pages may ask, such as https://example.org; may be repeated",
@@ -181,10 +180,11 @@ def _mcp(options: argparse.Namespace) -> int:
 
 
 def _service_options(options: argparse.Namespace, over_http: bool = True) -> ServiceOptions:
-    """Return the options of the service. Raises `ConfigError` if others could ask without a token."""
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
+    from ..serving.feedback import MOST_BYTES, check_feedback_file
     from ..serving.service import ServiceOptions
     from ..support.addresses import is_loopback
+    from ..support.files import append_line
 
     token = _read_token(options.token) if over_http else None
     is_own = is_loopback(options.host) and not options.allow_host  # another name is that of a proxy
@@ -193,43 +193,25 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
             f"--host {options.host}: other machines could ask, and no token is set; give --token FILE or set "
             f"{_TOKEN_VARIABLE}, or --open to let anyone ask"
         )
+    sources = parse_sources(options.sources or DEFAULT_SOURCES, "--sources")
+    feedback = getattr(options, "feedback", None)
+    if feedback is not None:
+        feedback = feedback.expanduser()
+        check_feedback_file(feedback)
+        append_line(feedback, b"", MOST_BYTES)  # fails now if nothing can be written there
     return ServiceOptions(
-        sources=parse_sources(options.sources or DEFAULT_SOURCES, "--sources"),
+        sources=sources,
         most_conversations=options.conversations,
         token=token,
         origins=tuple(getattr(options, "cors", ())),
         hosts=(options.host, *options.allow_host),
-        feedback=_feedback_file(getattr(options, "feedback", None)),
+        feedback=feedback,
         uploads=not getattr(options, "no_upload", True) and options.on is None and is_own,
     )
 
 
-def _feedback_file(name: str | None) -> Path | None:
-    """Return the file of `--feedback`. Raises `DataError` if it holds something else, `OutputError` if nothing can be written there."""
-    if name is None:
-        return None
-    from pathlib import Path
-
-    from ..serving.feedback import MOST_BYTES, check_feedback_file
-    from ..support.files import append_line
-
-    path = Path(name).expanduser()
-    check_feedback_file(path)
-    append_line(path, b"", MOST_BYTES)
-    return path
-
-
 def _read_token(file: str | None) -> str | None:
-    """Return the token of a file, or of the environment; None if there is neither.
-
-    The token is not an argument: all users of a machine can read the arguments of its processes.
-
-    Raises:
-        ConfigError: the file cannot be read, or holds no token.
-    """
-    import os
-    from pathlib import Path
-
+    # the token is not an argument: all users of a machine can read the arguments of its processes
     place, token = file or _TOKEN_VARIABLE, os.environ.get(_TOKEN_VARIABLE)
     if file is not None:
         try:

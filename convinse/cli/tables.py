@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .output import printable, terminal
+from .output import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,8 +18,10 @@ def console() -> Console:
     """Return the console of tables; 100 columns wide unless it is a terminal. Text is printed without markup."""
     from rich.console import Console
 
-    width, file = (None, terminal()) if sys.stdout.isatty() else (100, None)
-    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    if not sys.stdout.isatty():
+        return Console(width=100, highlight=False, markup=False, emoji=False)
+    stream = getattr(sys.stdout, "stream", sys.stdout)  # the terminal itself: styles are control characters
+    return Console(file=stream, highlight=False, markup=False, emoji=False)
 
 
 def say(text: str, style: str = "", indent: int = 0, grey: str = "") -> None:

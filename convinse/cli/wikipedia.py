@@ -11,6 +11,7 @@ from .output import say_next
 from .tables import print_pairs
 
 if TYPE_CHECKING:
+    from ..wikipedia.build import BuiltDump
     from ..wikipedia.changes import Changed
     from ..wikipedia.stored_pages import Embedding
 
@@ -61,12 +62,7 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
     output, titles = Path(options.output), Path(options.titles) if options.titles else None
     embedding = None if options.vectors is None else embedding_of(options.vectors)
     built = build(Path(options.pages), output, titles, embedding=embedding, quiet=options.quiet)
-    skipped = {
-        "pages without an item": built.skipped,
-        "bad lines": built.bad,
-        "second pages of an item": built.repeated,
-    }
-    _print_wikipedia(output, skipped, built.seconds)
+    _print_wikipedia(output, _skipped(built), built.seconds)
     say_next(f"ask --set ers_wikipedia_dump={output} 'QUESTION'", "or name it in ers_wikipedia_dump")
     return 0
 
@@ -96,15 +92,14 @@ def _wikipedia_remove(options: argparse.Namespace) -> int:
 
 
 def _print_changed(path: Path, changed: Changed) -> None:
-    """Print the changes of a dump, and its new content."""
     names = {"added": changed.added, "replaced": changed.replaced, "removed": changed.removed}
-    skipped = {
-        "pages without an item": changed.skipped,
-        "bad lines": changed.bad,
-        "second pages of an item": changed.repeated,
-    }
     done = {name: number for name, number in names.items() if number}
-    _print_wikipedia(path, skipped if changed.removed == 0 else None, done={**done, "linked anew": changed.linked})
+    skipped = None if changed.removed else _skipped(changed)
+    _print_wikipedia(path, skipped, done={**done, "linked anew": changed.linked})
+
+
+def _skipped(done: BuiltDump | Changed) -> dict[str, int]:
+    return {"pages without an item": done.skipped, "bad lines": done.bad, "second pages of an item": done.repeated}
 
 
 def embedding_of(model: str) -> Embedding:

@@ -37,7 +37,16 @@ def load_config(
     where = str(path)
     data = _with_base(path)
     for setting in settings:
-        _set(data, setting)
+        key_path, equals, text = setting.partition("=")
+        *above, key = key_path.strip().split(".")
+        if not equals or not key:
+            raise ConfigError(f"--set {setting}: expected KEY=VALUE, such as evs_cascade.dense=30")
+        mapping = data
+        for name in above:
+            inner = mapping.get(name)
+            mapping[name] = inner = dict(inner) if isinstance(inner, Mapping) else {}
+            mapping = inner
+        mapping[key] = read_value(text, f"--set {setting}")
     return parse_config(_placed({**data, **_without_aliases(overrides, where)}, Path()), where)
 
 
@@ -53,7 +62,6 @@ def read_config(config: Config | str | os.PathLike[str]) -> Config:
 
 
 def _with_base(path: Path, above: Sequence[Path] = ()) -> dict[str, Any]:
-    """The keys of a file, and those of the files that it is based on."""
     data = _without_aliases(read_yaml(path), str(path))
     base = data.pop("base", None)
     if base is None:
@@ -69,8 +77,7 @@ def _with_base(path: Path, above: Sequence[Path] = ()) -> dict[str, Any]:
 
 
 def _placed(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The keys of a configuration; those of files that exist in a folder name them there."""
-    placed = dict(data)
+    placed = dict(data)  # files that exist in the folder are named there
     for key, value in data.items():
         if isinstance(value, Mapping) and key != "custom":
             placed[key] = _placed(value, folder)
@@ -80,19 +87,6 @@ def _placed(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
                 is_default_name = key.endswith("_input_path") and len(path.parts) == 1  # see `Config.input_path`
                 placed[key] = f"./{path}" if is_default_name else str(path)
     return placed
-
-
-def _set(data: dict[str, Any], setting: str) -> None:
-    """Change the keys of a configuration by one `KEY=VALUE`."""
-    path, equals, text = setting.partition("=")
-    *above, key = path.strip().split(".")
-    if not equals or not key:
-        raise ConfigError(f"--set {setting}: expected KEY=VALUE, such as evs_cascade.dense=30")
-    for name in above:
-        inner = data.get(name)
-        data[name] = inner = dict(inner) if isinstance(inner, Mapping) else {}
-        data = inner
-    data[key] = read_value(text, f"--set {setting}")
 
 
 def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrides: Any) -> S:
@@ -108,7 +102,24 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
         combinations = config.combinations
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    _check_places(config, where)
+    name = config.name
+    reasons = {
+        "is empty": not name.strip(),
+        "is no name of a folder": name.strip() in (".", ".."),
+        "leads to another folder": "/" in name or "\\" in name,
+        "has characters that cannot be printed": not name.isprintable(),
+        f"is longer than {_LONGEST_NAME} bytes": len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME,
+    }
+    if reason := next((reason for reason, holds in reasons.items() if holds), None):
+        shown = name if len(name) <= _LONGEST_NAME else f"{name[:40]}..."
+        raise ConfigError(
+            f"{where}: name: {shown!r} {reason}; it becomes a folder below output_path, give a plain word"
+        )
+    for key in ("output_path", "ers_cache_path"):
+        if not (path := getattr(config, key)).isprintable() or not path:
+            raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
+    if "://" in config.ers_cache_path:
+        raise ConfigError(f"{where}: ers_cache_path: '{config.ers_cache_path}' is an address; name a folder")
     if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
         raise ConfigError(
             f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
@@ -123,35 +134,7 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     return config
 
 
-def _check_places(config: Config, where: str) -> None:
-    """Raise unless `name` can be a folder below `output_path` and output paths are valid."""
-    name = config.name
-    reasons = {
-        "is empty": not name.strip(),
-        "is no name of a folder": name.strip() in (".", ".."),
-        "leads to another folder": "/" in name or "\\" in name,
-        "has characters that cannot be printed": not name.isprintable(),
-        f"is longer than {_LONGEST_NAME} bytes": len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME,
-    }
-    for reason, holds in reasons.items():
-        if holds:
-            shown = name if len(name) <= _LONGEST_NAME else f"{name[:40]}..."
-            raise ConfigError(
-                f"{where}: name: {shown!r} {reason}; it becomes a folder below output_path, give a plain word"
-            )
-    for key in ("output_path", "ers_cache_path"):
-        if not (path := getattr(config, key)).isprintable() or not path:
-            raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
-    if "://" in config.ers_cache_path:
-        raise ConfigError(f"{where}: ers_cache_path: '{config.ers_cache_path}' is an address; name a folder")
-
-
 def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The keys of a configuration by the names that they have in it.
-
-    Raises:
-        ConfigError: a key is given by both of its names, with different values.
-    """
     values = {key: value for key, value in data.items() if key not in ALIASES}
     for alias in ALIASES.keys() & data.keys():
         key, value = ALIASES[alias], data[alias]
@@ -163,7 +146,6 @@ def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:
-    """A mapping of keys -> a checked structure, those inside of it included."""
     _check_keys(data, kind, where)
     for key, nested in get_type_hints(kind).items():
         if isinstance(nested, type) and issubclass(nested, msgspec.Struct) and isinstance(data.get(key), Mapping):
@@ -174,28 +156,15 @@ def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:
         text, _, place = str(error).partition(" - at ")
         key = place.strip("`").removeprefix("$.") or "configuration"
         shown = f" (given: {data.get(key.split('[')[0].split('.')[0])!r})" if place else ""
-        fault = _other_form(key, kind) if " matching regex " in text else f"{text[0].lower()}{text[1:]}"
-        raise ConfigError(f"{where}: {key}: {fault}{_choices(key, kind)}{shown}") from None
-
-
-def _hint(key: str, kind: type[msgspec.Struct]) -> Any:
-    """The type of a key, with what is annotated."""
-    hint: Any = kind
-    for name in key.split("."):
-        hint = get_type_hints(hint, include_extras=True).get(name) if isinstance(hint, type) else None
-    return hint
-
-
-def _other_form(key: str, kind: type[msgspec.Struct]) -> str:
-    hint = _hint(key, kind)
-    metas = (meta for part in (hint, *get_args(hint)) for meta in getattr(part, "__metadata__", ()))
-    return next((f"expected {meta.extra['form']}" for meta in metas if meta.extra), "of another form")
-
-
-def _choices(key: str, kind: type[msgspec.Struct]) -> str:
-    """The valid values of a key that has a fixed set of them."""
-    hint = _hint(key, kind)
-    return f"; valid: {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
+        hint: Any = kind
+        for name in key.split("."):
+            hint = get_type_hints(hint, include_extras=True).get(name) if isinstance(hint, type) else None
+        fault = f"{text[0].lower()}{text[1:]}"
+        if " matching regex " in text:
+            metas = (meta for part in (hint, *get_args(hint)) for meta in getattr(part, "__metadata__", ()))
+            fault = next((f"expected {meta.extra['form']}" for meta in metas if meta.extra), "of another form")
+        choices = f"; valid: {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
+        raise ConfigError(f"{where}: {key}: {fault}{choices}{shown}") from None
 
 
 def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: str) -> None:

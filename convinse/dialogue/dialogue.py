@@ -114,12 +114,8 @@ class Dialogue:
                 turn["pred_answers"] = [ranked for ranked in answers if ranked["score"] >= LEAST]
                 for rank, ranked in enumerate(turn["pred_answers"], 1):
                     ranked["rank"] = rank
-                for key in (
-                    "sentence",
-                    "attribution",
-                    "contradiction",
-                    "confidence",
-                ):  # of the answer that was left out
+                # of the answer that was left out
+                for key in ("sentence", "attribution", "contradiction", "confidence"):
                     turn.pop(key, None)  # type: ignore[misc]
             if not reading.meanings and not reading.excluded and (back := ask_for_meaning(turn, self._resources.kb)):
                 turn["clarification"] = back

@@ -7,7 +7,6 @@ computed together; a conversation has one turn under way.
 from __future__ import annotations
 
 import asyncio
-import functools
 import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
@@ -27,17 +26,18 @@ from starlette.responses import PlainTextResponse, Response
 from ..dialogue.examples import data_counts, is_embedded
 from ..pipeline import Pipeline
 from ..records.conversation import Turn
+from ..records.evidence import SOURCES
 from ..session import Session
 from ..version import __version__
 from . import feedback, file_requests
 from .app import RequestGuard, error_handlers, error_response, json_response, while_connected
 from .chat_completions import (
+    MODEL,
     ChatRequest,
     chat_question,
     completion,
     completion_events,
     model_card,
-    model_cards,
     session_after,
     sources_of,
     usage,
@@ -47,7 +47,7 @@ from .metrics import CONTENT_TYPE, RequestCounter
 from .service import ConversationId, ConversationService, RequestError, Service, ServiceOptions
 from .turns import StageListener, TurnStream, named_events
 from .uploads import UploadRules
-from .web_page import PAGE_PATH, ExampleConversation, WholeTable, find_table
+from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WholeTable
 
 # seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
 # with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
@@ -146,7 +146,16 @@ async def ask(service: Service, name: ConversationId, body: NextTurn, request: R
     """Ask the next question; with `Accept: text/event-stream` as events with the stages."""
     with ExitStack() as stack:
         session = stack.enter_context(service.store.under_way(name))
-        question = _next_question(body, session)
+        if body.sources is not None:
+            session.sources = checked_sources(body.sources)
+        text = body.question
+        if body.again:
+            with checking():
+                last = session.back()
+            text = last["question"] if text is None else text
+        if text is None:
+            raise HTTPException(400, "question: it is missing; only 'again' may go without")
+        question = checked_question(text)
         check_has_room(session)
 
         async def answer(listener: StageListener | None = None) -> Turn:
@@ -192,7 +201,10 @@ async def list_examples(service: Service) -> ExampleConversations:
 @router.get("/v1/tables/{page}/{table:int}", responses=_described("WholeTable"))
 async def read_table(service: Service, page: str, table: int) -> Response:
     """Read the whole table of an evidence's row."""
-    return json_response(await service.queue.run(lambda: find_table(service.pipeline, page, table)))
+    rows = await service.queue.run(lambda: service.pipeline.resources.rows(page, table))
+    if not rows:
+        raise HTTPException(404, "no such table: the Wikipedia dump of this server does not have it")
+    return json_response(WholeTable(rows[:MOST_ROWS], len(rows)))
 
 
 @router.post("/v1/chat/completions", responses={200: {"content": {_EVENTS: {}}}})
@@ -220,7 +232,10 @@ async def complete_chat(service: Service, body: ChatRequest, request: Request) -
 @router.get("/v1/models")
 async def list_models() -> dict[str, Any]:
     """List the models of chat completions."""
-    return {"object": "list", "data": model_cards()}
+    return {
+        "object": "list",
+        "data": [model_card(name) for name in (MODEL, *(f"{MODEL}:{source}" for source in SOURCES))],
+    }
 
 
 @router.get("/v1/models/{model}")
@@ -250,20 +265,6 @@ async def read_page(service: Service, request: Request, file: str | None = None)
 
 def _state(name: str, session: Session) -> ConversationState:
     return ConversationState(id=name, sources="_".join(session.sources), turns=len(session))
-
-
-def _next_question(body: NextTurn, session: Session) -> str:
-    """Return the question of a request, and make its session ready for it. Raises `HTTPException` (400)."""
-    if body.sources is not None:
-        session.sources = checked_sources(body.sources)
-    question = body.question
-    if body.again:
-        with checking():
-            last = session.back()
-        question = last["question"] if question is None else question
-    if question is None:
-        raise HTTPException(400, "question: it is missing; only 'again' may go without")
-    return checked_question(question)
 
 
 # -- the application ---------------------------------------------------------------------------------------------------
@@ -307,7 +308,16 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     app.include_router(router, dependencies=security)
     app.include_router(file_requests.router, dependencies=security)
     app.include_router(feedback.router, dependencies=security)
-    app.openapi = functools.partial(_describe, app)  # type: ignore[method-assign]
+
+    def describe() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+            _, records = msgspec.json.schema_components((Turn, WholeTable), ref_template=_SCHEMAS + "{name}")
+            document["components"]["schemas"].update(records)
+            app.openapi_schema = document
+        return app.openapi_schema
+
+    app.openapi = describe  # type: ignore[method-assign]
     return app
 
 
@@ -319,13 +329,3 @@ async def answer_invalid(request: Request, error: Any) -> Response:
     if fault["type"] == "json_invalid":
         place, text = "the body is not JSON", fault["ctx"]["error"]
     return error_response(request, HTTPException(400, f"{place}: {text}"))
-
-
-def _describe(app: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document; to the schemas of the requests it adds those of the project's records."""
-    if app.openapi_schema is None:
-        document = get_openapi(title=app.title, version=app.version, routes=app.routes)
-        _, records = msgspec.json.schema_components((Turn, WholeTable), ref_template=_SCHEMAS + "{name}")
-        document["components"]["schemas"].update(records)
-        app.openapi_schema = document
-    return app.openapi_schema

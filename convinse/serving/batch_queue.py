@@ -95,7 +95,17 @@ class BatchQueue(Generic[Item, Result]):
         loop = asyncio.get_running_loop()
         try:
             while self._waiting:
-                batch = self._next_batch()
+                batch: list[tuple[Item, asyncio.Future[Result]]] = []
+                size = 0
+                while self._waiting and len(batch) < self._most_items:
+                    item, waiting = self._waiting[0]
+                    if waiting.done():
+                        self._waiting.popleft()
+                        continue
+                    size += self._size_of(item)
+                    if batch and size > self._most_size:
+                        break
+                    batch.append(self._waiting.popleft())
                 items = [item for item, _ in batch]
                 results = await loop.run_in_executor(self._thread, self._compute, items)
                 for (_, waiting), result in zip(batch, results, strict=True):
@@ -107,20 +117,6 @@ class BatchQueue(Generic[Item, Result]):
                         waiting.set_result(result)
         finally:
             self._task = None
-
-    def _next_batch(self) -> list[tuple[Item, asyncio.Future[Result]]]:
-        batch: list[tuple[Item, asyncio.Future[Result]]] = []
-        size = 0
-        while self._waiting and len(batch) < self._most_items:
-            item, result = self._waiting[0]
-            if result.done():
-                self._waiting.popleft()
-                continue
-            size += self._size_of(item)
-            if batch and size > self._most_size:
-                break
-            batch.append(self._waiting.popleft())
-        return batch
 
     def _compute(self, items: list[Item]) -> Sequence[Result | Exception]:
         try:

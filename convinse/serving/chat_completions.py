@@ -68,11 +68,6 @@ class ChatMessage(_ChatShape):
             return "\n".join(part.text for part in self.content if part.type in _TEXT_PARTS and part.text)
         return self.content or ""
 
-    def check_has_text(self) -> None:
-        """Raise `HTTPException` (400) if there are pictures or sounds and no text."""
-        if isinstance(self.content, list) and self.content and not self.text.strip():
-            raise HTTPException(400, f"messages: content of type '{self.content[0].type[:50]}'; only text can be asked")
-
 
 class StreamOptions(_ChatShape):
     """Further parts of a stream."""
@@ -108,11 +103,6 @@ class ChatQuestion(NamedTuple):
         return [*(turn["question"] for turn in self.earlier), *answers, self.question]
 
 
-def model_cards() -> list[dict[str, Any]]:
-    """List the model with all sources and with each alone."""
-    return [model_card(name) for name in (MODEL, *(f"{MODEL}:{source}" for source in SOURCES))]
-
-
 def model_card(name: str) -> dict[str, Any]:
     """Describe a model as OpenAI does. Raises `HTTPException` (404)."""
     sources_of(name, SOURCES)
@@ -146,7 +136,9 @@ def chat_question(request: ChatRequest) -> ChatQuestion:
         last = message.role
     if not turns or last != "user":
         raise HTTPException(400, "messages: the last one must be of the role 'user'; it is the question")
-    request.messages[-1].check_has_text()
+    message = request.messages[-1]
+    if isinstance(message.content, list) and message.content and not message.text.strip():
+        raise HTTPException(400, f"messages: content of type '{message.content[0].type[:50]}'; only text can be asked")
     *earlier, last_turn = turns
     question = checked_question(last_turn["question"])
     return ChatQuestion(question, [turn for turn in earlier if can_be_asked(turn["question"])][-_EARLIER:])

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from ..dialogue.dialogue import remembered
-from ..records.conversation import Conversation, Turn
+from ..records.conversation import Turn
 from ..records.feedback import AnsweredQuestion, Feedback, read_feedback
 from ..support.errors import DataError
 from ..support.files import append_line
@@ -44,20 +44,7 @@ async def give_feedback(service: Service, name: ConversationId, body: FeedbackRe
     if service.files.listed(name).files:
         raise HTTPException(403, "the conversation has files, of which nothing is kept")
     session = service.store.get(name)
-    conversation = await asyncio.to_thread(lambda: session.conversation)
-    line = encoded(file, _rated(name, conversation, body)) + b"\n"
-    await asyncio.to_thread(append_line, file, line, MOST_BYTES)
-
-
-def check_feedback_file(path: Path) -> None:
-    """Raise `DataError` unless a file is missing, empty, or begins with feedback."""
-    if path.exists() and path.stat().st_size and next(read_feedback(path), None) is None:
-        raise DataError(f"{path}: is no file of feedback; name another one")
-
-
-def _rated(name: str, conversation: Conversation, body: FeedbackRequest) -> Feedback:
-    """Raise `HTTPException` (400) for a turn that the conversation does not have, and for talk."""
-    turns = conversation["questions"]
+    turns = (await asyncio.to_thread(lambda: session.conversation))["questions"]
     numbers = [turn.get("turn", place) for place, turn in enumerate(turns)]
     if body.turn not in numbers:
         raise HTTPException(400, f"turn: the conversation has no turn {body.turn}")
@@ -65,7 +52,7 @@ def _rated(name: str, conversation: Conversation, body: FeedbackRequest) -> Feed
     rated = next(remembered(turns[place : place + 1]), None)
     if rated is None:
         raise HTTPException(400, f"turn: {body.turn} asks nothing that can be rated")
-    return Feedback(
+    feedback = Feedback(
         conversation=hashlib.sha256(name.encode()).hexdigest()[:_CHECKSUM],
         history=[_answered(turn) for turn in remembered(turns[:place])],
         rated=_answered(rated),
@@ -73,6 +60,13 @@ def _rated(name: str, conversation: Conversation, body: FeedbackRequest) -> Feed
         answer=" ".join(body.answer.split()),
         comment=body.comment,
     )
+    await asyncio.to_thread(append_line, file, encoded(file, feedback) + b"\n", MOST_BYTES)
+
+
+def check_feedback_file(path: Path) -> None:
+    """Raise `DataError` unless a file is missing, empty, or begins with feedback."""
+    if path.exists() and path.stat().st_size and next(read_feedback(path), None) is None:
+        raise DataError(f"{path}: is no file of feedback; name another one")
 
 
 def _answered(turn: Turn) -> AnsweredQuestion:

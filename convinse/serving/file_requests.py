@@ -8,7 +8,6 @@ from starlette.exceptions import HTTPException
 
 from ..documents.cited_passages import ShownPassage, surroundings
 from ..documents.index import DocumentIndex
-from ..pipeline import Pipeline
 from .service import ConversationId, RequestError, Service
 from .uploads import FileList
 
@@ -51,12 +50,12 @@ async def read_passages(service: Service, conversation: ConversationId, file: st
     """Read a cited passage in its surroundings, by the file of its citation and its text."""
     service.store.get(conversation)
     async with service.files.pipeline_of(conversation) as pipeline:
-        return await service.queue.run(lambda: _passages(pipeline, file, text))
 
+        def work() -> list[ShownPassage]:
+            index = pipeline.resources.wikipedia
+            return surroundings(index, file, text) if isinstance(index, DocumentIndex) else []
 
-def _passages(pipeline: Pipeline, file: str, text: str) -> Passages:
-    index = pipeline.resources.wikipedia
-    passages = surroundings(index, file, text) if isinstance(index, DocumentIndex) else []
+        passages = await service.queue.run(work)
     if not passages:
         raise HTTPException(404, "no such passage: the file has changed or is gone")
     return Passages(passages=passages)

@@ -217,7 +217,6 @@ class PipelineTools:
 
 @contextmanager
 def _tool_errors() -> Iterator[None]:
-    """Turn errors into one line for the agent."""
     try:
         yield
     except ToolError:

@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 MAX_BODY = 10_000_000
 _LONGEST_CONTEXT = 1_000_000  # characters: they are tokenised at once, in a second
-_MOST_READ = (
-    20_000_000  # characters of a request: of each question, its context and its own; a context of MRQA has 5,000
-)
+# characters of a request: of each question, its context and its own; a context of MRQA has 5,000
+_MOST_READ = 20_000_000
 _READ_TOGETHER = 100_000  # characters of a batch
 SECONDS = 300  # for a request, its time in the queue counted
 
@@ -65,10 +64,10 @@ class _Reading(NamedTuple):
 class ReaderService:
     """Answers contexts; belongs to one event loop."""
 
-    def __init__(self, reader: ExtractiveReader, most_waiting: int) -> None:
+    def __init__(self, reader: ExtractiveReader) -> None:
         self._reader = reader
         self._queue = BatchQueue(
-            self._read, lambda reading: reading.context.size, _READ_TOGETHER, MOST_WAITING, SECONDS, most_waiting
+            self._read, lambda reading: reading.context.size, _READ_TOGETHER, MOST_WAITING, SECONDS
         )
         self.close = self._queue.close
 
@@ -78,9 +77,24 @@ class ReaderService:
         Raises:
             HTTPException: the body is no context in the MRQA format, or too much for one request; or too many wait.
         """
-        context = _decode(await request.body())
-        if context is None:
-            return json_response({})
+        body = await request.body()
+        try:
+            context = parse(body, _PostedContext)
+        except HTTPException:
+            with suppress(HTTPException):
+                parse(body, _PostedHeader)
+                return json_response({})  # the first line of a file
+            raise
+        for qid, times in Counter(str(question.qid) for question in context.qas).items():
+            if times > 1:
+                raise HTTPException(400, f"qas: qid {qid[:100]!r} appears {times} times; a qid must be unique")
+        length = len(context.context)
+        if length > _LONGEST_CONTEXT:
+            raise HTTPException(413, f"context: {length} characters; at most {_LONGEST_CONTEXT} are read at once")
+        if context.size > _MOST_READ:
+            raise HTTPException(
+                413, f"{len(context.qas)} questions on {length} characters are too much for one request; send several"
+            )
         reading = _Reading(context, threading.Event())
         try:
             return json_response(await while_connected(request, self._queue.answer(reading)))
@@ -115,43 +129,15 @@ class ReaderService:
         return [{str(question.qid): next(texts) for question in context.qas} for context in contexts]
 
 
-def _decode(body: bytes) -> _PostedContext | None:
-    """Decode a context; return None for a header, the first line of a file."""
-    try:
-        context = parse(body, _PostedContext)
-    except HTTPException:
-        try:
-            parse(body, _PostedHeader)
-        except HTTPException:
-            pass
-        else:
-            return None
-        raise
-    for qid, times in Counter(str(question.qid) for question in context.qas).items():
-        if times > 1:
-            raise HTTPException(400, f"qas: qid {qid[:100]!r} appears {times} times; a qid must be unique")
-    length = len(context.context)
-    if length > _LONGEST_CONTEXT:
-        raise HTTPException(413, f"context: {length} characters; at most {_LONGEST_CONTEXT} are read at once")
-    if context.size > _MOST_READ:
-        raise HTTPException(
-            413, f"{len(context.qas)} questions on {length} characters are too much for one request; send several"
-        )
-    return context
-
-
-def create_app(
-    reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY, most_waiting: int = MOST_WAITING
-) -> Starlette:
+def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY) -> Starlette:
     """Return the application.
 
     Args:
         reader: used by the application only.
         hosts: names of the server besides those of this machine, see `RequestRules`.
         max_body: bytes of a body.
-        most_waiting: requests in the queue.
     """
-    service = ReaderService(reader, most_waiting)
+    service = ReaderService(reader)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

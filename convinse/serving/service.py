@@ -24,10 +24,8 @@ from .turns import TurnQueue
 from .uploads import UploadedFiles
 from .web_page import PAGE_PATH, ExampleConversation, WebPage, shown_examples
 
-_OPEN_PATHS = (
-    "/",
-    "/healthz",
-)  # besides the files of the page: a monitor need not know the token; the page asks for it
+# besides the files of the page: a monitor need not know the token; the page asks for it
+_OPEN_PATHS = ("/", "/healthz")
 
 
 @dataclass(frozen=True)

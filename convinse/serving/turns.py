@@ -30,6 +30,7 @@ EventWriter = Callable[[str, Any], Iterable[bytes]]
 
 _STAGE_KEYS = {
     "qu": ("structured_representation", "representation", "resolved_question", "history_used"),
+    "ers": (),
     "ha": ("pred_answers", "abstained"),
 }
 _MOST_TURNS = 8  # of a batch: all of them wait for the slowest, and the memory of a batch grows with it
@@ -75,7 +76,10 @@ class TurnQueue(BatchQueue[NextQuestion, Turn]):
             if given_up.is_set() or self._is_closed:
                 raise ClientDisconnect
             if listener is not None:
-                loop.call_soon_threadsafe(listener, stage, _stage_part(stage, turn))
+                part: dict[str, Any] = {key: turn[key] for key in _STAGE_KEYS[stage] if key in turn}  # type: ignore[literal-required]
+                if stage == "ers":
+                    part = {"evidences": Counter(evidence["source"] for evidence in turn["top_evidences"])}
+                loop.call_soon_threadsafe(listener, stage, part)
 
         start, outcome = time.perf_counter(), "failed"
         try:
@@ -95,12 +99,6 @@ class TurnQueue(BatchQueue[NextQuestion, Turn]):
         seconds = {stage: value - before[stage] for stage, value in self._pipeline.seconds.items()}
         self._metrics.count_batch(len(questions), seconds)
         return turns
-
-
-def _stage_part(stage: str, turn: Turn) -> dict[str, Any]:
-    if stage == "ers":
-        return {"evidences": Counter(evidence["source"] for evidence in turn["top_evidences"])}
-    return {key: turn[key] for key in _STAGE_KEYS[stage] if key in turn}  # type: ignore[literal-required]
 
 
 class TurnStream(StreamingResponse):

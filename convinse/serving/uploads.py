@@ -69,8 +69,7 @@ class UploadRules(BaseModel):
 
 
 class _Files:
-    """The files of a conversation, which are changed or asked about by whoever has the lock."""
-
+    # changed or asked about by whoever has the lock
     def __init__(self, folder: Path) -> None:
         self.folder, self.lock = folder, asyncio.Lock()
         self.paths: dict[str, Path] = {}
@@ -119,7 +118,19 @@ class UploadedFiles:
     def open(self) -> None:
         """Take files from now on; what servers that were killed have left is removed."""
         try:
-            self._folder = self._held.enter_context(_own_folder())
+            cache = users_cache()
+            if cache is None:
+                raise OutputError("there is no cache folder; set XDG_CACHE_HOME to one")
+            above = cache / "uploads"
+            above.mkdir(parents=True, exist_ok=True)
+            with _locked(above, LOCK_EX):  # until a new folder has a lock of its own
+                for left in above.iterdir():
+                    with suppress(BlockingIOError), _locked(left, LOCK_EX | LOCK_NB):
+                        shutil.rmtree(left, ignore_errors=True)
+                folder = Path(tempfile.mkdtemp(dir=above))
+                self._held.enter_context(_locked(folder, LOCK_EX))
+            self._held.callback(shutil.rmtree, folder, ignore_errors=True)
+            self._folder = folder
         except (OSError, OutputError) as error:
             self._reason = f"uploads are off: {one_line(error)}"
             LOGGER.warning("%s", self._reason)
@@ -145,8 +156,18 @@ class UploadedFiles:
             HTTPException: the name (400) or its kind (415) is not taken, the file cannot be read (422), it is too much (413), the
                 conversation is unknown (404), or all others with files have turns under way (429). Nothing has changed then.
         """
-        checked_name(name)
-        files = self._files_of(conversation)
+        check_name(name)
+        self._store.get(conversation)
+        if self._folder is None:
+            raise HTTPException(403, self._reason)
+        files = self._files.pop(conversation, None) or _Files(self._folder / conversation)
+        having = [key for key, entry in self._files.items() if entry.paths or entry.lock.locked()]
+        if not files.paths and len(having) >= MOST_WITH_FILES:
+            idle = next((key for key in having if not self._files[key].lock.locked()), None)
+            if idle is None:
+                raise busy(f"{MOST_WITH_FILES} conversations with files have turns under way")
+            self._store.delete(idle)
+        self._files[conversation] = files
         async with files.lock:
             files.require()
             path = files.folder / str(next(self._numbers)) / name
@@ -203,24 +224,6 @@ class UploadedFiles:
             if files.pipeline is not None:
                 files.pipeline.resources.close()
         self._held.close()
-
-    def _files_of(self, conversation: str) -> _Files:
-        self._store.get(conversation)
-        if self._folder is None:
-            raise HTTPException(403, self._reason)
-        files = self._files.pop(conversation, None) or _Files(self._folder / conversation)
-        having = [
-            name
-            for name, conversation_files in self._files.items()
-            if conversation_files.paths or conversation_files.lock.locked()
-        ]
-        if not files.paths and len(having) >= MOST_WITH_FILES:
-            idle = next((name for name in having if not self._files[name].lock.locked()), None)
-            if idle is None:
-                raise busy(f"{MOST_WITH_FILES} conversations with files have turns under way")
-            self._store.delete(idle)
-        self._files[conversation] = files
-        return files
 
     async def _change(self, files: _Files, paths: dict[str, Path], new: Path | None = None, data: bytes = b"") -> None:
         """Bring the index of a conversation up to date; what fails leaves it as it was."""
@@ -284,8 +287,8 @@ class UploadedFiles:
         await asyncio.to_thread(shutil.rmtree, files.folder, ignore_errors=True)
 
 
-def checked_name(name: str) -> str:
-    """Return the name of a file. Raises `HTTPException` (400, 415)."""
+def check_name(name: str) -> None:
+    """Raise `HTTPException` (400, 415) for a name that no file may have."""
     shown = name.encode("unicode_escape").decode()[:LONGEST_NAME]
     if any(unicodedata.category(letter) in _CONTROLS or letter in "/\\" for letter in name):
         raise HTTPException(400, f"{shown}: a name of a file has no slashes and no control characters")
@@ -293,26 +296,6 @@ def checked_name(name: str) -> str:
         raise HTTPException(400, f"{shown}: a name of a file has {LONGEST_NAME} bytes at most")
     if PurePosixPath(name).suffix.lower() not in READERS:
         raise HTTPException(415, f"{name}: files of this kind are not read, only {' '.join(READERS)}")
-    return name
-
-
-@contextmanager
-def _own_folder() -> Iterator[Path]:
-    """A folder for the files of this process, which is removed at the end; those of killed processes are removed now."""
-    cache = users_cache()
-    if cache is None:
-        raise OutputError("there is no cache folder; set XDG_CACHE_HOME to one")
-    above = cache / "uploads"
-    above.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        with _locked(above, LOCK_EX):  # until a new folder has a lock of its own
-            for left in above.iterdir():
-                with suppress(BlockingIOError), _locked(left, LOCK_EX | LOCK_NB):
-                    shutil.rmtree(left, ignore_errors=True)
-            folder = Path(tempfile.mkdtemp(dir=above))
-            stack.enter_context(_locked(folder, LOCK_EX))
-        yield folder
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -14,12 +14,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ..documents.suggestions import Suggestion
-from ..pipeline import Pipeline
 from ..records.evidence import Row
 
 PAGE_PATH = "/page/"
 _START = "index.html"
-_MOST_ROWS = 500
+MOST_ROWS = 500
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -83,11 +82,3 @@ class WholeTable(msgspec.Struct):
 def shown_examples(suggestions: Iterable[Suggestion]) -> list[ExampleConversation]:
     """Return examples as the page gets them."""
     return [ExampleConversation(domain=suggestion.title, questions=suggestion.questions) for suggestion in suggestions]
-
-
-def find_table(pipeline: Pipeline, page: str, table: int) -> WholeTable:
-    """Return a table of the Wikipedia dump, by its page (an item) and its number. Raises `HTTPException` (404)."""
-    rows = pipeline.resources.rows(page, table)
-    if not rows:
-        raise HTTPException(404, "no such table: the Wikipedia dump of this server does not have it")
-    return WholeTable(rows[:_MOST_ROWS], len(rows))

@@ -100,7 +100,7 @@ class Cache:
         """Keep a JSON value; it is on disk when the call returns.
 
         Raises:
-            ValueError: a None value: a failure is not an empty result.
+            ValueError: for None, as a failure is not an empty result.
         """
         if value is None:
             raise ValueError("None cannot be cached")
@@ -194,7 +194,6 @@ def _open(folder: Path) -> tuple[diskcache.Cache, sqlite3.Connection]:
 
 
 def _with_sum(content: bytes, key: str = "") -> bytes:
-    """Return content, and the checksum of its key and itself."""
     return content + zlib.crc32(content, zlib.crc32(key.encode())).to_bytes(_SUM, "little")
 
 

@@ -44,7 +44,16 @@ def sha256(path: Path) -> str:
         if time.time() - status.st_ctime < _SETTLED:
             return digest
         digests[state] = digest
-        _remember(f"{state} {digest}\n".encode())
+        if (folder := users_cache()) is not None:
+            with suppress(OSError):  # a full disk, or no right to write: the file is read again in the next process
+                folder.mkdir(parents=True, exist_ok=True)
+                file = os.open(folder / "sha256", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+                try:
+                    if os.fstat(file).st_size > _MOST_REMEMBERED:
+                        os.ftruncate(file, 0)
+                    os.write(file, f"{state} {digest}\n".encode())
+                finally:
+                    os.close(file)
     return digests[state]
 
 
@@ -69,18 +78,3 @@ def _remembered() -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return {state: digest for state, _, digest in (line.partition(" ") for line in lines) if len(digest) == 64}
-
-
-def _remember(line: bytes) -> None:
-    folder = users_cache()
-    if folder is None:
-        return
-    with suppress(OSError):  # a full disk, or no right to write: the file is read again in the next process
-        folder.mkdir(parents=True, exist_ok=True)
-        file = os.open(folder / "sha256", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            if os.fstat(file).st_size > _MOST_REMEMBERED:
-                os.ftruncate(file, 0)
-            os.write(file, line)
-        finally:
-            os.close(file)

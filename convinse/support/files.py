@@ -99,7 +99,11 @@ def append_line(path: Path, line: bytes, most: int) -> None:
     # no buffers: what a full disk refuses must not be tried again when the file is closed
     with writing_to(path), FileIO(os.open(path, flags, 0o600), "a+b") as file:
         flock(file, LOCK_EX)
-        size = _cut_to_lines(file)
+        size = file.seek(0, os.SEEK_END)
+        if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
+            file.seek(0)
+            size = file.read().rfind(b"\n") + 1
+            file.truncate(size)
         if size + len(line) > most:
             raise OutputError(f"{path}: has {size} bytes, and {most} are the most; move it away")
         try:
@@ -111,15 +115,6 @@ def append_line(path: Path, line: bytes, most: int) -> None:
             with suppress(OSError):  # the next writer cuts half a line off anyway
                 file.truncate(size)
             raise
-
-
-def _cut_to_lines(file: FileIO) -> int:
-    size = file.seek(0, os.SEEK_END)
-    if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
-        file.seek(0)
-        size = file.read().rfind(b"\n") + 1
-        file.truncate(size)
-    return size
 
 
 def _put(new: Path, path: Path, old: Path) -> None:

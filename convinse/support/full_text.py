@@ -89,7 +89,14 @@ class FullText:
             for file in path.iterdir():
                 if not os.access(file, os.R_OK):
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
-            index = tantivy.Index.open(str(path if os.access(path, os.W_OK) else self._linked(path)))
+            folder = path
+            if not os.access(path, os.W_OK):  # links to a read-only index: the engine writes a lock file even to read
+                folder = Path(tempfile.mkdtemp(prefix="convinse-index-"))
+                weakref.finalize(self, remove, folder)  # at the latest when nothing needs it
+                for file in path.iterdir():
+                    if file.name not in LOCKS:
+                        (folder / file.name).symlink_to(file.resolve())
+            index = tantivy.Index.open(str(folder))
             index.reload()
             self.schema: Any = index.schema
             self.searcher: Any = index.searcher()
@@ -105,15 +112,6 @@ class FullText:
             raise IndexFileError(
                 f"{self._path}: cannot be read: {one_line(error)}; {remedy_of(error, 'build it again')}"
             ) from None
-
-    def _linked(self, path: Path) -> Path:
-        """A temporary folder of links to a read-only index: the engine writes a lock file even to read."""
-        links = Path(tempfile.mkdtemp(prefix="convinse-index-"))
-        weakref.finalize(self, remove, links)  # at the latest when nothing needs it
-        for file in path.iterdir():
-            if file.name not in LOCKS:
-                (links / file.name).symlink_to(file.resolve())
-        return links
 
 
 def open_same(path: Path, manifest: Path, state: tuple[int, ...] | None) -> FullText:

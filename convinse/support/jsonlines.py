@@ -58,8 +58,6 @@ def open_packed(path: Path, whole: bool = False) -> Iterator[BinaryIO]:
 
 
 class _Limited(io.RawIOBase):
-    """A packed file of a small size that cannot fill the memory."""
-
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path, self._file = path, file
         self._most = self._left = max(LARGEST_PACKED, MOST_UNPACKED * path.stat().st_size)
@@ -123,16 +121,6 @@ def read_bytes(path: Path) -> bytes:
         return file.read().removeprefix(BOM)
 
 
-def whole_lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file with their ends. Raises `DataError` for one that is longer than `LONGEST_LINE`."""
-    number = 0
-    while line := file.readline(LONGEST_LINE + 1):
-        number += 1
-        if len(line) > LONGEST_LINE:
-            raise too_long(path, number)
-        yield line
-
-
 def too_long(path: Path, line: int) -> DataError:
     """The error of a line or document that would fill the memory."""
     return DataError(f"{path}:{line}: longer than {LONGEST_LINE >> 20} MB; is this a file of lines?")
@@ -142,7 +130,10 @@ def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that hold more than blanks, as bytes with their numbers from 1. Raises `DataError`."""
     number = 0
     with open_packed(path) as file, reading(path, lambda: number + 1):
-        for number, line in enumerate(whole_lines(path, file), 1):
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(line) > LONGEST_LINE:
+                raise too_long(path, number)
             if number == 1:
                 line = line.removeprefix(BOM)
             if not line.isspace() and line:

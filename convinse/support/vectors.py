@@ -22,7 +22,7 @@ class VectorCache:
     """Vectors of texts. Threads may share an object, and processes the cache.
 
     Args:
-        cache: keeps the vectors; None, or one that is not enabled: they stay in memory.
+        cache: keeps the vectors; with one that is not enabled they stay in memory.
         model_id: the model that makes the vectors; whatever changes them belongs into it.
         dimension: the length of a vector.
         most: vectors in memory; those used longest ago go. With 12,000 the embedded conversations have 4 % more evidences embedded
@@ -32,13 +32,13 @@ class VectorCache:
 
     def __init__(
         self,
-        cache: Cache | None,
+        cache: Cache,
         model_id: str,
         dimension: int,
         most: int = EVIDENCES_KEPT,
         precision: Literal["float16", "float32"] = "float16",
     ) -> None:
-        self._cache = Cache(None) if cache is None else cache
+        self._cache = cache
         self._salt = hashlib.blake2b(f"{model_id}/{dimension}/{precision}".encode(), digest_size=_KEY).digest()
         self._dimension, self._numbers = dimension, np.dtype(precision).newbyteorder("<")
         self._recent: LRUCache[bytes, bytes] = LRUCache(most)

@@ -156,7 +156,7 @@ class WebSession:
     ) -> WebAnswer:
         """Send until an answer comes; `receive` takes the body of a 2xx answer."""
         host = host_of(url)
-        if offline():
+        if os.environ.get("CONVINSE_OFFLINE", "").strip().lower() not in _OFF:
             raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
         from urllib3 import Retry
         from urllib3.exceptions import MaxRetryError
@@ -270,11 +270,6 @@ class WebSession:
 
     def _error(self, url: str, text: str, status: int | None = None) -> NetworkError:
         return NetworkError(f"{host_of(url)}: {text}; {self.remedy}", status)
-
-
-def offline() -> bool:
-    """Return True if `CONVINSE_OFFLINE` forbids requests."""
-    return os.environ.get("CONVINSE_OFFLINE", "").strip().lower() not in _OFF
 
 
 def user_agent(contact: str | None = None) -> str:

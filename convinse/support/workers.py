@@ -104,25 +104,18 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _begin(parent: int, make: Callable[..., Callable[[Any], Any]], arguments: tuple[Any, ...]) -> None:
-    """Prepare a worker; an error of `make` is raised with the first piece."""
     global _function
-    die_with_parent(parent)
-    _function = lru_cache(maxsize=1)(lambda: make(*arguments))
+    if not _IS_LINUX:
+        threading.Thread(target=_outlive, daemon=True).start()
+    elif ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL):
+        raise OSError(ctypes.get_errno(), "a process cannot be tied to its parent (prctl)")
+    elif os.getppid() != parent:  # it ended before
+        os._exit(1)
+    _function = lru_cache(maxsize=1)(lambda: make(*arguments))  # an error of it is raised with the first piece
 
 
 def _work(piece: Any) -> Any:
     return _function()(piece)
-
-
-def die_with_parent(parent: int) -> None:
-    """Have this process end when its parent does; on Linux when the thread of the process `parent` that started it ends."""
-    if not _IS_LINUX:
-        threading.Thread(target=_outlive, daemon=True).start()
-        return
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL):
-        raise OSError(ctypes.get_errno(), "a process cannot be tied to its parent (prctl)")
-    if os.getppid() != parent:  # it ended before
-        os._exit(1)
 
 
 def _outlive() -> None:

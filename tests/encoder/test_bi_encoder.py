@@ -109,7 +109,10 @@ def test_a_known_text_is_not_computed_again(workdir):
 
 
 def test_questions_are_kept_as_they_were_computed():
-    vectors, questions = VectorCache(None, "counting", 2), VectorCache(None, "counting", 2, precision="float32")
+    vectors, questions = (
+        VectorCache(Cache(None), "counting", 2),
+        VectorCache(Cache(None), "counting", 2, precision="float32"),
+    )
     bi_encoder = Counting()
     kept = KeptEmbeddings(bi_encoder, vectors, questions)
     first = kept.embed_questions(["a", "bcd", "a"])

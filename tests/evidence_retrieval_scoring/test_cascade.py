@@ -128,8 +128,8 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
 
 def test_questions_are_embedded_once(reranker):
     made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
-    vectors = VectorCache(None, made.model_id, made.dimension)
-    questions = VectorCache(None, made.model_id, made.dimension, precision="float32")
+    vectors = VectorCache(Cache(None), made.model_id, made.dimension)
+    questions = VectorCache(Cache(None), made.model_id, made.dimension, precision="float32")
     plain = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), lexical=10, dense=10).rank(
         QUERY, EVIDENCES, 30
     )
@@ -149,7 +149,7 @@ SEVERAL = [[QUERY, "titanic director", "", QUERY], [EVIDENCES, EVIDENCES[40:90],
 )
 def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vectors, share):
     def cascade():
-        vectors = VectorCache(None, bi_encoder.model_id, 32) if with_vectors else None
+        vectors = VectorCache(Cache(None), bi_encoder.model_id, 32) if with_vectors else None
         settings = {"lexical": 8, "dense": 8, "lexical_share": share}
         return Cascade(
             BM25Scorer(), reranker if with_reranker else None, KeptEmbeddings(bi_encoder, vectors), **settings
