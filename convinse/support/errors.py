@@ -20,6 +20,7 @@ The command line prints the message of a `ConvinseError` on one line and exits w
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 
@@ -108,8 +109,6 @@ def remedy_of(error: BaseException, remedy: str) -> str:
 
 def unreadable(path: Path, error: OSError) -> DataError:
     """Return the error of an input that cannot be opened, and what to do about it."""
-    import difflib
-
     remedy = "name a file in it" if isinstance(error, IsADirectoryError) else "check the name"
     if isinstance(error, FileNotFoundError) and path.parent.is_dir():
         names = [sibling.name for sibling in path.parent.iterdir()]
@@ -120,7 +119,5 @@ def unreadable(path: Path, error: OSError) -> DataError:
 
 def nearest(name: str, valid: list[str]) -> str:
     """A hint that names the valid word nearest to `name`, or all of them when none is near."""
-    import difflib
-
     close = difflib.get_close_matches(name, valid, n=1, cutoff=0.6)
     return f"did you mean '{close[0]}'?" if close else f"valid: {', '.join(sorted(valid))}"
