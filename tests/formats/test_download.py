@@ -37,7 +37,7 @@ def test_all_files_are_fetched_under_their_names_and_only_once(workdir):
     assert names("deep/data") == ["One.gz", "more"] and Path("deep/data/more/Two.gz").read_bytes() == TWO
 
 
-def test_another_file_in_its_place_is_left_alone(workdir):
+def test_another_file_in_the_place_is_left_alone(workdir):
     write("data/One.gz", b"mine")
     with pytest.raises(DataError, match=r"One\.gz: is there already with the MD5 sum .*move it away"):
         fetch(collection("http://127.0.0.1:9"))
@@ -83,7 +83,7 @@ def test_a_folder_that_cannot_be_made(workdir):
         fetch(collection(), "file/data")
 
 
-def test_the_table_of_collections():
+def test_collections_have_checksums_and_are_found_by_name():
     table = collections()
     others = ["squad", "klue-mrc", "convmix", "convinse", "poleval"]
     assert list(table) == ["mrqa-train", "mrqa-dev-in", "mrqa-dev-out", *others]

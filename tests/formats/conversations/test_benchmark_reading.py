@@ -20,7 +20,7 @@ WIKI = "https://www.wikidata.org/wiki/"
 
 def numbered(conv_id, *questions):
     """Turns with their numbers and ids."""
-    return [{"turn": place, "question_id": f"{conv_id}-{place}", **asked} for place, asked in enumerate(questions)]
+    return [{"turn": place, "question_id": f"{conv_id}-{place}", **turn} for place, turn in enumerate(questions)]
 
 
 LIVED = {"question": "When did the author of Dune live?", "completed": "When did the author of Dune live?", "answers": [
@@ -115,8 +115,8 @@ def test_convquestions():
         [("1984-01-01T00:00:00Z", "1984"), ("sand", "sand")],
     ]
     assert found["questions"][0]["entities"] == [{"id": "Q190192", "label": "Dune"}]
-    for turn, given in zip(found["questions"], CONVQUESTIONS["questions"], strict=True):
-        assert given.items() <= turn.items()
+    for turn, published in zip(found["questions"], CONVQUESTIONS["questions"], strict=True):
+        assert published.items() <= turn.items()
 
 
 def test_compmix_is_one_turn():
@@ -147,7 +147,7 @@ def test_lcquad_is_one_turn_with_its_number_as_id():
 # --- the choice of the reader
 
 
-def test_every_benchmark_has_a_sample():
+def test_each_benchmark_has_a_sample():
     assert SAMPLES.keys() == READERS.keys()
 
 
@@ -157,7 +157,7 @@ def test_a_record_is_recognized_by_its_own_reader_only(name):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_name_of_ones_own_leaves_it_to_the_shape(name):
+def test_shape_decides_under_another_name(name):
     assert read("mine", SAMPLES[name]) == read(name, SAMPLES[name])
 
 
@@ -184,7 +184,7 @@ def test_plain_and_packed_lists_and_lines_read_the_same(name):
     records = [SAMPLES[name], second]
     expected = read(name, *records)
     assert len(expected) == 2
-    write_lines("lines.jsonl", *records)
+    write_lines("lines.jsonl", records[0], "", records[1])
     write_lines("lines.jsonl.gz", *records)
     write("list.json.gz", "\ufeff" + json.dumps(records))
     for file in names():
@@ -234,7 +234,10 @@ def without(record, *keys):
     ],
 )
 def test_a_missing_key_is_named_with_its_place(name, keys, expected):
-    assert expected in unreadable(name, renamed(SAMPLES[name], "first"), without(SAMPLES[name], *keys))
+    message = unreadable(name, renamed(SAMPLES[name], "first"), without(SAMPLES[name], *keys))
+    assert expected in message
+    if name == "convmix":
+        assert refused(DataError, lambda: read_conversations(Path("data.json"))) == message
 
 
 def test_a_wrong_type_is_named_with_its_place():
@@ -293,7 +296,7 @@ def test_a_benchmark_file_of_clocq_has_its_parts(tmp_path):
     file = tmp_path / "benchmark.json"
     file.write_text(json.dumps(CLOCQ_FILE))
     dev = read_benchmark(file, "clocq", "dev")
-    assert [turn["answers"] for own in dev for turn in own["questions"]] == [
+    assert [turn["answers"] for conversation in dev for turn in conversation["questions"]] == [
         [{"id": "Q234363", "label": "Q234363"}],
         [{"id": "Q1", "label": "Q1"}, {"id": "Q2", "label": "Q2"}],
     ]
