@@ -62,8 +62,8 @@ def settings(workdir):
     return silver_settings
 
 
-def module(given):
-    return StructuredRepresentation(parse_config(given))
+def module(keys):
+    return StructuredRepresentation(parse_config(keys))
 
 
 def test_examples_are_the_annotated_turns_with_their_history(settings):
@@ -86,15 +86,15 @@ def test_examples_are_the_annotated_turns_with_their_history(settings):
 )
 def test_a_model_learns_to_write_representations(settings, base, epochs):
     training = {"base": str(writer(**base)), "epochs": epochs, "patience": epochs, "learning_rate": 1e-2}
-    given = settings(qu_training=training)
-    folder = train_representation(module(given))
-    kept = record(folder)
-    losses = [epoch["loss"] for epoch in kept["epochs"]]
-    assert losses[kept["best_epoch"]] == min(losses) < 0.2 * losses[0]
-    assert kept["exact_match"] == 1.0
+    keys = settings(qu_training=training)
+    folder = train_representation(module(keys))
+    written = record(folder)
+    losses = [epoch["loss"] for epoch in written["epochs"]]
+    assert losses[written["best_epoch"]] == min(losses) < 0.2 * losses[0]
+    assert written["exact_match"] == 1.0
     assert "100.0 % of its representations exactly" in (folder / "README.md").read_text()
     history = [{"turn": 0, "question": "who directed it?", "answers": [{"id": "Q0", "label": "cameron"}]}]
-    trained = module({**given, "qu_model": str(folder)})
+    trained = module({**keys, "qu_model": str(folder)})
     understanding = trained.inference_on_turn({"question": "when was he born?"}, history)
     assert understanding["structured_representation"] == "titanic || cameron || born || date"
     assert understanding["history_used"] == [{"turn": 0, "part": "answer", "text": "cameron"}]

@@ -53,8 +53,8 @@ def other_dialect(raw):
     for published, other in OTHER_NAMES.items():
         text = text.replace(f'"{published}"', f'"{other}"')
     found = json.loads(text)
-    for asked in found["qas"]:
-        listed = asked["answers"]["open-ended"]["answer_candidates"]
+    for item in found["qas"]:
+        listed = item["answers"]["open-ended"]["answer_candidates"]
         for index, part in enumerate(listed):
             turned = listed[index] = {}
             for container, value in part.items():
@@ -115,20 +115,18 @@ def test_answers_of_several_types_are_texts():
         ({"correct_answer_index": 3}, ""),
     ],
 )
-def test_right_choices_are_candidates(right, expected):
+def test_correct_choices_are_candidates(right, expected):
     choices = [candidate(generated_text=text) for text in "abc"]
-    (asked,) = read(entry(question(answers={"multi-choice": {"choices": choices, **right}})))["qas"]
-    assert "".join(part["single_answer"]["generated_text"] for part in candidates(asked)) == expected
-    assert is_answered(asked) == bool(expected)
+    (item,) = read(entry(question(answers={"multi-choice": {"choices": choices, **right}})))["qas"]
+    assert "".join(part["single_answer"]["generated_text"] for part in candidates(item)) == expected
+    assert is_answered(item) == bool(expected)
 
 
 def test_a_candidate_of_metadata_alone_has_no_answer():
     raw = {"open-ended": {"answer_candidates": [{"metadata": {"a": 1}}], "cannot_answer": "yes"}}
     dialect = Dialect()
-    (asked,) = dialect.read(entry(question(answers=raw)))["qas"]
-    assert (
-        is_answered(asked) and candidates(asked) == [{"metadata": {"a": 1}}] and answers_of(candidates(asked)[0]) == []
-    )
+    (item,) = dialect.read(entry(question(answers=raw)))["qas"]
+    assert is_answered(item) and candidates(item) == [{"metadata": {"a": 1}}] and answers_of(candidates(item)[0]) == []
     assert "candidates with metadata only" in dialect.describe()
 
 
@@ -142,8 +140,8 @@ def test_a_candidate_of_metadata_alone_has_no_answer():
     ],
 )
 def test_question_tokens_get_their_offsets_if_they_are_those_of_the_question(words, placed):
-    (asked,) = read(entry(question(text="who  sang it", question_tokens=words)))["qas"]
-    assert asked["question_tokens"] == (placed or words)
+    (item,) = read(entry(question(text="who  sang it", question_tokens=words)))["qas"]
+    assert item["question_tokens"] == (placed or words)
 
 
 def test_of_two_spellings_of_one_key_the_published_one_counts():
