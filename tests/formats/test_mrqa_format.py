@@ -64,16 +64,16 @@ def test_header_and_answers_may_be_missing():
 
 
 def test_unknown_keys_of_every_level_are_written_back():
-    one = line()
-    one["extra"] = {"a": [None]}
-    one["qas"][0]["is_impossible"] = False
-    one["qas"][0]["extras"] = 1
-    one["qas"][0]["detected_answers"][0]["answer_start"] = 14
+    record = line()
+    record["extra"] = {"a": [None]}
+    record["qas"][0]["is_impossible"] = False
+    record["qas"][0]["extras"] = 1
+    record["qas"][0]["detected_answers"][0]["answer_start"] = 14
     header = {"header": {"dataset": "A", "split": "", "more": [1]}}
-    path = written(header, one)
+    path = written(header, record)
     out = path.with_name("out.jsonl")
     write_examples(out, mrqa.read_examples(path), mrqa.read_header(path))
-    assert json_lines(out) == [header, one]
+    assert json_lines(out) == [header, record]
     again = path.with_name("again.jsonl.gz")
     write_examples(again, mrqa.read_examples(out), mrqa.read_header(out))
     assert gzip.decompress(again.read_bytes()) == out.read_bytes()

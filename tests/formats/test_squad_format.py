@@ -47,8 +47,8 @@ def test_file_is_read_packed_marked_and_indented(name, mark, indent):
 
 
 def test_squad_1_and_klue_are_read():
-    one = {"data": [{"paragraphs": [{"context": "a b", "qas": [{"guid": "g", "question": "?", "answers": []}]}]}]}
-    ((article, paragraph),) = squad.read_squad(written(one)).paragraphs
+    whole = {"data": [{"paragraphs": [{"context": "a b", "qas": [{"guid": "g", "question": "?", "answers": []}]}]}]}
+    ((article, paragraph),) = squad.read_squad(written(whole)).paragraphs
     (question,) = paragraph.qas
     assert question.id == "g" and not question.is_impossible and question.extras == {}
     assert article == squad.Article("")

@@ -166,15 +166,6 @@ def write(folder="models/new"):
     write_trained(load_checkpoint(tiny(), "sequence-classification"), Path(folder), "# A card\n", FITTED, {"more": 7})
 
 
-def test_a_written_model_has_its_weights_its_card_and_its_record(workdir):
-    state_of(Path("models/new")).mkdir(parents=True)
-    write()
-    assert names("models") == ["new"]
-    assert record("models/new") == {"best_epoch": 1, "epochs": FITTED.history, "more": 7}
-    assert Path("models/new/README.md").read_text() == "# A card\n"
-    assert same(weights("models/new"), weights(tiny()))
-
-
 def test_a_failed_write_keeps_state_and_older_model(workdir, monkeypatch):
     write()
     state_of(Path("models/new")).mkdir()

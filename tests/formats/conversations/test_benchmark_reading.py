@@ -138,7 +138,7 @@ def test_timequestions_and_tiq_are_one_turn(name):
 
 def test_lcquad_is_one_turn_with_its_number_as_id():
     found = read("lcquad2", LCQUAD, {"question": "Is it?", "answers": ["yes"]})
-    ids = [(one["conv_id"], one["questions"][0]["question_id"], one.get("domain")) for one in found]
+    ids = [(row["conv_id"], row["questions"][0]["question_id"], row.get("domain")) for row in found]
     assert ids == [(0, "0", "a+b"), (1, "1", None)]
     assert gold(found[0]) == [[("Q7934", "Q7934"), ("1965-08-01T00:00:00Z", "1 August 1965"), ("5", "5.0")]]
     assert gold(found[1]) == [[("Yes", "Yes")]]
@@ -152,12 +152,8 @@ def test_each_benchmark_has_a_sample():
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_record_is_recognized_by_its_own_reader_only(name):
+def test_shape_of_a_record_tells_its_benchmark(name):
     assert shapes(SAMPLES[name]) == (["timequestions", "tiq"] if name == "timequestions" else [name])
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_shape_decides_under_another_name(name):
     assert read("mine", SAMPLES[name]) == read(name, SAMPLES[name])
 
 
@@ -240,13 +236,10 @@ def test_a_missing_key_is_named_with_its_place(name, keys, expected):
         assert refused(DataError, lambda: read_conversations(Path("data.json"))) == message
 
 
-def test_a_wrong_type_is_named_with_its_place():
+def test_a_wrong_type_and_an_id_that_appears_twice_are_named():
     record = copy.deepcopy(CONVQUESTIONS)
     record["questions"][2]["answer"] = ["no"]
     assert "Expected `str`, got `array` - at `$.questions[2].answer`" in unreadable("convquestions", record)
-
-
-def test_an_id_that_appears_twice_is_refused():
     assert "'12' appears twice" in unreadable("tiq", TIME, TIME)
 
 
@@ -273,7 +266,7 @@ def test_the_published_files_are_read_whole(name):
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="needs ../shared/data")
 def test_convquestions_reads_as_the_same_conversations_in_the_convmix_structure():
-    converted = {one["conv_id"]: one for one in read_benchmark(DATA / "convquestions/val_wd27k.json.gz", "convmix")}
+    converted = {row["conv_id"]: row for row in read_benchmark(DATA / "convquestions/val_wd27k.json.gz", "convmix")}
     seen = 0
     for domain in ("books", "movies", "music", "soccer", "tv_series"):
         for conversation in read_benchmark(DATA / f"convquestions/val_{domain}.json.gz", "convquestions"):
@@ -281,7 +274,7 @@ def test_convquestions_reads_as_the_same_conversations_in_the_convmix_structure(
             if other is not None:
                 seen += 1
                 for turn, expected in zip(conversation["questions"], other["questions"], strict=True):
-                    ids = [{answer["id"] for answer in one["answers"]} for one in (turn, expected)]
+                    ids = [{answer["id"] for answer in row["answers"]} for row in (turn, expected)]
                     assert (turn["question"], ids[0]) == (expected["question"], ids[1])
     assert seen == len(converted)
 
