@@ -30,10 +30,10 @@ def test_tokens_cover_all_but_blanks_at_their_offsets(text):
 
 
 @given(TEXTS, TEXTS)
-def test_text_before_a_blank_does_not_change_the_tokens_behind_it(one, other):
-    begin = len(one) + 1
-    behind = [(token, offset - begin) for token, offset in tokenize(f"{one}\n{other}") if offset >= begin]
-    assert behind == tokenize(other)
+def test_text_before_a_blank_does_not_change_the_tokens_behind_it(before, text):
+    begin = len(before) + 1
+    behind = [(token, offset - begin) for token, offset in tokenize(f"{before}\n{text}") if offset >= begin]
+    assert behind == tokenize(text)
 
 
 @each_case("tokens", "tokens")
@@ -42,9 +42,9 @@ def test_text_is_cut_into_tokens(case):
 
 
 @given(TEXTS, st.integers(0, 40), st.integers(0, 40))
-def test_a_span_of_tokens_has_every_character_of_a_span(text, one, other):
+def test_a_span_of_tokens_has_every_character_of_a_span(text, first, last):
     found = TokenizedText(text)
-    start, end = sorted((min(one, len(text)), min(other, len(text))))
+    start, end = sorted((min(first, len(text)), min(last, len(text))))
     span = found.token_span(start, end)
     touched = [i for i, (token, at) in enumerate(found.tokens) if at <= end and at + len(token) - 1 >= start]
     assert span == ((touched[0], touched[-1]) if touched else None)
