@@ -103,11 +103,7 @@ def test_questions_for_yes_or_no_teach_something_else(ha):
              ("c", turn("Was Titanic directed by Kate Winslet?", NO)), ("d", turn("Did he sing?", CAMERON)),
              ("e", turn("Did he sing?"))]  # fmt: skip
     learned = choices_of("first", ha, turns, is_answer)
-    assert [choice.group for choice in learned.choices] == ["b"] and learned.choices[0].right.tolist() == [
-        False,
-        True,
-        False,
-    ]
+    assert [(choice.group, choice.right.tolist()) for choice in learned.choices] == [("b", [False, True, False])]
     assert [(choice.group, choice.right.tolist()) for choice in learned.yes_no] == [("a", [True]), ("c", [False])]
     rows = [YesNoFeatures(*choice.candidates[0]) for choice in learned.yes_no]
     assert all(choice.candidates.shape == (1, len(YesNoFeatures._fields)) for choice in learned.yes_no)
@@ -160,17 +156,15 @@ def ids(entities):
 
 
 def test_gold_answers_lose_their_items_and_are_the_names_that_evidences_have():
-    fact, unrelated = (fact_evidence([FILM, DIRECTOR, value], FILM) for value in (CAMERON, NO))
+    fact, rest = (fact_evidence([FILM, DIRECTOR, value], FILM) for value in (CAMERON, NO))
     box = {"path": ["By"], "values": [{"text": "Jim", "entities": [CAMERON, FILM], "start": 0}]}
-    question = asking(
-        fact, unrelated, mentioning("Jim made it", row=ROW), mentioning("It was Jim", "info", attribute=box)
-    )
+    question = asking(fact, rest, mentioning("Jim made it", row=ROW), mentioning("It was Jim", "info", attribute=box))
     before = json.loads(json.dumps(question))
     renamed = unlinked(question)
     assert renamed["answers"] == [entity("Jim", "Jim")] and renamed["question"] == "Who?"
     assert question == before  # which is not changed
     first, second, third = renamed["top_evidences"]
-    assert first == unrelated  # the other fact is of him
+    assert first == rest  # the other fact is of him
     assert second["evidence_text"] == "Jim made it" and "Q42574" not in json.dumps([second, third])
     assert [ids(cell["entities"]) for cell in second["row"]["cells"]] == [[], ["Q44578"]]
     assert ids(third["attribute"]["values"][0]["entities"]) == ["Q44578"]
@@ -245,7 +239,7 @@ def test_a_choice_is_not_judged_by_weights_that_its_group_has_taught():
     likely = cross_validated(sets, 1.0)
     assert [[chances.shape for chances in part] for part in likely] == [[(5,)] * 40, [(5,)] * 24]
     # what the choices of a group teach is of no matter to them, and to those of the groups of their part
-    turned = [[drawn._replace(right=~drawn.right) if drawn.group == "3" else drawn for drawn in part] for part in sets]
+    turned = [[row._replace(right=~row.right) if row.group == "3" else row for row in part] for part in sets]
     again = cross_validated(turned, 1.0)
     changed = {choice.group: set() for choice in sets[0]}
     for choices, before, after in zip(sets, likely, again, strict=True):

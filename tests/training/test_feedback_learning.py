@@ -16,7 +16,7 @@ from convinse.training.feedback import feedback_choices, learn, prior_of, train_
 from refusals import refused
 
 CAMERON, WINSLET = {"id": "Q42574", "label": "James Cameron"}, {"id": "Q202765", "label": "Kate Winslet"}
-YES = {"id": "Yes", "label": "Yes"}
+YES, RELEASED = {"id": "Yes", "label": "Yes"}, {"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"}
 DIRECTOR = "Who directed the film Titanic?"
 
 
@@ -54,13 +54,7 @@ def test_ratings_are_choices_with_right_or_with_wrong_candidates(ha, tmp_path):
         said("up", CAMERON),  # the user thinks otherwise
         said("down", WINSLET, conversation="b"),
         said("down", WINSLET, conversation="c", right="James cameron"),
-        said(
-            "up",
-            {"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"},
-            "When was it released?",
-            history,
-            conversation="d",
-        ),
+        said("up", RELEASED, "When was it released?", history, conversation="d"),
         said("down", YES, "Did Kate Winslet direct the film Titanic?", conversation="e"),
     )
     learned = feedback_choices(ha, file, ["kb"])
