@@ -106,7 +106,7 @@ def test_weights_that_do_not_fit_the_configuration_are_named(folder, new_head):
 
 
 @pytest.mark.parametrize(
-    ("task", "wanted", "name"),
+    ("task", "requested", "name"),
     [
         (READING, CLASSIFYING, "classifier.bias"),
         ("embedding", CLASSIFYING, "classifier.bias"),
@@ -114,11 +114,11 @@ def test_weights_that_do_not_fit_the_configuration_are_named(folder, new_head):
         (CLASSIFYING, READING, "qa_outputs.bias"),
     ],
 )
-def test_a_missing_head_is_named_or_made_anew(task, wanted, name):
+def test_missing_head_is_named_or_made_anew(task, requested, name):
     folder = tiny("bert", task)
-    message = fault(folder, wanted)
-    assert message.startswith(f"is no {wanted} checkpoint: ") and name in message
-    assert name in load_checkpoint(folder, wanted, new_head=True).missing
+    message = fault(folder, requested)
+    assert message.startswith(f"is no {requested} checkpoint: ") and name in message
+    assert name in load_checkpoint(folder, requested, new_head=True).missing
 
 
 def test_a_new_head_depends_on_its_seed_only_and_replaces_one_of_another_size():

@@ -26,17 +26,10 @@ LENGTHS = st.lists(st.integers(0, 300), max_size=80)
 BUDGETS = st.integers(1, 2000)
 
 
-def batched(lengths, *arguments, **options):
-    """Batches as lists, which hold each place once."""
-    batches = [batch.tolist() for batch in token_batches(lengths, *arguments, **options)]
-    assert sorted(sum(batches, [])) == list(range(len(lengths)))
-    return batches
-
-
 @given(LENGTHS, BUDGETS, st.booleans(), st.none() | st.integers(0, 60))
-def test_batches_are_full_longest_first_and_within_their_padding(lengths, budget, padded, most):
-    batches = batched(lengths, budget, padded, most)
-    assert [lengths[place] for batch in batches for place in batch] == sorted(lengths, reverse=True)
+def test_batches_are_full_stable_longest_first_and_within_their_padding(lengths, budget, padded, most):
+    batches = [batch.tolist() for batch in token_batches(lengths, budget, padded, most)]
+    assert sum(batches, []) == sorted(range(len(lengths)), key=lambda place: -lengths[place])  # equal ones in order
     most = most if padded else 0
     for batch, after in zip(batches, [*batches[1:], []], strict=False):
         longest = lengths[batch[0]]
@@ -45,10 +38,6 @@ def test_batches_are_full_longest_first_and_within_their_padding(lengths, budget
         if after:  # it could not take the next one
             is_wide = (len(batch) + 1) * max(1, longest) > budget
             assert is_wide or (most is not None and padding + longest - lengths[after[0]] > most)
-
-
-def test_equal_lengths_stay_in_order():
-    assert batched([5, 7, 5, 7, 5], 14) == [[1, 3], [0, 2], [4]]
 
 
 @given(LENGTHS, st.integers(1, 4))
@@ -120,6 +109,7 @@ def test_each_sequence_is_computed_once_within_the_budget(budget, ahead):
     engine = Engine(backend, budget)
     assert engine.token_budget == (budget or 1024)
     check_sums(engine)
+    assert list(engine.run(sequences_of([]), ["relevance"])) == []
     assert backend.most_flying == ahead and backend.flying == 0
     assert all(len(batch) == 1 or batch.size <= (budget or 1024) for batch in backend.batches)
     widths = [batch.shape[1] for batch in backend.batches]
@@ -127,11 +117,6 @@ def test_each_sequence_is_computed_once_within_the_budget(budget, ahead):
     if budget == 300:
         assert len(backend.batches) < len(SIZES) / 2
         assert sum(batch.size for batch in backend.batches) < 1.2 * sum(SIZES)
-
-
-def test_nothing_computes_nothing():
-    backend = Adding()
-    assert list(Engine(backend).run(sequences_of([]), ["relevance"])) == [] == backend.batches
 
 
 def test_out_of_memory_halves_the_budget_and_goes_on(caplog):
@@ -145,7 +130,7 @@ def test_out_of_memory_halves_the_budget_and_goes_on(caplog):
     assert backend.failed == 3  # it has learned
 
 
-def test_memory_may_shrink_while_others_use_the_gpu():
+def test_memory_that_shrinks_during_a_run_halves_the_budget():
     backend = Adding(memory=10_000, ahead=2)
     check_sums(Engine(backend, 800), lambda: setattr(backend, "memory", 200))
     assert backend.failed
@@ -176,7 +161,7 @@ def test_a_block_is_prepared_while_the_one_before_is_computed(monkeypatch):
     assert single == [(0, True)] and list(prepared([], len)) == []  # which needs no thread
 
 
-def test_an_error_of_preparing_comes_through(monkeypatch):
+def test_error_while_preparing_ends_the_run(monkeypatch):
     monkeypatch.setattr(engine_module, "BLOCK", 1)
 
     def prepare(block):
@@ -218,7 +203,7 @@ def test_pytorch_out_of_memory_halves_the_budget():
     assert engine.token_budget <= 200
 
 
-def test_devices_and_precisions_that_are_missing_are_refused():
+def test_missing_devices_and_precisions_are_refused():
     assert find_precision("auto", torch.device("cpu")) == "fp32"
     refused(ConfigError, lambda: find_precision("fp16", torch.device("cpu")), "precision: fp16 is for GPUs")
     for device in ("cpu", "cuda"):

@@ -53,7 +53,7 @@ def readers():
     return get
 
 
-class Own:
+class Reference:
     """What transformers computes of a checkpoint, one window at a time, and all spans of it by brute force."""
 
     def __init__(self, folder):
@@ -100,36 +100,28 @@ def tidy(text, start, end):
     return start, start + len(stripped)
 
 
-@pytest.mark.parametrize(("max_length", "stride", "longest"), [(512, 128, 30), (64, 16, 5), (64, 0, 1), (48, 15, 8)])
-def test_spans_are_the_best_of_all_that_transformers_computes(readers, kind, max_length, stride, longest):
-    own = Own(tiny(kind, task=QA))
-    reader = readers(kind, max_length=max_length, stride=stride, max_answer_length=longest)
+@pytest.mark.parametrize(
+    ("max_length", "stride", "longest", "best"),
+    [(512, 128, 30, 20), (64, 16, 5, 20), (64, 0, 1, 20), (48, 15, 8, 20), (64, 20, 4, EVERYTHING)],
+)
+def test_spans_are_the_best_of_all_that_transformers_computes(readers, kind, max_length, stride, longest, best):
+    reference = Reference(tiny(kind, task=QA))
+    reader = readers(kind, max_length=max_length, stride=stride, max_answer_length=longest, best=best)
     contexts = CONTEXTS[8:] if max_length < 512 else CONTEXTS[:-1:3]
-    found = reader.read(QUESTION, contexts)
+    all_spans = reader.read(QUESTION, contexts)
     for number, context in enumerate(contexts):
-        spans, null = own.spans(QUESTION, context, max_length, stride, longest)
-        expected = sorted(spans.values(), reverse=True)[:20]
-        mine = [span for span in found if span.context == number]
-        np.testing.assert_allclose([span.score for span in mine], expected, atol=1e-4)
-        for span in mine:
-            assert spans[span.start, span.end] == pytest.approx(span.score, abs=1e-4)
+        scores, null = reference.spans(QUESTION, context, max_length, stride, longest, best)
+        expected = sorted(scores.values(), reverse=True)[:best]
+        spans = [span for span in all_spans if span.context == number]
+        np.testing.assert_allclose([span.score for span in spans], expected, atol=1e-4)
+        for span in spans:
+            assert scores[span.start, span.end] == pytest.approx(span.score, abs=1e-4)
             assert span.text == context[span.start : span.end]
         shares = np.exp(np.array([*expected, null], dtype=float) - expected[0])
-        np.testing.assert_allclose([span.probability for span in mine], shares[:-1] / shares.sum(), atol=1e-4)
-        assert mine[0].no_answer == pytest.approx(1 / (1 + np.exp(expected[0] - null)), abs=1e-4)
-        assert len({span.no_answer for span in mine}) == 1
-    assert [span.score for span in found] == sorted((span.score for span in found), reverse=True)
-
-
-def test_all_spans_are_found_if_all_are_wanted(readers):
-    reader = readers(max_length=64, stride=20, max_answer_length=4, best=EVERYTHING)
-    context = CONTEXTS[-1]
-    spans, null = Own(tiny(task=QA)).spans(QUESTION, context, 64, 20, 4, EVERYTHING)
-    found = reader.read(QUESTION, [context])
-    assert {(span.start, span.end) for span in found} == set(spans)
-    total = sum(np.exp(np.array([*spans.values(), null], dtype=float) - null))
-    shares = sum(span.probability for span in found)
-    assert shares < 1 and shares == pytest.approx(1 - 1 / total, abs=1e-3)
+        np.testing.assert_allclose([span.probability for span in spans], shares[:-1] / shares.sum(), atol=1e-4)
+        assert spans[0].no_answer == pytest.approx(1 / (1 + np.exp(expected[0] - null)), abs=1e-4)
+        assert len({span.no_answer for span in spans}) == 1
+    assert [span.score for span in all_spans] == sorted((span.score for span in all_spans), reverse=True)
 
 
 SIGNS = st.sampled_from("\r\n\t \u00a0\u200d\ufe0f\u0301\u0308\u094d😀👍🏽👩🇩🇪éñßİǅ中ब[]#")
@@ -139,7 +131,7 @@ UNICODE = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), SIGNS), ma
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 @settings(max_examples=40)
 @given(before=UNICODE, after=UNICODE)
-def test_offsets_count_in_the_text_as_given(readers, name, before, after):
+def test_offsets_count_in_the_text_as_written(readers, name, before, after):
     context = f"{before} hobbit {after}"
     found = readers(name, best=EVERYTHING).read("who\u0301 wrote it 😀", [context])
     places = {(span.start, span.end) for span in found}
@@ -188,7 +180,7 @@ def test_contexts_without_words_have_no_spans(readers):
     assert reader.read("", ["the author"])[0].text in ("the", "author", "the author")
 
 
-def test_so_many_are_kept_of_each_context_and_of_all(readers):
+def test_best_spans_of_each_context_and_of_all_are_returned(readers):
     reader = readers()
     everything = reader.read(QUESTION, CONTEXTS)
     assert reader.read(QUESTION, CONTEXTS, top_k=7) == everything[:7]
@@ -197,13 +189,13 @@ def test_so_many_are_kept_of_each_context_and_of_all(readers):
     assert all(isinstance(span, AnswerSpan) for span in everything)
     few = readers(best=3).read(QUESTION, CONTEXTS[:5])
     for place in range(5):
-        kept = [span.score for span in few if span.context == place]
+        scores = [span.score for span in few if span.context == place]
         expected = [span.score for span in everything if span.context == place][:3]
-        assert len(kept) == 3
-        np.testing.assert_allclose(kept, expected, atol=1e-5)
+        assert len(scores) == 3
+        np.testing.assert_allclose(scores, expected, atol=1e-5)
 
 
-def test_a_question_longer_than_the_room(readers, kind):
+def test_long_question_leaves_room_for_the_whole_context(readers, kind):
     reader = readers(kind, max_length=64, stride=8, best=EVERYTHING, max_answer_length=3)
     counted = Counted(reader.engine)
     context = " ".join(WORDS)
@@ -244,7 +236,7 @@ def brute(offsets, null, logits, longest, best):
 
 
 @given(st.lists(st.integers(0, 12), max_size=6), st.integers(1, 13), st.integers(1, 9), st.integers(0, 99))
-def test_the_best_spans_of_texts_read_whole(sizes, longest, best, seed):
+def test_best_spans_equal_those_of_brute_force(sizes, longest, best, seed):
     chance = np.random.default_rng(seed)
     texts = [words(size) for size in sizes]
     logits = [chance.normal(size=(size + 1, 2)).astype(np.float32) for size in sizes]
@@ -255,16 +247,16 @@ def test_the_best_spans_of_texts_read_whole(sizes, longest, best, seed):
             assert decoder.add(of_texts(part, [logits[place] for place in part])) is None
     found = decoder.spans()
     assert len(found) == len(sizes)
-    for (_, offsets), own, spans in zip(texts, logits, found, strict=True):
-        null = float(own[0].sum())
-        expected = brute(offsets, null, own[1:], longest, best)
+    for (_, offsets), of_text, spans in zip(texts, logits, found, strict=True):
+        null = float(of_text[0].sum())
+        expected = brute(offsets, null, of_text[1:], longest, best)
         assert [span[:2] for span in spans] == [span[:2] for span in expected]
         np.testing.assert_allclose([s[2:4] for s in spans], [s[2:4] for s in expected], rtol=1e-5)
         for span in spans:
             assert span[4] == pytest.approx(1 / (1 + np.exp(spans[0][2] - null)), rel=1e-5)
 
 
-def test_windows_of_one_text():
+def test_windows_of_a_text_share_their_best_spans():
     text, offsets = words(5)
     decoder = SpanDecoder([text], [offsets], 2, 3)
     first, second = np.zeros((3, 2), np.float32), np.zeros((3, 2), np.float32)
@@ -279,7 +271,7 @@ def test_windows_of_one_text():
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_the_text_whose_scores_are_not_numbers(place):
+def test_text_whose_scores_are_not_numbers_is_named(place):
     texts = [words(size) for size in (3, 5, 4)]
     logits = [np.zeros((size + 1, 2), np.float32) for size in (3, 5, 4)]
     logits[place][-1, 1] = np.nan

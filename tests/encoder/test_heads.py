@@ -25,9 +25,9 @@ def head_of(kind, layer=1):
 
 
 def output(head, *pairs):
-    given = inputs(*pairs)
+    tokens = inputs(*pairs)
     with torch.inference_mode():
-        return head(states(joint_model(joint()).bert, head.layer, **given), given["attention_mask"])
+        return head(states(joint_model(joint()).bert, head.layer, **tokens), tokens["attention_mask"])
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
@@ -47,7 +47,7 @@ def test_padding_changes_nothing(kind):
         torch.testing.assert_close(alone, both, atol=1e-5, rtol=1e-5)
 
 
-def test_each_look_sees_numbers_of_its_own():
+def test_each_look_sees_its_part_of_the_numbers():
     head = AnswerTypeHead(32, 1, classes(), 2, 8).eval()
     with torch.no_grad():
         head.attention.weight.zero_()

@@ -30,13 +30,9 @@ def test_together_is_as_one_by_one_in_any_order(head, options):
     alone = np.concatenate([head.of(model, [pair]) for pair in PAIRS])
     np.testing.assert_allclose(together, alone, atol=head.tolerance)
     np.testing.assert_allclose(head.of(model, PAIRS[::-1])[::-1], together, atol=head.tolerance)
+    assert len(head.of(model, [])) == 0
     small = head.make(exported(), token_budget=1, **options)
     np.testing.assert_allclose(head.of(small), together, atol=head.tolerance)
-
-
-@each_head()
-def test_no_input_gives_no_result(head):
-    assert len(head.of(head.make(), [])) == 0
 
 
 @each_head()
@@ -71,7 +67,7 @@ def test_equal_inputs_are_computed_once(head):
 
 
 @each_head("yes_no", "answer_type", "rewriter")
-def test_results_that_are_kept_are_computed_without_padding(head):
+def test_results_to_be_cached_are_computed_without_padding(head):
     model = head.make()
     counted = Counted(model.engine)
     head.of(model, [*PAIRS, *PAIRS])
@@ -161,21 +157,21 @@ def test_a_configuration_says_how_all_its_models_compute(precision, budget):
 
 
 @each_head("yes_no", "answer_type")
-def test_kept_results_equal_computed_results(head, tmp_path):
-    def kept(folder, **options):
+def test_cached_results_equal_computed_results(head, tmp_path):
+    def cached(folder, **options):
         model = head.make(folder, **options)
         size = 1 if head.kind.__name__ == "YesNoReader" else 3
         model.keep_in(VectorCache(Cache(tmp_path / "cache"), model.model_id, size, precision="float32"))
         return model, Counted(model.engine)
 
-    first, counted = kept(exported(), backend="onnx")
+    first, counted = cached(exported(), backend="onnx")
     found = head.of(first, PAIRS[:2])
     assert counted.sequences == 2
-    again, counted = kept(exported(), backend="onnx")
+    again, counted = cached(exported(), backend="onnx")
     assert (head.of(again, PAIRS[1::-1]) == found[::-1]).all() and not counted.batches
     np.testing.assert_allclose(head.of(again), head.of(head.make(exported(), backend="onnx")), atol=1e-6)
     assert counted.sequences == len(PAIRS) - 2
-    _, counted = same = kept(copy_of(exported(), tmp_path / "same"), backend="onnx")
+    _, counted = same = cached(copy_of(exported(), tmp_path / "same"), backend="onnx")
     assert (head.of(same[0], PAIRS[:2]) == found).all() and not counted.batches
     other_head = save_heads(copy_of(whole(), tmp_path / "head"), YesNoHead, AnswerTypeHead, seed=2)
     other_file = copy_of(exported(), tmp_path / "file")
@@ -183,12 +179,12 @@ def test_kept_results_equal_computed_results(head, tmp_path):
     (other_file / "1_Pooling" / "config.json").write_text("{}")  # a file of the model's id
     write_graphs(other_head)
     for folder, precision in ((exported(), "fp32"), (other_head, "int8"), (other_file, "int8")):
-        model, counted = kept(folder, backend="onnx", precision=precision)
+        model, counted = cached(folder, backend="onnx", precision=precision)
         head.of(model, PAIRS[:2])
         assert counted.sequences == 2
 
 
-def test_equal_pairs_are_computed_once_if_kept_and_the_end_of_the_question_counts(tmp_path):
+def test_equal_pairs_are_computed_once_when_cached_and_the_end_of_the_question_counts(tmp_path):
     model = HEADS["yes_no"].make()
     model.keep_in(VectorCache(Cache(tmp_path), model.model_id, 1, precision="float32"))
     counted = Counted(model.engine)

@@ -107,7 +107,7 @@ def fault(folder, *words, kind=BertReranker, **options):
 
 
 @pytest.mark.parametrize("name", ["model_int8.onnx", "model.safetensors", "yes_no.safetensors"])
-def test_files_that_do_not_belong_together_are_named(copied, name):
+def test_damaged_and_missing_files_are_named(copied, name):
     path = copied / name
     content = path.read_bytes()
     for other in (content[:-100], b"\x00" * len(content)):
@@ -133,16 +133,16 @@ def test_a_graph_or_tokenizer_that_cannot_be_read_is_named(copied):
 
 
 @each_case("faulty_models", "manifest")
-def test_a_manifest_that_does_not_fit_is_refused(copied, case):
+def test_manifest_that_does_not_fit_is_refused(copied, case):
     change_manifest(copied, **case["manifest"])
     for models in (None, ModelPool()):
         fault(copied, case["words"], kind=ExtractiveReader, models=models)
 
 
-@pytest.mark.parametrize("content", [b"{\xff", b"[" * 5000])
-def test_a_manifest_that_is_not_json_is_refused(copied, content):
-    (copied / MANIFEST).write_bytes(content)
-    fault(copied, "onnx.json cannot be read")
+def test_manifest_of_invalid_json_is_refused(copied):
+    for content in (b"{\xff", b"[" * 5000):
+        (copied / MANIFEST).write_bytes(content)
+        fault(copied, "onnx.json cannot be read")
 
 
 def test_a_folder_without_graphs_names_both_remedies(copied, tmp_path, monkeypatch):
@@ -184,8 +184,8 @@ def test_only_cores_that_the_process_may_use_are_counted(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(12)), raising=False)
     assert available_cores() == 12
-    for wanted, expected in {"3": 3, "40": 12, "0": 1, "2,1": 12, "": 12}.items():
-        monkeypatch.setenv("OMP_NUM_THREADS", wanted)
+    for threads, expected in {"3": 3, "40": 12, "0": 1, "2,1": 12, "": 12}.items():
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
         assert available_cores() == expected
 
 
@@ -197,7 +197,7 @@ def test_the_probe_knows_this_processor():
 def test_onnx_runtime_reports_nothing(tmp_path):
     """What it would send is in files of its own below the home; `CI`, which silences it too, is taken away."""
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / ".cache")}
-    given = {name: value for name, value in os.environ.items() if name not in ("CI", "ORT_DISABLE_TELEMETRY")}
+    environment = {name: value for name, value in os.environ.items() if name not in ("CI", "ORT_DISABLE_TELEMETRY")}
     program = "from convinse.encoder.onnx_backend import adds_exactly; adds_exactly()"
-    subprocess.run([sys.executable, "-c", program], env=given | home, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], env=environment | home, check=True, timeout=120)
     assert not list(tmp_path.rglob("*"))

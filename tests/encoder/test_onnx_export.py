@@ -35,22 +35,22 @@ class Everything(ModelHead):
         self.task = task
         super().__init__(folder, device="cpu", **options)
 
-    def numbers(self, *wanted):
+    def numbers(self, *outputs):
         sequences, places = self.tokenizer.pairs(PAIRS), np.arange(len(PAIRS))
-        kept = sequences.padded(places)[1] > 0
-        arrays = self.engine.backend.start(sequences, places, wanted)()
-        return [array[kept] if name == "spans" else array for name, array in zip(wanted, arrays, strict=True)]
+        tokens = sequences.padded(places)[1] > 0
+        arrays = self.engine.backend.start(sequences, places, outputs)()
+        return [array[tokens] if name == "spans" else array for name, array in zip(outputs, arrays, strict=True)]
 
 
-def check_alike(folder, reference, task, *wanted):
+def check_alike(folder, reference, task, *outputs):
     """Check that both graphs of a folder compute what PyTorch does in another."""
-    expected = Everything(reference, task, backend="torch").numbers(*wanted)
+    expected = Everything(reference, task, backend="torch").numbers(*outputs)
     fp32 = Everything(folder, task, backend="onnx", precision="fp32")
-    assert fp32.engine.backend.outputs >= set(wanted)
-    for computed, correct in zip(fp32.numbers(*wanted), expected, strict=True):
+    assert fp32.engine.backend.outputs >= set(outputs)
+    for computed, correct in zip(fp32.numbers(*outputs), expected, strict=True):
         np.testing.assert_allclose(computed, correct, rtol=1e-4, atol=1e-4)
     int8 = Everything(folder, task, backend="onnx", precision="int8")
-    for computed, correct in zip(int8.numbers(*wanted), expected, strict=True):
+    for computed, correct in zip(int8.numbers(*outputs), expected, strict=True):
         assert computed.shape == correct.shape and not np.array_equal(computed, correct)
         if correct.size > len(PAIRS):
             assert np.corrcoef(computed.ravel(), correct.ravel())[0, 1] > ALIKE
@@ -174,7 +174,7 @@ def test_distances_are_exported(tmp_path):
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
 @pytest.mark.parametrize("name", FILES)
-def test_heads_compute_the_rows_that_are_asked_for(name, rows, tmp_path):
+def test_heads_compute_the_requested_rows(name, rows, tmp_path):
     import onnxruntime
 
     folder = save_heads(copy_of(calm("bert", "joint"), tmp_path / "model"), *FILES.values())
@@ -182,11 +182,11 @@ def test_heads_compute_the_rows_that_are_asked_for(name, rows, tmp_path):
     model = Everything(folder, backend="onnx", precision="fp32")
     session = onnxruntime.InferenceSession(str(folder / "model.onnx"), providers=["CPUExecutionProvider"])
     arrays = model.tokenizer.pairs(PAIRS).padded(np.arange(3))
-    asked = np.array([2, 0, 0][:rows], dtype=np.int64)
+    places = np.array([2, 0, 0][:rows], dtype=np.int64)
     inputs = dict(zip(("input_ids", "attention_mask", "token_type_ids"), arrays, strict=True))
-    inputs |= {"yes_no_rows": asked[:0], "answer_type_rows": asked[:0], f"{name}_rows": asked}
+    inputs |= {"yes_no_rows": places[:0], "answer_type_rows": places[:0], f"{name}_rows": places}
     of_rows, relevance = session.run([name, "relevance"], inputs)
-    np.testing.assert_allclose(of_rows, model.numbers(name)[0][asked], atol=1e-5)
+    np.testing.assert_allclose(of_rows, model.numbers(name)[0][places], atol=1e-5)
     np.testing.assert_allclose(relevance, model.numbers("relevance")[0], atol=1e-5)
 
 
@@ -234,12 +234,12 @@ def test_damaged_weights_cannot_be_exported(change, tmp_path):
     fault(model, tmp_path, str(model), "cannot be loaded")
 
 
-def test_a_graph_that_computes_something_else_is_not_kept(tmp_path, monkeypatch):
+def test_graph_of_other_results_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setattr("convinse.encoder.onnx_graph.of_head", lambda name, output, *_: output.logits[:, 0] * 1.01)
     fault(calm(), tmp_path, "BertForSequenceClassification", "off by", "backend: torch")
 
 
-def test_a_coarse_int8_is_not_kept(tmp_path, monkeypatch):
+def test_coarse_int8_graph_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setattr("convinse.encoder.onnx_graph.LEVELS", 1)
     manifest = export_model(calm(), tmp_path / "made").manifest
     assert set(manifest.graphs) == {"fp32"} and "model_int8.onnx" not in (*names(tmp_path / "made"), *manifest.files)

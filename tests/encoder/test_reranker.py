@@ -63,9 +63,9 @@ def test_scores_equal_transformers(kind, labels):
 
 
 def test_the_best_come_first_with_all_their_fields(reranker):
-    given = copy.deepcopy(EVIDENCES)
-    ranked = reranker.rank(QUERY, given)
-    assert given == EVIDENCES
+    evidences = copy.deepcopy(EVIDENCES)
+    ranked = reranker.rank(QUERY, evidences)
+    assert evidences == EVIDENCES
     scores = reranker.predict(PAIRS)
     for place, one in zip(np.argsort(-scores), ranked, strict=True):
         assert one == {**EVIDENCES[place], "score": pytest.approx(scores[place], abs=1e-5)}
@@ -117,28 +117,27 @@ def test_rounding_does_not_order():
         assert len({one["score"] for one in found}) == 1
 
 
-@pytest.mark.parametrize("labels", [3, 5])
-def test_a_classifier_of_more_than_two_classes_is_refused(labels):
-    folder = tiny(labels=labels)
-    words = f"evs_model: {folder}: has {labels} outputs; a reranker has one"
+def test_classifier_of_more_than_two_classes_is_refused():
+    folder = tiny(labels=3)
+    words = f"evs_model: {folder}: has 3 outputs; a reranker has one"
     refused(ModelError, lambda: BertReranker(folder, "cpu", key="evs_model"), words)
 
 
 def test_rows_are_read_in_the_form_that_the_model_was_shown():
     cell = {"header": "author", "text": "Tolkien", "entities": [], "start": 16, "column": 0, "rank": "lowest"}
     row = {"caption": "", "section": "", "rank": "first", "behind": "James Cameron", "cells": [cell]}
-    given = [evidence("Book, author is Tolkien", "table", row=row), *EVIDENCES[:3]]
+    evidences = [evidence("Book, author is Tolkien", "table", row=row), *EVIDENCES[:3]]
     read = "Book [first] (before James Cameron), author: Tolkien [lowest]"
-    for form, text in (("ranked", read), ("plain", given[0]["evidence_text"])):
+    for form, text in (("ranked", read), ("plain", evidences[0]["evidence_text"])):
         made = BertReranker(tiny(row_form=form), "cpu")
         assert made.row_form == form
         score = made.predict([(QUERY, text)])[0]
-        (found,) = (one for one in made.rank(QUERY, given) if one["source"] == "table")
-        assert found == {**given[0], "score": pytest.approx(score, abs=1e-5)}
+        (found,) = (one for one in made.rank(QUERY, evidences) if one["source"] == "table")
+        assert found == {**evidences[0], "score": pytest.approx(score, abs=1e-5)}
     assert made.predict([(QUERY, read)])[0] != pytest.approx(score, abs=1e-4)
 
 
-# --- kept scores: a second run finds them, the same to the last bit, and computes nothing
+# --- cached scores: a second run finds them, the same to the last bit, and computes nothing
 
 
 QUERIES = ["who wrote the hobbit", "when was it \ud800 written"]
@@ -153,7 +152,7 @@ CANDIDATES = [evidences(listed) for listed in TEXTS]
 
 
 @pytest.fixture
-def kept_reranker(closed):
+def cached_reranker(closed):
     """A reranker as of another run over the same folder, its pool, and what it computes."""
 
     def make(path, model=None, reads=True, **options):
@@ -167,12 +166,12 @@ def kept_reranker(closed):
     return make
 
 
-def test_a_second_run_computes_nothing_and_finds_the_same(kept_reranker, tmp_path):
-    first, pool, counted = kept_reranker(tmp_path)
+def test_second_run_computes_nothing_and_ranks_the_same(cached_reranker, tmp_path):
+    first, pool, counted = cached_reranker(tmp_path)
     ranked = first.rank_all(QUERIES, CANDIDATES)
     assert counted.sequences == sum(map(len, TEXTS))
     first.close()
-    again, other, idle = kept_reranker(tmp_path)
+    again, other, idle = cached_reranker(tmp_path)
     assert again.rank_all(QUERIES, CANDIDATES) == ranked
     assert idle.sequences == 0
     name = f"{again.model_id}/fp32"
@@ -193,43 +192,43 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("change", ["query", "text", "order", *SETTINGS])
-def test_another_question_text_model_or_setting_is_computed(kept_reranker, tmp_path, change):
-    kept_reranker(tmp_path)[0].rank_all(QUERIES[:1], CANDIDATES[:1])
+def test_other_question_text_model_or_setting_is_computed(cached_reranker, tmp_path, change):
+    cached_reranker(tmp_path)[0].rank_all(QUERIES[:1], CANDIDATES[:1])
     query = QUERIES[0] + "?" * (change == "query")
     listed = TEXTS[0][::-1] if change == "order" else [text + " x" * (change == "text") for text in TEXTS[0]]
     options = SETTINGS.get(change, {})
-    other, _, counted = kept_reranker(tmp_path, **options)
+    other, _, counted = cached_reranker(tmp_path, **options)
     found = other.rank_all([query], [evidences(listed)])
     assert counted.sequences == len(listed)
-    assert found == kept_reranker(None, **{**options, "reads": False})[0].rank_all([query], [evidences(listed)])
+    assert found == cached_reranker(None, **{**options, "reads": False})[0].rank_all([query], [evidences(listed)])
 
 
-def test_known_and_unknown_pairs_are_put_together(kept_reranker, tmp_path):
-    kept_reranker(tmp_path)[0].rank_all(QUERIES[1:], CANDIDATES[1:])
-    both, _, counted = kept_reranker(tmp_path)
+def test_cached_and_new_pairs_are_ranked_together(cached_reranker, tmp_path):
+    cached_reranker(tmp_path)[0].rank_all(QUERIES[1:], CANDIDATES[1:])
+    both, _, counted = cached_reranker(tmp_path)
     found = both.rank_all([*QUERIES, "x"], [*CANDIDATES, []])
     assert counted.sequences == len(TEXTS[0])
-    expected = kept_reranker(None)[0].rank_all([*QUERIES, "x"], [*CANDIDATES, []])
+    expected = cached_reranker(None)[0].rank_all([*QUERIES, "x"], [*CANDIDATES, []])
     assert [texts(best) for best in found] == [texts(best) for best in expected]
 
 
-def test_a_checkpoint_without_spans_is_kept_too_but_nothing_without_a_cache(kept_reranker, tmp_path):
+def test_scores_without_spans_are_cached_too_but_nothing_without_a_cache(cached_reranker, tmp_path):
     for path, model, counts in ((tmp_path / "cache", tiny(), [len(TEXTS[0]), 0]), (None, None, [len(TEXTS[0])] * 2)):
         for sequences in counts:
-            made, _, counted = kept_reranker(path, model=model)
+            made, _, counted = cached_reranker(path, model=model)
             ranked = made.rank_all(QUERIES[:1], CANDIDATES[:1])
             assert counted.sequences == sequences and len(ranked[0]) == len(TEXTS[0])
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
 
 
 @pytest.mark.parametrize("key", ["odds", "tokens", "sizes", "logits", "shape", "sum"])
-def test_an_entry_of_another_form_is_unknown(tmp_path, key):
+def test_entry_of_another_form_counts_as_missing(tmp_path, key):
     read = [ReadPair(5, np.ones((3, 2), np.float32)), None]
     cache = Cache(tmp_path)
     pairs = ScoredPairs(cache, "model", 64, True)
     pairs.put("q", ["a", "b"], Scored(np.array([1, 2], np.float32), read))
-    kept = pairs.get("q", ["a", "b"])
-    assert kept.odds.tolist() == [1, 2] and kept.read[1] is None and kept.read[0].logits.shape == (3, 2)
+    cached = pairs.get("q", ["a", "b"])
+    assert cached.odds.tolist() == [1, 2] and cached.read[1] is None and cached.read[0].logits.shape == (3, 2)
     parts = json.loads(cache.keys()[0])
     value = cache.get(*parts)
     if key == "shape":

@@ -41,12 +41,17 @@ def pair_of(tokenizer, pair, max_length):
 
 @BOTH
 @pytest.mark.parametrize("max_length", [64, 80, 200])
-def test_pairs_and_single_texts_equal_transformers(make, max_length):
+def test_pairs_alone_and_padded_and_single_texts_equal_transformers(make, max_length):
     ours, theirs = parts(make, max_length)
     pairs = [(query, text) for query in QUERIES for text in TEXTS]
     sequences = ours.pairs(pairs)
     check_same(sequences, [pair_of(theirs, pair, max_length) for pair in pairs])
     assert sequences.lengths.max() == max_length
+    options = {"truncation": "only_second", "max_length": max_length, "padding": True}
+    expected = theirs([query for query, _ in pairs], [text for _, text in pairs], **options)
+    ids, mask, types = sequences.padded(np.arange(len(pairs)))
+    assert ids.tolist() == expected["input_ids"] and mask.tolist() == expected["attention_mask"]
+    assert types.tolist() == expected.get("token_type_ids", np.zeros_like(ids).tolist())
     check_same(ours.singles(TEXTS), [theirs(text, truncation=True, max_length=max_length) for text in TEXTS])
 
 
@@ -58,19 +63,6 @@ PARTS = {make: parts(make, 128) for make in (word_pieces, byte_pairs)}
 def test_any_pair_equals_transformers(make, first, second):
     ours, theirs = PARTS[make]
     check_same(ours.pairs([(first, second)]), [pair_of(theirs, (first, second), 128)])
-
-
-@BOTH
-def test_a_batch_is_padded_as_transformers_does(make):
-    ours, theirs = parts(make, 64)
-    pairs = [(QUERIES[2], text) for text in TEXTS]
-    expected = theirs(
-        [q for q, _ in pairs], [t for _, t in pairs], truncation="only_second", max_length=64, padding=True
-    )
-    ids, mask, types = ours.pairs(pairs).padded(np.arange(len(pairs)))
-    assert ids.tolist() == expected["input_ids"]
-    assert mask.tolist() == expected["attention_mask"]
-    assert types.tolist() == expected.get("token_type_ids", np.zeros_like(ids).tolist())
 
 
 @pytest.mark.parametrize("words", [29, 45 - 16, 45 - 15, 45, 46, 100])
@@ -121,12 +113,6 @@ def test_too_few_tokens_are_refused():
     with pytest.raises(ModelError, match="at most 34 tokens leave no room .* at least 35"):
         TextTokenizer(word_pieces().backend_tokenizer, 34, 0)
     TextTokenizer(word_pieces().backend_tokenizer, 35, 0)
-
-
-def test_half_of_a_character_is_no_error():
-    """JSON may hold it: a character that is two in UTF-16."""
-    ours, _ = parts(word_pieces, 64)
-    assert len(ours.pairs([("one \ud800", "two \udfff three")]).ids[0]) > 5
 
 
 def test_a_text_is_tokenised_once():

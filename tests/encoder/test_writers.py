@@ -19,10 +19,6 @@ def loaded(kind="bart", **config):
     return load_checkpoint(writer(kind, **config), TASK, "qu_model")
 
 
-def out_of_memory(**options):
-    raise torch.OutOfMemoryError("much\ntoo much")
-
-
 # --- a text for a text
 
 TEXTS = [
@@ -31,8 +27,8 @@ TEXTS = [
 
 
 def generator(kind="bart", checkpoint=None, **settings):
-    wanted = {"num_beams": 3, "no_repeat_ngram_size": 0, "max_output_length": 12, **settings}
-    return Generator(checkpoint or loaded(kind), QuSr(**wanted), "cpu")
+    search = {"num_beams": 3, "no_repeat_ngram_size": 0, "max_output_length": 12, **settings}
+    return Generator(checkpoint or loaded(kind), QuSr(**search), "cpu")
 
 
 def one_by_one(kind, **options):
@@ -49,17 +45,14 @@ def one_by_one(kind, **options):
 
 
 @KINDS
-def test_checkpoints_are_loaded_whole_or_name_a_missing_weight(tmp_path, kind):
+def test_checkpoint_is_loaded_whole_or_names_a_missing_weight(tmp_path, kind):
     checkpoint = loaded(kind)
     assert checkpoint.missing == () and checkpoint.max_length == POSITIONS
     assert {parameter.dtype for parameter in checkpoint.model.parameters()} == {torch.float32}
+    assert loaded(headless=True).missing == ()  # a base model has all that writing takes
     names = {"bart": "model.decoder.layers.1.fc2.weight", "t5": "decoder.block.1.layer.2.DenseReluDense.wo.weight"}
     folder = damage(copy_of(writer(kind), tmp_path / "model"), lambda tensors: tensors.pop(names[kind]))
     refused(ModelError, lambda: load_checkpoint(folder, TASK, "qu_model"), f"{names[kind]} missing")
-
-
-def test_a_base_model_has_all_that_writing_takes():
-    assert loaded(headless=True).missing == ()
 
 
 @KINDS
@@ -71,7 +64,7 @@ def test_batches_write_the_texts_of_transformers(kind):
     assert generator(kind).write([]) == []
 
 
-def test_the_search_is_that_of_the_settings():
+def test_search_is_that_of_the_settings():
     settings = {"num_beams": 1, "no_repeat_ngram_size": 1, "max_output_length": 7}
     found = generator(**settings).write(TEXTS)
     assert found == one_by_one("bart", num_beams=1, no_repeat_ngram_size=1, max_new_tokens=7)
@@ -119,8 +112,8 @@ READ = [
 
 
 def fusion(kind="t5", checkpoint=None, budget=None, **settings):
-    wanted = HaSeq2Seq(**{"max_input_length": 60, "max_output_length": 8, "num_beams": 4, **settings})
-    return FusionInDecoder(checkpoint or loaded(kind), wanted, "cpu", token_budget=budget)
+    search = HaSeq2Seq(**{"max_input_length": 60, "max_output_length": 8, "num_beams": 4, **settings})
+    return FusionInDecoder(checkpoint or loaded(kind), search, "cpu", token_budget=budget)
 
 
 def states_by_hand(model, tokens):
@@ -178,7 +171,7 @@ def test_probabilities_are_products_of_the_tokens():
     assert [answer.probability for answer in written] == pytest.approx(found.sequences_scores.exp().tolist(), rel=1e-3)
 
 
-def test_all_texts_are_read():
+def test_every_text_changes_the_answers():
     assert fusion().write(READ) != fusion().write(READ[:2])
     assert len(fusion(num_beams=1).write(READ)) == 1
     assert fusion().write([]) == []
@@ -187,13 +180,13 @@ def test_all_texts_are_read():
 @KINDS
 def test_the_loss_of_an_answer_and_its_gradient_equal_the_library(kind):
     checkpoint = loaded(kind)
-    model, tokens, wanted = checkpoint.model, cut(checkpoint.tokenizer, READ, 60), [5, 6, 7]
-    expected = 3 * model(encoder_outputs=states_by_hand(model, tokens), labels=torch.tensor([wanted])).loss
+    model, tokens, answer = checkpoint.model, cut(checkpoint.tokenizer, READ, 60), [5, 6, 7]
+    expected = 3 * model(encoder_outputs=states_by_hand(model, tokens), labels=torch.tensor([answer])).loss
     names = dict(model.named_parameters())
     expected.backward()
     gradients = {name: weight.grad.clone() for name, weight in names.items() if weight.grad is not None}
     model.zero_grad()
-    loss = answer_loss(model, tokens, wanted, 70)  # computed again for its gradient, batch by batch
+    loss = answer_loss(model, tokens, answer, 70)  # computed again for its gradient, batch by batch
     loss.backward()
     assert loss.item() == pytest.approx(expected.item(), rel=1e-4)
     for name, gradient in gradients.items():
@@ -206,7 +199,11 @@ def test_the_loss_of_an_answer_and_its_gradient_equal_the_library(kind):
 
 def test_too_small_a_memory_names_the_setting_to_lower(monkeypatch):
     checkpoint = loaded("t5")
-    monkeypatch.setattr(checkpoint.model, "generate", out_of_memory)
+
+    def generate(**options):
+        raise torch.OutOfMemoryError("much\ntoo much")
+
+    monkeypatch.setattr(checkpoint.model, "generate", generate)
     message = refused(ModelError, lambda: fusion(checkpoint=checkpoint).write(READ))
     assert message.startswith("cpu: the memory does not hold 3 evidences with 4 beams; lower token_budget")
     message = refused(ModelError, lambda: generator(checkpoint=checkpoint).write(TEXTS))

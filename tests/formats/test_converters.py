@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from case_tables import each_case
 from convinse.formats import converters
 from convinse.formats.converters import (
     Answer,
@@ -46,25 +47,26 @@ class Mine(Converter):
 """
 
 
-def record(*documents, **question):
-    parts = [Document([Part(name, text) for name, text in parts.items()]) for parts in documents]
-    return Record(parts, [Question("q", "?", **question)])
+def record_of(case):
+    documents = [Document([Part(name, text) for name, text in parts.items()]) for parts in case["documents"]]
+    answers = [Answer(row["text"], [Span(*span) for span in row.get("spans", ())]) for row in case.get("answers", ())]
+    return Record(documents, [Question("q", "?", answers=answers, accepted=case.get("accepted", []))])
 
 
-def test_names():
+def test_every_format_is_found_by_its_name():
     assert {"mrqa", "squad"} <= set(converter_names()) and {"mrqa", "squad"} <= set(converter_names(writable=True))
     assert set(converter_names(writable=True)) <= set(converter_names())
     assert all(find_converter(name).name == name for name in converter_names())
 
 
-def test_unknown_names():
+def test_unknown_name_is_refused():
     with pytest.raises(ConfigError, match="did you mean 'squad'"):
         find_converter("squat")
     with pytest.raises(ModuleError, match="no_such_module"):
         find_converter("no_such_module:X")
 
 
-def test_a_class_of_ones_own(workdir):
+def test_users_class_converts(workdir):
     Path("my_data.py").write_text(SOURCE)
     source = write_lines("in.jsonl", {"passage": "In Köln.", "start": 3, "answer": "Köln", "question": "Where?"})
     try:
@@ -81,7 +83,7 @@ def test_a_class_of_ones_own(workdir):
     assert example["qas"][0]["qid"] == question_id("Where?", "In Köln.")
 
 
-def test_a_plug_in(workdir, monkeypatch):
+def test_plug_in_is_found_by_its_name(workdir, monkeypatch):
     Path("plugged_data.py").write_text(SOURCE)
     point = EntryPoint("plugged", "plugged_data:Mine", "convinse.converters")
     for module in (converters, importlib.metadata):
@@ -112,17 +114,17 @@ def test_the_format_is_guessed_from_the_content(workdir, name, values, expected)
     "values",
     [[""], ["nonsense"], ["[1, 2]"], [{"some": "thing"}], ['{"some": "\\"context_tokens\\": 1'], [MRQA, SQUAD]],
 )
-def test_a_format_that_cannot_be_guessed(workdir, values):
+def test_format_that_cannot_be_guessed_is_refused(workdir, values):
     with pytest.raises(DataError, match="looks like mrqa and squad" if SQUAD in values else "--from: .*mrqa.*squad"):
         guess_format(write_lines("a", *values))
 
 
-def test_keys_of_a_head(workdir):
+def test_head_of_a_file_has_the_keys_of_all_levels(workdir):
     head = read_head(write_lines("a", {"a": [{"b": 1}, {"c.d": {"e": "f: {"}}], "g": "h"}, {"i": 'j"k": 1'}))
     assert head.keys == {"a", "a.b", "a.c.d", "a.c.d.e", "g", "i"}
 
 
-def test_the_guess_is_told(workdir, caplog):
+def test_guessed_format_is_logged(workdir, caplog):
     caplog.set_level("INFO", logger="convinse")
     convert(write_lines("a", MRQA), Path("b.json"), "squad")
     assert "read as mrqa" in caplog.text and "--from" in caplog.text
@@ -149,72 +151,36 @@ def test_a_broken_source_leaves_the_older_target(workdir):
     assert Path("out").read_text() == "old" and sorted(p.name for p in Path().iterdir()) == ["a", "out"]
 
 
-def test_ids_are_stable():
+def test_made_ids_never_change():
     assert question_id("a", "b") == question_id("a", "b") != question_id("ab", "")
     assert question_id("Who?", "Köln") == "d63fb3df752d40dcc93033142b40dad9"  # for ever: files hold it
 
 
-def test_one_document_is_its_text():
-    flat = flatten(record({"title": "T", "text": "A b."}))
-    assert flat.context == "A b." and flat.offsets == {(0, "text"): 0}
-    assert flat.tokens == [("A", 0), ("b", 2), (".", 3)]
+@each_case("neutral_records", "context")
+def test_documents_become_one_context_with_the_starts_of_their_parts(case):
+    flat = flatten(record_of(case))
+    assert flat.context == case["context"] and flat.tokens == TokenizedText(flat.context).tokens
+    assert [[*part, flat.context[start]] for part, start in flat.offsets.items()] == case["starts"]
 
 
-def test_one_document_of_several_parts_and_a_title_with_an_answer():
-    spans = {"answers": [Answer("T", [Span(0, "T", part="title")])]}
-    assert flatten(record({"title": "T", "text": "A", "snippet": "B"})).context == "A [PAR] B"
-    flat = flatten(record({"title": "T", "text": "A", "snippet": "B"}, **spans))
-    assert flat.context == "[TLE] T [PAR] A [PAR] B"
-
-
-def test_several_documents():
-    flat = flatten(record({"title": "É 1", "text": "A b."}, {"text": "C"}, {"title": "D"}))
-    assert flat.context == "[DOC] [TLE] É 1 [PAR] A b. [DOC] C [DOC] [TLE] D"
-    assert {key: flat.context[at] for key, at in flat.offsets.items()} == {
-        (0, "title"): "É", (0, "text"): "A", (1, "text"): "C", (2, "title"): "D"
-    }  # fmt: skip
-    assert flat.tokens == TokenizedText(flat.context).tokens
-
-
-def test_tokens_of_the_source_are_kept_and_moved():
+def test_tokens_of_the_source_move_with_their_documents():
     documents = [Document([Part("text", "a.b", [("a.b", 0)])]), Document([Part("text", "c")])]
     flat = flatten(Record(documents, []))
     assert flat.tokens == [("[DOC]", 0), ("a.b", 6), ("[DOC]", 10), ("c", 16)]
 
 
-def located(rec):
-    flat = flatten(rec)
-    found = locate(rec.questions[0], flat, TokenizedText(flat.context, flat.tokens))
-    return [(answer.text, [(start, flat.context[start : end + 1]) for start, end in spans]) for answer, spans in found]
-
-
-def test_spans_of_the_source_are_used():
-    rec = record({"text": "x 42"}, {"text": "42 42"}, answers=[Answer("42", [Span(0, "42", 1)]), Answer("x", [])])
-    assert located(rec) == [("42", [(17, "42")]), ("x", [(6, "x")])]
-
-
-def test_a_span_that_does_not_hold_is_not_believed():
-    text = {"text": "The answer is 42"}
-    wrong = [
-        *(Span(start, "42") for start in (0, 99, -2)),
-        Span(14, "42", 1),
-        Span(14, "42", part="title"),
-        Span(3, ""),
+@each_case("neutral_records", "located")
+def test_answers_are_located_in_the_context(case):
+    record = record_of(case)
+    flat = flatten(record)
+    located = locate(record.questions[0], flat, TokenizedText(flat.context, flat.tokens))
+    texts = [
+        [answer.text, [[start, flat.context[start : end + 1]] for start, end in spans]] for answer, spans in located
     ]
-    for span in wrong:
-        assert located(record(text, answers=[Answer("42", [span])])) == [("42", [(14, "42")])]
-        assert located(record(text, answers=[Answer("43", [span])])) == []
-    assert located(record(text, answers=[Answer("Answer", [Span(4, "ANSWER")])])) == [("Answer", [(4, "answer")])]
+    assert texts == case["located"]
 
 
-def test_accepted_strings_are_looked_for_when_nothing_else_is_found():
-    text = {"text": "It is 42, forty-two"}
-    found = located(record(text, answers=[Answer("43")], accepted=["forty-two", "44"]))
-    assert found == [("forty-two", [(10, "forty-two")])]
-    assert located(record(text, answers=[Answer("42")], accepted=["forty-two"])) == [("42", [(6, "42")])]
-
-
-def test_progress_of_a_long_conversion(workdir, monkeypatch, caplog):
+def test_long_conversion_logs_its_progress_unless_quiet(workdir, monkeypatch, caplog):
     caplog.set_level("INFO", logger="convinse")
     monkeypatch.setattr(progress, "LOG_EVERY", 0.0)
     values = [{**MRQA, "qas": [{"qid": str(i), "question": "?"}]} for i in range(3)]

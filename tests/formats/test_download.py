@@ -37,7 +37,7 @@ def test_all_files_are_fetched_under_their_names_and_only_once(workdir):
     assert names("deep/data") == ["One.gz", "more"] and Path("deep/data/more/Two.gz").read_bytes() == TWO
 
 
-def test_another_file_in_its_place_is_left_alone(workdir):
+def test_another_file_in_the_place_is_left_alone(workdir):
     write("data/One.gz", b"mine")
     with pytest.raises(DataError, match=r"One\.gz: is there already with the MD5 sum .*move it away"):
         fetch(collection("http://127.0.0.1:9"))
@@ -57,13 +57,13 @@ def test_another_file_in_its_place_is_left_alone(workdir):
         ([serve(ONE, stop=10)], NetworkError, "broke off.*; run the command again"),
     ],
 )
-def test_a_wrong_or_broken_file_is_not_put_in_place(workdir, steps, error, words):
+def test_wrong_or_broken_file_is_not_put_in_place(workdir, steps, error, words):
     with scripted_server(*steps) as server, pytest.raises(error, match=words):
         fetch(collection(server.url))
     assert names("data") in ([], ["One.gz", "more"]) and not Path("data/more/Two.gz").exists()
 
 
-def test_a_file_of_another_size_and_one_without_a_sum(workdir):
+def test_size_is_checked_where_there_is_no_checksum(workdir):
     with scripted_server(serve(b"PK...")) as server:
         with pytest.raises(DataError, match="5 bytes, not 6"):
             fetch(FileCollection("", f"{server.url}/", [File("a.zip", "a.zip", size=6)]))
@@ -71,19 +71,19 @@ def test_a_file_of_another_size_and_one_without_a_sum(workdir):
     assert done.is_new and not done.is_checked and Path("data/a.zip").read_bytes() == b"PK..."
 
 
-def test_a_mirror_has_the_names_of_the_files(workdir):
+def test_mirror_is_asked_for_the_names_of_the_files(workdir):
     with scripted_server(serve(ONE), serve(TWO)) as server:
         fetch(collection("http://127.0.0.1:9"), mirror=f"{server.url}/my/mirror")
     assert [request.path for request in server.requests] == ["/my/mirror/One.gz", "/my/mirror/more/Two.gz"]
 
 
-def test_a_folder_that_cannot_be_made(workdir):
+def test_folder_that_cannot_be_made_is_refused(workdir):
     Path("file").write_text("")
     with pytest.raises(OutputError, match="file"):
         fetch(collection(), "file/data")
 
 
-def test_the_table_of_collections():
+def test_collections_have_checksums_and_are_found_by_name():
     table = collections()
     others = ["squad", "klue-mrc", "convmix", "convinse", "poleval"]
     assert list(table) == ["mrqa-train", "mrqa-dev-in", "mrqa-dev-out", *others]

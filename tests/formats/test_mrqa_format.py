@@ -6,6 +6,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
+from case_tables import each_case
 from convinse.formats import mrqa
 from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaHeader, MrqaQuestion
 from convinse.formats.records import plain
@@ -44,75 +45,50 @@ def unreadable(path, *words):
     return refused(DataError, lambda: list(mrqa.read_examples(path)), *words)
 
 
-def test_records():
+def test_header_and_examples_are_read():
     path = write_lines("data.jsonl.gz", {"header": {"dataset": "A", "split": "dev", "x": 1}}, line())
     assert mrqa.read_header(path) == MrqaHeader("A", "dev", {"x": 1})
     (example,) = mrqa.read_examples(path)
     (question,) = example.qas
-    (answer,) = question.detected_answers
-    assert answer == DetectedAnswer("42", [(14, 15), (18, 19)], [(3, 3), (5, 5)])
-    assert [example.context[start : end + 1] for start, end in answer.char_spans] == ["42", "42"]
+    assert question.detected_answers == [DetectedAnswer("42", [(14, 15), (18, 19)], [(3, 3), (5, 5)])]
     assert question.answers == ["42", "forty-two"] and example.context_tokens[3] == ("42", 14)
     ((_, question, _),) = mrqa.read_plain(path)
     assert (question.qid, question.answers) == ("q1", ["42", "forty-two"])
 
 
-def test_the_header_may_be_missing():
-    path = written(line())
+def test_header_and_answers_may_be_missing():
+    path = written({"context": "a", "qas": [{"qid": "q", "question": "b"}]})
     assert mrqa.read_header(path) is None
-    assert len(list(mrqa.read_examples(path))) == 1
+    assert [*mrqa.read_examples(path)] == [MrqaExample("a", [MrqaQuestion("q", "b")])]
     assert mrqa.read_header(written()) is None
 
 
-def test_unlabelled_questions():
-    (example,) = mrqa.read_examples(written({"context": "a", "qas": [{"qid": "q", "question": "b"}]}))
-    assert example == MrqaExample("a", [MrqaQuestion("q", "b")])
-
-
-def test_unknown_keys_are_kept_at_every_level_and_written_back():
-    one = line()
-    one["extra"] = {"a": [None]}
-    one["qas"][0]["is_impossible"] = False
-    one["qas"][0]["extras"] = 1
-    one["qas"][0]["detected_answers"][0]["answer_start"] = 14
+def test_unknown_keys_of_every_level_are_written_back():
+    record = line()
+    record["extra"] = {"a": [None]}
+    record["qas"][0]["is_impossible"] = False
+    record["qas"][0]["extras"] = 1
+    record["qas"][0]["detected_answers"][0]["answer_start"] = 14
     header = {"header": {"dataset": "A", "split": "", "more": [1]}}
-    path = written(header, one)
+    path = written(header, record)
     out = path.with_name("out.jsonl")
     write_examples(out, mrqa.read_examples(path), mrqa.read_header(path))
-    assert json_lines(out) == [header, one]
+    assert json_lines(out) == [header, record]
     again = path.with_name("again.jsonl.gz")
     write_examples(again, mrqa.read_examples(out), mrqa.read_header(out))
     assert gzip.decompress(again.read_bytes()) == out.read_bytes()
 
 
-def test_an_extra_key_never_hides_one_of_the_format():
+def test_unknown_key_never_hides_a_key_of_the_format():
     example = MrqaExample("a", [MrqaQuestion("q", "b", extras={"qid": 1, "_qid": 2})])
     assert plain(example)["qas"][0] == {
         "qid": "q", "question": "b", "question_tokens": [], "detected_answers": [], "answers": [], "_qid": 1, "__qid": 2
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "changes, words",
-    [
-        ({"char_spans": [[14, 35]]}, ["qid 'q1'", "[14, 35]", "outside"]),
-        ({"char_spans": [[-1, 3]]}, ["[-1, 3]"]),
-        ({"char_spans": [[5, 4]]}, ["[5, 4]"]),
-        ({"token_spans": [[3, 99]]}, ["[3, 99]", "token span"]),
-        ({"qid": 7.5}, ["qid 7.5", "$.qas[0].qid"]),
-        ({"question": None}, ["qid 'q1'", "$.qas[0].question"]),
-        ({"answers": [1]}, ["qid 'q1'", "answers"]),
-        ({"answers": "42"}, ["qid 'q1'"]),
-        ({"char_spans": [[1]]}, ["qid 'q1'", "char_spans"]),
-        ({"char_spans": [[1.5, 2]]}, ["qid 'q1'"]),
-        ({"context": 3}, ["$.context"]),
-        ({"context_tokens": ["a"]}, ["$.context_tokens"]),
-        ({"qas": {}}, ["$.qas"]),
-        ({"qas": [3]}, ["$.qas"]),
-    ],
-)
-def test_what_is_wrong_is_one_line_with_file_line_and_qid(changes, words):
-    unreadable(written({"header": {}}, line(qid="q0"), line(**changes)), "data.jsonl:3", *words)
+@each_case("mrqa", "fault")
+def test_fault_of_a_record_names_the_file_line_and_qid(case):
+    unreadable(written({"header": {}}, line(qid="q0"), line(**case["change"])), "data.jsonl:3", *case["fault"])
 
 
 TWICE = {**line(), "qas": line()["qas"] * 2}
@@ -128,7 +104,7 @@ TWICE = {**line(), "qas": line()["qas"] * 2}
         ([TWICE], [":1:", "appears twice"]),
     ],
 )
-def test_a_wrong_line_is_named(lines, words):
+def test_fault_of_a_line_names_the_line(lines, words):
     unreadable(written(*lines), *words)
 
 
@@ -144,27 +120,25 @@ def test_validate_goes_on_after_a_problem():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "changes, kind, words",
-    [
-        ({"context_tokens": [["Teh", 0]], "token_spans": [[0, 0], [0, 0]]}, "problems", ["context_tokens[0]", "Teh"]),
-        ({"question_tokens": [["is", 4]]}, "problems", ["question_tokens[0]"]),
-        ({"question_tokens": [["?", -1]]}, "problems", ["question_tokens[0]"]),
-        ({"token_spans": [[3, 3]]}, "problems", ["2 char_spans", "1 token_spans"]),
-        ({"text": "43"}, "warnings", ["'42', not '43'"]),
-        ({"detected_answers": []}, "warnings", ["no detected answer"]),
-        ({"context_tokens": [["The", 0]] * 801}, "warnings", ["801 tokens", "800"]),
-    ],
-)
-def test_validate_finds(changes, kind, words):
-    report = mrqa.validate(written(line(**changes)))
-    assert len(report.problems) == (kind == "problems")
-    found = getattr(report, kind)
-    assert all(word in found[0] for word in words), found
+@each_case("mrqa", "problem")
+def test_validation_finds_a_problem(case):
+    (problem,) = mrqa.validate(written(line(**case["change"]))).problems
+    assert all(word in problem for word in case["problem"]), problem
+
+
+@each_case("mrqa", "warning")
+def test_validation_warns(case):
+    report = mrqa.validate(written(line(**case["change"])))
+    assert report.problems == [] and all(word in report.warnings[0] for word in case["warning"]), report
+
+
+def test_validation_warns_of_a_context_that_is_too_long():
+    (warning,) = mrqa.validate(written(line(context_tokens=[["The", 0]] * 801))).warnings
+    assert "801 tokens" in warning and "800" in warning
 
 
 @pytest.mark.skipif(not SAMPLE.exists(), reason="needs the shared data")
-def test_the_sample_is_valid_and_comes_back_as_it_was(workdir):
+def test_sample_is_valid_and_comes_back_as_it_was(workdir):
     report = mrqa.validate(SAMPLE)
     assert (report.problems, report.warnings) == ([], [])
     assert (report.summary["contexts"], report.summary["questions"]) == (3, 17)
@@ -173,7 +147,7 @@ def test_the_sample_is_valid_and_comes_back_as_it_was(workdir):
     assert json_lines(workdir / "out.jsonl")[1:] == before
 
 
-def test_memory_is_flat(workdir):
+def test_memory_does_not_grow_with_the_file(workdir):
     """Of 8,000 questions only their ids are remembered."""
     path = workdir / "big.jsonl.gz"
     context = " ".join(f"word{i}" for i in range(60))

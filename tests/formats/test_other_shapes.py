@@ -4,8 +4,8 @@ import logging
 from pathlib import Path
 
 import pytest
-import yaml
 
+from case_tables import each_case
 from convinse.formats import mrqa, squad
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.formats.converters import convert
@@ -14,14 +14,7 @@ from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.scoring.answer_files import read_mrqa_answers, read_squad_references, read_triples
 from convinse.support.errors import DataError
-from places import ROOT
 from written import read_json, write, write_lines
-
-CASES = yaml.safe_load((ROOT / "tests" / "cases" / "formats.yml").read_text(encoding="utf-8"))
-
-
-def cases(key):
-    return pytest.mark.parametrize("case", [one for one in CASES if key in one], ids=lambda case: case["case"])
 
 
 def squad_file(context, answers, name="q"):
@@ -32,7 +25,7 @@ def squad_file(context, answers, name="q"):
     )
 
 
-@cases("squad")
+@each_case("formats", "squad")
 def test_squad_through_mrqa_keeps_the_annotated_places(case, workdir):
     context, answers = case["squad"]["context"], case["squad"]["answers"]
     convert(squad_file(context, answers), Path("out.jsonl"), "mrqa")
@@ -44,7 +37,7 @@ def test_squad_through_mrqa_keeps_the_annotated_places(case, workdir):
     assert back == [[text, start] for text, spans in case["mrqa"] for start, _ in spans]
 
 
-@cases("passage")
+@each_case("formats", "passage")
 def test_passages_of_other_programs_are_read(case, workdir):
     build_index(write_lines("passages.jsonl", case["passage"]), Path("index"))
     ranked = PassageIndex(Path("index")).find("flow", 1)
@@ -52,14 +45,14 @@ def test_passages_of_other_programs_are_read(case, workdir):
     assert [ranked.hits[0].id, passage.title, passage.text] == case["is"]
 
 
-@cases("question")
+@each_case("formats", "question")
 def test_questions_of_other_programs_are_read(case, workdir):
     (question,) = read_questions(write_lines("questions.jsonl", case["question"]))
     assert [question.id, question.text] == case["is"]
 
 
-@cases("number")
-def test_ids_that_are_numbers_are_read_as_text_and_said_once(case, workdir, caplog):
+@each_case("formats", "number")
+def test_ids_that_are_numbers_are_read_as_text_and_logged_once(case, workdir, caplog):
     name = case["number"]
     context = {"context": "a mill", "qas": [{"qid": name, "question": "?", "answers": ["mill"]}]}
     klue = {
@@ -92,6 +85,6 @@ def test_ids_that_are_numbers_are_read_as_text_and_said_once(case, workdir, capl
         ({"_id": "1", "title": "x"}, "a passage without text; its key must be text or contents or body"),
     ],
 )
-def test_a_passage_of_another_form_is_an_error_that_says_which_forms_there_are(workdir, line, reason):
+def test_passage_of_another_form_is_refused_with_the_forms_that_are_read(workdir, line, reason):
     with pytest.raises(DataError, match=f"p.jsonl:1: {reason}"):
         build_index(write_lines("p.jsonl", line), Path("index"))

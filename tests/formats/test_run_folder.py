@@ -54,12 +54,12 @@ def path(workdir):
     return workdir / "results" / "mine" / "kb_text"
 
 
-def made_from(settings="id", **more):
-    return {"settings": settings, **more}
+def opened(path, settings="id", **options):
+    return RunFolder(path, {"settings": settings}, **options)
 
 
 def filled(path, *names, settings="id", metrics=False):
-    with RunFolder(path, made_from(settings)) as run:
+    with opened(path, settings) as run:
         for name in names:
             run.add(FinishedConversation.of(conversation(name)))
         if metrics:
@@ -67,7 +67,7 @@ def filled(path, *names, settings="id", metrics=False):
 
 
 def finished(path, settings="id", **options):
-    with RunFolder(path, made_from(settings), **options) as run:
+    with opened(path, settings, **options) as run:
         return list(run.finished)
 
 
@@ -78,30 +78,23 @@ def lines(file):
 # --- writing and going on
 
 
-def test_a_finished_conversation_is_on_disk_at_once(path):
-    with RunFolder(path, made_from()) as run:
-        for number, name in enumerate("ab", 1):
-            run.add(FinishedConversation.of(conversation(name)))
-            assert len((path / TURNS).read_bytes().splitlines()) == number
-    assert lines(path / TURNS) == ["a", "b"]
-
-
 @given(text=st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_text_is_one_line_that_reads_back(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("run")
-    with RunFolder(folder, made_from()) as run:
+    with opened(folder) as run:
         run.add(FinishedConversation.of(conversation("a", text)))
         run.add(FinishedConversation.of(conversation("b")))
     assert (folder / TURNS).read_bytes().count(b"\n") == 2
-    with RunFolder(folder, made_from()) as run:
+    with opened(folder) as run:
         assert run.finished == {"a": conversation("a", text), "b": conversation("b")}
 
 
-def test_a_run_goes_on_where_it_was(path):
-    filled(path, "a", "b")
-    with RunFolder(path, made_from()) as run:
-        assert run.finished == {"a": conversation("a"), "b": conversation("b")}
-        run.add(FinishedConversation.of(conversation("c")))
+def test_each_conversation_is_on_disk_at_once_and_the_run_goes_on_behind_it(path):
+    for number, name in enumerate("abc", 1):
+        with opened(path) as run:
+            assert run.finished == {earlier: conversation(earlier) for earlier in "abc"[: number - 1]}
+            run.add(FinishedConversation.of(conversation(name)))
+            assert len((path / TURNS).read_bytes().splitlines()) == number
     assert lines(path / TURNS) == ["a", "b", "c"]
 
 
@@ -110,7 +103,7 @@ def test_half_a_last_line_is_cut_off(path, cut):
     filled(path, "a", "b")
     whole = (path / TURNS).read_bytes()
     (path / TURNS).write_bytes(whole[:-cut])
-    with RunFolder(path, made_from()) as run:
+    with opened(path) as run:
         assert list(run.finished) == ["a"]
         run.add(FinishedConversation.of(conversation("b")))
     assert (path / TURNS).read_bytes() == whole
@@ -119,54 +112,49 @@ def test_half_a_last_line_is_cut_off(path, cut):
 @pytest.mark.parametrize(
     "line", [b"{broken", b"[]", b"{}", b'"text"', b"7", b"\xff\xfe", b'{"conv_id": "\xff"}', b"[" * 5000]
 )
-def test_a_line_that_is_no_conversation_is_named_and_nothing_is_lost(path, line):
+def test_line_of_another_kind_is_named_and_nothing_is_lost(path, line):
     filled(path, "a")
     content = (path / TURNS).read_bytes() + line + b"\n"
     (path / TURNS).write_bytes(content)
-    refused(OutputError, lambda: RunFolder(path, made_from()), "turns.jsonl: line 2 is no finished conversation")
+    refused(OutputError, lambda: opened(path), "turns.jsonl: line 2 is no finished conversation")
     assert (path / TURNS).read_bytes() == content
 
 
 # --- other settings and a new beginning
 
 
-def test_results_of_other_settings_are_moved_not_lost(path):
+@pytest.mark.parametrize(
+    ("record", "settings", "options"),
+    [
+        (None, "two", {}),
+        (None, "one", {"restart": True}),
+        *((record, "one", {}) for record in (b"", b"{broken", b"[]", b"{}", b"\xff")),  # of unknown settings
+    ],
+)
+def test_new_beginning_moves_the_earlier_results(path, record, settings, options):
     filled(path, "a", "b", settings="one", metrics=True)
-    assert finished(path, "two") == []
+    if record is not None:
+        (path / "run.json").write_bytes(record)
+        (path / "manifest.json").unlink()
+    assert finished(path, settings, **options) == []
     assert not (path / METRICS).exists()  # the figures of other settings
-    earlier = path / f"earlier-{RunRecord.of(made_from('one')).run}"
+    (earlier,) = (folder for folder in path.iterdir() if folder.is_dir())
+    assert record is not None or earlier.name == f"earlier-{RunRecord.of({'settings': 'one'}).run}"
     assert lines(earlier / TURNS) == ["a", "b"]
     assert json.loads((earlier / METRICS).read_text()) == {"num_questions": 2}
-
-
-@pytest.mark.parametrize("record", [b"", b"{broken", b"[]", b"{}", b"\xff"])
-def test_results_of_unknown_settings_are_moved_not_lost(path, record):
-    filled(path, "a")
-    (path / "run.json").write_bytes(record)
-    assert finished(path) == []
-    (folder,) = (folder for folder in path.iterdir() if folder.is_dir())
-    assert lines(folder / TURNS) == ["a"]
-
-
-def test_restart_begins_anew_and_keeps_the_earlier_results(path):
-    filled(path, "a", metrics=True)
-    assert finished(path, restart=True) == []
-    filled(path, "b")
-    assert finished(path) == ["b"]
-    (folder,) = (folder for folder in path.iterdir() if folder.is_dir())
-    assert lines(folder / TURNS) == ["a"]
-    assert (folder / METRICS).exists()
+    filled(path, "c", settings=settings)
+    assert finished(path, settings) == ["c"]
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "end"),
     [
         ({"program": "2"}, "(changed since: program)"),
         ({"program": "2", "kb": "2"}, "(changed since: kb, program)"),
         ({"passages": "1"}, "(changed since: passages)"),
     ],
 )
-def test_the_log_says_what_has_changed(path, caplog, changes, told):
+def test_log_names_the_settings_that_changed(path, caplog, changes, end):
     before = {"kb": "1", "program": "1"}
     with RunFolder(path, before) as run:
         run.add(FinishedConversation.of(conversation("a")))
@@ -175,10 +163,10 @@ def test_the_log_says_what_has_changed(path, caplog, changes, told):
     with caplog.at_level("INFO", "convinse"), RunFolder(path, before | changes) as run:
         assert run.finished == {}
     (message,) = caplog.messages
-    assert message.startswith("earlier results moved to ") and message.endswith(told)
+    assert message.startswith("earlier results moved to ") and message.endswith(end)
 
 
-def test_the_log_says_that_nothing_is_known_of_earlier_results_or_that_nothing_has_changed(path, caplog):
+def test_log_tells_unknown_settings_from_a_restart(path, caplog):
     filled(path, "a")
     write(path / "run.json", '{"run": "0123456789ab"}')  # an earlier version
     with caplog.at_level("INFO", "convinse"):
@@ -189,7 +177,7 @@ def test_the_log_says_that_nothing_is_known_of_earlier_results_or_that_nothing_h
     assert again.endswith("(run again from the first conversation on)")
 
 
-def test_a_record_does_not_lead_out_of_the_folder(path):
+def test_name_in_a_record_does_not_lead_out_of_the_folder(path):
     filled(path, "a")
     write(path / "run.json", '{"run": "x/../../../out"}')
     assert finished(path) == []
@@ -220,7 +208,7 @@ def test_a_second_run_is_refused_while_the_first_one_writes(start, workdir):
     assert holder.stdout.readline() == "ready\n"
     before = (workdir / "run" / TURNS).read_bytes()
     for options in ({"restart": True}, {}):
-        second = partial(RunFolder, workdir / "run", made_from("other"), **options)
+        second = partial(opened, workdir / "run", "other", **options)
         refused(OutputError, second, "another run is writing here")
     assert (workdir / "run" / TURNS).read_bytes() == before
     holder.communicate("\n", timeout=30)
@@ -243,15 +231,15 @@ def test_a_full_disk_keeps_the_file_readable_and_whole(run_python, workdir, free
     assert finished(workdir / "run") == expected
 
 
-def test_a_folder_that_cannot_be_made_is_one_line(workdir):
+def test_folder_that_cannot_be_made_is_refused(workdir):
     (workdir / "file").write_text("x")
     words = "file/run: results cannot be written", "output_path"
-    refused(OutputError, lambda: RunFolder(workdir / "file" / "run", made_from()), *words)
+    refused(OutputError, lambda: opened(workdir / "file" / "run"), *words)
 
 
 def test_metrics_are_written_whole_or_not_at_all(path):
     filled(path, "a", metrics=True)
-    with RunFolder(path, made_from()) as run:
+    with opened(path) as run:
         with pytest.raises(TypeError):
             run.write_metrics({"broken": object()})
         assert json.loads((path / METRICS).read_text()) == {"num_questions": 1}
@@ -263,8 +251,8 @@ def test_metrics_are_written_whole_or_not_at_all(path):
 @pytest.mark.parametrize(
     "content", [None, b"", b'{"half": ', b"\xff", b'"\xff"', b"[]", b'{"seconds": {"qu": "x"}}', b"[" * 5000]
 )
-def test_metrics_that_cannot_be_read_are_none(path, content):
-    with RunFolder(path, made_from()) as run:
+def test_unreadable_metrics_count_as_missing(path, content):
+    with opened(path) as run:
         if content is not None:
             (path / METRICS).write_bytes(content)
         assert run.seconds() == {}
@@ -282,11 +270,11 @@ def test_a_damaged_file_of_a_finished_run_is_named_and_nothing_is_lost(path, nam
     harmed = data.replace(b"b", b"c", 1) if name == TURNS else data.replace(b"i", b"j", 1)
     (path / name).write_bytes(harmed)
 
-    def opened():
-        with RunFolder(path, made_from()) as run:
+    def seconds():
+        with opened(path) as run:
             return run.seconds()
 
-    assert f"{name}: altered" in refused(OutputError, opened)
+    assert f"{name}: altered" in refused(OutputError, seconds)
     assert (path / name).read_bytes() == harmed
     (path / "manifest.json").unlink()  # as the message says: it was changed on purpose
     finished(path)
@@ -304,7 +292,7 @@ def test_a_run_that_goes_on_has_checksums_when_it_is_whole_again(path):
     assert next(path.glob("earlier-*/manifest.json")).exists()
 
 
-def test_what_is_no_json_is_told():
+def test_turn_that_json_cannot_hold_is_refused():
     turn = {"turn": 0, "question": "?", "module": object()}
     refused(
         DataError,
@@ -313,11 +301,11 @@ def test_what_is_no_json_is_told():
     )
 
 
-def test_evidences_are_written_and_not_kept(path):
+def test_evidences_are_written_and_not_held_in_memory(path):
     turn = {"turn": 0, "question": "?", "top_evidences": [{"evidence_text": "long", "source": "kb"}]}
     whole = {"conv_id": "c", "questions": [turn]}
     for _ in range(2):  # as they are added, and as they are read again
-        with RunFolder(path, made_from()) as run:
+        with opened(path) as run:
             if not run.finished:
                 run.add(FinishedConversation.of(whole))
             assert run.finished == {"c": {"conv_id": "c", "questions": [{"turn": 0, "question": "?"}]}}

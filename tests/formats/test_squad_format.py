@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from case_tables import cases, each_case
 from convinse.formats import squad
 from convinse.formats.converters import convert, converter_names
 from convinse.support.errors import DataError, OutputError
@@ -39,15 +40,15 @@ def everything(path):
 @pytest.mark.parametrize("name", ["data.json", "data.json.gz"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("indent", [None, 2])
-def test_records(name, mark, indent):
+def test_file_is_read_packed_marked_and_indented(name, mark, indent):
     content = mark + json.dumps(document(), indent=indent, ensure_ascii=False)
     paragraph = squad.Paragraph("In Köln.", [squad.SquadQuestion("Wo?", "q1", [squad.SquadAnswer("Köln", 3)])])
     assert everything(write(name, content)) == ("v2.0", {}, [(squad.Article("T"), paragraph)])
 
 
-def test_squad_1_and_klue():
-    one = {"data": [{"paragraphs": [{"context": "a b", "qas": [{"guid": "g", "question": "?", "answers": []}]}]}]}
-    ((article, paragraph),) = squad.read_squad(written(one)).paragraphs
+def test_squad_1_and_klue_are_read():
+    whole = {"data": [{"paragraphs": [{"context": "a b", "qas": [{"guid": "g", "question": "?", "answers": []}]}]}]}
+    ((article, paragraph),) = squad.read_squad(written(whole)).paragraphs
     (question,) = paragraph.qas
     assert question.id == "g" and not question.is_impossible and question.extras == {}
     assert article == squad.Article("")
@@ -110,47 +111,27 @@ def test_neighbours_of_one_title_are_an_article_and_others_begin_a_new_one(workd
     assert list(squad.read_squad(workdir / "a.json").paragraphs) == paragraphs
 
 
-FIRST = "$.data[0].paragraphs[0].qas[0]"
+@each_case("squad", "change")
+def test_fault_of_a_record_names_its_path(case):
+    path = written(document(**case["change"]))
+    refused(DataError, lambda: everything(path), str(path), *case["fault"])
 
 
-@pytest.mark.parametrize(
-    "changes, words",
-    [
-        ({"answer_start": 5}, [f"{FIRST}.answers[0]", "q1", "'Köln' at 5 is outside", "8 characters"]),
-        ({"answer_start": -2}, ["at -2"]),
-        ({"answer_start": "3"}, [f"{FIRST}.answers[0].answer_start"]),
-        ({"question": 1}, [f"{FIRST}.question"]),
-        ({"qas": None}, ["$.data[0].paragraphs[0].qas"]),
-        ({"data": {}}, ["$.data", "Expected `array`, got `object`"]),
-    ],
-)
-def test_what_is_wrong_is_named_by_its_path(changes, words):
-    path = written(document(**changes))
-    refused(DataError, lambda: everything(path), str(path), *words)
+DEEP = b"[" * 100_000
+CONTENTS = [(case["content"].encode(), case["fault"]) for case in cases("squad", "content")]
+CONTENTS += [
+    (b"\x1f\x8b\x08broken", ":1: cannot be read"),
+    (DEEP, "Expected `object`, got `array`"),
+    (b'{"data": ' + DEEP, "Expected `object`, got `array` - at `$.data[0]`"),
+    (b'{"more": ' + DEEP, "nested too deep"),
+]
 
 
-@pytest.mark.parametrize(
-    "content, reason",
-    [
-        (b"\x1f\x8b\x08broken", ":1: cannot be read"),
-        (b"[" * 100_000, "Expected `object`, got `array`"),
-        (b'{"data": ' + b"[" * 100_000, r"Expected `object`, got `array` - at `\$\.data\[0\]`"),
-        (b'{"more": ' + b"[" * 100_000, "nested too deep"),
-        (b'{"version": "2"}', "missing required field `data`"),
-        (b'{"version": 2, "data": []}', r"Expected `str`, got `int` - at `\$\.version`"),
-        (b'{"data": []} {}', "trailing characters"),
-        (b'{"data": [{}]}', r"missing required field `paragraphs` - at `\$\.data\[0\]`"),
-        (b'{"data": [{"paragraphs": [], "title": 1}]}', r"Expected `str`, got `int` - at `\$\.data\[0\]\.title`"),
-        (b'{"data": [{"paragraphs": [1]}]}', r"Expected `object`, got `int` - at `\$\.data\[0\]\.paragraphs\[0\]`"),
-        (b'{"data": [],\n\n"version": }', ":3: not valid JSON"),
-    ],
-)
-def test_what_is_no_squad(content, reason):
-    with pytest.raises(DataError, match=rf"data\.json.*{reason}") as caught:
-        everything(written(content))
-    assert "\n" not in str(caught.value)
-    with pytest.raises(DataError, match=r"data\.json"):
-        squad.validate(written(content))
+@pytest.mark.parametrize(("content", "fault"), CONTENTS, ids=[fault for _, fault in CONTENTS])
+def test_file_of_another_content_is_refused(content, fault):
+    path = written(content)
+    refused(DataError, lambda: everything(path), "data.json", fault)
+    refused(DataError, lambda: squad.validate(path), "data.json")
 
 
 @pytest.mark.parametrize("indent", [None, 1])
@@ -166,7 +147,7 @@ def test_a_file_that_ends_anywhere_is_an_error(indent, packed):
             everything(written(gzip.compress(content)[:-9]))
 
 
-def test_an_id_twice():
+def test_id_that_appears_twice_is_refused_with_its_first_place():
     whole = document()
     whole["data"] *= 2
     again = r"\$\.data\[1\]\.paragraphs\[0\]\.qas\[0\].*'q1' appears twice \(first in \$\.data\[0\]\.paragraphs\[0\]\)"
@@ -179,7 +160,7 @@ def test_an_id_twice():
     assert len(squad.validate(written(whole)).problems) == 1
 
 
-def test_validate():
+def test_validation_counts_and_finds_faults():
     counts = {"articles": 1, "paragraphs": 1, "questions": 1, "unanswerable": 0, "answers": 1}
     assert squad.validate(written(document())) == ([], [], {"format": "squad", "version": "v2.0", **counts})
     assert "at 2 is ' Köl', not 'Köln'" in squad.validate(written(document(answer_start=2))).problems[0]
@@ -229,14 +210,8 @@ def test_a_conversion_holds_one_context(workdir, to):
     assert [(each.context, each.qas) for each in found] == [(each.context, each.qas) for each in paragraphs]
 
 
-def test_a_source_that_breaks_leaves_the_older_file(workdir):
-    def breaking():
-        yield squad.Article("T"), squad.Paragraph("x", [])
-        raise DataError("broken")
-
-    Path("a.json").write_text("old")
-    with pytest.raises(DataError, match="broken"):
-        squad.write_squad(Path("a.json"), breaking())
-    with pytest.raises(OutputError, match=r"a\.json: a document cannot be written"):
-        squad.write_squad(Path("a.json"), [(squad.Article("\ud800"), squad.Paragraph("x", []))])
+def test_document_that_cannot_be_written_leaves_the_older_file(workdir):
+    write("a.json", "old")
+    articles = [(squad.Article("\ud800"), squad.Paragraph("x", []))]
+    refused(OutputError, lambda: squad.write_squad(Path("a.json"), articles), "a.json: a document cannot be written")
     assert Path("a.json").read_text() == "old" and names() == ["a.json"]

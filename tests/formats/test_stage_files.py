@@ -29,12 +29,12 @@ def read(*turns, sources=("kb", "info"), most=5):
     return read_stage_file(write("res_convinse_ers.json", conversations(*turns)), sources, most)
 
 
-def test_the_stage_is_told_by_what_the_turns_have():
+def test_keys_of_the_turns_tell_the_stage():
     assert read(TURN, TURN).stage == "qu"
     stage, done = read({**TURN, "top_evidences": [FOUND]}, {**TURN, "top_evidences": []})
-    (own,) = done[0]["questions"][0]["top_evidences"]
-    assert stage == "ers" and own["disambiguations"] == [["one", "Q1"]]
-    assert own["retrieved_for_entity"]["id"] == "Q1"
+    (read_evidence,) = done[0]["questions"][0]["top_evidences"]
+    assert stage == "ers" and read_evidence["disambiguations"] == [["one", "Q1"]]
+    assert read_evidence["retrieved_for_entity"]["id"] == "Q1"
     lines = write_lines("train_ers.jsonl", *conversations({**TURN, "top_evidences": [FOUND]}))
     assert read_stage_file(lines, ("info",), 1).stage == "ers"
 
@@ -52,6 +52,6 @@ def test_the_stage_is_told_by_what_the_turns_have():
         ({"top_evidences": [], "resolved_question": 5}, "$.resolved_question"),
     ],
 )
-def test_what_a_stage_did_not_write_is_refused_with_its_place(change, fault):
+def test_fault_of_a_stage_file_names_its_turn(change, fault):
     bad = {**TURN, "top_evidences": [], "turn": 1, **change}
     refused(DataError, lambda: read({**TURN, "top_evidences": []}, bad), "ers.json: conversation 'c', turn 1: ", fault)

@@ -31,34 +31,30 @@ def shown(pairs, **options):
     return console.file.getvalue(), count
 
 
-def pairs():
-    return [(EXAMPLE, question) for question in EXAMPLE.qas]
+FIELDS = "qid      q1\nquestion Where?\nanswer   Köln  [3-6, 13-16]\naccepted Cologne\n"
+TERMINAL = {"force_terminal": True, "color_system": "standard"}
+KOELN, OLD = "\x1b[1;30;43mKöln", "\x1b[1;30;43mold \x1b"  # yellow; the overlap has another colour
 
 
-def test_plain(monkeypatch):
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    text, count = shown(pairs())
-    assert count == 2 and "\x1b" not in text
-    assert "In »Köln«, old »Köln«. 👍🏽" in text and "In Köln, »old »Köln««. 👍🏽" in text
-    assert "qid      q1\nquestion Where?\nanswer   Köln  [3-6, 13-16]\naccepted Cologne\n" in text
-    assert text.count("accepted") == 1
-
-
-def test_colours_on_a_terminal(monkeypatch):
-    for name in ("NO_COLOR", "TTY_COMPATIBLE", "TERM"):
+@pytest.mark.parametrize(
+    ("options", "no_colour", "there", "missing"),
+    [
+        ({}, False, ["In »Köln«, old »Köln«. 👍🏽", "In Köln, »old »Köln««. 👍🏽", FIELDS], ["\x1b"]),
+        (TERMINAL, False, [KOELN, OLD, "\x1b[1;30;105mKöln"], ["»"]),
+        (TERMINAL, True, ["»Köln«"], ["\x1b[4", "\x1b[1;"]),
+    ],
+)
+def test_answers_are_marked_by_signs_or_colours(monkeypatch, options, no_colour, there, missing):
+    for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TERM"):
         monkeypatch.delenv(name, raising=False)
-    text, _ = shown(pairs(), force_terminal=True, color_system="standard")
-    assert "»" not in text and text.count("\x1b[1;30;43mKöln") == 2  # yellow; the overlap has another colour
-    assert "\x1b[1;30;43mold \x1b" in text and "\x1b[1;30;105mKöln" in text
+    if no_colour:
+        monkeypatch.setenv("NO_COLOR", "1")
+    text, count = shown([(EXAMPLE, question) for question in EXAMPLE.qas], **options)
+    assert count == 2 and all(words in text for words in there) and not any(words in text for words in missing)
+    assert text.count("accepted") == 1 and text.count(KOELN) == 2 * (KOELN in there)
 
 
-def test_no_colour(monkeypatch):
-    monkeypatch.setenv("NO_COLOR", "1")
-    text, _ = shown(pairs(), force_terminal=True, color_system="standard")
-    assert "»Köln«" in text and "\x1b[4" not in text and "\x1b[1;" not in text
-
-
-def test_what_would_change_the_terminal_is_not_printed():
+def test_control_characters_are_not_printed():
     question = MrqaQuestion("\x1b[2J", "a\x07b\rc", [], [DetectedAnswer("x\x9b", [(0, 1)], [])])
     text, _ = shown([(MrqaExample("\x1b[31mred\x00", [question]), question)])
     assert not set("\x1b\x07\r\x9b\x00") & set(text) and "»\ufffd[«31mred\ufffd" in text
@@ -71,7 +67,7 @@ def test_markup_is_text():
 
 
 @given(st.integers(0, 12), st.data())
-def test_pieces_rebuild_the_text_and_know_their_spans(size, data):
+def test_pieces_rebuild_the_text_with_the_depth_of_their_spans(size, data):
     text = "abcdefghijkl"[:size]
     place = st.integers(0, max(size - 1, 0))
     spans = data.draw(st.lists(st.tuples(place, place).map(sorted).map(tuple), max_size=4, unique=True)) if size else []
@@ -86,7 +82,7 @@ def test_pieces_rebuild_the_text_and_know_their_spans(size, data):
         assert piece.closed == sum(end + 1 == at for _, end in spans)
 
 
-def test_selection(workdir):
+def test_examples_are_selected_by_qid_and_limit(workdir):
     path = Path("a.jsonl")
     write_examples(path, [EXAMPLE, MrqaExample("b", [MrqaQuestion("q3", "?")])])
     assert [question.qid for _, question in examples(path)] == ["q1", "q2", "q3"]

@@ -46,15 +46,12 @@ class Numbers:
         return [number for number, _ in block.lines()], os.getpid() != self._parent
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_results_come_in_the_order_of_the_blocks(path, workers):
+@pytest.mark.parametrize(
+    ("workers", "size", "elsewhere"),
+    [(1, 100, False), (3, 100, True), (3, 1 << 20, False)],  # a single block
+)
+def test_results_come_in_the_order_of_the_blocks_from_processes_if_needed(path, workers, size, elsewhere):
     path.write_bytes(b"\n".join(LINES))
-    results = list(in_order(path, read_blocks(path, 100), Numbers, (os.getpid(),), workers, "try again"))
+    results = list(in_order(path, read_blocks(path, size), Numbers, (os.getpid(),), workers, "try again"))
     assert [number for numbers, _ in results for number in numbers] == list(range(1, 400))
-    assert {elsewhere for _, elsewhere in results} == {workers > 1}
-
-
-def test_a_single_block_needs_no_process(path):
-    path.write_bytes(b"\n".join(LINES))
-    ((_, elsewhere),) = in_order(path, read_blocks(path, 1 << 20), Numbers, (os.getpid(),), 3, "")
-    assert not elsewhere
+    assert {is_elsewhere for _, is_elsewhere in results} == {elsewhere}

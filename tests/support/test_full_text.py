@@ -37,7 +37,7 @@ def test_all_that_is_built_has_the_rights_of_the_umask(workdir, corpus):
 
 @contextmanager
 def another_user(folder):
-    """Whom the rights of files bind: not the owner of the machine."""
+    """A user whom the rights of files bind: not the owner of the machine."""
     if os.getuid():
         yield
         return
@@ -62,7 +62,7 @@ def another_user(folder):
         (lambda: WikipediaDump(Path("wikipedia.db")), "wikipedia.db"),
     ],
 )
-def test_a_missing_right_to_read_is_told_and_no_rebuild_advised(own_world, opened, closed_off):
+def test_missing_right_to_read_is_named_and_no_rebuild_advised(own_world, opened, closed_off):
     os.chdir(own_world)
     for path in [own_world, *own_world.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)

@@ -41,12 +41,6 @@ def built(folder, build):
     return folder
 
 
-def test_what_is_written_is_read():
-    manifest = Manifest(kind="test", format=3, build_id="a", files={})
-    write_manifest(Path(), manifest)
-    assert read() == manifest and manifest.checksum and manifest.size == 0
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -60,8 +54,11 @@ def test_a_damaged_manifest_is_one_line(content):
     refused(IndexFileError, read, MANIFEST, REMEDY)
 
 
-def test_every_flipped_bit_of_a_manifest_is_found(workdir):
+def test_written_manifest_is_read_and_every_flipped_bit_of_it_is_found(workdir):
     folder = built(workdir / "kb", "0000")
+    manifest = read(folder)
+    assert (manifest.kind, manifest.build_id, [*manifest.files]) == ("test", "0000", ["first", "second"])
+    assert manifest.checksum and manifest.size == 8
     whole = (folder / MANIFEST).read_bytes()
     for place in range(len(whole)):
         flip(folder / MANIFEST, place, place % 8)
@@ -72,19 +69,19 @@ def test_every_flipped_bit_of_a_manifest_is_found(workdir):
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("harm", "fault"),
     [
         (lambda path: path.write_bytes(b"0010"), "first: altered since it was built; build it again"),
         (lambda path: path.write_bytes(b"000"), "first: 3 bytes where the manifest says 4; build it again"),
         (Path.unlink, "first: cannot be read: No such file or directory"),
     ],
 )
-def test_a_damaged_file_is_named(workdir, harm, told):
+def test_damaged_file_is_named(workdir, harm, fault):
     folder = built(workdir / "kb", "0000")
     check_folder(folder, IndexFileError, remedy=REMEDY)
     harm(folder / "first")
-    refused(IndexFileError, lambda: check_folder(folder, IndexFileError, remedy=REMEDY), told)
-    assert [path.name for path, fault in faults(folder) if fault] == ["first"]
+    refused(IndexFileError, lambda: check_folder(folder, IndexFileError, remedy=REMEDY), fault)
+    assert [path.name for path, words in faults(folder) if words] == ["first"]
 
 
 def test_a_sealed_folder_of_a_model_may_be_changed_on_purpose_and_its_card_always(workdir):

@@ -81,9 +81,9 @@ def turn(question, *answers):
 
 
 def test_a_turn_teaches_which_candidates_are_right(ha):
-    name, choices, yes_no = choices_of("own", ha, [("a", turn("Who directed it?", CAMERON))], is_answer)
+    name, choices, yes_no = choices_of("first", ha, [("a", turn("Who directed it?", CAMERON))], is_answer)
     (choice,) = choices
-    assert (name, yes_no) == ("own", []) and (choice.weight, choice.group) == (1.0, "a")
+    assert (name, yes_no) == ("first", []) and (choice.weight, choice.group) == (1.0, "a")
     assert choice.right.tolist() == [False, True, False]  # the film, the director, the actress
     assert choice.candidates.shape == (3, len(Features._fields)) and choice.question.shape == (len(QuestionFeatures._fields),)  # fmt: skip
     assert choice.candidates[:, READ].argmax() == 1  # as the reader marks it
@@ -93,7 +93,7 @@ def test_a_turn_teaches_which_candidates_are_right(ha):
 def test_without_a_gold_answer_every_candidate_is_wrong(ha):
     without = {**turn("Who?", CAMERON), "top_evidences": []}
     turns = [("a", turn("Who?")), ("b", turn("Who?", entity("Q1", "x"))), ("c", without)]
-    choices = choices_of("own", ha, turns, is_answer).choices
+    choices = choices_of("first", ha, turns, is_answer).choices
     assert [choice.right.tolist() for choice in choices] == [[False] * 3, [False] * 3, []]
     assert choices[2].candidates.shape == (0, len(Features._fields))
 
@@ -102,22 +102,22 @@ def test_questions_for_yes_or_no_teach_something_else(ha):
     turns = [("a", turn("Did James Cameron direct Titanic?", YES)), ("b", turn("Who directed it?", CAMERON)),
              ("c", turn("Was Titanic directed by Kate Winslet?", NO)), ("d", turn("Did he sing?", CAMERON)),
              ("e", turn("Did he sing?"))]  # fmt: skip
-    own = choices_of("own", ha, turns, is_answer)
-    assert [choice.group for choice in own.choices] == ["b"] and own.choices[0].right.tolist() == [False, True, False]
-    assert [(choice.group, choice.right.tolist()) for choice in own.yes_no] == [("a", [True]), ("c", [False])]
-    rows = [YesNoFeatures(*choice.candidates[0]) for choice in own.yes_no]
-    assert all(choice.candidates.shape == (1, len(YesNoFeatures._fields)) for choice in own.yes_no)
-    assert rows[0].covered > 0.0 and own.yes_no[0].question.shape == (0,)
+    learned = choices_of("first", ha, turns, is_answer)
+    assert [(choice.group, choice.right.tolist()) for choice in learned.choices] == [("b", [False, True, False])]
+    assert [(choice.group, choice.right.tolist()) for choice in learned.yes_no] == [("a", [True]), ("c", [False])]
+    rows = [YesNoFeatures(*choice.candidates[0]) for choice in learned.yes_no]
+    assert all(choice.candidates.shape == (1, len(YesNoFeatures._fields)) for choice in learned.yes_no)
+    assert rows[0].covered > 0.0 and learned.yes_no[0].question.shape == (0,)
 
 
 def test_many_turns_are_read_some_at_a_time_and_may_lose_their_evidences(ha):
     def turns(number):
         for place in range(number):
-            given = turn("Who directed it?", CAMERON)
-            yield str(place), given
-            del given["top_evidences"]
+            question = turn("Who directed it?", CAMERON)
+            yield str(place), question
+            del question["top_evidences"]
 
-    choices = choices_of("own", ha, turns(45), is_answer).choices
+    choices = choices_of("first", ha, turns(45), is_answer).choices
     assert [choice.group for choice in choices] == [str(place) for place in range(45)]
     assert all(choice.right.tolist() == [False, True, False] for choice in choices)
     assert sum(ha.reader.questions) == 45 and 1 < len(ha.reader.questions) < 10
@@ -141,13 +141,13 @@ ROW = {"caption": "", "section": "", "cells": [CELL, {**CELL, "text": "Titanic",
 
 def mentioning(text, source="text", **more):
     """An evidence in which people are named, retrieved for the film."""
-    given = evidence(text, source, *NAMED, retrieved_for_entity=FILM, **more)
-    given["wikidata_entities"] = [CAMERON, WINSLET, FILM, entity(NAMED[2][1], "1997")]
-    given["mentions"] = [{"start": 0, "end": 1, "id": item} for _, item in (*NAMED, ("Titanic", "Q44578"))]
-    return given
+    passage = evidence(text, source, *NAMED, retrieved_for_entity=FILM, **more)
+    passage["wikidata_entities"] = [CAMERON, WINSLET, FILM, entity(NAMED[2][1], "1997")]
+    passage["mentions"] = [{"start": 0, "end": 1, "id": item} for _, item in (*NAMED, ("Titanic", "Q44578"))]
+    return passage
 
 
-def told(*evidences, answers=(CAMERON,)):
+def asking(*evidences, answers=(CAMERON,)):
     return {"question": "Who?", "answers": list(answers), "top_evidences": list(evidences)}
 
 
@@ -156,15 +156,15 @@ def ids(entities):
 
 
 def test_gold_answers_lose_their_items_and_are_the_names_that_evidences_have():
-    fact, kept = (fact_evidence([FILM, DIRECTOR, value], FILM) for value in (CAMERON, NO))
+    fact, rest = (fact_evidence([FILM, DIRECTOR, value], FILM) for value in (CAMERON, NO))
     box = {"path": ["By"], "values": [{"text": "Jim", "entities": [CAMERON, FILM], "start": 0}]}
-    given = told(fact, kept, mentioning("Jim made it", row=ROW), mentioning("It was Jim", "info", attribute=box))
-    before = json.loads(json.dumps(given))
-    renamed = unlinked(given)
+    question = asking(fact, rest, mentioning("Jim made it", row=ROW), mentioning("It was Jim", "info", attribute=box))
+    before = json.loads(json.dumps(question))
+    renamed = unlinked(question)
     assert renamed["answers"] == [entity("Jim", "Jim")] and renamed["question"] == "Who?"
-    assert given == before  # which is not changed
+    assert question == before  # which is not changed
     first, second, third = renamed["top_evidences"]
-    assert first == kept  # the other fact is of him
+    assert first == rest  # the other fact is of him
     assert second["evidence_text"] == "Jim made it" and "Q42574" not in json.dumps([second, third])
     assert [ids(cell["entities"]) for cell in second["row"]["cells"]] == [[], ["Q44578"]]
     assert ids(third["attribute"]["values"][0]["entities"]) == ["Q44578"]
@@ -175,40 +175,42 @@ def test_gold_answers_lose_their_items_and_are_the_names_that_evidences_have():
 
 def test_half_of_the_other_items_are_unknown_too_but_never_the_topic():
     others = [entity(f"Q{number}", str(number)) for number in range(1000, 1100)]
-    given = mentioning("Jim")
-    given["wikidata_entities"] = [CAMERON, *others]
+    passage = mentioning("Jim")
+    passage["wikidata_entities"] = [CAMERON, *others]
 
-    def kept(topic=FILM):
-        (only,) = unlinked(told({**given, "retrieved_for_entity": topic}))["top_evidences"]
+    def remaining(topic=FILM):
+        (only,) = unlinked(asking({**passage, "retrieved_for_entity": topic}))["top_evidences"]
         return ids(only["wikidata_entities"])
 
-    first = kept()
+    first = remaining()
     assert 30 < len(first) < 70 and set(first) < set(ids(others))
-    assert kept() == first
+    assert remaining() == first
     topic = next(item for item in others if item["id"] not in first)
-    assert topic["id"] in kept(topic)
+    assert topic["id"] in remaining(topic)
 
 
 def test_several_names_of_gold_answers_are_in_order():
-    given = mentioning("Jim")
-    given["disambiguations"] = [[name, "Q42574"] for name in ("Jim", "Mr Cameron", "A director", "The boss", "Cameron")]
+    passage = mentioning("Jim")
+    passage["disambiguations"] = [
+        [name, "Q42574"] for name in ("Jim", "Mr Cameron", "A director", "The boss", "Cameron")
+    ]
     names = ["A director", "Cameron", "Jim", "Mr Cameron", "The boss"]
-    assert ids(unlinked(told(given))["answers"]) == names
+    assert ids(unlinked(asking(passage))["answers"]) == names
 
 
 UNNAMED = {
-    "only a fact names the answer": told(fact_evidence([FILM, DIRECTOR, CAMERON], FILM)),
-    "there is no answer": told(mentioning("Jim"), answers=[]),
-    "it is no item": told(mentioning("Jim"), answers=[entity("1997-01-01T00:00:00Z", "1997")]),
-    "it is the topic": told(mentioning("Jim"), answers=[FILM]),
-    "there is no evidence": told(answers=[CAMERON]),
-    "no evidence names it": told(mentioning("Jim"), answers=[entity("Q1", "x")]),
+    "only a fact names the answer": asking(fact_evidence([FILM, DIRECTOR, CAMERON], FILM)),
+    "there is no answer": asking(mentioning("Jim"), answers=[]),
+    "it is no item": asking(mentioning("Jim"), answers=[entity("1997-01-01T00:00:00Z", "1997")]),
+    "it is the topic": asking(mentioning("Jim"), answers=[FILM]),
+    "there is no evidence": asking(answers=[CAMERON]),
+    "no evidence names it": asking(mentioning("Jim"), answers=[entity("Q1", "x")]),
 }
 
 
-@pytest.mark.parametrize("given", UNNAMED.values(), ids=UNNAMED)
-def test_a_turn_whose_answer_no_text_names_teaches_nothing_of_names(given):
-    assert unlinked(given) is None
+@pytest.mark.parametrize("question", UNNAMED.values(), ids=UNNAMED)
+def test_a_turn_whose_answer_no_text_names_teaches_nothing_of_names(question):
+    assert unlinked(question) is None
 
 
 # -- learning ----------------------------------------------------------------------------------------------------------
@@ -216,7 +218,7 @@ def test_a_turn_whose_answer_no_text_names_teaches_nothing_of_names(given):
 
 def test_a_set_counts_as_the_root_of_its_size():
     sets = [[choice([True])] * 4, [choice([True], weight=3.0)], []]
-    assert [own.weight for own in weighted(sets)] == [1.0] * 4 + [6.0]
+    assert [choice.weight for choice in weighted(sets)] == [1.0] * 4 + [6.0]
     assert sets[1][0].weight == 3.0
 
 
@@ -237,7 +239,7 @@ def test_a_choice_is_not_judged_by_weights_that_its_group_has_taught():
     likely = cross_validated(sets, 1.0)
     assert [[chances.shape for chances in part] for part in likely] == [[(5,)] * 40, [(5,)] * 24]
     # what the choices of a group teach is of no matter to them, and to those of the groups of their part
-    turned = [[own._replace(right=~own.right) if own.group == "3" else own for own in part] for part in sets]
+    turned = [[row._replace(right=~row.right) if row.group == "3" else row for row in part] for part in sets]
     again = cross_validated(turned, 1.0)
     changed = {choice.group: set() for choice in sets[0]}
     for choices, before, after in zip(sets, likely, again, strict=True):
@@ -288,7 +290,7 @@ DECISIONS = [decision(True, 2.0), decision(False, -2.0, "b"), decision(True, 1.5
 
 
 def sets_of(number=40):
-    return [ChoiceSet("own", drawn(number, 8), DECISIONS), ChoiceSet("more", drawn(10, 5, seed=3), [])]
+    return [ChoiceSet("first", drawn(number, 8), DECISIONS), ChoiceSet("more", drawn(10, 5, seed=3), [])]
 
 
 def test_the_same_sets_give_the_same_bytes():
@@ -307,12 +309,14 @@ def test_the_same_sets_give_the_same_bytes():
 def test_a_written_ranking_ranks_as_the_learned_one():
     sets = sets_of()
     weights = train_weights(sets, 3.0, "")
-    fitted = fit(weighted([own.choices for own in sets]), 3.0, RISING)
-    for own in sets[1].choices:
-        candidates = [EntityCandidate({"id": f"Q{n}", "label": ""}) for n in range(len(own.candidates))]
-        measured = Measured(candidates, [Features(*row) for row in own.candidates], QuestionFeatures(*own.question))
+    fitted = fit(weighted([part.choices for part in sets]), 3.0, RISING)
+    for choice in sets[1].choices:
+        candidates = [EntityCandidate({"id": f"Q{n}", "label": ""}) for n in range(len(choice.candidates))]
+        measured = Measured(
+            candidates, [Features(*row) for row in choice.candidates], QuestionFeatures(*choice.question)
+        )
         scores = {ranked.entity["id"]: ranked.score for ranked in weights.ranked(measured)}
-        likely = fitted.probabilities(own)[:-1].tolist()
+        likely = fitted.probabilities(choice)[:-1].tolist()
         assert [scores[f"Q{n}"] for n in range(len(likely))] == pytest.approx(likely, abs=1e-4)
     assert all(weights.features[place].weight >= 0.0 for place in RISING)
     assert weights.yes(YesNoFeatures(read=2.0)) > 0.5 > weights.yes(YesNoFeatures(read=-2.0))
@@ -320,18 +324,18 @@ def test_a_written_ranking_ranks_as_the_learned_one():
 
 @pytest.mark.parametrize("decisions", [[], [decision(False, 1.0)]])
 def test_without_both_answers_each_feature_counts_as_it_is(decisions):
-    weights = train_weights([ChoiceSet("own", drawn(20, 4), decisions)], 3.0, "")
+    weights = train_weights([ChoiceSet("first", drawn(20, 4), decisions)], 3.0, "")
     assert weights.yes(YesNoFeatures(covered=1.0, read=-3.0)) == pytest.approx(1 / (1 + np.exp(2.0)))
 
 
 @pytest.mark.parametrize("decisions", [[], [decision(True, 1.0)], DECISIONS])
 def test_a_ranking_is_written_with_its_figures(decisions):
-    sets = [ChoiceSet("own", drawn(30, 6), decisions)]
-    output = write_ranking(sets, parse_config({}), Path("ranking"), {"Sources": "Of my own."})
+    sets = [ChoiceSet("first", drawn(30, 6), decisions)]
+    output = write_ranking(sets, parse_config({}), Path("ranking"), {"Sources": "Of my files."})
     assert output == Path("ranking") and len(read_answer_weights(output).trained_on) == 1
     card = (output / "README.md").read_text()
-    assert "Of my own." in card and "| own |" in card and FILE in card
-    assert ("own, yes or no" in card) is bool(decisions)
+    assert "Of my files." in card and "| first |" in card and FILE in card
+    assert ("first, yes or no" in card) is bool(decisions)
 
 
 def test_some_features_can_only_speak_for_a_candidate():

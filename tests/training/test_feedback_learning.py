@@ -15,10 +15,8 @@ from convinse.training.conditional_logit import Choice
 from convinse.training.feedback import feedback_choices, learn, prior_of, train_on_feedback
 from refusals import refused
 
-CAMERON, WINSLET = (
-    {"id": own, "label": label} for own, label in (("Q42574", "James Cameron"), ("Q202765", "Kate Winslet"))
-)
-YES = {"id": "Yes", "label": "Yes"}
+CAMERON, WINSLET = {"id": "Q42574", "label": "James Cameron"}, {"id": "Q202765", "label": "Kate Winslet"}
+YES, RELEASED = {"id": "Yes", "label": "Yes"}, {"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"}
 DIRECTOR = "Who directed the film Titanic?"
 
 
@@ -56,19 +54,13 @@ def test_ratings_are_choices_with_right_or_with_wrong_candidates(ha, tmp_path):
         said("up", CAMERON),  # the user thinks otherwise
         said("down", WINSLET, conversation="b"),
         said("down", WINSLET, conversation="c", right="James cameron"),
-        said(
-            "up",
-            {"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"},
-            "When was it released?",
-            history,
-            conversation="d",
-        ),
+        said("up", RELEASED, "When was it released?", history, conversation="d"),
         said("down", YES, "Did Kate Winslet direct the film Titanic?", conversation="e"),
     )
     learned = feedback_choices(ha, file, ["kb"])
-    up, told, refuted = (next(own for own in learned.choices if own.group == group) for group in "acb")
-    assert len(learned.choices) == 4 and up.right.sum() == told.right.sum() == 1 and not up.is_open
-    assert (up.right == told.right).all()
+    up, corrected, refuted = (next(row for row in learned.choices if row.group == group) for group in "acb")
+    assert len(learned.choices) == 4 and up.right.sum() == corrected.right.sum() == 1 and not up.is_open
+    assert (up.right == corrected.right).all()
     assert refuted.is_open and 0 < (~refuted.right).sum() < len(refuted.right) and refuted.right[up.right].all()
     (verdict,) = learned.yes_no
     assert not verdict.right[0]  # "yes" is wrong
@@ -80,27 +72,33 @@ def choice(*rows, right, **more):
     return Choice(features, np.zeros(len(QuestionFeatures._fields)), np.array(right), 1.0, "a", **more)
 
 
-def chances(weights, own):
-    return prior_of(weights).probabilities(own)
+def chances(weights, choice):
+    return prior_of(weights).probabilities(choice)
 
 
 def test_a_few_ratings_change_little_and_many_more(ha):
-    own = choice(0.2, 0.1, right=[False, True])
-    before = chances(ha.ranker, own)[1]
+    rated = choice(0.2, 0.1, right=[False, True])
+    before = chances(ha.ranker, rated)[1]
     after = [
-        chances(learn(ha.ranker, ChoiceSet("feedback", [own] * number, []), 10.0), own)[1] for number in (1, 10, 1000)
+        chances(learn(ha.ranker, ChoiceSet("feedback", [rated] * number, []), 10.0), rated)[1]
+        for number in (1, 10, 1000)
     ]
     assert before < after[0] < after[1] < after[2]
-    assert chances(learn(ha.ranker, ChoiceSet("feedback", [own], []), 1e9), own)[1] == pytest.approx(before, abs=1e-4)
+    assert chances(learn(ha.ranker, ChoiceSet("feedback", [rated], []), 1e9), rated)[1] == pytest.approx(
+        before, abs=1e-4
+    )
 
 
 def test_a_wrong_answer_makes_the_others_and_none_likelier(ha):
-    own = choice(0.9, 0.1, right=[False, True], is_open=True)
-    before, after = chances(ha.ranker, own), chances(learn(ha.ranker, ChoiceSet("feedback", [own] * 100, []), 1.0), own)
+    rated = choice(0.9, 0.1, right=[False, True], is_open=True)
+    before, after = (
+        chances(ha.ranker, rated),
+        chances(learn(ha.ranker, ChoiceSet("feedback", [rated] * 100, []), 1.0), rated),
+    )
     assert after[0] < before[0] and after[-1] > before[-1]
 
 
-def test_what_cannot_be_learned_is_one_line(ha, tmp_path):
+def test_feedback_that_teaches_nothing_is_refused(ha, tmp_path):
     file = written(tmp_path / "feedback.jsonl", said("up", CAMERON))
     refused(DataError, lambda: train_on_feedback(ha, ["kb"], file), "make no better ranking", "collect more")
     refused(DataError, lambda: train_on_feedback(ha, ["kb"], written(file)), "no rating", "collect more")
@@ -108,10 +106,10 @@ def test_what_cannot_be_learned_is_one_line(ha, tmp_path):
     refused(ConfigError, lambda: train_on_feedback(ha, ["kb"], file), "would count twice")
 
 
-def test_half_a_line_of_a_killed_server_is_passed_over_and_no_other_line_is(tmp_path):
+def test_half_a_last_line_is_passed_over_and_a_wrong_line_is_refused(tmp_path):
     file = written(tmp_path / "feedback.jsonl", said("up", CAMERON), said("down", WINSLET))
     with file.open("ab") as whole:
         whole.write(b'{"conversation": "a')
-    assert [own.rating for own in read_feedback(file)] == ["up", "down"]
+    assert [line.rating for line in read_feedback(file)] == ["up", "down"]
     file.write_bytes(b'{"note": 1}\n')
     refused(DataError, lambda: list(read_feedback(file)), "feedback.jsonl:1")

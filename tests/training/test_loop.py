@@ -64,7 +64,7 @@ class Toy:
             return {"loss": surprise(self.odds(model)).item()}
 
     def script(self, values):
-        """Validate as told, first the model before training; returns the weights of each epoch."""
+        """Validate with these values, the first before training; returns the weights of each epoch."""
         seen, script = [], iter(values)
 
         def validate(model):
@@ -76,8 +76,8 @@ class Toy:
 
     def run(self, run_id="one", settings=SETTINGS, **options):
         learning = Objective(lambda epoch: [1.0] * 5, self.loss, self.validate, self.criterion)
-        given = {"device": "cpu", "seed": 7, "quiet": True, **options}
-        return loop.fit(self.model, learning, settings, self.folder, run_id, **given)
+        options = {"device": "cpu", "seed": 7, "quiet": True, **options}
+        return loop.fit(self.model, learning, settings, self.folder, run_id, **options)
 
 
 def test_the_loss_falls_and_seeded_runs_are_equal(tmp_path):
@@ -165,29 +165,26 @@ def test_a_state_that_does_not_fit_is_an_error(tmp_path):
 # --- epochs
 
 
-@pytest.mark.parametrize(("before", "keep", "best"), [(0.9, False, 2), (0.9, True, 0), (0.3, True, 2)])
-def test_the_best_epoch_is_kept_and_the_untrained_model_if_it_may_be(tmp_path, before, keep, best):
-    toy = Toy(tmp_path)
-    seen = toy.script([before, 0.1, 0.5, 0.5, 0.2])
-    result = toy.run(keep_untrained=keep)
-    assert result.best == best and [measures["value"] for measures in result.history] == [before, 0.1, 0.5, 0.5, 0.2]
-    assert same(toy.weights, seen[best])
-
-
 @pytest.mark.parametrize(
-    ("values", "keep", "epochs"),
+    ("values", "keep", "patience", "epochs", "best"),
     [
-        ([0.0, 0.5, 0.4, 0.3, 0.2], False, 3),
-        ([0.0, 0.5, 0.4, 0.6, 0.2], False, 4),
-        ([0.9, 0.5, 0.4, 0.3, 0.2], True, 2),
-        ([0.9, 0.5, 0.4, 0.3, 0.2], False, 3),
+        ([0.9, 0.1, 0.5, 0.5, 0.2], False, 10, 4, 2),
+        ([0.9, 0.1, 0.5, 0.5, 0.2], True, 10, 4, 0),  # the untrained model
+        ([0.3, 0.1, 0.5, 0.5, 0.2], True, 10, 4, 2),
+        ([0.0, 0.5, 0.4, 0.3, 0.2], False, 2, 3, 1),
+        ([0.0, 0.5, 0.4, 0.6, 0.2], False, 2, 4, 3),
+        ([0.9, 0.5, 0.4, 0.3, 0.2], True, 2, 2, 0),
+        ([0.9, 0.5, 0.4, 0.3, 0.2], False, 2, 3, 1),
     ],
 )
-def test_training_stops_after_so_many_epochs_without_a_better_one(tmp_path, values, keep, epochs):
+def test_best_epoch_stays_and_training_stops_after_epochs_without_a_better_one(
+    tmp_path, values, keep, patience, epochs, best
+):
     toy = Toy(tmp_path)
-    toy.script(values)
-    result = toy.run(settings=FitSettings(epochs=4, patience=2), keep_untrained=keep)
-    assert len(result.history) - 1 == epochs
+    seen = toy.script(values)
+    result = toy.run(settings=FitSettings(epochs=4, patience=patience), keep_untrained=keep)
+    assert result.best == best and [measures["value"] for measures in result.history] == values[: epochs + 1]
+    assert same(toy.weights, seen[best])
 
 
 def test_after_the_minutes_the_epoch_is_cut_short_and_is_the_last(tmp_path, monkeypatch):

@@ -157,8 +157,8 @@ def test_a_model_that_tells_nothing_apart_does_not_inherit_the_order_of_bm25():
     model.device = torch.device("cpu")
 
     def first(*scores, digits=5):
-        given = [RankedTexts("q", ["b", "a"], [True, False])]
-        return ranked_anew(model, given, lambda *_: torch.tensor(scores), digits)[0][0]
+        texts = [RankedTexts("q", ["b", "a"], [True, False])]
+        return ranked_anew(model, texts, lambda *_: torch.tensor(scores), digits)[0][0]
 
     assert not first(0.0, 0.0) and first(0.1, 0.0)
     assert not first(1e-6, 0.0) and first(1e-6, 0.0, digits=None)
@@ -199,10 +199,10 @@ def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(k
 def test_the_written_reranker_has_the_measures_of_its_best_epoch(kind):
     module = kind.module(parse_config(kind.given(epochs=3, learning_rate=3e-3)))
     module.train(SOURCES)
-    kept = record("new")
+    written = record("new")
     learner = CrossEncoderLearner("new", "key", 256, "listwise", 1)
     found = validate(learner.checkpoint.model, learner, examples(module, SOURCES, "dev"), 5)
-    assert found == pytest.approx(kept["epochs"][kept["best_epoch"]])
+    assert found == pytest.approx(written["epochs"][written["best_epoch"]])
 
 
 @pytest.mark.parametrize(("labels", "outputs"), [(2, 2), (3, 1)])
@@ -265,9 +265,9 @@ def test_a_cross_encoder_corrects_bm25_and_its_record_has_the_measures(judged):
     texts = ("book, the author qq of a song", "qq qq film one", "qq qq film two")
     right, *wrong = reranker.predict([("who is qq", text) for text in texts])
     assert right > max(wrong)
-    kept = record("models/cross")
-    assert kept["epochs"] == trained.fitted.history and kept["best_epoch"] == trained.fitted.best
-    assert kept["bm25"] == trained.lexical and kept["questions"] == {"train": 18, "dev": 6}
+    written = record("models/cross")
+    assert written["epochs"] == trained.fitted.history and written["best_epoch"] == trained.fitted.best
+    assert written["bm25"] == trained.lexical and written["questions"] == {"train": 18, "dev": 6}
     found = measured(judged, lambda query, texts: reranker.predict([(query, text) for text in texts], logits=True))
     assert found == pytest.approx(best)
     card = Path("models/cross/README.md").read_text()

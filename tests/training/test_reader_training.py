@@ -167,7 +167,7 @@ def test_the_loss_is_its_formula(kind, budget):
             odds = {place: math.exp(logits[place]) for place in allowed}
             expected.append(-math.log(sum(odds[place] for place in gold) / sum(odds.values())))
     batches = []
-    model.register_forward_pre_hook(lambda *given: batches.append(given[2]["input_ids"]), with_kwargs=True)
+    model.register_forward_pre_hook(lambda *call: batches.append(call[2]["input_ids"]), with_kwargs=True)
     found = list(losses(model, step, budget))
     assert sum(found).item() == pytest.approx(sum(expected) / len(expected), abs=1e-5)
     least, most = {10_000: (1, 1), 100: (2, len(step.starts)), 1: (len(step.starts), len(step.starts))}[budget]
@@ -236,16 +236,16 @@ def test_no_answer_is_learned(tmp_path):
 
 def test_validation_leaves_the_model_as_it_is(tmp_path):
     """The reader changes its model in place; what is trained must not be that one."""
-    kept = []
+    models = []
 
     def validate(reader):
-        kept.append(reader.engine.backend.model)
+        models.append(reader.engine.backend.model)
         return share_right(reader)
 
     model = checkpoint()
     types = [type(module) for module in model.model.modules()]
     train(tmp_path / "model", model, TRAIN[:32], validate, epochs=1)
-    assert all(copied is not model.model for copied in kept)
+    assert all(copied is not model.model for copied in models)
     assert [type(module) for module in model.model.modules()] == types
     assert all(parameter.requires_grad for parameter in model.model.parameters())
 

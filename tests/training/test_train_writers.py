@@ -22,29 +22,33 @@ from written import names, write
 
 # --- Fusion-in-Decoder
 
-TOLKIEN = ("the Professor", "Q892")
-EVIDENCES = [evidence("a book"), evidence("the Professor wrote", "text", TOLKIEN), evidence("by Tolkien", "text")]
+TOLKIEN, BOOK = ("Who wrote it?", "Q892", "Tolkien"), ("Is it a book?", "Yes", "Yes")
+EVIDENCES = [
+    evidence("a book"),
+    evidence("the Professor wrote", "text", ("the Professor", "Q892")),
+    evidence("by Tolkien", "text"),
+]
 
 
-def learned(question="Who wrote it?", answer=("Q892", "Tolkien"), evidences=EVIDENCES, read=3):
+@pytest.mark.parametrize(
+    ("turn", "evidences", "read", "answer"),
+    [
+        (TOLKIEN, EVIDENCES, 3, "the Professor"),  # the name in the best evidence
+        (TOLKIEN, EVIDENCES[::2], 3, "Tolkien"),
+        (("Who wrote it?", "Q1", "nobody"), EVIDENCES[:2], 3, None),
+        (TOLKIEN, [], 3, None),
+        (TOLKIEN, EVIDENCES, 1, None),  # only what is read counts
+        (BOOK, EVIDENCES, 3, "Yes"),
+        (("Is it a book?", "Q7", "seven"), EVIDENCES, 3, None),
+    ],
+)
+def test_name_in_the_best_evidence_or_yes_or_no_is_the_text_to_write(turn, evidences, read, answer):
+    question, item, label = turn
     ha = Seq2SeqAnswering(parse_config({"ha": "seq2seq", "ha_model": "none", "ha_seq2seq": {"evidences": read}}))
-    gold = [{"id": answer[0], "label": answer[1]}]
-    return fusion_example(ha, {"question": question, "answers": gold, "top_evidences": copy.deepcopy(evidences)})
-
-
-def test_the_name_in_the_best_evidence_is_to_be_written():
-    texts = ("a book", "the Professor wrote", "by Tolkien")
-    read = tuple(f"question: Who wrote it? context: {text}" for text in texts)
-    assert learned() == FusionExample(read, "the Professor")
-    assert learned(evidences=EVIDENCES[::2]).answer == "Tolkien"
-    assert learned(evidences=EVIDENCES[:2], answer=("Q1", "nobody")) is None
-    assert learned(evidences=[]) is None
-    assert learned(read=1) is None, "only what is read counts"
-
-
-def test_yes_and_no_are_learned_from():
-    assert learned("Is it a book?", ("Yes", "Yes")).answer == "Yes"
-    assert learned("Is it a book?", ("Q7", "seven")) is None
+    gold = [{"id": item, "label": label}]
+    example = fusion_example(ha, {"question": question, "answers": gold, "top_evidences": copy.deepcopy(evidences)})
+    texts = tuple(f"question: {question} context: {part['evidence_text']}" for part in evidences)
+    assert example == (None if answer is None else FusionExample(texts, answer))
 
 
 @pytest.mark.parametrize(("base", "words"), [(tiny(), "BertConfig"), (None, "set ha_training: {base:")])
@@ -62,8 +66,8 @@ def settings(workdir):
     return silver_settings
 
 
-def module(given):
-    return StructuredRepresentation(parse_config(given))
+def module(keys):
+    return StructuredRepresentation(parse_config(keys))
 
 
 def test_examples_are_the_annotated_turns_with_their_history(settings):
@@ -86,15 +90,15 @@ def test_examples_are_the_annotated_turns_with_their_history(settings):
 )
 def test_a_model_learns_to_write_representations(settings, base, epochs):
     training = {"base": str(writer(**base)), "epochs": epochs, "patience": epochs, "learning_rate": 1e-2}
-    given = settings(qu_training=training)
-    folder = train_representation(module(given))
-    kept = record(folder)
-    losses = [epoch["loss"] for epoch in kept["epochs"]]
-    assert losses[kept["best_epoch"]] == min(losses) < 0.2 * losses[0]
-    assert kept["exact_match"] == 1.0
+    keys = settings(qu_training=training)
+    folder = train_representation(module(keys))
+    written = record(folder)
+    losses = [epoch["loss"] for epoch in written["epochs"]]
+    assert losses[written["best_epoch"]] == min(losses) < 0.2 * losses[0]
+    assert written["exact_match"] == 1.0
     assert "100.0 % of its representations exactly" in (folder / "README.md").read_text()
     history = [{"turn": 0, "question": "who directed it?", "answers": [{"id": "Q0", "label": "cameron"}]}]
-    trained = module({**given, "qu_model": str(folder)})
+    trained = module({**keys, "qu_model": str(folder)})
     understanding = trained.inference_on_turn({"question": "when was he born?"}, history)
     assert understanding["structured_representation"] == "titanic || cameron || born || date"
     assert understanding["history_used"] == [{"turn": 0, "part": "answer", "text": "cameron"}]

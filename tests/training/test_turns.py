@@ -49,7 +49,7 @@ def config(workdir):
 
 
 @pytest.mark.parametrize("part", ["train", "dev"])
-def test_each_turn_knows_the_gold_answers_of_earlier_turns(config, part):
+def test_history_of_a_turn_has_the_gold_answers(config, part):
     found = understood_conversations(config(CONVERSATIONS, part), part)
     first, second = (turn["structured_representation"] for turn in found[0]["questions"])
     assert json.loads(first) == ["one?", []]
@@ -87,21 +87,21 @@ class Finder(EvidenceRetrievalScoring):
 
 
 def test_turns_are_grouped_by_conversation_and_single_questions_by_their_topic(config):
-    def asked(name, *questions, **more):
+    def conversation(name, *questions, **more):
         turns = [{"turn": n, "question": question, "answers": []} for n, question in enumerate(questions)]
         return {"conv_id": name, "questions": turns, **more}
 
-    made = config([asked("a", "Titanic?", "why"), asked("b", "Jaws who", "when", group=7), asked("c", "Alien how"),
-                   asked("d", "Alien who", group=8), asked("e", "who else")])  # fmt: skip
+    made = config([conversation("a", "Titanic?", "why"), conversation("b", "Jaws who", "when", group=7), conversation("c", "Alien how"),
+                   conversation("d", "Alien who", group=8), conversation("e", "who else")])  # fmt: skip
     made = msgspec.structs.replace(made, ers=f"{__name__}:Finder")
-    groups, given = [], []
+    groups, turns = [], []
     for group, turn in grouped_turns(made, "train", ("kb",)):
         assert turn["top_evidences"] == []
         groups.append((turn["question"], group))
-        given.append(turn)
+        turns.append(turn)
     assert groups == [("Titanic?", "a"), ("why", "a"), ("Jaws who", "7"), ("when", "7"), ("Alien how", "Alien"),
                       ("Alien who", "Alien"), ("who else", "who else")]  # fmt: skip
-    assert all("top_evidences" not in turn for turn in given)  # they are too many to be kept
+    assert all("top_evidences" not in turn for turn in turns)  # they are too many to be kept
 
 
 # --- answers in evidences (tests/cases/answer_places.yml)
@@ -191,8 +191,8 @@ def test_an_epoch_draws_from_each_turn(kind):
     drawn = [example for step in epochs[0] for example in step]
     assert len(set(drawn)) == len(drawn) == 1 + 4 * 2 + 5 * 3 and all(len(step) == 4 for step in epochs[0][:-1])
     for n in range(1, 6):
-        own = [example for example in drawn if example.question == str(n)]
-        assert sum(bool(example.spans) for example in own) == min(n, 2) and len(own) == min(n, 2) + 3
+        of_turn = [example for example in drawn if example.question == str(n)]
+        assert sum(bool(example.spans) for example in of_turn) == min(n, 2) and len(of_turn) == min(n, 2) + 3
 
 
 class OwnConstructor(ExtractiveAnswering):
@@ -208,7 +208,7 @@ def test_validation_changes_neither_turns_nor_module_and_takes_other_constructor
     assert validate(OwnConstructor(ha.config), ha.build_reader(MODEL), dev, SOURCES) == found
 
 
-def test_a_base_is_no_model_to_answer_with(kind):
+def test_base_alone_does_not_answer(kind):
     module = ExtractiveAnswering(parse_config(kind.given(base=MODEL)))
     with pytest.raises(ConfigError, match="ha: extractive needs ha_model"):
         module.inference_on_turn({"question": "Who?", "top_evidences": []}, SOURCES)

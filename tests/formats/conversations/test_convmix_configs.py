@@ -34,8 +34,9 @@ QU = {
 }
 
 
-def test_there_is_one_for_each_way_of_understanding_and_for_fusion_in_decoder():
-    assert {path.stem for path in (project_root() / "config" / "convmix").glob("*.yml")} == set(QU)
+def test_each_way_of_understanding_and_fusion_in_decoder_have_a_configuration_with_a_folder_of_results():
+    names = {path.stem for path in (project_root() / "config" / "convmix").glob("*.yml")}
+    assert names == set(QU) and len({load_config(f"convmix/{name}.yml").name for name in names}) == len(names)
 
 
 @pytest.mark.parametrize("name", QU)
@@ -46,10 +47,6 @@ def test_the_settings_are_those_of_convinse(name):
     assert {key: getattr(config.clocq_params, key) for key in CLOCQ} == CLOCQ
     assert {"_".join(sources) for sources in config.combinations} == SOURCES
     assert config.ers_wikipedia_dump  # the published one, imported
-
-
-def test_each_writes_its_results_in_a_folder_of_its_own():
-    assert len({load_config(f"convmix/{name}.yml").name for name in QU}) == len(QU)
 
 
 def test_the_representations_are_written_by_the_model_that_is_trained():

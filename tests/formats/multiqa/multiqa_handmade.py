@@ -58,8 +58,8 @@ def entry(*questions, documents=None, **more):
 
 
 def header(contexts=1, questions=1, **more):
-    known = {"dataset_name": "Hand", "split": "dev", "multiqa_version": "0.1.0"}
-    return {"header": {**known, "number_of_contexts": contexts, "number_of_qas": questions, **more}}
+    fields = {"dataset_name": "Hand", "split": "dev", "multiqa_version": "0.1.0"}
+    return {"header": {**fields, "number_of_contexts": contexts, "number_of_qas": questions, **more}}
 
 
 def save(path, *documents, indent=None):
@@ -75,13 +75,13 @@ def saved(path, *entries, indent=None):
 # random documents -----------------------------------------------------------------------------------------------------
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
-_KNOWN_NAMES = st.sampled_from(["rank", "confidence", "extra", "x y", "文", ""])
+_NAMES = st.sampled_from(["rank", "confidence", "extra", "x y", "文", ""])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=5,
 )
-UNKNOWN = st.dictionaries(_KNOWN_NAMES, JSON, max_size=2)
+UNKNOWN = st.dictionaries(_NAMES, JSON, max_size=2)
 
 
 @st.composite

@@ -25,16 +25,17 @@ from convinse.formats.squad import read_squad
 from written import json_lines
 
 
-def there(path, to, source="multiqa"):
-    target = path.with_name(f"{to}.out")
-    convert(path, target, to, source, quiet=True)
-    return target
+def there(path, *formats, source="multiqa"):
+    """A file that is converted to one format after the other."""
+    for target in formats:
+        path, before = path.with_name(f"{target}.out"), path
+        convert(before, path, target, source, quiet=True)
+        source = target
+    return path
 
 
 def there_and_back(path, to):
-    target = path.with_name("back.out")
-    convert(there(path, to), target, "multiqa", to, quiet=True)
-    return target
+    return there(path, to, "multiqa")
 
 
 def without_places(value):
@@ -46,9 +47,9 @@ def without_places(value):
 def questions(path):
     """What must never be lost: every question with its text and its answers of all types."""
     return {
-        asked["qid"]: (asked["question"], without_places(asked.get("answers")))
+        item["qid"]: (item["question"], without_places(item.get("answers")))
         for found in MultiqaReader(path)
-        for asked in found["qas"]
+        for item in found["qas"]
     }
 
 
@@ -63,7 +64,7 @@ def places(entry):
     ]
 
 
-def one(path):
+def only_entry(path):
     (found,) = MultiqaReader(path)
     return found
 
@@ -81,19 +82,19 @@ def mrqa_question(path):
 DOCUMENTS = [document(), document("The sea is cold. Bear Island is not.", "Sea")]
 
 
-def test_several_documents_are_joined_with_marks_and_the_given_places_move_along(tmp_path):
+def test_several_documents_are_joined_with_marks_and_places_move_along(tmp_path):
     second = instance(start=17, span=(5, 6), doc_id=1)
     answers = open_ended(candidate(extractive=extractive(instances=[instance(), second])))
     path = saved(tmp_path / "a.jsonl", entry(question(answers=answers), documents=DOCUMENTS))
     joined = f"[DOC] [TLE] Bear Island [PAR] {TEXT} [DOC] [TLE] Sea [PAR] The sea is cold. Bear Island is not."
-    context, asked = mrqa_question(there(path, "mrqa"))
+    context, item = mrqa_question(there(path, "mrqa"))
     assert context == joined
-    assert [context[start : end + 1] for start, end in asked.detected_answers[0].char_spans] == ["Bear Island"] * 2
+    assert [context[start : end + 1] for start, end in item.detected_answers[0].char_spans] == ["Bear Island"] * 2
     title = len("[DOC] [TLE] ")
-    assert (title, title + 10) not in asked.detected_answers[0].char_spans  # not given, so not used
-    context, asked = squad_question(there(path, "squad"))
+    assert (title, title + 10) not in item.detected_answers[0].char_spans  # not in the source, so not used
+    context, item = squad_question(there(path, "squad"))
     assert context == joined
-    assert [answer.answer_start for answer in asked.answers] == [46, 142]
+    assert [answer.answer_start for answer in item.answers] == [46, 142]
 
 
 def test_missing_places_are_detected_on_token_borders(tmp_path):
@@ -102,7 +103,7 @@ def test_missing_places_are_detected_on_token_borders(tmp_path):
     path = saved(tmp_path / "a.jsonl", entry(question(answers=answers), documents=[{"text": text}]))
     assert mrqa_question(there(path, "mrqa"))[1].detected_answers[0].char_spans == [(4, 9), (28, 33)]
     assert [answer.answer_start for answer in squad_question(there(path, "squad"))[1].answers] == [4, 28]
-    back = places(one(there_and_back(path, "mrqa")))
+    back = places(only_entry(there_and_back(path, "mrqa")))
     assert [(place["start_byte"], place["token_inds"]) for place in back] == [(4, [1, 1]), (28, [6, 6])]
 
 
@@ -133,12 +134,12 @@ def test_missing_places_are_detected_on_token_borders(tmp_path):
     ],
 )
 def test_no_question_and_no_answer_is_lost_on_the_way_there_and_back(tmp_path, answers, to):
-    asked = question(answers=answers, metadata={"level": "hard"}, supporting_context=[instance("Beyoncé", 0, (0, 0))])
-    path = saved(tmp_path / "a.jsonl", entry(asked, question("second"), documents=DOCUMENTS))
+    item = question(answers=answers, metadata={"level": "hard"}, supporting_context=[instance("Beyoncé", 0, (0, 0))])
+    path = saved(tmp_path / "a.jsonl", entry(item, question("second"), documents=DOCUMENTS))
     back = there_and_back(path, to)
     assert questions(back) == questions(path)
     assert unreadable(back) == []
-    found = one(back)
+    found = only_entry(back)
     assert found["id"] == "c1" and found["qas"][0]["metadata"] == {"level": "hard"}
     (moved,) = found["qas"][0]["supporting_context"]
     assert found["context"]["documents"][0][moved["part"]][moved["start_byte"] :].startswith("Beyoncé")
@@ -147,22 +148,22 @@ def test_no_question_and_no_answer_is_lost_on_the_way_there_and_back(tmp_path, a
 def test_yes_and_no_are_not_looked_for_in_the_text(tmp_path):
     answers = open_ended(candidate(yesno="no"))
     path = saved(tmp_path / "a.jsonl", entry(question(answers=answers), documents=[document("There is no island.")]))
-    asked = mrqa_question(there(path, "mrqa"))[1]
-    assert (asked.detected_answers, asked.answers) == ([], ["no"])
+    item = mrqa_question(there(path, "mrqa"))[1]
+    assert (item.detected_answers, item.answers) == ([], ["no"])
 
 
 def test_a_place_with_another_spelling_gives_the_words_of_the_document(tmp_path):
     answers = open_ended(candidate(extractive=extractive("bear island", [instance("bear island")])))
     path = saved(tmp_path / "a.jsonl", entry(question(answers=answers)))
-    context, asked = squad_question(there(path, "squad"))
-    assert (asked.answers[0].text, asked.answers[0].answer_start) == ("Bear Island", 16)
-    assert "bear island" in asked.extras["accepted_answers"]
+    context, item = squad_question(there(path, "squad"))
+    assert (item.answers[0].text, item.answers[0].answer_start) == ("Bear Island", 16)
+    assert "bear island" in item.extras["accepted_answers"]
 
 
 def test_blanks_around_an_answer_belong_to_no_instance(tmp_path):
     answers = open_ended(candidate(extractive=extractive(" Bear Island ", [instance(" Bear Island ", 15, (3, 4))])))
     back = there_and_back(saved(tmp_path / "a.jsonl", entry(question(answers=answers))), "squad")
-    assert places(one(back)) == [instance("Bear Island", 16, (3, 4))]
+    assert places(only_entry(back)) == [instance("Bear Island", 16, (3, 4))]
 
 
 def test_multiqa_to_multiqa_changes_the_dialect_only(tmp_path):
@@ -180,11 +181,23 @@ def test_keys_from_elsewhere_that_mean_something_else_here_are_renamed(tmp_path)
          "detected_answers": [{"text": "sea", "char_spans": [[7, 9]], "token_spans": [[2, 2]]}]}
     ], "context_tokens": [["A", 0], ["cold", 2], ["sea", 7], [".", 10]]}  # fmt: skip
     path = save(tmp_path / "a.jsonl", {"header": {"dataset": "D", "split": "x", "license": 5}}, line)
-    target = there(path, "multiqa", "mrqa")
+    target = there(path, "multiqa", source="mrqa")
     assert MultiqaReader(target).header["_license"] == 5
-    assert places(one(target))[0]["token_inds"] == [2, 2]
+    assert places(only_entry(target))[0]["token_inds"] == [2, 2]
     assert validate(target).problems == []
     assert mrqa_question(there(target, "mrqa"))[1].extras == {"supporting_context": "none"}
+
+
+def test_keys_of_another_format_are_in_metadata_and_come_back(tmp_path):
+    item = {"qid": "q", "question": "Who?", "answers": ["Cher"], "level": 1, "metadata": "mine"}
+    line = {"context": "Cher sang.", "documents": [{"rank": 3}], "url": 7, "id": "c", "qas": [item]}
+    path = save(tmp_path / "a.jsonl", {"header": {"dataset": "D", "split": "x", "flavor": 5}}, line)
+    target = there(path, "multiqa", source="mrqa")
+    report = validate(target)
+    assert report.problems == [] and report.summary["published_dialect"]
+    head, back = json_lines(there(target, "mrqa"))
+    assert head["header"]["flavor"] == 5 and back | {key: line[key] for key in ("documents", "url", "id")} == back
+    assert back["qas"][0] | {"level": 1, "metadata": "mine"} == back["qas"][0]
 
 
 def test_a_context_without_an_id_gets_the_same_one_every_time(tmp_path):
@@ -193,19 +206,19 @@ def test_a_context_without_an_id_gets_the_same_one_every_time(tmp_path):
         {"id": "r", "question": "Who?", "is_impossible": True, "answers": []},
     ]}]}]}  # fmt: skip
     path = save(tmp_path / "a.json", data)
-    found = one(there(path, "multiqa", "squad"))
-    assert found["id"] == one(there(path, "multiqa", "squad"))["id"] != ""
+    found = only_entry(there(path, "multiqa", source="squad"))
+    assert found["id"] == only_entry(there(path, "multiqa", source="squad"))["id"] != ""
     assert found["context"]["documents"][0]["title"] == "T" and places(found)[0]["start_byte"] == 16
     assert found["qas"][1]["answers"]["open-ended"]["cannot_answer"] == "yes"
-    assert squad_question(there(there(path, "multiqa", "squad"), "squad"))[1].answers[0].answer_start == 16
+    assert squad_question(there(path, "multiqa", "squad", source="squad"))[1].answers[0].answer_start == 16
 
 
 @given(st.lists(entries(), max_size=2), st.sampled_from(["squad", "mrqa"]))
 @settings(max_examples=20)
 def test_any_document_converts_without_losing_a_question(tmp_path_factory, documents, to):
     for number, value in enumerate(documents):
-        for asked in value["qas"]:
-            asked["qid"] = f"{number}-{asked['qid']}"
+        for item in value["qas"]:
+            item["qid"] = f"{number}-{item['qid']}"
     path = saved(tmp_path_factory.mktemp("any") / "a.jsonl", *documents)
     assert questions(there_and_back(path, to)).keys() == questions(path).keys()
 
@@ -223,22 +236,11 @@ def test_the_samples_lose_no_question_and_no_answer(tmp_path, path, to):
     assert unreadable(back) == []
 
 
-def test_keys_of_another_format_are_in_metadata_and_come_back(tmp_path):
-    asked = {"qid": "q", "question": "Who?", "answers": ["Cher"], "level": 1, "metadata": "mine"}
-    line = {"context": "Cher sang.", "documents": [{"rank": 3}], "url": 7, "id": "c", "qas": [asked]}
-    path = save(tmp_path / "a.jsonl", {"header": {"dataset": "D", "split": "x", "flavor": 5}}, line)
-    target = there(path, "multiqa", "mrqa")
-    assert validate(target).problems == [] and validate(target).summary["published_dialect"]
-    head, back = json_lines(there(target, "mrqa"))
-    assert head["header"]["flavor"] == 5 and back | {key: line[key] for key in ("documents", "url", "id")} == back
-    assert back["qas"][0] | {"level": 1, "metadata": "mine"} == back["qas"][0]
-
-
 def mrqa(context, answer):
     start = context.index(answer)
     spans = {"text": answer, "char_spans": [[start, start + len(answer) - 1]], "token_spans": []}
-    asked = {"qid": "q", "question": "Who?", "answers": [answer], "detected_answers": [spans]}
-    return {"context": context, "qas": [asked]}
+    item = {"qid": "q", "question": "Who?", "answers": [answer], "detected_answers": [spans]}
+    return {"context": context, "qas": [item]}
 
 
 @pytest.mark.parametrize(
@@ -250,7 +252,7 @@ def mrqa(context, answer):
 )
 def test_documents_that_mrqa_joins_are_several_again(tmp_path, context):
     path = save(tmp_path / "a.jsonl", {"header": {"dataset": "H"}}, mrqa(context, "sang there"))
-    found = one(there(path, "multiqa", "mrqa"))
+    found = only_entry(there(path, "multiqa", source="mrqa"))
     assert [(part["title"], part["text"]) for part in found["context"]["documents"]] == [
         ("Bear Island", "A cold island."), ("Cher", "Cher sang there. [PAR] Twice.")
     ]  # fmt: skip
@@ -260,7 +262,9 @@ def test_documents_that_mrqa_joins_are_several_again(tmp_path, context):
 @pytest.mark.parametrize("context", ["[TLE] Cher [PAR] Cher sang there.", "x [DOC] Cher sang there. [DOC] y"])
 def test_a_context_that_no_marks_part_is_one_document(tmp_path, context):
     path = save(tmp_path / "a.jsonl", {"header": {"dataset": "H"}}, mrqa(context, "sang there"))
-    assert [part["text"] for part in one(there(path, "multiqa", "mrqa"))["context"]["documents"]] == [context]
+    assert [part["text"] for part in only_entry(there(path, "multiqa", source="mrqa"))["context"]["documents"]] == [
+        context
+    ]
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the MultiQA samples are not there")

@@ -50,16 +50,16 @@ def rewrite(path, target):
 def other_dialect(raw):
     """The same entry, type first and with the other names."""
     text = json.dumps(raw)
-    for published, other in OTHER_NAMES.items():
-        text = text.replace(f'"{published}"', f'"{other}"')
+    for published, variant in OTHER_NAMES.items():
+        text = text.replace(f'"{published}"', f'"{variant}"')
     found = json.loads(text)
-    for asked in found["qas"]:
-        listed = asked["answers"]["open-ended"]["answer_candidates"]
+    for item in found["qas"]:
+        listed = item["answers"]["open-ended"]["answer_candidates"]
         for index, part in enumerate(listed):
             turned = listed[index] = {}
             for container, value in part.items():
-                for one in value if isinstance(value, list) else [value]:
-                    for kind, inner in one.items():
+                for types in value if isinstance(value, list) else [value]:
+                    for kind, inner in types.items():
                         if isinstance(value, list):
                             turned.setdefault(kind, {}).setdefault(container, []).append(inner)
                         else:
@@ -90,12 +90,12 @@ def test_both_dialects_are_read_into_the_published_one(raw):
     first = entry(question(answers=open_ended(raw), supporting_context=[instance("Beyoncé", 0, (0, 0))]))
     turned = other_dialect(first)
     before = copy.deepcopy(turned)
-    published, other = Dialect(), Dialect()
-    assert published.read(first) == other.read(turned) == first
+    published, variant = Dialect(), Dialect()
+    assert published.read(first) == variant.read(turned) == first
     assert turned == before
-    assert published.is_published() and not other.is_published()
+    assert published.is_published() and not variant.is_published()
     assert {"container first", "token_inds"} < {*published.describe()}
-    assert {"type first", "doc_ind", "answer_candidates"} < {*other.describe()}
+    assert {"type first", "doc_ind", "answer_candidates"} < {*variant.describe()}
 
 
 def test_answers_of_several_types_are_texts():
@@ -115,20 +115,18 @@ def test_answers_of_several_types_are_texts():
         ({"correct_answer_index": 3}, ""),
     ],
 )
-def test_right_choices_are_candidates(right, expected):
+def test_correct_choices_are_candidates(right, expected):
     choices = [candidate(generated_text=text) for text in "abc"]
-    (asked,) = read(entry(question(answers={"multi-choice": {"choices": choices, **right}})))["qas"]
-    assert "".join(part["single_answer"]["generated_text"] for part in candidates(asked)) == expected
-    assert is_answered(asked) == bool(expected)
+    (item,) = read(entry(question(answers={"multi-choice": {"choices": choices, **right}})))["qas"]
+    assert "".join(part["single_answer"]["generated_text"] for part in candidates(item)) == expected
+    assert is_answered(item) == bool(expected)
 
 
-def test_a_candidate_of_metadata_alone_has_no_answer():
+def test_candidate_of_metadata_alone_has_no_answer():
     raw = {"open-ended": {"answer_candidates": [{"metadata": {"a": 1}}], "cannot_answer": "yes"}}
     dialect = Dialect()
-    (asked,) = dialect.read(entry(question(answers=raw)))["qas"]
-    assert (
-        is_answered(asked) and candidates(asked) == [{"metadata": {"a": 1}}] and answers_of(candidates(asked)[0]) == []
-    )
+    (item,) = dialect.read(entry(question(answers=raw)))["qas"]
+    assert is_answered(item) and candidates(item) == [{"metadata": {"a": 1}}] and answers_of(candidates(item)[0]) == []
     assert "candidates with metadata only" in dialect.describe()
 
 
@@ -142,11 +140,11 @@ def test_a_candidate_of_metadata_alone_has_no_answer():
     ],
 )
 def test_question_tokens_get_their_offsets_if_they_are_those_of_the_question(words, placed):
-    (asked,) = read(entry(question(text="who  sang it", question_tokens=words)))["qas"]
-    assert asked["question_tokens"] == (placed or words)
+    (item,) = read(entry(question(text="who  sang it", question_tokens=words)))["qas"]
+    assert item["question_tokens"] == (placed or words)
 
 
-def test_of_two_spellings_of_one_key_the_published_one_counts():
+def test_published_spelling_of_a_key_wins():
     raw = entry(question(answers=open_ended(candidate(extractive=extractive(instances=[instance(doc_ind=7)])))))
     assert read(raw) == raw
 
@@ -159,7 +157,7 @@ def test_unknown_keys_beside_a_container_are_kept():
 
 @given(entries(), JSON, st.data())
 @settings(max_examples=60)
-def test_any_context_is_read_without_losing_a_key_and_is_its_own_reading(raw, value, data):
+def test_reading_loses_no_key_and_reading_again_changes_nothing(raw, value, data):
     data.draw(st.sampled_from(list(_objects(raw))))["never seen"] = value
     assert list(faults(raw, "entry")) == []
     dialect = Dialect()
@@ -171,7 +169,7 @@ def test_any_context_is_read_without_losing_a_key_and_is_its_own_reading(raw, va
 
 @given(entries(), JSON, st.data())
 @settings(max_examples=60)
-def test_any_wrong_value_is_an_error_that_names_its_path(raw, value, data):
+def test_wrong_value_is_an_error_that_names_its_path(raw, value, data):
     place = data.draw(st.sampled_from([part for part in _objects(raw) if part]))
     place[data.draw(st.sampled_from(sorted(place)))] = value
     try:
@@ -193,7 +191,7 @@ def _objects(value):
 
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("has_header", [True, False])
-def test_a_file_of_any_layout_is_read_more_than_once(tmp_path, indent, has_header):
+def test_file_of_any_layout_is_read_more_than_once(tmp_path, indent, has_header):
     contexts = [entry(), entry(question("q2"), id="c2")]
     reader = MultiqaReader((saved if has_header else save)(tmp_path / "a.jsonl", *contexts, indent=indent))
     assert (reader.header or {}).get("dataset_name") == ("Hand" if has_header else None)

@@ -9,7 +9,6 @@ import jsonschema_rs
 import pytest
 from multiqa_handmade import (
     SAMPLES,
-    TEXT,
     candidate,
     document,
     entry,
@@ -20,9 +19,9 @@ from multiqa_handmade import (
     question,
     save,
     saved,
-    tokens,
 )
 
+from case_tables import cases, each_case
 from convinse.formats.multiqa.schema import faults
 from convinse.formats.multiqa.validate import validate
 from convinse.support.jsonlines import read_documents
@@ -36,95 +35,37 @@ def problems(path, published=False):
     return [text for text in found if text.endswith(PUBLISHED) == published]
 
 
-OPEN = "$.qas[0].answers.open-ended.annotators_answer_candidates[0]"
-PLACE = f"{OPEN}.single_answer.extractive.instances[0]"
+def changed(case):
+    """A right context with the changes of a case."""
+    first = case.get("candidate") or candidate(extractive=extractive(instances=[instance(**case.get("instance", {}))]))
+    right = question(answers=case.get("answers", open_ended(first)))
+    documents = case.get("documents") or [document() | case.get("document", {})]
+    return entry(right | case.get("question", {}), documents=documents) | case.get("entry", {})
 
 
-def with_instance(**changes):
-    return entry(question(answers=open_ended(candidate(extractive=extractive(instances=[{**instance(), **changes}])))))
-
-
-def with_answers(answers):
-    return entry(question(answers=answers))
-
-
-def with_choice(**keys):
-    return with_answers({"multi-choice": {"choices": [candidate(yesno="no")], **keys}})
-
-
-def with_document(**keys):
-    return entry(documents=[document(**keys)])
-
-
-def with_sentences(*starts):
-    return with_document(metadata={"text": {"sentence_start_bytes": list(starts)}})
-
-
-DOCUMENT, CHOICE = "$.context.documents[0]", "$.qas[0].answers.multi-choice"
-WRONG_SUPPORT = entry(question(supporting_context=[instance("Beyoncé", 1, (0, 0))]))
-WRONG_TOKENS = {"text": [*tokens(TEXT)[:-1], ["x", 70]]}
+NO_QUESTIONS = {"id": "c", "context": {"documents": []}}
+FAULTS = [(changed(case), case["at"], case["fault"]) for case in cases("multiqa", "fault")]
 
 
 @pytest.mark.parametrize(
-    ("raw", "path", "reason"),
-    [
-        # the schema
-        ({"id": "c", "context": {"documents": []}}, "$", '"qas" is a required property'),
-        (entry(question(answers={}), documents=[{"text": 3}]), "$.context.documents[0].text", "3 is not of type"),
-        (entry(question(answers={}), documents=[{}]), "$.context.documents[0]", "less than 1 property"),
-        (entry(question(qid=1)), "$.qas[0].qid", "1 is not of type"),
-        (entry(question(question_tokens=[["a"]])), "$.qas[0].question_tokens[0]", "2 items"),
-        (with_answers(open_ended({"single_answer": {"yesno": "perhaps"}})), f"{OPEN}.single_answer.yesno", "perhaps"),
-        (with_answers(open_ended({"yesno": {"list": ["perhaps"]}})), f"{OPEN}.yesno.list[0]", "perhaps"),
-        (with_answers(open_ended({"single_answer": {"number": "8"}})), f"{OPEN}.single_answer.number", '"8"'),
-        (with_answers(open_ended({"list": {"number": 8}})), f"{OPEN}.list", "array"),
-        (with_answers({"open-ended": {"cannot_answer": True}}), "$.qas[0].answers.open-ended.cannot_answer", "true"),
-        (with_instance(start_byte=-1), f"{PLACE}.start_byte", "minimum"),
-        (with_instance(token_inds=[1]), f"{PLACE}.token_inds", "2 items"),
-        # the cross-checks
-        (with_instance(doc_id=1), f"{PLACE}.doc_id", "1 is no document: the context has 1"),
-        (with_instance(part="snippet"), f"{PLACE}.part", "document 0 has no text 'snippet'"),
-        (with_instance(start_byte=18), f"{PLACE}.start_byte", "'Bear Island' is not at 18: 'ar Island i' is"),
-        (with_instance(start_byte=500), f"{PLACE}.start_byte", "500 is outside of the text (72 characters)"),
-        (
-            with_instance(start_byte=17),
-            f"{PLACE}.start_byte",
-            "17 counts UTF-8 bytes; offsets of the format count characters, which gives 16",
-        ),
-        (with_instance(token_inds=[3, 99]), PLACE, "tokens 3 to 99 are not among the 18"),
-        (with_instance(token_inds=[4, 3]), PLACE, "tokens 4 to 3 are not among the 18"),
-        (with_instance(token_inds=[2, 4]), PLACE, "token 2 ('on') begins at 13, not at start_byte 16"),
-        (with_instance(token_inds=[3, 5]), PLACE, "token 5 ('in') ends at 30, the text of the instance at 27"),
-        (WRONG_SUPPORT, "$.qas[0].supporting_context[0].start_byte", "'Beyoncé' is not at 1"),
-        (with_document(tokens=WRONG_TOKENS), f"{DOCUMENT}.tokens.text[17]", "'x' is not at offset 70: 't' is"),
-        (with_document(tokens={"snippet": []}), f"{DOCUMENT}.tokens.snippet", "which the document does not have"),
-        (entry(question(question_tokens=[["Where", 1]])), "$.qas[0].question_tokens[0]", "'Where' is not at offset 1"),
-        (with_sentences(9, 3), f"{DOCUMENT}.metadata.text.sentence_start_bytes", "have to rise"),
-        (with_sentences(0, 73), f"{DOCUMENT}.metadata.text.sentence_start_bytes", "within the 72 characters"),
-        (with_choice(correct_answer_index=1), f"{CHOICE}.correct_answer_index", "1 is no choice: there are 1"),
-        (
-            with_choice(multi_correct_answer_indexes=[0, 4]),
-            f"{CHOICE}.multi_correct_answer_indexes[1]",
-            "4 is no choice",
-        ),
-    ],
+    ("raw", "path", "fault"),
+    [*FAULTS, (NO_QUESTIONS, "$", '"qas" is a required property')],
+    ids=lambda value: str(value)[:60],
 )
 @pytest.mark.parametrize("indent", [None, 2])
-def test_a_planted_fault_is_found_with_line_path_and_reason(tmp_path, raw, path, reason, indent):
+def test_fault_is_named_with_its_line_path_and_reason(tmp_path, raw, path, fault, indent):
     good = entry(question("other"), id="good")
-    count = 1 + len(raw.get("qas", []))
-    file = save(tmp_path / "a.jsonl", header(2, count), good, raw, indent=indent)
-    lines = [json.dumps(value, ensure_ascii=False, indent=indent).count("\n") + 1 for value in (header(2, count), good)]
-    found = problems(file)
-    assert len(found) == 1, found
-    assert found[0].startswith(f"{sum(lines) + 1}: {path}: ")
-    assert reason in found[0]
+    first = header(2, 1 + len(raw.get("qas", [])))
+    file = save(tmp_path / "a.jsonl", first, good, raw, indent=indent)
+    lines = sum(json.dumps(value, indent=indent).count("\n") + 1 for value in (first, good))
+    (problem,) = problems(file)
+    assert problem.startswith(f"{lines + 1}: {path}: ") and fault in problem
 
 
-def test_the_path_of_a_cross_check_is_the_one_in_the_file_whatever_the_dialect(tmp_path):
+def test_path_of_a_fault_is_that_of_the_file_in_the_other_dialect_too(tmp_path):
     place = {"doc_ind": 4, "part": "text", "start_byte": 0, "text": "x", "start_end_tokens": [0, 0]}
     found = {"extractive": {"list": [extractive(instances=[place])]}}
-    raw = with_answers({"open-ended": {"answer_candidates": [found]}})
+    raw = entry(question(answers={"open-ended": {"answer_candidates": [found]}}))
     path = "$.qas[0].answers.open-ended.answer_candidates[0].extractive.list[0].instances[0].doc_ind"
     assert problems(saved(tmp_path / "a.jsonl", raw)) == [f"2: {path}: 4 is no document: the context has 1, from 0 on"]
 
@@ -150,13 +91,12 @@ def test_equal_qids_are_found_across_contexts(tmp_path):
         ([], ["0: $: the file is empty"]),
     ],
 )
-def test_faults_of_the_header(tmp_path, documents, found):
+def test_fault_of_the_header_is_named(tmp_path, documents, found):
     seen = problems(save(tmp_path / "a.jsonl", *documents))
-    assert len(seen) == len(found)
-    assert all(one.startswith(start) for one, start in zip(seen, found, strict=True))
+    assert all(problem.startswith(start) for problem, start in zip(seen, found, strict=True))
 
 
-def test_after_a_document_that_is_no_json_the_check_goes_on(tmp_path):
+def test_validation_goes_on_after_a_document_of_invalid_json(tmp_path):
     path = saved(tmp_path / "a.jsonl", entry(), entry(question("q1")))
     lines = path.read_text("utf-8").splitlines()
     path.write_text(
@@ -168,35 +108,17 @@ def test_after_a_document_that_is_no_json_the_check_goes_on(tmp_path):
     assert found[2].startswith("1: $.header.number_of_contexts: 3, but")  # what cannot be read is not counted
 
 
-OFFSETS_IN_BYTES = [["Beyoncé", 0], ["sang", 9], ["on", 14], ["Bear", 17], ["Island", 22]]
-NO_PLACE = question(answers=open_ended(candidate(yesno="no")))
-
-
-@pytest.mark.parametrize(
-    ("raw", "warning"),
-    [
-        (with_instance(text="BEAR island"), "text: differs from the document in case (1 times)"),
-        (with_instance(text="bear-island"), "differs from the document in punctuation or articles (1 times)"),
-        (with_instance(text="The Bear Island"), "differs from the document in punctuation or articles (1 times)"),
-        (with_instance(text="Bear Isl"), "the text does not begin and end where its tokens do (1 times)"),
-        (
-            entry(NO_PLACE, documents=[document(tokens={"text": OFFSETS_IN_BYTES})]),
-            "text: the offsets of tokens count UTF-8 bytes",
-        ),
-        (entry(question(question_tokens=[["where", 0]])), "tokens: tokens differ from the text in case (1 times)"),
-    ],
-)
-def test_differences_of_spelling_are_warnings(tmp_path, raw, warning):
-    report = validate(saved(tmp_path / "a.jsonl", raw))
-    assert report.problems == []
-    assert len(report.warnings) == 1
-    assert warning in report.warnings[0]
+@each_case("multiqa", "warning")
+def test_difference_of_spelling_is_a_warning(tmp_path, case):
+    report = validate(saved(tmp_path / "a.jsonl", changed(case)))
+    (warning,) = report.warnings
+    assert report.problems == [] and case["warning"] in warning
 
 
 if SAMPLES.is_dir():
     SCHEMA = json.loads(gzip.decompress((SAMPLES / "multiqa_jsonschema.json.gz").read_bytes()))
     REAL = jsonschema_rs.Draft7Validator(SCHEMA, validate_formats=True)
-KNOWN = {"naturalquestions": 7}  # offsets in HTML that count bytes, and tokens spelled otherwise
+EXPECTED = {"naturalquestions": 7}  # offsets in HTML that count bytes, and tokens spelled otherwise
 
 
 def sample(path):
@@ -205,11 +127,11 @@ def sample(path):
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the MultiQA samples are not there")
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*_sample.jsonl.gz")), ids=lambda path: path.name.split("_")[0])
-def test_the_samples(path):
+def test_published_samples_have_only_the_faults_that_are_counted(path):
     report = validate(path)
     of_schema = [text for text in report.problems if text.endswith(PUBLISHED)]
     others = [text for text in report.problems if not text.endswith(PUBLISHED)]
-    assert len(others) == KNOWN.get(path.name.split("_")[0], 0)
+    assert len(others) == EXPECTED.get(path.name.split("_")[0], 0)
     assert all(".tokens.text[" in text or "the text of the instance at" in text for text in others)
     assert len(of_schema) == sum(1 for entry in sample(path)[1:] for _ in REAL.iter_errors(entry))
 
@@ -229,28 +151,13 @@ WHOLE = entry(
 )
 
 
-@pytest.mark.parametrize(
-    ("raw", "problem"),
-    [
-        (entry(documents=[document(url="example.org")]), '$.context.documents[0].url: "example.org" is not a "uri"'),
-        (entry(documents=[document(url="mailto:a@b")]), '"mailto:a@b" does not match "^(https?|wss?|ftp)://"'),
-        (entry(documents=[document(snippet="x" * 201)]), "is longer than 200 characters"),
-        (entry(documents=[{"title": None}]), "$.context.documents[0].title: null is not of type"),
-        (entry(rank=1), "$: Additional properties are not allowed ('rank' was unexpected)"),
-        (entry(documents=[document(rank=1)]), "$.context.documents[0]: Additional properties are not allowed ('rank'"),
-        (entry(documents=[document(table=[[{"text": "a", "rows": 1}]])]), "$.context.documents[0].table[0][0]: Addit"),
-        (entry(question(level="hard")), "$.qas[0]: Additional properties are not allowed ('level' was unexpected)"),
-        (with_answers(open_ended(candidate(date="April 23"))), '.single_answer.date: "April 23" is not a "date"'),
-        (with_answers({"open-ended": {"answer_candidates": []}}), "('answer_candidates' was unexpected)"),
-        (with_instance(doc_ind=0), "('doc_ind' was unexpected)"),
-    ],
-)
-def test_what_the_published_schema_refuses_is_a_problem(tmp_path, raw, problem):
-    found = problems(saved(tmp_path / "a.jsonl", raw), published=True)
-    assert any(problem in text for text in found), found
+@each_case("multiqa", "published")
+def test_fault_of_the_published_schema_is_a_problem(tmp_path, case):
+    faults = problems(saved(tmp_path / "a.jsonl", changed(case)), published=True)
+    assert any(case["published"] in text for text in faults), faults
 
 
-def test_what_the_published_schema_accepts_is_none(tmp_path):
+def test_context_that_the_published_schema_accepts_has_no_problem(tmp_path):
     path = saved(tmp_path / "a.jsonl", WHOLE)
     assert validate(path).problems == [] and validate(path).summary["published_dialect"] is True
     assert validate(saved(tmp_path / "b.jsonl", entry(rank=1))).summary["published_dialect"] is False

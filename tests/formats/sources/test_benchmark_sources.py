@@ -54,7 +54,7 @@ def title_and_text(document):
 BOOLQ = {"question": "is ice cold", "title": "Ice", "answer": True, "passage": "Ice is cold, there is no doubt."}
 
 
-def test_boolq(tmp_path):
+def test_boolq_becomes_answers_of_yes_and_no(tmp_path):
     hot = {**BOOLQ, "question": "is ice hot", "answer": False}
     path = write_lines(tmp_path / "a.jsonl", BOOLQ, hot, {**BOOLQ, "passage": "x"})
     first, second = as_multiqa(path, "boolq")
@@ -94,7 +94,7 @@ def columns(value):
 
 @pytest.mark.parametrize("shape", [lambda value: value, columns])
 @pytest.mark.parametrize("layout", ["list", "lines"])
-def test_hotpotqa(tmp_path, shape, layout):
+def test_hotpotqa_becomes_documents_with_supporting_context(tmp_path, shape, layout):
     questions = [shape(HOTPOT), shape({**HOTPOT, "_id": "h2", "answer": "yes"})]
     path = write_lines(tmp_path / "a.json", *([questions] if layout == "list" else questions))
     first, second = as_multiqa(path, "hotpotqa")
@@ -129,10 +129,10 @@ QAMR = {
 }  # fmt: skip
 
 
-def test_qamr(tmp_path):
+def test_qamr_has_an_answer_for_each_annotator(tmp_path):
     alone = {**QAMR, "validator_answers": []}
-    other, further = {"id": "s/1/1", "question": "What is hard?"}, {"id": "s/2/0", "sentence": "Ice."}
-    path = write_lines(tmp_path / "a.jsonl", QAMR, {**alone, **other}, {**alone, **further})
+    more, of_another = {"id": "s/1/1", "question": "What is hard?"}, {"id": "s/2/0", "sentence": "Ice."}
+    path = write_lines(tmp_path / "a.jsonl", QAMR, {**alone, **more}, {**alone, **of_another})
     first, second = as_multiqa(path, "qamr")
     assert [question["qid"] for question in first["qas"]] == ["s/1/0", "s/1/1"]
     assert places(first["qas"][0]) == [[(0, "text", 0, text)] for text in ("Ice", "Ice is cold", "Ice")]  # by annotator
@@ -153,7 +153,7 @@ WRONG_HOTPOT = r"a\.json:2: no question of HotpotQA: "
         ("qamr", QAMR, {"answer_start": 4}, r"a\.json:2: id 's/1/0': 'Ice' does not stand at character 4"),
     ],
 )
-def test_a_wrong_line_is_named(tmp_path, name, good, change, reason):
+def test_fault_of_a_line_names_it(tmp_path, name, good, change, reason):
     path = write_lines(tmp_path / "a.json", good, {**good, **change})
     with pytest.raises(DataError, match=reason):
         convert(path, tmp_path / "out", "multiqa", name, quiet=True)
@@ -179,19 +179,19 @@ def table_questions(folder, tables=True, questions=QUESTIONS):
     return write(folder / "training.tsv", questions)
 
 
-def test_wikitablequestions(tmp_path):
+def test_wikitablequestions_become_tables_with_their_cells(tmp_path):
     (found,) = as_multiqa(table_questions(tmp_path / "data"), "wikitablequestions")
     (document,) = found["context"]["documents"]
     assert title_and_text(document) == ("Race", "Rank | Who\n1 | Ann\n2 | Bob\n | Cy | Co")
     assert document["table"][1] == [{"text": "1"}, {"text": "Ann"}] and found["id"] == "csv/1-csv/1.csv"
-    one, several, count = found["qas"]
-    assert places(one) == [[(0, "text", 15, "Ann")]]
+    single, several, count = found["qas"]
+    assert places(single) == [[(0, "text", 15, "Ann")]]
     assert [texts(answer) for answer in candidates(several)[0]["list"]] == [["Bob"], ["Cy | Co"]]
     assert places(several) == [[(0, "text", 23, "Bob")], [(0, "text", 30, "Cy | Co")]]
     assert answers(count) == [{"generated_text": "3"}]
 
 
-def test_tables_of_the_original_release(tmp_path):
+def test_tables_of_the_original_release_are_read(tmp_path):
     path = table_questions(tmp_path / "data", tables=False)
     table = '"Rank","Who"\n"1","Ann \\"A\\""\n"2","Bob\nB"\n"3","Cy | Co"\n'
     write(tmp_path / "csv" / "1-csv" / "1.csv", table)
@@ -210,13 +210,13 @@ def test_tables_of_the_original_release(tmp_path):
         (QUESTIONS.replace("utterance", "question"), r"training\.tsv:1: no column 'utterance'"),
     ],
 )
-def test_faults_of_table_questions_are_named(tmp_path, questions, reason):
+def test_fault_of_table_questions_is_named(tmp_path, questions, reason):
     path = table_questions(tmp_path / "data", questions=questions)
     with pytest.raises(DataError, match=reason):
         convert(path, tmp_path / "out", "multiqa", "wikitablequestions", quiet=True)
 
 
-# a data set of one's own, as in docs/datasets.md -------------------------------------------------------------------------
+# a data set of a user, as in docs/datasets.md -------------------------------------------------------------------------
 
 
 def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
@@ -241,7 +241,7 @@ def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("file", "name"), [("dev.jsonl.gz", "boolq"), ("dev.jsonl.gz", "qamr"), ("training.tsv.gz", "wikitablequestions")]
 )
-def test_the_data_sets_convert(tmp_path, file, name):
+def test_published_data_sets_convert(tmp_path, file, name):
     source = DATA / name / file
     if not source.is_file():
         pytest.skip(f"{source} is not there")
@@ -255,12 +255,12 @@ def test_the_data_sets_convert(tmp_path, file, name):
     assert validate(tmp_path / "multiqa").problems == []
     for to in ("mrqa", "squad"):
         assert convert(tmp_path / "multiqa", tmp_path / to, to, quiet=True).counts["questions"] == count
-    asked = {question.qid for example in read_examples(tmp_path / "mrqa") for question in example.qas}
-    assert len(asked) == count
+    qids = {question.qid for example in read_examples(tmp_path / "mrqa") for question in example.qas}
+    assert len(qids) == count
     if name == "boolq":
-        given = [line["answer"] for _, line in read_lines(tmp_path / "data")]
+        labels = [line["answer"] for _, line in read_lines(tmp_path / "data")]
         assert [
             answers(question) == [{"yesno": "yes"}]
             for found in MultiqaReader(tmp_path / "multiqa")
             for question in found["qas"]
-        ] == given
+        ] == labels
