@@ -12,7 +12,8 @@ class ClocqParams(Settings, frozen=True):
 
     h_match, h_rel, h_conn, h_coh: weights of the four candidate scores (match with the mention, relevance to the
     question, connectivity in the knowledge base, coherence); k: items per mention, or AUTO; d: depth of the candidate
-    lists; p_setting: an item with more facts besides those as subject keeps only the latter; bm25_limit: facts kept in all, by BM25 (0: all).
+    lists; p_setting: an item that is object or qualifier of more facts keeps only
+    those with it as subject; bm25_limit: facts kept in all, by BM25 (0 or false: all).
     """
 
     h_match: Weight = 0.4
@@ -28,8 +29,8 @@ class ClocqParams(Settings, frozen=True):
 class QuSr(Settings, frozen=True):
     """How the model of `qu: sr` writes representations; the defaults are those of CONVINSE's configuration.
 
-    num_beams: of beam search (1: none); early_stopping: end when so many are complete; no_repeat_ngram_size: so many
-    tokens in a row are not written twice (0: they may be); max_input_length: tokens read, beyond which the oldest part
+    num_beams: of beam search (1: none); early_stopping: stop once `num_beams` texts are complete; no_repeat_ngram_size: no
+    sequence of this many tokens is written twice (0: allowed); max_input_length: tokens read, beyond which the oldest part
     of the history is cut off; max_output_length: tokens written (CONVINSE names no limit); batch_size: questions
     computed together.
     """
@@ -58,7 +59,8 @@ class HaSeq2Seq(Settings, frozen=True):
 class EvsCascade(Settings, frozen=True):
     """How many evidences the cross-encoder of the cascade sees.
 
-    lexical: chosen by BM25; dense: chosen by the bi-encoder; lexical_share: weight of the BM25 score (as a share of the best one's) in the scores beside the cross-encoder's.
+    lexical: chosen by BM25; dense: chosen by the bi-encoder; lexical_share: weight of the BM25 score, divided by the best one, in
+    the final score (0: the cross-encoder alone).
     """
 
     lexical: NotNegative = 100

@@ -28,7 +28,7 @@ class BatchQueue(Generic[Item, Result]):
         size_of: the size of an item.
         most_size: of a batch; a larger item is computed alone.
         most_items: of a batch.
-        seconds: for an item, its time in the queue counted.
+        seconds: allowed for an item or a function, its wait in the queue included.
         most_waiting: items in the queue.
     """
 
@@ -50,7 +50,7 @@ class BatchQueue(Generic[Item, Result]):
         self._task: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
-        """Return how many items and functions wait."""
+        """Return the number of items that are not begun and of functions that are not finished."""
         return len(self._waiting) + self._functions
 
     def check_room(self) -> None:
@@ -98,8 +98,8 @@ class BatchQueue(Generic[Item, Result]):
                 batch: list[tuple[Item, asyncio.Future[Result]]] = []
                 size = 0
                 while self._waiting and len(batch) < self._most_items:
-                    item, waiting = self._waiting[0]
-                    if waiting.done():
+                    item, future = self._waiting[0]
+                    if future.done():
                         self._waiting.popleft()
                         continue
                     size += self._size_of(item)
@@ -108,13 +108,13 @@ class BatchQueue(Generic[Item, Result]):
                     batch.append(self._waiting.popleft())
                 items = [item for item, _ in batch]
                 results = await loop.run_in_executor(self._thread, self._compute, items)
-                for (_, waiting), result in zip(batch, results, strict=True):
-                    if waiting.done():
+                for (_, future), result in zip(batch, results, strict=True):
+                    if future.done():
                         continue
                     if isinstance(result, Exception):
-                        waiting.set_exception(result)
+                        future.set_exception(result)
                     else:
-                        waiting.set_result(result)
+                        future.set_result(result)
         finally:
             self._task = None
 
