@@ -176,12 +176,12 @@ def _held(said: Sequence[str], turns: Sequence[Turn]) -> float:
 def _is_held(sentence: str, turn: Turn) -> bool:
     evidences, label = _evidences(turn), turn["pred_answers"][0]["answer"]["label"]
     cited = [int(number) for number in _CITED.findall(sentence)]
-    told = {*_NUMBER.findall(" ".join([asked_in_full(turn), label, *evidences]))}
+    numbers = {*_NUMBER.findall(" ".join([asked_in_full(turn), label, *evidences]))}
     return (
         f" {fold(label)}" in f" {fold(sentence)}"
         and bool(cited)
         and all(1 <= number <= len(evidences) for number in cited)
-        and told.issuperset(_NUMBER.findall(_CITED.sub("", sentence)))
+        and numbers.issuperset(_NUMBER.findall(_CITED.sub("", sentence)))
     )
 
 

@@ -80,8 +80,8 @@ def test_readings_and_computed_results_add_to_a_candidate():
     scott = thing("Ridley Scott")
     computed = Computed(scott, "role", (0,))
     read = [AnswerCandidate(scott, 0.7, (0,), ("reader",))]
-    own = next(candidate for candidate in find_candidates(question, read, [computed]) if candidate.entity == scott)
-    assert (own.read, own.computed, own.places, own.reasons) == (1.0, computed, (0,), ("role", "reader"))
+    merged = next(candidate for candidate in find_candidates(question, read, [computed]) if candidate.entity == scott)
+    assert (merged.read, merged.computed, merged.places, merged.reasons) == (1.0, computed, (0,), ("role", "reader"))
 
 
 def test_a_reading_counts_for_the_office_holder_at_that_time():

@@ -87,12 +87,17 @@ def _pipeline_lists(
     if not path.is_file():
         work.mkdir(parents=True, exist_ok=True)
         seeds = bench_items(data).seeds
-        asked = {question.text: question for question in questions if question.about not in seeds}
+        by_text = {question.text: question for question in questions if question.about not in seeds}
         settings = {**build_sources(data, work, INTRODUCTIONS, "snapshot:model"), **(changes or {})}
         turns = kept_turns(
-            name, "wikidata-27k.yml", settings, [_conversation(own) for own in asked.values()], SOURCES, work
+            name,
+            "wikidata-27k.yml",
+            settings,
+            [_conversation(question) for question in by_text.values()],
+            SOURCES,
+            work,
         )
-        kept = (_list(name, turn, asked[turn["question"]].about) for _, turn in turns)
+        kept = (_list(name, turn, by_text[turn["question"]].about) for _, turn in turns)
         with replacing(path) as temporary, gzip.open(temporary, "wt", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(msgspec.to_builtins(own))}\n" for own in kept if own is not None)
     with gzip.open(path, "rb") as file:
@@ -132,17 +137,17 @@ def template_questions(data: Path, work: Path, seed: int) -> Iterator[Question]:
     with closing(known.kb):
         subjects = sorted(known.by_subject)
         chance.shuffle(subjects)
-        asked: dict[str, int] = defaultdict(int)
+        counts: dict[str, int] = defaultdict(int)
         for subject in subjects:
             facts = known.by_subject[subject]
             for fact in chance.sample(facts, min(3, len(facts))):
                 wording = _wording(known, properties.get(fact.prop), fact, chance)
-                if wording is None or asked[fact.prop] == _OF_PROPERTY:
+                if wording is None or counts[fact.prop] == _OF_PROPERTY:
                     continue
-                asked[fact.prop] += 1
+                counts[fact.prop] += 1
                 same = [own for own in facts if own.prop == fact.prop]
                 yield Question(wording, [{"id": own.value, "label": own.labels[2]} for own in same], subject)
-            if sum(asked.values()) >= _TEMPLATES:
+            if sum(counts.values()) >= _TEMPLATES:
                 return
 
 
@@ -180,15 +185,15 @@ def sentence_lists(data: Path, seed: int) -> Iterator[Example]:
 def _on_articles(source: str, rows: Iterable[tuple[str, Asked]]) -> Iterator[Example]:
     """Args: rows: the title of an article, and a question on a paragraph of it, whose title is its key."""
     articles: dict[tuple[str, str], dict[str, list[tuple[int, int]]]] = defaultdict(dict)
-    asked: dict[tuple[str, str], list[Asked]] = defaultdict(list)
+    grouped: dict[tuple[str, str], list[Asked]] = defaultdict(list)
     for title, row in rows:
         name = title.replace("_", " ").split(" (")[0]
         articles[name, row.title].setdefault(row.text, list(sentence_places(row.text)))
-        asked[name, row.title].append(row)
+        grouped[name, row.title].append(row)
     for (name, key), texts in articles.items():
         told = [(text, start, end) for text, places in texts.items() for start, end in places]
         evidences = [f"{name}, {text[start:end]}" for text, start, end in told]
-        for row in merged(asked[name, key]):
+        for row in merged(grouped[name, key]):
             right = {}
             for place, (text, start, end) in enumerate(told):
                 spans = [span for span in row.spans if start <= span[0] and span[1] <= end] if text == row.text else []
