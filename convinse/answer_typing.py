@@ -91,8 +91,8 @@ class LikelyClasses:
         return AnswerType(_KINDS[likeliest]) if likeliest in _KINDS else self.types.of_class(names[likeliest])
 
     @property
-    def told(self) -> AnswerType:
-        """The likeliest class where it is likelier than all others together, for readers of representations; else any."""
+    def confident(self) -> AnswerType:
+        """The expected type if it is likelier than all others together, else "any"; for readers of representations."""
         return self.expected if self.chances.max() >= _SURE else AnswerType("any")
 
 

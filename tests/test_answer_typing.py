@@ -52,10 +52,10 @@ def test_the_likeliest_class_is_the_expected_type(likeliest, kind, words):
     place = list(NAMES).index(likeliest)
     chances[place] = 0.7
     likely = LikelyClasses(chances, ENTITIES, TYPES)
-    assert likely.expected == likely.told == (kind, words)
+    assert likely.expected == likely.confident == (kind, words)
     chances[place] = 0.49
     unsure = LikelyClasses(chances, ENTITIES, TYPES)
-    assert unsure.expected == (kind, words) and unsure.told == ("any", ())
+    assert unsure.expected == (kind, words) and unsure.confident == ("any", ())
 
 
 class Reader:

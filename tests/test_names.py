@@ -28,6 +28,8 @@ def named(tree):
             yield node.attr, node.lineno
         elif isinstance(node, ast.arg):
             yield node.arg, node.lineno
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.name, node.lineno
         elif isinstance(node, ast.ExceptHandler) and node.name:
             yield node.name, node.lineno
 

@@ -74,7 +74,7 @@ class Slots(QuestionUnderstanding):
             types = [self.language.answer_types.expected_type(full.text) for full in in_full]
         else:
             pairs = [(question, full.text) for question, full in zip(questions, in_full, strict=True)]
-            types = [likely.told for likely in typing.likely(pairs)]
+            types = [likely.confident for likely in typing.likely(pairs)]
         return list(map(self._understood, turns, histories, in_full, types))
 
     def _understood(
