@@ -28,9 +28,11 @@ def named(tree):
             yield node.attr, node.lineno
         elif isinstance(node, ast.arg):
             yield node.arg, node.lineno
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node.name, node.lineno
-        elif isinstance(node, ast.ExceptHandler) and node.name:
+        elif (
+            isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            or isinstance(node, ast.ExceptHandler)
+            and node.name
+        ):
             yield node.name, node.lineno
 
 
