@@ -76,7 +76,7 @@ class LikelyClasses:
         return float(sum(self.chances[place] for place in places)) if places else _UNKNOWN
 
     def fit_of_name(self, is_number: bool) -> float:
-        """How likely the answer is no date, yes or no, and no number either unless the name has a digit ("4.9.3", "1m46s").
+        """How likely the answer is not a date, yes or no, and no number either unless the name has a digit ("4.9.3", "1m46s").
 
         A name that no item is known of may be all else.
         """

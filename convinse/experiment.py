@@ -144,7 +144,7 @@ def run_experiment(
         workers: run the conversations in place of this process, which writes the results in either case.
 
     Raises:
-        ConfigError: predicted answers are asked for where there are none: without the last stage, or after the first.
+        ConfigError: predicted answers are asked for by a run without the last stage, or after the first.
     """
     start = time.perf_counter()
     if not use_gold_answers and (until != "ha" or stage_file is not None):

@@ -36,7 +36,7 @@ def counting():
 
 
 class Failing(HeterogeneousAnswering):
-    """Fails on questions with `fail`; gives what is no JSON to those with `odd`."""
+    """Fails on questions with `fail`; gives what is not JSON to those with `odd`."""
 
     def inference_on_turn(self, turn, sources):
         if "fail" in turn["question"]:

@@ -120,7 +120,7 @@ def cluster(text: str) -> str:
     """`ray`, or `ray://HOST:PORT`."""
     if text != "ray" and not text.startswith("ray://"):
         raise argparse.ArgumentTypeError(
-            f"'{text}' is no cluster; give ray, or ray://HOST:PORT such as ray://head:10001"
+            f"'{text}' is not a cluster; give ray, or ray://HOST:PORT such as ray://head:10001"
         )
     return text
 
@@ -144,7 +144,7 @@ def size(text: str) -> int:
 
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kmgt]?)(i?)b?", text.strip().lower())
     if match is None or (match[3] and not match[2]):
-        raise argparse.ArgumentTypeError(f"'{text}' is no size; give one such as 512MB or 4GB")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size; give one such as 512MB or 4GB")
     return int(float(match[1]) * (1024 if match[3] else 1000) ** " kmgt".index(match[2] or " "))
 
 
@@ -152,21 +152,21 @@ def languages(text: str) -> tuple[str, ...]:
     """`de,en` -> codes, the preferred first; `mul` always last."""
     codes = [code.strip() for code in text.split(",")]
     if not all(code.replace("-", "").isalnum() and code.isascii() and code == code.lower() for code in codes):
-        raise argparse.ArgumentTypeError(f"'{text}' is no language code; give one such as en, or several as de,en")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a language code; give one such as en, or several as de,en")
     return tuple(dict.fromkeys([*codes, "mul"]))
 
 
 def port(text: str) -> int:
     """A port number, 0 to 65535."""
     if not text.isascii() or not text.isdigit() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"'{text}' is no port; give a number from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port; give a number from 0 to 65535")
     return int(text)
 
 
 def positive(text: str) -> int:
     """A whole number of 1 or more."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of 1 or more")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 1 or more")
     return int(text)
 
 

@@ -96,7 +96,7 @@ def input_lines() -> Iterator[str]:
         try:
             line = sys.stdin.readline(LONGEST_LINE)
         except UnicodeDecodeError as error:
-            raise DataError(f"standard input is no {error.encoding} text") from None
+            raise DataError(f"standard input is not {error.encoding} text") from None
         if not line:
             return
         yield line.removesuffix("\n")

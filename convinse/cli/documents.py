@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..documents.index import Updated
 
 LOGGER = logging.getLogger(__name__)
-LOGGER = logging.getLogger(__name__)
 _LIVE = "live.yml"
 _MODEL = "snapshot:model"
 _FAULTS_SHOWN = 20

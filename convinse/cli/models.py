@@ -66,7 +66,7 @@ def _share(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no probability; give a number from 0 to 1")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a probability; give a number from 0 to 1")
     return value
 
 

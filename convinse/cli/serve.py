@@ -87,7 +87,7 @@ def origin(text: str) -> str:
 
     if not re.fullmatch(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", text):
         raise argparse.ArgumentTypeError(
-            f"'{text}' is no origin; give one as https://example.org, in small letters, without a path"
+            f"'{text}' is not an origin; give one as https://example.org, in small letters, without a path"
         )
     return text
 

@@ -75,7 +75,7 @@ def decoded(data: bytes) -> str:
     except UnicodeDecodeError:
         text = data.decode("cp1252", "replace")
     if _CONTROL.search(text):
-        raise DataError("is no text")
+        raise DataError("is not text")
     if max(map(len, text.splitlines()), default=0) > LONGEST_LINE:
         raise DataError(f"has a line of more than {LONGEST_LINE:,} characters")
     return text
@@ -176,7 +176,7 @@ def _json_lines(data: bytes) -> ReadDocument:
     try:
         return _records([msgspec.json.decode(line) for line in lines.values()], list(lines))
     except JSON_ERRORS as error:
-        raise DataError(f"a line is no JSON ({one_line(error)})") from None
+        raise DataError(f"a line is not JSON ({one_line(error)})") from None
 
 
 def _records(value: Any, lines: Sequence[int] = ()) -> ReadDocument:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .statement_words import StatementWords
 
-_SHORT = 5  # letters of a word in "ed" that is no verb
+_SHORT = 5  # letters of a word in "ed" that is not a verb
 _SENTENCE = re.compile(r"(?<=[a-z\d][a-z\d)][.?!]) +(?=\S)")
 _CONTRACTED = re.compile(r"^(who|what|where|when|which)['’]s\b", re.IGNORECASE)
 _CHOICE = re.compile(r", [^,]+ or [^,]+$")  # "..., romario or ronaldo?"

@@ -241,7 +241,7 @@ def check_answered(conversation: Any) -> Conversation:
     try:
         copy = msgspec.json.decode(msgspec.json.encode(conversation))
     except (TypeError, *JSON_ERRORS) as error:
-        raise DataError(f"{where} is no JSON: {one_line(error)}") from None
+        raise DataError(f"{where} is not JSON: {one_line(error)}") from None
     (checked,) = check_finished([copy], where)
     for turn, place in _places([checked], where):
         check_question(turn["question"])

@@ -165,7 +165,7 @@ def parse_sources(text: str | Sequence[str], where: str = "sources") -> tuple[st
     """Return the sources of `"kb_text_infobox"` or of a list of names, in the order kb, text, table, info.
 
     Raises:
-        ConfigError: a name is no source; the message names `where` and lists the valid names.
+        ConfigError: a name is not a source; the message names `where` and lists the valid names.
     """
     if not isinstance(text, str | Sequence | AbstractSet):
         raise ConfigError(f"{where}: '{text}' names no sources; give them as kb_text or as a list")

@@ -96,7 +96,7 @@ class BiEncoderLearner:
     def loss(self, model: Any, step: Sequence[Group]) -> Iterator[torch.Tensor]:
         """Cross-entropy of each right text among all texts of the step (Karpukhin et al., EMNLP 2020).
 
-        Other relevant texts of a question are no negatives, and equal texts are one.
+        Other relevant texts of a question are not negatives, and equal texts are one.
         """
         import torch
 

@@ -73,7 +73,7 @@ def test_mrqa(workdir, reader, name, capsys):
 
 def test_squad(workdir, reader):
     assert read(squad(workdir / "x.json"), "--quiet") == 0
-    assert predictions() == expected(reader)  # the title is no part of the text
+    assert predictions() == expected(reader)  # the title is not a part of the text
 
 
 def test_multiqa(workdir, reader):

@@ -168,10 +168,10 @@ def bomb():
         ("a.xlsx", bomb, "unpacks to more than 1 MB"),
         ("a.pptx", bomb, "unpacks to more than 1 MB"),
         ("a.epub", bomb, "unpacks to more than 1 MB"),
-        ("a.txt", lambda: b"\x00\x01\x02\xff" * 50, "is no text"),
+        ("a.txt", lambda: b"\x00\x01\x02\xff" * 50, "is not text"),
         ("a.csv", lambda: b"x" * 3000, "has a line of more than 2,000 characters"),
         ("a.json", lambda: b'{"a": ', "cannot be read"),
-        ("a.jsonl", lambda: b'{"a": 1}\nno\n', "a line is no JSON"),
+        ("a.jsonl", lambda: b'{"a": 1}\nno\n', "a line is not JSON"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_why_in_one_line(name, data, reason, monkeypatch):

@@ -260,7 +260,7 @@ def test_pages_of_an_item_in_any_of_its_forms(make, given):
 
 @pytest.mark.parametrize("given", [5, None, {}, {"item": "Q1"}, {"id": None}, ["Q44578"], "Titanic", ""])
 def test_an_invalid_item_is_refused(make, given):
-    refused(DataError, lambda: make().retrieve_wikipedia_evidences(given), "is no item; give an id such as Q42")
+    refused(DataError, lambda: make().retrieve_wikipedia_evidences(given), "is not an item; give an id such as Q42")
 
 
 def test_evidences_are_filtered_as_configured(make):

@@ -66,7 +66,7 @@ def test_words_are_as_convinse_reads_them():
 
     assert first("jackets", "a jacket", "other words", "some jackets") == "some jackets"
     assert first("jacket", "x", "the jacket.", "y z", "the jacket") == "the jacket"
-    assert first("Who", "a, b", "c d", "WHO, is, x") == "WHO, is, x"  # capitalised, it is no stop word
+    assert first("Who", "a, b", "c d", "WHO, is, x") == "WHO, is, x"  # capitalised, it is not a stop word
     assert first("who", "a, b", "c d", "WHO, is, x") == "a, b"
     assert first("a b b", "a x", "b y", "c z", "d z", "e z") == "b y"
     assert first("a||b", "x", "y", "a b z") == "a b z"

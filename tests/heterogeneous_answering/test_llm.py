@@ -121,7 +121,7 @@ def test_an_unsupported_answer_is_dropped_or_marked():
 )
 def test_a_reply_of_another_form_is_no_answer(text, caplog):
     done, _ = answered(lambda body, request: completion(text))
-    assert done["pred_answers"] == [] and "is no answer" in done["abstained"]["reason"]
+    assert done["pred_answers"] == [] and "is not an answer" in done["abstained"]["reason"]
 
 
 def test_without_evidences_no_request_is_sent():
@@ -217,7 +217,7 @@ def test_a_calibration_counts_and_is_of_one_model(workdir):
     refused(ModelError, lambda: read_calibration(path, "m", 5), "not of m with 5")
     refused(ModelError, lambda: read_calibration(Path("none.json"), "m", 1), "none.json", "train ha")
     path.write_text("{")
-    refused(ModelError, lambda: read_calibration(path, "m", 1), "is none", "train ha")
+    refused(ModelError, lambda: read_calibration(path, "m", 1), "is not a calibration", "train ha")
 
 
 def test_train_ha_fits_the_calibration_on_the_dev_part(workdir):

@@ -1,4 +1,4 @@
-"""Question understanding with a language model: names become items, unknown ones stay text, other text is no representation."""
+"""Question understanding with a language model: names become items, unknown ones stay text, other text is not a representation."""
 
 import json
 
