@@ -51,10 +51,10 @@ def test_the_examples_of_evidences_are_embedded_ones():
     _, *shown = map(json.loads, blocks("docs/evidences.md", "json"))
     with closing(KnowledgeBase(SNAPSHOT / "kb")) as kb, closing(WikipediaDump(SNAPSHOT / "wikipedia.db")) as dump:
         facts = [fact_evidence(fact, fact[0]) for fact in kb.neighborhood("Q44578", 1000)]
-        known = {evidence["evidence_text"]: evidence for evidence in [*facts, *dump.get("Q299194")]}
+        embedded_evidences = {evidence["evidence_text"]: evidence for evidence in [*facts, *dump.get("Q299194")]}
     assert [evidence["source"] for evidence in shown] == ["kb", "table", "info"]
     for evidence in shown:
-        embedded = known[evidence["evidence_text"]]
+        embedded = embedded_evidences[evidence["evidence_text"]]
         assert evidence == {key: embedded[key] for key in evidence}
         assert set(embedded) - set(evidence) <= {"disambiguations", "wikidata_entities", "retrieved_for_entity"}
 
@@ -96,8 +96,8 @@ def test_the_session_of_the_python_page_goes_on(workdir, capsys):
 
 @pytest.mark.parametrize("name", ["docs/ask.md", "docs/index.md"])
 def test_the_chat_of_the_page_is_what_is_printed(name, workdir, capsys, monkeypatch):
-    asked, answer, *rest = block(name, "text").splitlines()
-    monkeypatch.setattr(sys, "stdin", io.StringIO(asked.removeprefix("> ")))
+    question, answer, *rest = block(name, "text").splitlines()
+    monkeypatch.setattr(sys, "stdin", io.StringIO(question.removeprefix("> ")))
     assert main(["chat", "--quiet"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].startswith(answer.split("  ")[0]) and printed[1:] == rest
@@ -154,8 +154,8 @@ def arguments(words):
 
     A command that is only named, such as `bash run.sh ask`, is asked for its help.
     """
-    given = [word.strip("[]").split("|")[0] for word in words if word != "..."]
-    return ["1" if word == "N" else word for word in given] if words[1:] else [*given, "--help"]
+    typed = [word.strip("[]").split("|")[0] for word in words if word != "..."]
+    return ["1" if word == "N" else word for word in typed] if words[1:] else [*typed, "--help"]
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if commands(name)])
@@ -263,8 +263,8 @@ def test_the_navigation_of_the_site_has_every_page_once():
 
 def test_one_click_leads_from_the_start_page_to_each_task():
     tasks = page("docs/index.md").split("## ")[1]
-    wanted = ("knowledge-base", "passages", "your-own-module", "train", "reproduce", "serve", "cite")
-    assert not [name for name in wanted if f"({name}.md)" not in tasks]
+    pages = ("knowledge-base", "passages", "your-own-module", "train", "reproduce", "serve", "cite")
+    assert not [name for name in pages if f"({name}.md)" not in tasks]
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("docs/")])

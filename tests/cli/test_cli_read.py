@@ -43,8 +43,8 @@ def contexts(key, pairs):
 
 
 def words(*arguments, model=MODEL):
-    given = ["--model", str(model)] if model else []
-    return ["read", "--output", "out.json", "--device", "cpu", *given, *arguments]
+    options = ["--model", str(model)] if model else []
+    return ["read", "--output", "out.json", "--device", "cpu", *options, *arguments]
 
 
 def read(*arguments, **options):

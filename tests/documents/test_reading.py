@@ -115,9 +115,9 @@ def page(text="The gate opens at 7."):
         f"<</Length {len(drawn)}>>\nstream\n{drawn}\nendstream", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding<</Differences[65/fi]>>>>",
     ]  # fmt: skip
     file, places = "%PDF-1.4\n", []
-    for number, own in enumerate(objects, 1):
+    for number, value in enumerate(objects, 1):
         places.append(len(file))
-        file += f"{number} 0 obj\n{own}\nendobj\n"
+        file += f"{number} 0 obj\n{value}\nendobj\n"
     table = "".join(f"{place:010} 00000 n \n" for place in places)
     return f"{file}xref\n0 6\n0000000000 65535 f \n{table}trailer\n<</Root 1 0 R/Size 6>>\nstartxref\n{len(file)}\n%%EOF\n".encode()
 

@@ -131,7 +131,7 @@ def test_a_model_that_does_not_export_is_kept_for_pytorch(kind, monkeypatch, cap
 
 @of("ers", "ha", "fusion")
 def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
-    settings = kind.given("models/new", epochs=3, patience=3)
+    settings = kind.configuration("models/new", epochs=3, patience=3)
     write_file("my.yml", settings)
     stage, base = kind.base_key.split("_")[0], settings[kind.base_key.split(".")[0]]["base"]
     assert main(["train", "ers" if stage == "evs" else stage, "kb_text", "my.yml", "--quiet"]) == 0
@@ -148,7 +148,7 @@ def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
     for words in ("Benchmark `embedded`", "seed 42", base, "kb_text", f"| {best} (kept) |", *kind.card,
                   *(f"{value:.4f}" for value in epochs[2].values())):  # fmt: skip
         assert words in card, words
-    write_file("my.yml", kind.given(model="models/new"))
+    write_file("my.yml", kind.configuration(model="models/new"))
     assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
     metrics = read_json("results/mine/kb_text-dev/metrics.json")
     if "p_at_1" in epochs[best]:  # its validation is what the pipeline answers
