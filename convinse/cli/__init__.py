@@ -17,7 +17,20 @@ from typing import NoReturn
 from ..support.errors import ConvinseError, missing_extra, nearest, one_line
 from . import ask as asking
 from . import chat as chatting
-from . import datasets, develop, documents, evaluate, experiments, kb, models, passages, report, verify, wikipedia
+from . import (
+    datasets,
+    develop,
+    documents,
+    evaluate,
+    experiments,
+    kb,
+    models,
+    passages,
+    report,
+    train,
+    verify,
+    wikipedia,
+)
 from . import serve as serving
 from .arguments import UNCHANGED, Commands
 from .output import PrintableFormatter, printable, printable_output
@@ -135,6 +148,7 @@ def build_parser() -> argparse.ArgumentParser:
         chatting,
         documents,
         experiments,
+        train,
         kb,
         wikipedia,
         passages,

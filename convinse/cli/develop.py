@@ -73,18 +73,9 @@ def benches(folder: Path) -> list[str]:
 
 
 def train_embedded(options: argparse.Namespace) -> int:
-    """`train embedded`: the recipe of the model that ships with the project."""
+    """Run the recipe of the model that ships with the project."""
     scripts = _checkout("train embedded", "scripts/recipes") / "scripts"
-    if options.data is None or options.output is None:
-        raise ConfigError("train embedded needs --data DIR (the shared data) and --output FOLDER")
-    if options.words:
-        raise ConfigError(f"train embedded takes its settings by --config FILE, not '{options.words[0]}'")
-    paths = ("data", "output", "config", "base", "work", "trunk", "examples")
-    arguments = [
-        word for name in paths if getattr(options, name) is not None for word in (f"--{name}", getattr(options, name))
-    ]
-    arguments += ["--quick"] if options.quick else []
-    return _run_module(scripts, "recipes.embedded", arguments, _KEEP_MEMORY)
+    return _run_module(scripts, "recipes.embedded", options.rest, _KEEP_MEMORY)
 
 
 def _test(options: argparse.Namespace) -> int:
