@@ -22,7 +22,7 @@ _COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
 
 
 def add(commands: Commands) -> None:
-    """`pipeline`."""
+    """Add `pipeline`."""
     sub = commands.add("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations", KEPT)
     add_words(sub)
     history = sub.add_mutually_exclusive_group()
@@ -173,7 +173,7 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
 
 
 def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]:
-    """The row of a run, and with `details` those of its domains, turns, kinds and sources; None between the groups."""
+    """Yield the row of a run, with `details` also those of its domains, turns, kinds and sources; None between groups."""
 
     def row(name: str, values: dict[str, Any]) -> list[str]:
         measures = (f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence"))

@@ -13,7 +13,7 @@ _CANDIDATES = 200
 
 
 def add(commands: Commands) -> None:
-    """`retrieve index|search`."""
+    """Add `retrieve index|search`."""
     commands = commands.group("retrieve", "index plain passages and search them")
 
     sub = commands.add("index", _index, "build the BM25 index of a file of passages")

@@ -37,7 +37,7 @@ _RETRIEVER = (
 
 
 def add(commands: Commands) -> None:
-    """`train qu|ers|ha|all|reader|retriever|embedded`, `annotate`."""
+    """Add `train qu|ers|ha|all|reader|retriever|embedded`, `annotate`."""
     train = commands.group("train", "train a stage, a reader on MRQA data, a retriever, or the embedded model")
     for stage, model in _STAGES.items():
         sub = train.add(stage, _train_stage, f"train {model}", _KEPT)
