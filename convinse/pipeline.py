@@ -125,7 +125,7 @@ class Pipeline:
     def run_with_gold_answers(
         self, sources: str | Sequence[str] = DEFAULT_SOURCES, clean_up: bool = False
     ) -> dict[str, list[Conversation]]:
-        """The configured test conversations, answered: earlier turns count with their gold answers.
+        """Answer the configured test conversations; earlier turns count with their gold answers.
 
         Nothing is written but the log; `experiment.run_experiment` and the command `pipeline` write results.
 

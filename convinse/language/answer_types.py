@@ -135,7 +135,7 @@ class AnswerTypes:
         return AnswerType("item", tuple(label.split())) if label else _ANY
 
     def _noun_type(self, low: list[str], tokens: list[str]) -> AnswerType:
-        """The type that the words after "what" or "which" name: "which record label", "what year", "what kind of music"."""
+        """Return the type that the words after "what" or "which" name: "which record label", "what year", "what kind of music"."""
         head: list[str] = []
         for token, written in zip(low, tokens, strict=True):
             if token in self.words.common or (written[0].isupper() and head):
