@@ -71,12 +71,12 @@ class LikelyClasses:
     types: AnswerTypes  # names the types of the language
 
     def fit(self, entity_id: str) -> float:
-        """How likely the answer has a class that this entity has, from 0 to 1."""
+        """Return the probability that the answer has a class of this entity."""
         places = self.entities.places(entity_id)
         return float(sum(self.chances[place] for place in places)) if places else _UNKNOWN
 
     def fit_of_name(self, is_number: bool) -> float:
-        """How likely the answer is no date, yes or no, and no number either unless the name has a digit ("4.9.3", "1m46s").
+        """Return the probability that the answer is no date, no yes or no, and no number unless the name has a digit ("1m46s").
 
         A name that no item is known of may be all else.
         """
@@ -85,19 +85,19 @@ class LikelyClasses:
 
     @cached_property
     def expected(self) -> AnswerType:
-        """The likeliest class as a type of answer."""
+        """Return the likeliest class as a type of answer."""
         names = self.entities.classes.names
         likeliest = list(names)[int(self.chances.argmax())]
         return AnswerType(_KINDS[likeliest]) if likeliest in _KINDS else self.types.of_class(names[likeliest])
 
     @property
     def confident(self) -> AnswerType:
-        """The expected type if it is likelier than all others together, else "any"; for readers of representations."""
+        """Return the expected type if it is likelier than all others together, else "any"."""
         return self.expected if self.chances.max() >= _SURE else AnswerType("any")
 
 
 class AnswerTyping:
-    """Asks a model what the answers of questions are, of each question once.
+    """The classes of answers by a model, which reads each question once.
 
     Where the verb stands counts, too: a question that begins with it asks for yes or no more likely than its words say, one that
     begins with "who" or "what" does not.

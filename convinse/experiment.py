@@ -44,7 +44,7 @@ _GROUPS = ("abstained", "domains", "turns", "kinds", "sources", "unanswerable") 
 
 
 class Outcome(NamedTuple):
-    """The outcome of a run: its sources, its folder, the content of `metrics.json`, and in words which questions it answered."""
+    """The outcome of a run: its sources, its folder, the content of `metrics.json`, and the name of its questions."""
 
     sources: tuple[str, ...]
     path: Path
@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Conversations that are run together; the other fields as `Pipeline.run` has them."""
+    """Conversations that are run together; the other fields are arguments of `Pipeline.run`."""
 
     conversations: Sequence[Conversation]
     sources: Sequence[str]
@@ -71,7 +71,7 @@ class FinishedBatch(NamedTuple):
 
 
 class Workers(Protocol):
-    """Processes elsewhere that run batches; see `cluster.RayWorkers`."""
+    """Remote processes that run batches; see `cluster.RayWorkers`."""
 
     @property
     def size(self) -> int:
@@ -93,7 +93,7 @@ class BatchRunner:
         self.pipeline = Pipeline(config, resources=resources)
 
     def origins(self) -> dict[str, str]:
-        """An id of each thing that results come from; see `identity.origins`."""
+        """Return an id of each input of the results; see `identity.origins`."""
         pipeline = self.pipeline
         return origins(pipeline.config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
 
@@ -144,7 +144,7 @@ def run_experiment(
         workers: run the conversations in place of this process, which writes the results in either case.
 
     Raises:
-        ConfigError: predicted answers are asked for where there are none: without the last stage, or after the first.
+        ConfigError: predicted answers are asked for by a run without the last stage, or after the first.
     """
     start = time.perf_counter()
     if not use_gold_answers and (until != "ha" or stage_file is not None):
@@ -233,7 +233,7 @@ class _Spent:
 
 
 def read_part(config: Config, part: str) -> list[Conversation]:
-    """The conversations of a part; see `run_experiment`. Raises `DataError` if its file is missing or damaged."""
+    """Return the conversations of a part; see `run_experiment`. Raises `DataError` if its file is missing or damaged."""
     data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
     path = config.existing_input_path(data)
     conversations = read_benchmark(path, config.benchmark, data)

@@ -20,7 +20,7 @@ from .support.checksums import sha256
 from .support.errors import IndexFileError
 from .support.program import program_id
 
-# keys that change how results are computed or where they lie, not what they are
+# keys that change the place of results or the way to compute them, but not their content
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path",
               "device", "backend", "token_budget", "evs_training", "qu_training", "attribution")  # fmt: skip
 _MODELS = ("qu_model", "qu_rewriter", "evs_model", "evs_bi_encoder", "ha_model", "ha_heads", "ha_ranker")
@@ -29,7 +29,7 @@ _HOW_ASKED = ("api_key_env", "timeout", "parallel", "batch", "prices")  # of a s
 
 
 def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> dict[str, str]:
-    """An id of each thing that the results of stages come from, by its name.
+    """Return an id of each input of the results of stages, by its name.
 
     Of models that are named by their name on a hub, the name alone counts, which is among the settings.
 
@@ -56,14 +56,14 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
 
 
 def fingerprint(*parts: Any) -> str:
-    """A short id of what results depend on."""
+    """Return a short id of values."""
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:12]
 
 
 def _build_id(read: Callable[[], str]) -> str:
     try:
         return read()
-    except IndexFileError:  # whoever needs it says what is wrong
+    except IndexFileError:  # the stage that needs it reports the fault
         return "none"
 
 

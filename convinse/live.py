@@ -10,7 +10,7 @@ from .resources import Resources
 
 
 def look_up_names(resources: Resources, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> bool:
-    """Look up what questions name, if the knowledge base is live; True if it is another one now. Adds `live` to the turns."""
+    """Look up the names of questions if the knowledge base is live; returns True if it has changed. Adds `live` to the turns."""
     if (live := resources.live) is None:
         return False
     before = live.renew()

@@ -80,7 +80,7 @@ class Pipeline:
 
     @property
     def conversations_at_once(self) -> int:
-        """How many conversations `run` is best given together."""
+        """The number of conversations that `run` computes best together."""
         return max(stage.conversations_at_once for stage in (self.qu, self.ers, self.ha))
 
     def run(
@@ -97,7 +97,7 @@ class Pipeline:
         Args:
             conversations: in the ConvMix structure; gold answers are optional.
             sources: a combination such as `kb_text`, or a list.
-            use_gold_answers: whether earlier turns count with their gold answers (where they have any) or with the
+            use_gold_answers: whether earlier turns count with their gold answers (if they have any) or with the
                 predicted one.
             done_by: the stage whose results the turns have already, such as those of `formats.stage_files`; they stay.
             until: the last stage to run. If it is not `ha`, earlier turns without gold answers have no answers.
@@ -125,7 +125,7 @@ class Pipeline:
     def run_with_gold_answers(
         self, sources: str | Sequence[str] = DEFAULT_SOURCES, clean_up: bool = False
     ) -> dict[str, list[Conversation]]:
-        """The configured test conversations, answered: earlier turns count with their gold answers.
+        """Answer the configured test conversations; earlier turns count with their gold answers.
 
         Nothing is written but the log; `experiment.run_experiment` and the command `pipeline` write results.
 
@@ -141,7 +141,7 @@ class Pipeline:
     def run_with_predicted_answers(
         self, sources: str | Sequence[str] = DEFAULT_SOURCES, clean_up: bool = False
     ) -> dict[str, list[Conversation]]:
-        """As `run_with_gold_answers`; earlier turns count with their predicted answers."""
+        """Answer them as `run_with_gold_answers`; earlier turns count with their predicted answers."""
         return self._run_configured(sources, False, clean_up)
 
     def _run_configured(
@@ -166,7 +166,7 @@ class Pipeline:
         return conversation_record({"conv_id": "ask"}, self.turns(questions, sources))
 
     def turns(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Iterator[Turn]:
-        """As `ask`: the turns, each as soon as it is answered and before the next is begun."""
+        """Yield the turns of `ask`, each as soon as it is answered and before the next begins."""
         session = self.session(sources)
         for question in [questions] if isinstance(questions, str) else questions:
             yield session.ask(question)
@@ -174,7 +174,7 @@ class Pipeline:
     def session(
         self, sources: str | Sequence[str] = DEFAULT_SOURCES, conversation: Conversation | None = None
     ) -> Session:
-        """A conversation that goes on: each `ask` of it costs one turn.
+        """Return a conversation that goes on: each `ask` costs one turn.
 
         Args:
             sources: a combination such as `kb_text`, or a list.
@@ -196,7 +196,9 @@ class Pipeline:
         use_gold_answers: bool = False,
         until: StageName = "ha",
     ) -> None:
-        """Understand and answer turns of different conversations together, in place; without gold answers read talk, and add what people read.
+        """Understand and answer turns of different conversations together, in place.
+
+        Without gold answers, talk is understood too, and replies for people are added.
 
         Args:
             turns: they have a `question`.
@@ -206,7 +208,7 @@ class Pipeline:
             use_gold_answers: whether earlier turns count with their gold answers.
             until: the last stage.
         """
-        if self.resources.renew():  # what answers come from changed: the next question is asked of the new state
+        if self.resources.renew():  # an index changed: the next question reads the new state
             self._build_stages()
         stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
 
@@ -269,7 +271,7 @@ class Pipeline:
 
 
 def build_stage(stage: StageName, config: Config, resources: Resources | None = None) -> Any:
-    """The module of a stage (`qu`, `ers`, `ha`) that the configuration names; it inherits the stage's base class."""
+    """Return the configured module of a stage (`qu`, `ers`, `ha`), a subclass of the stage's base class."""
     return build(find_module(stage, getattr(config, stage), STAGES[stage]), config, resources or Resources(config))
 
 

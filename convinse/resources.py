@@ -2,7 +2,7 @@
 
 Each is opened when it is first asked for, and once. Opening is locked, so several threads get the same one. Of what is open,
 the knowledge base, the linker, the dump, the passages and the caches may be used by several threads at once; a model computes
-for one thread at a time. `close` closes the files and the connections; whoever made the resources calls it.
+for one thread at a time. `close` closes the files and the connections; their owner calls it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ T = TypeVar("T")
 ServerKey = Literal["qu_llm", "evs_server", "ha_llm"]
 
 _OF_THE_KB = ("linker", "space", "names", "lifetimes", "answer typing")
-_QUESTIONS_KEPT = 1_000  # in memory, what a model made of each; who asks one again does so soon
+_QUESTIONS_KEPT = 1_000  # whose results of models are in memory: a question is repeated soon or not at all
 
 
 class Resources:
@@ -90,12 +90,15 @@ class Resources:
 
     @property
     def language(self) -> Language:
-        """The language of questions, of labels and of pages: English, the one that there are word lists of."""
+        """The language of questions, labels and pages: English, the only language with word lists."""
         return english()
 
     @property
     def kb(self) -> KnowledgeBase:
-        """The knowledge base of `kb_path`, or the names of documents. Raises `IndexFileError`: it is missing, damaged or of another format."""
+        """The knowledge base of `kb_path`, or the names of documents.
+
+        Raises `IndexFileError` if it is missing, damaged or of another format.
+        """
         return self._kb or (self.live.kb if self.live is not None else self._opened("kb", self._open_kb))
 
     def _open_kb(self) -> KnowledgeBase:
@@ -119,14 +122,14 @@ class Resources:
 
     @property
     def mediawiki(self) -> MediaWikiApi:
-        """Asks for articles and their links."""
+        """The client for articles and their links."""
         config = self.config
         return self._opened(
             "mediawiki", lambda: MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
         )
 
     def renew_live(self, before: KnowledgeBase) -> bool:
-        """Let go of what was made from another knowledge base than the live one is now; True if it is another one."""
+        """Drop resources that were made from an earlier live knowledge base; returns True if it has changed."""
         if self.kb is before:
             return False
         self._let_go(*_OF_THE_KB)
@@ -134,12 +137,12 @@ class Resources:
 
     @property
     def linker(self) -> EntityLinker:
-        """Finds the items of the knowledge base in texts."""
+        """The linker of texts to items of the knowledge base."""
         return self._opened("linker", lambda: EntityLinker(self.kb, self.config.clocq_params, self.language))
 
     @property
     def search_space(self) -> SearchSpace:
-        """Finds the facts around items."""
+        """The search for facts around items."""
         config = self.config
         return self._opened(
             "space", lambda: SearchSpace(self.kb, config.clocq_params, config.clocq_p, self.language, self.linker)
@@ -152,24 +155,24 @@ class Resources:
 
     @property
     def lifetimes(self) -> Lifetimes:
-        """When the items of the knowledge base exist."""
+        """The times at which items of the knowledge base exist."""
         return self._opened("lifetimes", lambda: Lifetimes(self.kb))
 
     @property
     def wikipedia(self) -> WikipediaDump | None:
-        """The dump, or the index of documents, of `ers_wikipedia_dump`; None where none is named. Raises `IndexFileError` as `kb` does."""
+        """The dump or the index of documents of `ers_wikipedia_dump`, if configured. Raises `IndexFileError` as `kb` does."""
         if self.config.ers_wikipedia_dump is None:
             return None
         path = resolve(self.config.ers_wikipedia_dump)
         return self._opened("wikipedia", lambda: DocumentIndex(path) if path.is_dir() else WikipediaDump(path))
 
     def rows(self, page: str, table: int) -> list[Row]:
-        """All rows of a table of the dump, see `WikipediaDump.table`; empty without a dump."""
+        """Return all rows of a table of the dump, see `WikipediaDump.table`; empty without a dump."""
         return [] if self.wikipedia is None else self.wikipedia.table(page, table)
 
     @property
     def passages(self) -> PassageIndex | None:
-        """The index of `ers_passage_index`; None where none is named. Raises `IndexFileError` as `kb` does."""
+        """The index of `ers_passage_index`, if configured. Raises `IndexFileError` as `kb` does."""
         path = self.config.ers_passage_index
         if path is None:
             return None
@@ -185,9 +188,9 @@ class Resources:
         return self._opened("cache", lambda: Cache(cache_path(self.config)))
 
     def renew(self) -> bool:
-        """Let go of a knowledge base and a dump of which one was changed, and of what was made from them; True if one was.
+        """Drop the knowledge base, the dump and what was made from them if one has changed on disk; returns True then.
 
-        They stay open for who still holds them, and are closed with the last of these.
+        They are closed when the last reference to them goes.
         """
         sources = [source for name in ("kb", "wikipedia") if (source := self._open.get(name)) is not None]
         if not any(source.has_changed for source in sources):
@@ -203,7 +206,7 @@ class Resources:
     # -- models --------------------------------------------------------------------------------------------------------
 
     def reranker(self) -> BertReranker | None:
-        """The cross-encoder of `evs_model`, whose scores the evidence cache keeps; None where none is named."""
+        """Return the cross-encoder of `evs_model`, whose scores the evidence cache keeps; None if not configured."""
         config = self.config
         if not config.evs_model:
             return None
@@ -215,12 +218,12 @@ class Resources:
         )
 
     def bi_encoder(self, name: str, key: str) -> BiEncoder:
-        """A bi-encoder, which keeps nothing; the arguments are those of `embeddings`."""
+        """Return a bi-encoder without a cache; the arguments are those of `embeddings`."""
         settings = configured(self.config, key, self.config.evs_max_length)
         return BiEncoder(name, settings=settings, models=self.models)
 
     def embeddings(self, name: str, key: str) -> KeptEmbeddings:
-        """A bi-encoder and its embeddings: those of the dump, the others kept in the cache folder, or without `ers_use_cache` in memory.
+        """Return a bi-encoder with its embeddings: those of the dump, and a cache of others, in memory without `ers_use_cache`.
 
         Args:
             name: the model.
@@ -230,7 +233,7 @@ class Resources:
         questions = self._vectors(encoder.model_id, encoder.dimension, "float32")
 
         def stored(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-            dump = self._open.get("wikipedia")  # who asks for facts alone has none open, and none of its texts
+            dump = self._open.get("wikipedia")  # not open if only facts are needed
             if dump is None or dump.vectors_of != encoder.weights_id:
                 return np.zeros((len(texts), encoder.dimension), np.float32), np.zeros(len(texts), bool)
             return cast("WikipediaDump", dump).vectors(texts)
@@ -245,7 +248,7 @@ class Resources:
         return self._opened(key, lambda: VectorCache(self.cache, model_id, dimension, most, precision))
 
     def reader(self, model: str | Checkpoint, *, best: int = 20, key: str = "ha_model") -> ExtractiveReader:
-        """A reader with the configured settings.
+        """Return a reader with the configured settings.
 
         Args:
             model: a name as the configuration gives it, or a checkpoint in memory.
@@ -257,7 +260,7 @@ class Resources:
 
     @property
     def row_form(self) -> RowForm:
-        """`ranked` where the model that ranks or the one that reads was shown rows of tables with their ranks."""
+        """`ranked` if the model that ranks or the model that reads was trained on rows of tables with their ranks."""
 
         def read() -> RowForm:  # once, not for each page
             names = (self.config.evs_model, self.config.evs_bi_encoder, self.config.ha_model)
@@ -267,7 +270,7 @@ class Resources:
         return self._opened("row form", read)
 
     def yes_no_reader(self) -> YesNoReader | None:
-        """The yes/no head of `ha_heads`; None where it has none."""
+        """Return the yes/no head of `ha_heads`; None if the model lacks it."""
         key, folder = self._heads()
         if folder is None or not has_yes_no(folder):
             return None
@@ -276,7 +279,7 @@ class Resources:
         return reader
 
     def rewriter(self) -> QuestionRewriter | None:
-        """The rewrite head of `qu_rewriter`, which puts questions in full; None if it is not configured."""
+        """Return the rewrite head of `qu_rewriter`, which puts questions in full; None if not configured."""
         name = self.config.qu_rewriter
         if name is None:
             return None
@@ -304,11 +307,11 @@ class Resources:
     # -- servers of models ---------------------------------------------------------------------------------------------
 
     def model_server(self, key: ServerKey) -> ModelServer:
-        """The server that a configuration key names."""
+        """Return the server that a configuration key names."""
         return self._opened(("server", key), lambda: ModelServer(key, getattr(self.config, key), self._dry_run))
 
     def chat_model(self, key: Literal["qu_llm", "ha_llm"]) -> ChatModel:
-        """The language model that a configuration key names; nothing is asked yet."""
+        """Return the language model that a configuration key names; nothing is requested yet."""
         settings = getattr(self.config, key)
         return ChatModel(settings, self.model_server(key), self.cache, self.requests[key], self.config.seed)
 

@@ -110,7 +110,10 @@ class Session:
         return turn_record(_unpacked(self._turns.pop().packed))
 
     def copy(self, answer_turns: AnswerTurns | None = None) -> Session:
-        """A copy that continues from the same turns, with another pipeline if its method is given; stored turns are shared, not copied."""
+        """Return a copy that continues from the same turns, with another pipeline if its method is given.
+
+        Stored turns are shared, not copied.
+        """
         copy = object.__new__(Session)
         copy._answer_turns = answer_turns or self._answer_turns
         copy._sources, copy._frame = self._sources, self._frame

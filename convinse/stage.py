@@ -27,9 +27,9 @@ class Stage:
 
     Attributes:
         stage: `qu`, `ers` or `ha`: the configuration key that names the module.
-        language: the words of the language that questions and evidences are in.
+        language: the words of the language of questions and evidences.
         logger: writes to the log of the run.
-        conversations_at_once: how many conversations the pipeline hands to the stages together. A module that computes
+        conversations_at_once: the number of conversations that the pipeline hands to the stages together. A module that computes
             in batches raises it and defines `inference_on_turns`.
         requests_per_turn: the most requests to a language model; shown by the command `pipeline --dry-run`.
         trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
@@ -64,7 +64,7 @@ class Stage:
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
 
     def _batch(self, *arguments: Any) -> list[Any]:
-        """The `inference_on_turns` that the `inference_on_turn` of the base class calls."""
+        """Compute turns as `inference_on_turns`; the `inference_on_turn` of the base class calls it."""
         raise ModuleError(f"{type(self).__name__}: the class must implement inference_on_turn")
 
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
@@ -77,16 +77,16 @@ class Stage:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def store_cache(self) -> None:
-        """Called after a run; a module that keeps intermediate results stores them here."""
+        """Store intermediate results that the module keeps; called after a run."""
 
     def train(self, sources: Sequence[str]) -> None:
-        """Called by `convinse train`: lets the named `trainer` train; a module may also learn here."""
+        """Train the module by its `trainer`; called by `convinse train`. A module may also learn here."""
         if self.trainer is not None:
             find_trainer(self.stage, self.trainer)(self, sources)
 
 
 def build(kind: type, config: Config, resources: Resources) -> Any:
-    """A module of a class; its constructor takes the configuration, and finds the shared resources already set."""
+    """Return a module of a class; its constructor takes the configuration and finds the shared resources already set."""
     module: Any = object.__new__(kind)
     module.resources = resources
     module.__init__(config)

@@ -37,15 +37,15 @@ class _Contract(ABC):
     _done: tuple[Config, list[Turn]] | None = None  # what `prepared` has given last: a test asks for it several times
 
     def config(self, **overrides: object) -> Config:
-        """The configuration that the module is made with; no cache, so that every call computes."""
+        """Return the configuration of the module; without a cache, so that every call computes."""
         return parse_config({"ers_use_cache": False, **overrides})
 
     def conversations(self) -> list[Conversation]:
-        """Conversations to run over."""
+        """Return conversations to run over."""
         return read_conversations(load_config(ers_use_cache=False).input_path("train"))[:_CONVERSATIONS]
 
     def prepared(self, config: Config) -> list[Turn]:
-        """Turns as the default modules prepare them: with a representation and top evidences."""
+        """Return turns as the default modules prepare them: with a representation and top evidences."""
         if self._done is None or self._done[0] != config:
             done = Pipeline(config).run(self.conversations(), self.sources)
             self._done = (config, [turn for conversation in done for turn in conversation["questions"]])
@@ -66,7 +66,7 @@ class EvidenceRetrievalScoringContract(_Contract):
 
     @abstractmethod
     def make(self, config: Config) -> EvidenceRetrievalScoring:
-        """The module under test."""
+        """Return the module under test."""
 
     def _run(self, config: Config, sources: Sequence[str], keep_answers: bool = True) -> list[Turn]:
         turns = [without(turn, "top_evidences", "pred_answers", "question_entities") for turn in self.prepared(config)]
@@ -119,7 +119,7 @@ class QuestionUnderstandingContract(_Contract):
 
     @abstractmethod
     def make(self, config: Config) -> QuestionUnderstanding:
-        """The module under test."""
+        """Return the module under test."""
 
     def _results(self, keep_answers: bool = True, together: bool = True) -> list[list[str]]:
         module, conversations = self.make(self.config()), copy.deepcopy(self.conversations())
@@ -145,7 +145,7 @@ class HeterogeneousAnsweringContract(_Contract):
 
     @abstractmethod
     def make(self, config: Config) -> HeterogeneousAnswering:
-        """The module under test."""
+        """Return the module under test."""
 
     def _run(self, config: Config, keep_answers: bool = True) -> list[Turn]:
         turns = [without(turn, "pred_answers") for turn in self.prepared(config)]
@@ -177,5 +177,5 @@ class HeterogeneousAnsweringContract(_Contract):
 
 
 def without(turn: Turn, *keys: str) -> Turn:
-    """A copy of a turn that lacks some keys."""
+    """Return a copy of a turn without some keys."""
     return {key: copy.deepcopy(value) for key, value in turn.items() if key not in keys}  # type: ignore[return-value]

@@ -45,7 +45,7 @@ def remove_results(turn: Turn, stages: Iterable[str] = tuple(_ADDED)) -> None:
 
 
 def results_of(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any]:
-    """Return what a module returned for several turns: a list of results. Nothing means that it has written into the turns."""
+    """Return what a module returned for several turns: a list of results. None means that it has written into the turns."""
     if returned is None:
         return [None] * len(turns)
     if not isinstance(returned, list) or len(returned) != len(turns):
@@ -82,7 +82,7 @@ def keep_understanding(module: object, turn: Turn, returned: Any) -> None:
 def keep_evidences(
     module: object, turn: Turn, returned: Any, sources: Sequence[str], most: int | None = None
 ) -> list[Evidence]:
-    """Check the evidences of a turn, at most so many, store them, with structure where they show it, and measure the answer presence.
+    """Check the evidences of a turn (`most` at most), add their structure, store them and measure the answer presence.
 
     Raises:
         ModuleError: the module broke its contract; the message names it, the turn and the fault.

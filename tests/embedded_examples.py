@@ -60,7 +60,7 @@ class FixedOutputs(torch.nn.Module):
         self.ends = torch.nn.Parameter(torch.randn(rows, longest, generator=chance))
 
     def forward(self, input_ids, attention_mask=None, token_type_ids=None):
-        kept = [ids[mask.bool()] for ids, mask in zip(input_ids, attention_mask, strict=True)]
-        rows, width = [self.row_of[tuple(ids.tolist())] for ids in kept], input_ids.shape[1]
+        real = [ids[mask.bool()] for ids, mask in zip(input_ids, attention_mask, strict=True)]
+        rows, width = [self.row_of[tuple(ids.tolist())] for ids in real], input_ids.shape[1]
         starts, ends = self.starts[rows, :width], self.ends[rows, :width]
         return JointOutput(logits=self.odds[rows, None], start_logits=starts, end_logits=ends)

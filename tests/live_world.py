@@ -100,11 +100,13 @@ class World(Wiki):
         if len(search) > 300:
             return error("cirrussearch-query-too-long", "Search request is longer than the maximum allowed length.")
         if search.startswith("haswbstatement:"):
-            wanted = [part.split("=") for part in search.removeprefix("haswbstatement:").split("|")]
-            items = self.index.sorted({own for pair in wanted for own in self.index.subjects.get(tuple(pair), ())})
+            statements = [part.split("=") for part in search.removeprefix("haswbstatement:").split("|")]
+            items = self.index.sorted(
+                {name for pair in statements for name in self.index.subjects.get(tuple(pair), ())}
+            )
             pages = [{"title": item, "ns": 0, "pageid": int(item[1:])} for item in items]
         else:
-            pages = [self.page_of(item) for item in self.index.told(search)]
+            pages = [self.page_of(item) for item in self.index.statement_text(search)]
         if not pages:
             return {"batchcomplete": True}
         pages = [page | {"index": place} for place, page in enumerate(pages[:most], 1)]
@@ -113,16 +115,16 @@ class World(Wiki):
     def titled(self, params):
         answer = super().query(params)
         for title in params["titles"].split("|"):  # what has an article, under its title or another of its names
-            own = normal(title)
-            items = [item for item in self.index.forms.get(own.lower(), ()) if item in self.index.titles]
-            by_title = self.index.items_by_title.get(own)
+            name = normal(title)
+            items = [item for item in self.index.forms.get(name.lower(), ()) if item in self.index.titles]
+            by_title = self.index.items_by_title.get(name)
             target = by_title or (self.index.sorted(items)[0] if items else None)
-            if target is not None and own not in self.items:
+            if target is not None and name not in self.items:
                 page = self.page_of(target)
-                pages = [page, *(one for one in answer["query"]["pages"] if one["title"] not in (own, page["title"]))]
+                pages = [page, *(one for one in answer["query"]["pages"] if one["title"] not in (name, page["title"]))]
                 answer["query"]["pages"] = pages
-                if page["title"] != own:
-                    answer["query"].setdefault("redirects", []).append({"from": own, "to": page["title"]})
+                if page["title"] != name:
+                    answer["query"].setdefault("redirects", []).append({"from": name, "to": page["title"]})
         return answer
 
     def backlinks(self, params):
@@ -161,7 +163,7 @@ class World(Wiki):
     def sparql_answer(self, query):
         item = re.search(r"wd:(Q\d+)", query)[1]
         items = self.index.sorted(self.index.linking[item])
-        rows = [{"item": {"type": "uri", "value": f"http://www.wikidata.org/entity/{own}"}} for own in items]
+        rows = [{"item": {"type": "uri", "value": f"http://www.wikidata.org/entity/{name}"}} for name in items]
         return {"head": {"vars": ["item", "links"]}, "results": {"bindings": rows}}
 
 
@@ -175,12 +177,12 @@ class _Index:
         self.linking = defaultdict(set)  # value, also of a qualifier -> items
         self.words = defaultdict(set)
         self.frequency = defaultdict(int)
-        told = {}
+        documents = {}
         for name, line in lines.items():
             if name[0] == "Q":
-                told[name] = self._read(name, json.loads(line))
-        for item, (own, objects) in told.items():
-            text = " ".join((*own, *(self.labels.get(value, "") for value in objects)))
+                documents[name] = self._read(name, json.loads(line))
+        for item, (entity, objects) in documents.items():
+            text = " ".join((*entity, *(self.labels.get(value, "") for value in objects)))
             for word in fold(text).split():
                 self.words[word].add(item)
         taken = set(self.titles.values())
@@ -235,7 +237,7 @@ class _Index:
         order = sorted(hits, key=lambda item: (item not in whole, -self.frequency[item], int(item[1:])))
         return [(item, hits[item]) for item in order]
 
-    def told(self, search):
+    def statement_text(self, search):
         """The items with an article that has all words, those with the words in the title first."""
         words = fold(search).split()
         if not all(word in self.words for word in words):  # as the search's own rewriting does
@@ -254,8 +256,8 @@ def documents_of(path):
     lines = {}
     with gzip.open(path) if str(path).endswith(".gz") else path.open("rb") as file:
         for line in file:
-            if (own := line.strip().rstrip(b",")) not in (b"[", b"]"):
-                lines[re.match(rb'\{"id": ?"([QP]\d+)"', own)[1].decode()] = own
+            if (entry := line.strip().rstrip(b",")) not in (b"[", b"]"):
+                lines[re.match(rb'\{"id": ?"([QP]\d+)"', entry)[1].decode()] = entry
     return lines
 
 

@@ -61,8 +61,8 @@ class Wiki(Server):
         for title in map(normal, titles):
             title, path = self.follow(title)
             redirects += [step for step in path if step not in redirects]
-            known = title in self.pages or title in self.items
-            pages[title] = {"ns": 0, "title": title, **({"pageid": 1} if known else {"missing": True})}
+            is_page = title in self.pages or title in self.items
+            pages[title] = {"ns": 0, "title": title, **({"pageid": 1} if is_page else {"missing": True})}
             if title in self.items:
                 pages[title]["pageprops"] = {"wikibase_item": self.items[title]}
         query = {"pages": list(pages.values())}

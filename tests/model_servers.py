@@ -45,8 +45,8 @@ def model_server(reply):
             request = SimpleNamespace(path=self.path, headers=self.headers, body=body)
             with self.server.lock:
                 self.server.requests.append(request)
-            given = reply(body, request)
-            status, value, headers = given if isinstance(given, tuple) else (200, given, {})
+            answer = reply(body, request)
+            status, value, headers = answer if isinstance(answer, tuple) else (200, answer, {})
             if isinstance(value, bytes):
                 self.wfile.write(value)
                 self.close_connection = True

@@ -41,8 +41,8 @@ def ask(port, method, path, value=None, **headers):
     """Status, headers and body of a request; an object is sent as JSON, bytes as they are."""
     body = json.dumps(value).encode() if isinstance(value, dict) else value
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
-        given = {name.replace("_", "-"): text for name, text in headers.items()}
-        connection.request(method, path, body, {"Content-Type": "application/json", **given})
+        headers_ = {name.replace("_", "-"): text for name, text in headers.items()}
+        connection.request(method, path, body, {"Content-Type": "application/json", **headers_})
         response = connection.getresponse()
         return response.status, response.headers, response.read()
 
@@ -54,9 +54,9 @@ def asked(port, method, path, value=None, status=200, **headers):
     return json.loads(body)
 
 
-def begun(port, **wanted):
+def begun(port, **body):
     """The path of a new conversation."""
-    return f"/v1/conversations/{asked(port, 'POST', '/v1/conversations', wanted, 201)['id']}"
+    return f"/v1/conversations/{asked(port, 'POST', '/v1/conversations', body, 201)['id']}"
 
 
 def turn_of(port, path, question, **more):

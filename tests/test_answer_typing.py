@@ -38,7 +38,7 @@ def test_a_name_that_no_item_is_known_of_fits_where_no_literal_is_expected():
     assert likely.fit_of_name(is_number=False) == pytest.approx(1 - 0.1 - 0.08 - 0.06)
     assert likely.fit_of_name(is_number=True) == pytest.approx(1 - 0.1 - 0.06)  # "4.9.3" may be a number, too
     for name, fit in ((DATE, 0.0), (NUMBER, 0.0), (YES_NO, 0.0), (TEXT, 1.0), (OTHER, 1.0), ("Q5", 1.0)):
-        sure = np.array([float(own == name) for own in NAMES])
+        sure = np.array([float(label == name) for label in NAMES])
         assert LikelyClasses(sure, ENTITIES, TYPES).fit_of_name(is_number=False) == pytest.approx(fit)
 
 
@@ -62,10 +62,10 @@ class Reader:
     classes = CLASSES
 
     def __init__(self):
-        self.asked = []
+        self.questions_read = []
 
     def probabilities(self, questions, verb_first):
-        self.asked += zip(questions, verb_first, strict=True)
+        self.questions_read += zip(questions, verb_first, strict=True)
         return np.tile(CHANCES, (len(questions), 1))
 
 
@@ -78,9 +78,9 @@ def test_a_question_is_asked_once(reader):
     typing = AnswerTyping(reader, Facts(), TYPES)
     several = [("When?", "Where was he born?"), ("Was it?", "Was it (Titanic)?"), ("When?", "Where was he born?")]
     first = typing.likely(several)
-    assert reader.asked == [("Where was he born? When?", False), ("Was it (Titanic)?", True)]
+    assert reader.questions_read == [("Where was he born? When?", False), ("Was it (Titanic)?", True)]
     again = typing.likely([("Who?", "Who?"), *several])
-    assert reader.asked[2:] == [("Who?", False)]
+    assert reader.questions_read[2:] == [("Who?", False)]
     assert again[1] is first[0] is first[2] is again[3] and again[2] is first[1] and typing.likely([]) == []
 
 

@@ -24,10 +24,10 @@ def test_the_default_command_is_one_and_asks_for_a_token(command_error, monkeypa
     monkeypatch.delenv("CONVINSE_TOKEN", raising=False)
     assert words("ENTRYPOINT") == ["convinse"]
     command = re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
-    (given,) = map(json.loads, command)
-    options = build_parser().parse_args(given)
+    (command_words,) = map(json.loads, command)
+    options = build_parser().parse_args(command_words)
     assert options.port == 8080 and "EXPOSE 8080" in DOCKERFILE
-    assert "CONVINSE_TOKEN" in command_error(*given)
+    assert "CONVINSE_TOKEN" in command_error(*command_words)
 
 
 @pytest.mark.parametrize(("answer", "status"), [(200, 0), (503, 1)])
@@ -44,11 +44,11 @@ def test_the_health_check_asks_the_service(answer, status):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         program, option, code = json.loads(re.findall(r"^    CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)[0])
         assert (program, option) == ("python", "-c") and ":8080/" in code
-        asked = subprocess.run(
+        done = subprocess.run(
             [sys.executable, option, code.replace(":8080/", f":{server.server_port}/")], capture_output=True
         )
         server.shutdown()
-    assert asked.returncode == status
+    assert done.returncode == status
 
 
 def test_it_runs_offline_and_as_a_user_without_rights():
@@ -58,9 +58,9 @@ def test_it_runs_offline_and_as_a_user_without_rights():
 
 def test_the_context_holds_what_the_installation_reads():
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
-    kept = {line[1:] for line in lines if line.startswith("!")}
-    assert "*" in lines and all((ROOT / name).exists() for name in kept)
-    assert kept >= {
+    names = {line[1:] for line in lines if line.startswith("!")}
+    assert "*" in lines and all((ROOT / name).exists() for name in names)
+    assert names >= {
         "convinse",
         "config",
         "setup.py",

@@ -21,15 +21,15 @@ def config(workdir):
 @pytest.mark.parametrize("part", ["train", "dev", "test", "natural-third"])
 def test_a_part_is_all_of_its_file(config, part):
     write(f"{part.replace('-', '_')}.json", [conversation("a", part="dev"), conversation("b")])
-    assert [own["conv_id"] for own in read_part(config, part)] == ["a", "b"]
+    assert [conv["conv_id"] for conv in read_part(config, part)] == ["a", "b"]
 
 
 def test_the_natural_questions_are_in_three_parts(config):
     parts = [("a", "dev"), ("b", "measured"), ("c", "dev"), ("d", "fresh")]
     write("natural.json", [conversation(name, part=part) for name, part in parts])
-    assert [own["conv_id"] for own in read_part(config, "natural-dev")] == ["a", "c"]
-    assert [own["conv_id"] for own in read_part(config, "natural")] == ["b"]
-    assert [own["conv_id"] for own in read_part(config, "natural-fresh")] == ["d"]
+    assert [conv["conv_id"] for conv in read_part(config, "natural-dev")] == ["a", "c"]
+    assert [conv["conv_id"] for conv in read_part(config, "natural")] == ["b"]
+    assert [conv["conv_id"] for conv in read_part(config, "natural-fresh")] == ["d"]
 
 
 def test_a_natural_part_that_is_not_there_is_an_error(config):

@@ -170,5 +170,5 @@ def test_a_run_that_was_stopped_before_the_program_changed_begins_anew(workdir, 
     assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 0
     monkeypatch.setattr("convinse.identity.program_id", lambda: "another")
     assert main(["pipeline", "kb", "my.yml", "--limit", "2"]) == 0
-    told = capsys.readouterr().err
-    assert "(changed since: program)\n" in told and "finished already" not in told
+    logged = capsys.readouterr().err
+    assert "(changed since: program)\n" in logged and "finished already" not in logged

@@ -52,18 +52,18 @@ def imports(package: Path) -> dict[str, set[str]]:
     arrows = {}
     for name, file in files.items():
         inside = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        wanted = set()
+        imported = set()
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
-                wanted.update(alias.name for alias in node.names)
+                imported.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 above = inside.split(".")[: len(inside.split(".")) - node.level + 1] if node.level else []
                 origin = ".".join([*above, *([node.module] if node.module else [])])
                 names = {f"{origin}.{alias.name}" for alias in node.names}
-                wanted |= names & files.keys()
+                imported |= names & files.keys()
                 if names - files.keys():
-                    wanted.add(origin)
-        targets = {target for target in wanted if target.partition(".")[0] == package.name} - {name}
+                    imported.add(origin)
+        targets = {target for target in imported if target.partition(".")[0] == package.name} - {name}
         assert targets <= files.keys(), f"{name} imports {targets - files.keys()}, which is not there"
         arrows[name if "." in name else f"{name}.__init__"] = {
             target if "." in target else f"{target}.__init__" for target in targets

@@ -77,5 +77,7 @@ def test_tests_use_public_names(path):
             texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
             private += [(node.lineno, text.rpartition(".")[2]) for text in texts]
     assert [
-        own for own in private if own[1].startswith("_") and not own[1].endswith("__") and own[1] not in OF_THE_LIBRARY
+        name
+        for name in private
+        if name[1].startswith("_") and not name[1].endswith("__") and name[1] not in OF_THE_LIBRARY
     ] == []

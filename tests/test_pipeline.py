@@ -62,11 +62,11 @@ def test_a_conversation_that_is_nested_too_deep_is_named():
     )
 
 
-@pytest.mark.parametrize(("keys", "known"), [({}, "Q1"), ({"use_gold_answers": False}, "Q9")])
-def test_earlier_turns_have_their_gold_or_predicted_answers(keys, known):
+@pytest.mark.parametrize(("keys", "answer_id"), [({}, "Q1"), ({"use_gold_answers": False}, "Q9")])
+def test_earlier_turns_have_their_gold_or_predicted_answers(keys, answer_id):
     qu = Recorder(CONFIG)
     make(qu).run(conversations(), "kb", **keys)
-    assert qu.histories == [[], [], [("one?", [known])]]
+    assert qu.histories == [[], [], [("one?", [answer_id])]]
 
 
 @pytest.mark.parametrize("gold", [True, False])
@@ -93,18 +93,18 @@ def test_the_largest_batch_of_the_stages_is_asked_for():
 
 
 def test_notes_on_the_history_of_an_earlier_run_are_removed():
-    given = conversations()
+    input_ = conversations()
     used = [{"turn": 9, "part": "answer", "text": "old"}]
-    given[0]["questions"][0] |= {"history_used": used, "resolved_question": "old"}
-    first = make().run(given, "kb")[0]["questions"][0]
+    input_[0]["questions"][0] |= {"history_used": used, "resolved_question": "old"}
+    first = make().run(input_, "kb")[0]["questions"][0]
     assert not {"history_used", "resolved_question"} & first.keys()
 
 
 def test_turns_get_the_documented_keys_and_keep_their_own():
-    given = conversations()
-    before = copy.deepcopy(given)
-    done = make().run(given, "text_kb")
-    assert given == before
+    input_ = conversations()
+    before = copy.deepcopy(input_)
+    done = make().run(input_, "text_kb")
+    assert input_ == before
     first = done[0]["questions"][0]
     assert done[0]["extra"] == 1 and first["note"] == "kept"
     assert first["answer_presence"] is True and first["answer_presence_per_src"] == {"kb": True, "text": False}

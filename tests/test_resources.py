@@ -31,11 +31,11 @@ def opened(monkeypatch):
     seen = []
 
     def counting(kind, method, note):
-        own = getattr(kind, method)
+        original = getattr(kind, method)
 
         def counted(self, *arguments, **keys):
             seen.append(note(*arguments))
-            return own(self, *arguments, **keys)
+            return original(self, *arguments, **keys)
 
         monkeypatch.setattr(kind, method, counted)
 
@@ -54,7 +54,7 @@ QUESTIONS = [
 ]
 
 
-def asked(questions):
+def answers_to(questions):
     return {"conv_id": "asked", "questions": [{"question": question} for question in questions]}
 
 
@@ -63,7 +63,7 @@ def test_a_question_is_linked_as_typed_and_in_full_over_one_knowledge_base(opene
     if name == "config.yml":
         pytest.importorskip("torch")
     with Pipeline(load_config(name, ers_use_cache=False, device="cpu")) as pipeline:
-        (conversation,) = pipeline.run([asked(QUESTIONS)], use_gold_answers=False)
+        (conversation,) = pipeline.run([answers_to(QUESTIONS)], use_gold_answers=False)
     turns = conversation["questions"]
     in_full = {turn["resolved_question"] for turn in turns}
     assert set(opened) == {*QUESTIONS, *in_full, "kb", "wikipedia.db"}
@@ -73,7 +73,7 @@ def test_a_question_is_linked_as_typed_and_in_full_over_one_knowledge_base(opene
 
 def test_text_is_linked_once_where_only_text_is_given_and_without_its_type(opened):
     with Pipeline(load_config("lexical.yml", qu="nc_all", ers_use_cache=False)) as pipeline:
-        pipeline.run([asked(["Who directed Titanic?"])], "kb")
+        pipeline.run([answers_to(["Who directed Titanic?"])], "kb")
         space = pipeline.ers.retriever.retrieve_evidences(" || Titanic || star || yes or no", ["kb"])[1]
     assert opened == ["kb", "Who directed Titanic?", "Titanic | star"]  # no page of the dump can be an evidence
     assert {entity["item"]["label"] for entity in space} == {"Titanic"}
@@ -99,8 +99,8 @@ def test_facts_are_embedded_without_the_dump_and_pages_by_its_vectors(workdir):
     with Resources(parse_config(keys)) as resources:
         computed = resources.embeddings(model, "evs_bi_encoder").embed(["a fact"])  # there is no dump
     encoder = BiEncoder(model)
-    own = Embedding(encoder.weights_id, encoder.dimension, "plain", lambda texts: -encoder.embed(texts))
-    write_dump(workdir / "w.db", [("Q1", [evidence("a fact")])], own)
+    embedding = Embedding(encoder.weights_id, encoder.dimension, "plain", lambda texts: -encoder.embed(texts))
+    write_dump(workdir / "w.db", [("Q1", [evidence("a fact")])], embedding)
     with Resources(parse_config(keys)) as resources:
         embeddings = resources.embeddings(model, "evs_bi_encoder")
         assert np.array_equal(embeddings.embed(["a fact"]), computed)
@@ -121,7 +121,7 @@ def test_several_threads_get_the_same(opened):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(taken) == 8 and len({tuple(map(id, own)) for own in taken}) == 1
+    assert len(taken) == 8 and len({tuple(map(id, objects)) for objects in taken}) == 1
     assert sorted(opened) == ["kb", "wikipedia.db"]
     resources.close()
 
@@ -177,8 +177,8 @@ class OwnConstructor(NativeERS):
         self.mine = ClocqRetriever(config, resources=self.resources)
 
     def inference_on_turn(self, turn, sources):
-        known = question_entities(turn["representation"])
-        return self.mine.retrieve_evidences(turn["structured_representation"], sources, known)[0][:5]
+        linked = question_entities(turn["representation"])
+        return self.mine.retrieve_evidences(turn["structured_representation"], sources, linked)[0][:5]
 
 
 def test_a_module_that_takes_the_configuration_alone_shares_them_too(opened):
@@ -189,7 +189,7 @@ def test_a_module_that_takes_the_configuration_alone_shares_them_too(opened):
 
 
 def test_a_run_over_all_combinations_opens_everything_once(opened, workdir):
-    own = write("own.yml", "name: own\nsource_combinations: [kb, text, kb_text]\n")
-    assert main(["pipeline", str(own), "--all-sources", "--limit", "1", "--quiet"]) == 0
+    path = write("own.yml", "name: own\nsource_combinations: [kb, text, kb_text]\n")
+    assert main(["pipeline", str(path), "--all-sources", "--limit", "1", "--quiet"]) == 0
     assert opened.count("kb") == opened.count("wikipedia.db") == 1
     assert len(list(workdir.glob("results/own/*/turns.jsonl"))) == 3

@@ -12,8 +12,8 @@ from places import ROOT
 
 
 def run(*arguments, cwd, **variables):
-    own = {"CONVINSE_NO_VENV": "1", "CONVINSE_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
-    environment = {**os.environ, **own, **variables}
+    usual = {"CONVINSE_NO_VENV": "1", "CONVINSE_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **usual, **variables}
     return subprocess.run(
         ["bash", str(ROOT / "run.sh"), *arguments], cwd=cwd, env=environment, capture_output=True, text=True
     )
@@ -102,9 +102,9 @@ class Checkout:
         assert (notes / "run").read_text().splitlines() == [" ".join(arguments)]
         if not (notes / "installed").exists():
             return None
-        (asked,) = (notes / "installed").read_text().splitlines()
-        assert asked.startswith(str(self.folder))
-        return asked.removeprefix(str(self.folder)).strip("[]")
+        (call,) = (notes / "installed").read_text().splitlines()
+        assert call.startswith(str(self.folder))
+        return call.removeprefix(str(self.folder)).strip("[]")
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def counting():
 
 
 class Failing(HeterogeneousAnswering):
-    """Fails on questions with `fail`; gives what is no JSON to those with `odd`."""
+    """Fails on questions with `fail`; gives what is not JSON to those with `odd`."""
 
     def inference_on_turn(self, turn, sources):
         if "fail" in turn["question"]:
@@ -95,11 +95,11 @@ def test_the_last_turn_is_taken_back(lexical, answered):
 def test_changing_a_returned_turn_changes_nothing():
     pipeline, qu = counting()
     session = pipeline.session("kb")
-    given = session.ask("a?")
-    kept = copy.deepcopy(given)
-    given["pred_answers"][0]["answer"]["id"] = "Q1"
+    returned = session.ask("a?")
+    copied = copy.deepcopy(returned)
+    returned["pred_answers"][0]["answer"]["id"] = "Q1"
     session.conversation["questions"].clear()
-    assert session.conversation["questions"] == [kept]
+    assert session.conversation["questions"] == [copied]
     session.ask("b?")
     assert qu.histories[1] == [("a?", ["Q9"])]
 
@@ -115,11 +115,11 @@ def test_other_sources_for_the_turns_to_come():
 
 
 def test_progress_tells_what_the_stages_gave():
-    told = []
-    counting()[0].session("kb").ask("a?", lambda stage, turn: told.append((stage, *turn)))
-    assert [stage for stage, *_ in told] == ["qu", "ers", "ha"]
+    steps = []
+    counting()[0].session("kb").ask("a?", lambda stage, turn: steps.append((stage, *turn)))
+    assert [stage for stage, *_ in steps] == ["qu", "ers", "ha"]
     keys = ("structured_representation", "top_evidences", "pred_answers")
-    assert [[key in turn for key in keys] for _, *turn in told] == [
+    assert [[key in turn for key in keys] for _, *turn in steps] == [
         [True, False, False],
         [True, True, False],
         [True, True, True],
@@ -177,7 +177,7 @@ def test_an_invalid_conversation_is_refused(case):
 
 def test_a_conversation_of_too_long_or_no_texts_is_refused():
     cannot_be_taken_up(turn_with(question="x" * 2001), "2000")
-    cannot_be_taken_up(turn_with(top_evidences=[object()]), "no JSON")
+    cannot_be_taken_up(turn_with(top_evidences=[object()]), "not JSON")
 
 
 def test_sessions_asked_together_are_answered_as_alone(lexical, answered):
@@ -186,8 +186,8 @@ def test_sessions_asked_together_are_answered_as_alone(lexical, answered):
     second.back()
     second.back()
     alone = lexical.session("kb", answered).ask("Who is his wife?")
-    asked = [NextQuestion(first, QUESTIONS[2]), NextQuestion(second, QUESTIONS[1]), NextQuestion(third, "Who is his wife?")]  # fmt: skip
-    assert ask_together(asked) == [answered["questions"][2], answered["questions"][1], alone]
+    next_questions = [NextQuestion(first, QUESTIONS[2]), NextQuestion(second, QUESTIONS[1]), NextQuestion(third, "Who is his wife?")]  # fmt: skip
+    assert ask_together(next_questions) == [answered["questions"][2], answered["questions"][1], alone]
     assert first.conversation == answered and len(second) == 2 and len(third) == 4
 
 
@@ -207,9 +207,9 @@ def test_one_of_several_that_fails_fails_alone():
     pipeline = make(ha=Failing(CONFIG))
     questions = ["a?", "fail", "odd", "", "b?", "c?"]
     sessions = [pipeline.session("kb") for _ in questions]
-    asked = [NextQuestion(session, question) for session, question in zip(sessions, questions, strict=True)]
-    asked[4] = asked[4]._replace(progress=gone)
-    results = ask_together(asked)
+    next_questions = [NextQuestion(session, question) for session, question in zip(sessions, questions, strict=True)]
+    next_questions[4] = next_questions[4]._replace(progress=gone)
+    results = ask_together(next_questions)
     assert [type(result) for result in results] == [dict, ValueError, ModuleError, DataError, ConnectionError, dict]
     assert [len(session) for session in sessions] == [1, 0, 0, 0, 0, 1]
 

@@ -17,7 +17,7 @@ class WithoutSuper(EvidenceRetrievalScoring):
     """Does not call `super().__init__`."""
 
     def __init__(self, config):
-        self.own = config["custom"]
+        self.custom = config["custom"]
 
     def inference_on_turn(self, turn, sources):
         return []
@@ -36,8 +36,8 @@ def test_any_missing_attribute_is_an_ordinary_error():
     module = WithoutSuper(parse_config({"custom": {"a": 1}}))
     with pytest.raises(AttributeError, match="'WithoutSuper' object has no attribute 'confg'"):
         _ = module.confg
-    assert not hasattr(module, "trained_on") and module.own == {"a": 1}
-    assert copy.copy(module).own == pickle.loads(pickle.dumps(module)).own == {"a": 1}
+    assert not hasattr(module, "trained_on") and module.custom == {"a": 1}
+    assert copy.copy(module).custom == pickle.loads(pickle.dumps(module)).custom == {"a": 1}
 
 
 class Batching(EvidenceRetrievalScoring):

@@ -22,37 +22,37 @@ def turn(**more):
 
 
 def test_results_are_stored_and_measured():
-    asked = turn()
-    assert keep_evidences(Module(), asked, KEPT, ("kb", "text")) is asked["top_evidences"]
-    assert asked["answer_presence"] and asked["answer_presence_per_src"] == {"kb": False, "text": True}
-    assert asked["top_evidences"][0]["mentions"] == [{"start": 2, "end": 7, "id": "Q7"}]
-    assert keep_answers(Module(), asked, [ANSWER]) == [ANSWER] == asked["pred_answers"]
-    assert (asked["p_at_1"], asked["mrr"], asked["h_at_5"]) == (1.0, 1.0, 1.0)
+    answered = turn()
+    assert keep_evidences(Module(), answered, KEPT, ("kb", "text")) is answered["top_evidences"]
+    assert answered["answer_presence"] and answered["answer_presence_per_src"] == {"kb": False, "text": True}
+    assert answered["top_evidences"][0]["mentions"] == [{"start": 2, "end": 7, "id": "Q7"}]
+    assert keep_answers(Module(), answered, [ANSWER]) == [ANSWER] == answered["pred_answers"]
+    assert (answered["p_at_1"], answered["mrr"], answered["h_at_5"]) == (1.0, 1.0, 1.0)
 
 
 def test_without_gold_answers_nothing_is_measured():
-    asked = turn(answers=[])
-    keep_evidences(Module(), asked, KEPT, ("text",))
-    keep_answers(Module(), asked, [ANSWER])
-    assert not {"answer_presence", "p_at_1"} & asked.keys()
+    answered = turn(answers=[])
+    keep_evidences(Module(), answered, KEPT, ("text",))
+    keep_answers(Module(), answered, [ANSWER])
+    assert not {"answer_presence", "p_at_1"} & answered.keys()
 
 
 def test_a_module_that_writes_into_the_turn_and_returns_nothing_is_understood():
-    asked = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
-    assert len(keep_evidences(Module(), asked, None, ("text",))) == 1
-    assert keep_answers(Module(), asked, None) == [ANSWER]
-    keep_understanding(Module(), asked, None)
-    assert asked["structured_representation"] == "written"
+    answered = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
+    assert len(keep_evidences(Module(), answered, None, ("text",))) == 1
+    assert keep_answers(Module(), answered, None) == [ANSWER]
+    keep_understanding(Module(), answered, None)
+    assert answered["structured_representation"] == "written"
 
 
 def test_a_returned_result_wins_over_a_written_one():
-    asked = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
-    assert keep_evidences(Module(), asked, [], ("text",)) == [] == asked["top_evidences"]
-    assert keep_answers(Module(), asked, []) == [] == asked["pred_answers"]
-    keep_understanding(Module(), asked, "returned")
-    assert asked["structured_representation"] == "returned"
-    keep_understanding(Module(), asked, {"structured_representation": "all", "resolved_question": "in full"})
-    assert (asked["structured_representation"], asked["resolved_question"]) == ("all", "in full")
+    answered = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
+    assert keep_evidences(Module(), answered, [], ("text",)) == [] == answered["top_evidences"]
+    assert keep_answers(Module(), answered, []) == [] == answered["pred_answers"]
+    keep_understanding(Module(), answered, "returned")
+    assert answered["structured_representation"] == "returned"
+    keep_understanding(Module(), answered, {"structured_representation": "all", "resolved_question": "in full"})
+    assert (answered["structured_representation"], answered["resolved_question"]) == ("all", "in full")
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,10 @@ def test_more_answers_than_wanted_are_cut():
 
 
 def test_fields_alone_are_rendered():
-    asked = turn()
+    answered = turn()
     fields = {"context": [], "entities": [SEVEN], "predicate": "wrote", "answer_type": "person"}
-    keep_understanding(Module(), asked, {"representation": fields})
-    assert asked["structured_representation"] == " || seven || wrote || person"
+    keep_understanding(Module(), answered, {"representation": fields})
+    assert answered["structured_representation"] == " || seven || wrote || person"
     wrong = {"representation": {**fields, "entities": [{"id": 7}]}}
     refused(ModuleError, lambda: keep_understanding(Module(), turn(), wrong), "movies-7-2", "entities[0].id")
 

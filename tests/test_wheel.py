@@ -40,11 +40,11 @@ def build(kind, source, target):
 def copy_published(target):
     """Copy the files of the project: in a checkout those that git knows or would add, else all but leftovers."""
     git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    known = shutil.which("git") and (ROOT / ".git").exists() and subprocess.run(git, cwd=ROOT, capture_output=True)
-    if not known or known.returncode:
+    has_git = shutil.which("git") and (ROOT / ".git").exists() and subprocess.run(git, cwd=ROOT, capture_output=True)
+    if not has_git or has_git.returncode:
         shutil.copytree(ROOT, target, ignore=shutil.ignore_patterns(*_UNPUBLISHED), dirs_exist_ok=True)
         return
-    for name in filter(None, known.stdout.decode().split("\0")):
+    for name in filter(None, has_git.stdout.decode().split("\0")):
         if (ROOT / name).is_file():  # it may be removed, and not yet committed
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, target / name)
@@ -83,9 +83,9 @@ def files(folder):
 
 def test_the_source_distribution_holds_the_whole_project(published):
     expected, source = published
-    own = {name for name in files(source) if not name.startswith("convinse.egg-info/") and name != "PKG-INFO"}
-    assert own == expected
-    assert {"run.sh", "constraints.txt", "CITATION.cff", "tests/test_wheel.py", "cache/README.md", ".ci/run"} < own
+    names = {name for name in files(source) if not name.startswith("convinse.egg-info/") and name != "PKG-INFO"}
+    assert names == expected
+    assert {"run.sh", "constraints.txt", "CITATION.cff", "tests/test_wheel.py", "cache/README.md", ".ci/run"} < names
 
 
 def test_the_metadata_name_licence_authors_and_versions(installed):

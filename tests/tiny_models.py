@@ -174,9 +174,9 @@ class Counted:
         self._start = engine.backend.start
         engine.backend.start = self._noted
 
-    def _noted(self, sequences, places, wanted):
+    def _noted(self, sequences, places, outputs):
         self.batches.append(sequences.padded(places)[0])
-        return self._start(sequences, places, wanted)
+        return self._start(sequences, places, outputs)
 
     @property
     def sequences(self):

@@ -111,9 +111,9 @@ def retrieve(base=None, output="new", **keys):
     base = base or tiny(
         "bert", "embedding" if keys.get("bi_encoder") else "sequence-classification", initializer_range=0.05
     )
-    given = {"held_out": 0.25, "epochs": 2, "negatives": 3, "learning_rate": 3e-3, "batch_questions": 6, "device": "cpu",
+    options = {"held_out": 0.25, "epochs": 2, "negatives": 3, "learning_rate": 3e-3, "batch_questions": 6, "device": "cpu",
              "patience": 10, **keys}  # fmt: skip
-    settings = RetrieverTraining(base=str(base), output=str(output), **given)
+    settings = RetrieverTraining(base=str(base), output=str(output), **options)
     return train_retriever(Path("pairs.tsv"), Path("questions.jl"), Path("index"), settings, quiet=True)
 
 
@@ -144,14 +144,14 @@ class Ers(Kind):
     def empty(self):
         without_answers("data/dev.json")
 
-    def given(self, output="new", base=None, *, model=None, **keys):
+    def configuration(self, output="new", base=None, *, model=None, **keys):
         """A configuration; a base of None is the kind's own, `model` is what is trained on where `base` is ""."""
         base = tiny() if base is None else base
         training = {"base": str(base) or None, "output": output, "negatives": 3, "learning_rate": 1e-3, **keys}
         return stage_settings("data", "evs", training, evr_max_entities=2, evs_max_evidences=5, evs_model=model)
 
     def run(self, output, base=None, **keys):
-        self.module(parse_config(self.given(output, base, **keys))).train(SOURCES)
+        self.module(parse_config(self.configuration(output, base, **keys))).train(SOURCES)
 
 
 class Ha(Ers):
@@ -163,7 +163,7 @@ class Ha(Ers):
     def empty(self):
         without_answers("data/train.json")
 
-    def given(self, output="new", base=None, *, model=None, **keys):
+    def configuration(self, output="new", base=None, *, model=None, **keys):
         base = tiny("bert", self.task, initializer_range=0.1) if base is None else base
         training = {"base": str(base) or None, "output": output, "learning_rate": 1e-3, **keys}
         return stage_settings("data", "ha", training, evs_max_evidences=20, ha="extractive", ha_model=model)
@@ -174,7 +174,7 @@ class Fusion(Ha):
     measures, criterion = {"loss"}, ("loss",)
     card = ("question: QUESTION title: ITEM", "- max_input_length: 60", "- learning_rate: 0.01", "P@1")
 
-    def given(self, output="new", base=None, *, model=None, **keys):
+    def configuration(self, output="new", base=None, *, model=None, **keys):
         base = writer("t5", initializer_factor=1.0) if base is None else base
         training = {"base": str(base) or None, "output": output, "learning_rate": 1e-2, "batch_size": 4, **keys}
         search = {"evidences": 3, "max_input_length": 60, "num_beams": 2}

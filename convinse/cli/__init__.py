@@ -17,7 +17,20 @@ from typing import NoReturn
 from ..support.errors import ConvinseError, missing_extra, nearest, one_line
 from . import ask as asking
 from . import chat as chatting
-from . import datasets, develop, documents, evaluate, experiments, kb, models, passages, report, verify, wikipedia
+from . import (
+    datasets,
+    develop,
+    documents,
+    evaluate,
+    experiments,
+    kb,
+    models,
+    passages,
+    report,
+    train,
+    verify,
+    wikipedia,
+)
 from . import serve as serving
 from .arguments import UNCHANGED, Commands
 from .output import PrintableFormatter, printable, printable_output
@@ -27,7 +40,7 @@ _ALLOCATIONS = 100_000  # between collections of garbage: plain records without 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0, 1 (a `ConvinseError`, one line), 2 (usage), 130 (Ctrl-C)."""
+    """Run a command and return the exit status: 0, 1 (a `ConvinseError`, one line), 2 (usage), 130 (Ctrl-C)."""
     try:
         from ..support import files  # noqa: F401 - where the system has none, the error says where the project runs
     except ImportError as error:
@@ -89,7 +102,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _user_module(error: OSError) -> str:
-    """The module, class and file of the user that raised an error; empty if the project did."""
+    """Return the module, class and file of the user's code that raised an error; empty if the project did."""
     place = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         module = frame.f_globals.get("__name__", "")
@@ -115,7 +128,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Return the parser of the whole command line."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--quiet", action="store_true", help="no progress and no log lines")
     common.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -135,6 +148,7 @@ def build_parser() -> argparse.ArgumentParser:
         chatting,
         documents,
         experiments,
+        train,
         kb,
         wikipedia,
         passages,

@@ -33,7 +33,7 @@ class Commands:
         interrupted: str = UNCHANGED,
         listed: bool = True,
     ) -> argparse.ArgumentParser:
-        """A command that runs `function`, which returns the exit status; one that is not listed has no help text."""
+        """Add a command that runs `function`, which returns the exit status; a command that is not listed has no help text."""
         shown: dict[str, Any] = {"help": text} if listed else {}
         parser: argparse.ArgumentParser = self._subparsers.add_parser(
             name, **shown, description=text, parents=[self._common]
@@ -42,13 +42,13 @@ class Commands:
         return parser
 
     def group(self, name: str, text: str) -> Commands:
-        """A command that has commands of its own."""
+        """Add a command with subcommands."""
         parser = self._subparsers.add_parser(name, help=text, description=text)
         return Commands(parser.add_subparsers(title="commands", required=True, metavar="COMMAND"), self._common)
 
 
 def add_words(parser: argparse.ArgumentParser) -> None:
-    """The arguments that `sources_and_config` reads, as `words`."""
+    """Add the arguments that `sources_and_config` reads, as `words`."""
     parser.add_argument(
         "words",
         nargs="*",
@@ -59,13 +59,13 @@ def add_words(parser: argparse.ArgumentParser) -> None:
 
 
 def add_config(parser: argparse.ArgumentParser, default: str = "config.yml") -> None:
-    """`--config` and `--set`, which `configured` reads."""
+    """Add `--config` and `--set`, which `configured` reads."""
     parser.add_argument("--config", default=default, help=f"the configuration (default {default})")
     add_set(parser)
 
 
 def add_set(parser: argparse.ArgumentParser) -> None:
-    """`--set`."""
+    """Add `--set`."""
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
         help="change a key of the configuration, such as evs_cascade.dense=30; may be repeated",
@@ -73,14 +73,14 @@ def add_set(parser: argparse.ArgumentParser) -> None:
 
 
 def configured(options: argparse.Namespace, **overrides: Any) -> Config:
-    """The configuration of `--config` and `--set`."""
+    """Return the configuration of `--config` and `--set`."""
     from ..config import load_config
 
     return load_config(options.config, options.settings, **overrides)
 
 
 def add_address(parser: argparse.ArgumentParser, default: int) -> None:
-    """`--port`, `--host` and `--allow-host` of a server."""
+    """Add `--port`, `--host` and `--allow-host` of a server."""
     parser.add_argument(
         "--port", type=port, default=default, metavar="N", help=f"default {default}; 0 takes a free one"
     )
@@ -88,7 +88,7 @@ def add_address(parser: argparse.ArgumentParser, default: int) -> None:
 
 
 def add_host(parser: argparse.ArgumentParser) -> None:
-    """`--host` and `--allow-host` of a server."""
+    """Add `--host` and `--allow-host` of a server."""
     parser.add_argument("--host", default=LOOPBACK, help=f"the address to listen on (default {LOOPBACK}: this machine)")
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME",
@@ -97,7 +97,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """`--on` and `--workers`, which `ray_workers` reads."""
+    """Add `--on` and `--workers`, which `ray_workers` reads."""
     parser.add_argument(
         "--on", type=cluster, metavar="ray[://HOST:PORT]",
         help="work on a Ray cluster: that of RAY_ADDRESS, else this machine's cores; or by the port of its client server",
@@ -106,7 +106,7 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 
 
 def ray_workers(options: argparse.Namespace, device: str) -> AbstractContextManager[RayWorkers | None]:
-    """The workers of `--on`, connected while the block runs; None without it."""
+    """Return the workers of `--on`, connected while the block runs; None without the option."""
     if options.on is None:
         if options.workers is not None:
             raise ConfigError("--workers belongs to --on ray; give that, too")
@@ -117,16 +117,16 @@ def ray_workers(options: argparse.Namespace, device: str) -> AbstractContextMana
 
 
 def cluster(text: str) -> str:
-    """`ray`, or `ray://HOST:PORT`."""
+    """Return the address of a cluster: `ray`, or `ray://HOST:PORT`."""
     if text != "ray" and not text.startswith("ray://"):
         raise argparse.ArgumentTypeError(
-            f"'{text}' is no cluster; give ray, or ray://HOST:PORT such as ray://head:10001"
+            f"'{text}' is not a cluster; give ray, or ray://HOST:PORT such as ray://head:10001"
         )
     return text
 
 
 def add_reader(parser: argparse.ArgumentParser) -> None:
-    """`--model`, `--config`, `--device` and `--precision` of a reader; see `reader_config`."""
+    """Add `--model`, `--config`, `--device` and `--precision` of a reader; see `reader_config`."""
     parser.add_argument("--model", metavar="FOLDER", help="a question-answering model or hub name (default: ha_model)")
     add_config(parser)
     parser.add_argument("--device", help="auto, cpu, cuda or cuda:1 (default: device)")
@@ -134,44 +134,44 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
 
 
 def reader_config(options: argparse.Namespace) -> Config:
-    """The configuration with the given device and precision."""
+    """Return the configuration with the device and precision of the options."""
     return configured(options, **options_set(device=options.device, precision=options.precision))
 
 
 def size(text: str) -> int:
-    """`512MB`, `4GB`, `1.5GiB` -> bytes; as with disks, a GB is 10^9 bytes and a GiB 2^30."""
+    """Return the bytes of `512MB`, `4GB` or `1.5GiB`; as with disks, a GB is 10^9 bytes and a GiB 2^30."""
     import re
 
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kmgt]?)(i?)b?", text.strip().lower())
     if match is None or (match[3] and not match[2]):
-        raise argparse.ArgumentTypeError(f"'{text}' is no size; give one such as 512MB or 4GB")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size; give one such as 512MB or 4GB")
     return int(float(match[1]) * (1024 if match[3] else 1000) ** " kmgt".index(match[2] or " "))
 
 
 def languages(text: str) -> tuple[str, ...]:
-    """`de,en` -> codes, the preferred first; `mul` always last."""
+    """Return the codes of `de,en`, the preferred first; `mul` is always last."""
     codes = [code.strip() for code in text.split(",")]
     if not all(code.replace("-", "").isalnum() and code.isascii() and code == code.lower() for code in codes):
-        raise argparse.ArgumentTypeError(f"'{text}' is no language code; give one such as en, or several as de,en")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a language code; give one such as en, or several as de,en")
     return tuple(dict.fromkeys([*codes, "mul"]))
 
 
 def port(text: str) -> int:
-    """A port number, 0 to 65535."""
+    """Return a port number, 0 to 65535."""
     if not text.isascii() or not text.isdigit() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"'{text}' is no port; give a number from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port; give a number from 0 to 65535")
     return int(text)
 
 
 def positive(text: str) -> int:
-    """A whole number of 1 or more."""
+    """Return a whole number of 1 or more."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number of 1 or more")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 1 or more")
     return int(text)
 
 
 def sources_and_config(words: Sequence[str], settings: Sequence[str] = ()) -> tuple[tuple[str, ...], Config]:
-    """`[SOURCES] [CONFIG]` in either order, each once at most; settings: those of `--set`."""
+    """Return sources and configuration of `[SOURCES] [CONFIG]`, in either order; `settings` are those of `--set`."""
     from ..config import load_config
     from ..records.evidence import DEFAULT_SOURCES, is_sources, parse_sources
 
@@ -186,5 +186,5 @@ def sources_and_config(words: Sequence[str], settings: Sequence[str] = ()) -> tu
 
 
 def options_set(**values: Any) -> dict[str, Any]:
-    """The options that were given; the others, which are None, leave what is configured."""
+    """Return the values that are not None: options that were left out change nothing."""
     return {name: value for name, value in values.items() if value is not None}

@@ -25,7 +25,7 @@ LEAVING = {"exit", "quit", "/exit", "/quit"}
 
 
 def add(commands: Commands) -> None:
-    """`ask`."""
+    """Add `ask`."""
     sub = commands.add("ask", _ask, "answer one conversation from the command line", "nothing was written")
     sub.add_argument(
         "questions", nargs="*", metavar="QUESTION", help="without one: questions from standard input, one a line"
@@ -39,7 +39,7 @@ def add(commands: Commands) -> None:
 
 
 def add_pipeline(parser: argparse.ArgumentParser) -> None:
-    """`--sources`, `--over` and `--config`."""
+    """Add `--sources`, `--over` and `--config`."""
     parser.add_argument("--sources", default=None, help="such as kb_text (default kb_text_table_info)")
     add_over(parser)
     add_config(parser)
@@ -85,7 +85,7 @@ def greeting(pipeline: Pipeline) -> str:
 
 
 def input_lines() -> Iterator[str]:
-    """The lines of standard input, each as soon as it is there.
+    """Yield the lines of standard input, each as soon as it is there.
 
     Raises:
         DataError: it is closed, or no text.
@@ -96,14 +96,14 @@ def input_lines() -> Iterator[str]:
         try:
             line = sys.stdin.readline(LONGEST_LINE)
         except UnicodeDecodeError as error:
-            raise DataError(f"standard input is no {error.encoding} text") from None
+            raise DataError(f"standard input is not {error.encoding} text") from None
         if not line:
             return
         yield line.removesuffix("\n")
 
 
 def print_turn(turn: Turn, top: int | None = None) -> None:
-    """Print a turn of `ask`, and its parts: question, representation, answers with what supports them, further evidences; none twice."""
+    """Print a turn and its parts: question, representation, answers with their evidences, further evidences; none twice."""
     print()
     say(f"> {turn['question']}", "bold")
     for line in talk_lines(turn):
@@ -148,7 +148,7 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
 
 
 def shown_answers(turn: Turn, top: int | None = None) -> list[RankedAnswer]:
-    """The best `top` answers of a turn; by default a few, of which all but the best are probable enough to be looked at."""
+    """Return the best `top` answers of a turn; by default the first, and up to four more of at least 1 %."""
     answers = turn["pred_answers"]
     if top is not None:
         return answers[:top]
@@ -158,7 +158,7 @@ def shown_answers(turn: Turn, top: int | None = None) -> list[RankedAnswer]:
 
 
 def evidence_line(evidence: Evidence) -> str:
-    """An evidence with its source, and in brackets its place in a document or where it was fetched."""
+    """Return an evidence with its source, and in brackets its place in a document or its address."""
     from ..records.evidence import shown_citation
 
     place = shown_citation(evidence)
@@ -166,7 +166,7 @@ def evidence_line(evidence: Evidence) -> str:
 
 
 def talk_lines(turn: Turn) -> list[str]:
-    """The reply to talk, and a question back with its numbered choices."""
+    """Return the reply to talk, and a clarification question with its numbered choices."""
     back = turn.get("clarification")
     lines = [turn["sentence"]] if "sentence" in turn and not turn["pred_answers"] and back is None else []
     if back is not None:
@@ -179,7 +179,7 @@ def talk_lines(turn: Turn) -> list[str]:
 
 
 def named(answer: RankedAnswer, turn: Turn) -> str:
-    """An answer with its time and its id; what documents speak of has no id that people know."""
+    """Return an answer with its time and its id; entities of documents have no id that people know."""
     entity, places = answer["answer"], answer.get("evidences", [])
     time = f", {answer['time']}" if "time" in answer else ""
     is_cited = any("citation" in turn["top_evidences"][place] for place in places[:1])
@@ -196,11 +196,11 @@ def shown_contradictions(turn: Turn) -> list[str]:
 
 
 def missed(turn: Turn) -> list[str]:
-    """The reasons why look-ups at live sources failed, without repetition."""
+    """Return the reasons why look-ups at live sources failed, without repetition."""
     return list(dict.fromkeys(turn["live"]["failures"])) if "live" in turn else []
 
 
 def shown_part(part: HistoryPart) -> str:
-    """A part of the history that a representation took, with the turn it is from."""
+    """Return a part of the history that a representation uses, with its turn."""
     score = f", {part['score']:.2f}" if "score" in part else ""
     return f"{part['text']} ({part['part']} of turn {part['turn']}{score})"

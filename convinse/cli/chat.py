@@ -38,7 +38,7 @@ _DONE = {"qu": "looking for evidences", "ers": "looking for the answer", "ha": "
 
 
 def add(commands: Commands) -> None:
-    """`chat`."""
+    """Add `chat`."""
     sub = commands.add("chat", _chat, "a conversation in the terminal; /help lists what it knows", "nothing was saved")
     sub.add_argument("conversation", nargs="?", metavar="FILE", help="go on with a conversation that /save wrote")
     add_pipeline(sub)
@@ -68,7 +68,7 @@ def _chat(options: argparse.Namespace) -> int:
 
 
 def prompt(questions: list[str]) -> Callable[[], str]:
-    """Reads lines in the terminal, with editing; the arrow up leads to earlier ones, first to these questions."""
+    """Return a reader of lines in the terminal, with editing and a history that begins with these questions."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.history import InMemoryHistory
@@ -104,7 +104,10 @@ class Chat:
         return [turn for turn in self._session.conversation["questions"] if turn["structured_representation"]]
 
     def run(self, read: Callable[[], str]) -> None:
-        """Take line after line, until one is `exit` or `quit`, or `read` raises `EOFError` or `StopIteration`. Ctrl-C empties the line or stops the answer."""
+        """Take lines until `exit` or `quit`, or until `read` raises `EOFError` or `StopIteration`.
+
+        Ctrl-C empties the line or stops the answer.
+        """
         while True:
             try:
                 line = read().strip()
@@ -122,7 +125,7 @@ class Chat:
                 say(one_line(error), "red")
 
     def take(self, line: str) -> None:
-        """A question or a command."""
+        """Answer a question, or run a command."""
         if not line.startswith("/"):
             with self._console.status("understanding the question") as status:
                 turn = self._session.ask(line, lambda stage, _: status.update(_DONE[stage]))

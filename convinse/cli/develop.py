@@ -1,4 +1,4 @@
-"""Commands for who works on the project: bench, test, docs. They need a checkout, and are listed only in one."""
+"""Commands for work on the project: bench, test, docs. They need a checkout, and are listed only in one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_WORKERS = 4  # each process imports PyTorch: more take more memory than th
 
 
 def add(commands: Commands) -> None:
-    """`bench`, `test`, `docs`."""
+    """Add `bench`, `test`, `docs`."""
     text = "a benchmark: prints a table and writes JSON; further arguments go to it"
     sub = commands.add("bench", _bench, text, listed=in_checkout(_BENCHES))
     sub.add_argument("name", help="such as pipeline")
@@ -48,12 +48,12 @@ def add(commands: Commands) -> None:
 
 
 def in_checkout(place: str = _BENCHES) -> bool:
-    """Whether the package lies in a checkout of the project: one with its scripts and tests."""
+    """Return True if the package lies in a checkout of the project, with its scripts and tests."""
     return os.path.exists(root() / place)  # noqa: PTH110 - False if another user may not look
 
 
 def root() -> Path:
-    """The folder that the package lies in; as `config.project_root`, which is slow to load for a help text."""
+    """Return the folder that the package lies in, as `config.project_root`, which is slow to load for a help text."""
     return Path(__file__).resolve().parents[2]
 
 
@@ -66,25 +66,16 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def benches(folder: Path) -> list[str]:
-    """The benches in a folder: modules and packages that can be run."""
+    """Return the benches in a folder: modules and packages that can be run."""
     files = [*folder.glob("*.py"), *folder.glob("*/__main__.py")]
     runs = [file for file in files if '__name__ == "__main__"' in file.read_text(encoding="utf-8")]
     return sorted(file.parent.name if file.stem == "__main__" else file.stem for file in runs)
 
 
 def train_embedded(options: argparse.Namespace) -> int:
-    """`train embedded`: the recipe of the model that ships with the project."""
+    """Run the recipe of the model that ships with the project."""
     scripts = _checkout("train embedded", "scripts/recipes") / "scripts"
-    if options.data is None or options.output is None:
-        raise ConfigError("train embedded needs --data DIR (the shared data) and --output FOLDER")
-    if options.words:
-        raise ConfigError(f"train embedded takes its settings by --config FILE, not '{options.words[0]}'")
-    paths = ("data", "output", "config", "base", "work", "trunk", "examples")
-    arguments = [
-        word for name in paths if getattr(options, name) is not None for word in (f"--{name}", getattr(options, name))
-    ]
-    arguments += ["--quick"] if options.quick else []
-    return _run_module(scripts, "recipes.embedded", arguments, _KEEP_MEMORY)
+    return _run_module(scripts, "recipes.embedded", options.rest, _KEEP_MEMORY)
 
 
 def _test(options: argparse.Namespace) -> int:
@@ -130,7 +121,7 @@ def _docs(options: argparse.Namespace) -> int:
 
 
 def build_site(pages: Path, site: Path) -> int:
-    """Build all of it, in a process of its own: what a page is generated from may have changed anywhere.
+    """Build the whole site in a separate process, as the sources of a page may have changed anywhere.
 
     Raises:
         ConfigError: there is something else in the folder.
@@ -158,7 +149,7 @@ def _checkout(command: str, folder: str) -> Path:
 def _run_module(
     scripts: Path, module: str, arguments: list[str], environment: Mapping[str, str] = MappingProxyType({})
 ) -> int:
-    """Run a module of the folder `scripts` in a process of its own; as a module, for its names are common ones."""
+    """Run a module of the folder `scripts` in a separate process, as its names are common ones."""
     import subprocess
 
     path = os.pathsep.join(filter(None, [str(scripts), os.environ.get("PYTHONPATH")]))

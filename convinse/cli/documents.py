@@ -1,4 +1,4 @@
-"""Documents: the command index, and `--over` of the commands that ask."""
+"""The command index, and `--over` of the commands that ask."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ if TYPE_CHECKING:
     from ..documents.index import Updated
 
 LOGGER = logging.getLogger(__name__)
-LOGGER = logging.getLogger(__name__)
 _LIVE = "live.yml"
 _MODEL = "snapshot:model"
 _FAULTS_SHOWN = 20
 
 
 def add(commands: Commands) -> None:
-    """`index`."""
+    """Add `index`."""
     sub = commands.add(
-        "index", _index, "files and folders to ask about into an index, which is brought up to date where there is one",
+        "index", _index, "files and folders to ask about into an index, which is brought up to date if it exists",
         "the index is as it was before",
     )  # fmt: skip
     sub.add_argument("paths", nargs="+", metavar="PATH", help="files and folders")
@@ -36,7 +35,7 @@ def add(commands: Commands) -> None:
 
 
 def add_over(parser: argparse.ArgumentParser) -> None:
-    """`--over` and `--live`, which `configured_over` reads."""
+    """Add `--over` and `--live`, which `configured_over` reads."""
     parser.add_argument(
         "--over", action="append", default=[], metavar="PATH",
         help="ask about these files and folders, or the index of some, in place of what is configured; may be repeated",
@@ -48,7 +47,7 @@ def add_over(parser: argparse.ArgumentParser) -> None:
 
 
 def configured_over(options: argparse.Namespace) -> Config:
-    """The configuration, over the documents of `--over` where there are any; their index is made, or brought up to date, first."""
+    """Return the configuration, over the documents of `--over` if there are any; their index is brought up to date first."""
     if not options.over:
         return configured(options)
     if options.config == _LIVE:

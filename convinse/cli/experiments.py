@@ -1,4 +1,4 @@
-"""Commands that run the pipeline over data sets and train its stages: pipeline, train, annotate."""
+"""The command that runs the pipeline over conversations: pipeline."""
 
 from __future__ import annotations
 
@@ -8,18 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
-from . import develop, passages
-from .arguments import (
-    KEPT,
-    Commands,
-    add_cluster,
-    add_set,
-    add_words,
-    options_set,
-    positive,
-    ray_workers,
-    sources_and_config,
-)
+from .arguments import KEPT, Commands, add_cluster, add_words, positive, ray_workers, sources_and_config
 from .ask import print_turn
 from .output import say_next
 from .tables import print_rows
@@ -29,32 +18,11 @@ if TYPE_CHECKING:
     from ..experiment import Outcome
     from ..pipeline import StageName
 
-_NO_STAGE = ("reader", "retriever", "embedded")  # what `train` trains besides the stages of the pipeline
-_TRAIN_OPTIONS = {
-    **dict.fromkeys(("config", "data"), ("reader", "embedded")),
-    **dict.fromkeys(("work", "quick", "trunk", "examples"), ("embedded",)),
-    **dict.fromkeys(("base", "output"), _NO_STAGE),
-    "from": ("ha",),
-    **dict.fromkeys(passages.TRAINING, ("retriever",)),
-}
 _COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
 
 
 def add(commands: Commands) -> None:
-    """`pipeline`, `train`, `annotate`."""
-    _add_pipeline(commands)
-    _add_train(commands)
-    sub = commands.add(
-        "annotate",
-        _annotate,
-        "find what in questions and their history leads to the gold answers: training data of train qu",
-        "the files of finished parts are kept",
-    )
-    add_words(sub)
-    sub.add_argument("--part", choices=("train", "dev", "test"), help="the conversations to annotate (default all)")
-
-
-def _add_pipeline(commands: Commands) -> None:
+    """Add `pipeline`."""
     sub = commands.add("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations", KEPT)
     add_words(sub)
     history = sub.add_mutually_exclusive_group()
@@ -89,38 +57,6 @@ def _add_pipeline(commands: Commands) -> None:
         choices=("train", "dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third"),
         help="the conversations to run (default test); natural, natural-fresh, natural-third: questions as people type them, natural-dev to choose by",
     )
-
-
-def _add_train(commands: Commands) -> None:
-    interrupted = "finished epochs are kept, run the command again to go on"
-    sub = commands.add(
-        "train",
-        _train,
-        "train one stage, all three in order, a reader on MRQA data, a retriever, or the embedded model",
-        interrupted,
-    )
-    sub.add_argument("stage", choices=("qu", "ers", "ha", "all", *_NO_STAGE))
-    sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG|PAIRS", help="of a stage; pairs.tsv of a retriever")
-    add_set(sub)
-    group = sub.add_argument_group("train ha")
-    group.add_argument(
-        "--from", metavar="FILE", help="let the ranking of answers learn from feedback that serve api --feedback kept"
-    )
-    group = sub.add_argument_group("train reader")
-    group.add_argument("--config", metavar="FILE", help="such as config/mrqa/bert_base.yml")
-    group.add_argument("--data", metavar="DIR", help="take DIR/train and DIR/dev, DIR/dev-in, DIR/dev-out instead")
-    group.add_argument("--base", metavar="FOLDER", help="the model or hub name to start from instead")
-    group.add_argument("--output", metavar="FOLDER", help="the model folder to write instead")
-    passages.add_training(sub)
-    group = sub.add_argument_group(
-        "train embedded", "--data DIR (the shared data), --output FOLDER and --config FILE (model/embedded.yml), too"
-    )
-    group.add_argument("--work", metavar="DIR", help="where the knowledge base is built and kept")
-    group.add_argument("--trunk", metavar="DIR", help="a finished model: only its yes/no head is trained")
-    group.add_argument(
-        "--examples", metavar="FILE", help="where the examples are kept, read if it is there (.jsonl.gz)"
-    )
-    group.add_argument("--quick", action="store_true", default=None, help="a few steps of everything")
 
 
 def _pipeline(options: argparse.Namespace) -> int:
@@ -237,7 +173,7 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
 
 
 def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]:
-    """The row of a run, and with `details` those of its domains, turns, kinds and sources; None between the groups."""
+    """Yield the row of a run, with `details` also those of its domains, turns, kinds and sources; None between groups."""
 
     def row(name: str, values: dict[str, Any]) -> list[str]:
         measures = (f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence"))
@@ -258,86 +194,3 @@ def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]
     yield None
     for source, values in metrics["sources"].items():
         yield row(f"answer in {source}", {**values, "answer_presence": metrics["answer_presence_per_src"][source]})
-
-
-def _train(options: argparse.Namespace) -> int:
-    from ..pipeline import STAGES, build_stage
-    from ..support.errors import NothingToTrainError
-
-    for name, owners in _TRAIN_OPTIONS.items():
-        if getattr(options, name) is not None and options.stage not in owners:
-            usage = f"; give SOURCES and CONFIG as train {options.stage} kb_text my.yml"
-            raise ConfigError(
-                f"--{name.replace('_', '-')} belongs to train {owners[0]}{'' if options.stage in _NO_STAGE else usage}"
-            )
-    if options.stage == "reader":
-        return _train_reader(options)
-    if options.stage == "retriever":
-        return passages.train_retriever(options)
-    if options.stage == "embedded":
-        return develop.train_embedded(options)
-    sources, config = sources_and_config(options.words, options.settings)
-    if feedback := getattr(options, "from"):
-        from ..heterogeneous_answering.extractive import ExtractiveAnswering
-        from ..training.feedback import train_on_feedback
-
-        module = build_stage("ha", config)
-        if not isinstance(module, ExtractiveAnswering):
-            raise ConfigError(f"--from teaches the ranking of ha: extractive, and {config.name} has ha: {config.ha}")
-        folder = train_on_feedback(module, sources, Path(feedback).expanduser())
-        print(f"{folder}: the ranking; name it in ha_ranker")
-        return 0
-    for stage in STAGES if options.stage == "all" else [options.stage]:
-        module = build_stage(stage, config)
-        if module.trainer is None and type(module).train is STAGES[stage].train:
-            print(f"{stage}: '{getattr(config, stage)}' has nothing to train")
-            continue
-        try:
-            module.train(sources)
-        except NothingToTrainError as error:
-            if options.stage != "all":
-                raise
-            print(f"{stage}: {error}")
-        module.store_cache()
-    return 0
-
-
-def _train_reader(options: argparse.Namespace) -> int:
-    from ..config import ReaderTraining, load_settings
-    from ..training.mrqa_reader import shown, train_on_mrqa
-
-    if options.words or not options.config:
-        raise ConfigError(
-            "train reader takes its settings by --config FILE, such as --config config/mrqa/bert_base.yml"
-        )
-    changes: dict[str, Any] = {"base": options.base, "output": options.output}
-    if options.data:
-        data = Path(options.data)
-        folders = [data / name for name in ("dev", "dev-in", "dev-out") if (data / name).is_dir()]
-        if not folders:
-            raise ConfigError(f"--data: {data}: has no folder dev, dev-in or dev-out; docs/reader.md shows the layout")
-        changes |= {"train_folder": str(data / "train"), "dev_folders": [str(folder) for folder in folders]}
-    trained = train_on_mrqa(load_settings(ReaderTraining, options.config, **options_set(**changes)), options.quiet)
-    rows: list[list[str] | None] = []
-    for row in trained.table:
-        if row.title.startswith("mean"):
-            rows.append(None)
-        rows.append([row.title, shown(row.base), shown(row.large), shown(row.model)])
-    columns = ("(I) in-domain, (O) out-of-domain", "BERT-Base", "BERT-Large", "this model")
-    print_rows("EM / F1 on the dev sets", columns, rows)
-    print(f"{trained.folder}: model, card (README.md), training.json")
-    return 0
-
-
-def _annotate(options: argparse.Namespace) -> int:
-    from ..training.distant_supervision import OUTCOMES, PARTS, annotate
-
-    sources, config = sources_and_config(options.words, options.settings)
-    done = annotate(config, sources, [options.part] if options.part else PARTS, options.quiet)
-    counts = ("turns", *OUTCOMES)
-    rows = [[path.stem.removeprefix("annotated_"), *(str(of[name]) for name in counts)] for path, of in done.items()]
-    print_rows(f"turns, by evidences of {'_'.join(sources)}", ["", *counts], rows)
-    for path in done:
-        print(path)
-    say_next(f"train qu {' '.join(options.words)}".rstrip(), "learns from these files")
-    return 0

@@ -19,7 +19,7 @@ _FIRST_FACTS = 20  # shown by kb search
 
 
 def add(commands: Commands) -> None:
-    """`kb build|update|grow|info|search|serve`."""
+    """Add `kb build|update|grow|info|search|serve`."""
     commands = commands.group("kb", "build, change, inspect, query or serve an embedded knowledge base")
 
     sub = commands.add("build", _kb_build, "build the index of a Wikidata JSON dump")

@@ -11,7 +11,7 @@ from .output import say_next
 
 
 def add(commands: Commands) -> None:
-    """`read`, `export`."""
+    """Add `read`, `export`."""
     sub = commands.add("read", _read, "answers to the questions of a file, with an extractive reader")
     sub.add_argument("data", metavar="DATA", help="an MRQA, SQuAD or MultiQA file, plain or packed")
     sub.add_argument("--output", required=True, metavar="FILE", help="the predictions: {qid: answer} as JSON")
@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
         "--no-answer",
         type=_share,
         metavar="P",
-        help="predict no answer (an empty text) where its probability is above P, such as 0.5",
+        help="predict no answer (an empty text) if its probability is above P, such as 0.5",
     )
 
     sub = commands.add("export", _export, "a model as a folder that ONNX Runtime computes, without PyTorch", UNCHANGED)
@@ -66,7 +66,7 @@ def _share(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no probability; give a number from 0 to 1")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a probability; give a number from 0 to 1")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Standard output and messages: whatever a page, a server or an argument holds, a terminal is only shown text."""
+"""Standard output and messages without control characters, whatever a page, a server or an argument holds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CONTROLS = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if ch
 
 
 def printable(text: str) -> str:
-    """A text whose control characters, which could move the cursor or change the terminal, are replaced."""
+    """Return a text without control characters, which could move the cursor or change the terminal."""
     return text.translate(_CONTROLS)
 
 
@@ -20,12 +20,12 @@ class PrintableFormatter(logging.Formatter):
     """Formats log lines without control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of a record."""
+        """Return the line of a record."""
         return printable(super().format(record))
 
 
 class _PrintableStream:
-    """A stream that is written to without control characters; `stream` has the original."""
+    """A stream that drops control characters; `stream` is the original."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -38,7 +38,10 @@ class _PrintableStream:
 
 
 def printable_output(stream: TextIO | None) -> TextIO:
-    """Return a standard output that takes any text. Characters that its encoding lacks are written as in JSON; a closed one fails on the first write."""
+    """Return a standard output that takes any text: characters that its encoding lacks are written as in JSON.
+
+    A closed output fails on the first write.
+    """
     if stream is None:
         stream = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     codecs.register_error("convinse.json", _json_escapes)
@@ -55,7 +58,7 @@ def print_json(value: Any) -> None:
 
 
 def say_next(arguments: str, remark: str = "") -> None:
-    """Log what to do with what a command made: the arguments of the next command, as they are typed."""
+    """Log the next command for the output of this one: its arguments as they are typed."""
     sys.stdout.flush()  # what was made is said first
     program = "bash run.sh" if "CONVINSE_ROOT" in os.environ else "convinse"  # run.sh sets it
     logging.getLogger(__name__).info("next: %s %s%s", program, arguments, f"  ({remark})" if remark else "")

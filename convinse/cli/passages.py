@@ -1,4 +1,4 @@
-"""Commands of passage retrieval: retrieve index, retrieve search, train retriever."""
+"""Commands of passage retrieval: retrieve index, retrieve search."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from .arguments import Commands, add_config, configured, options_set, positive, size
 from .output import say_next
-from .tables import print_pairs, print_rows
+from .tables import print_pairs
 
 _CANDIDATES = 200
 
 
 def add(commands: Commands) -> None:
-    """`retrieve index|search`."""
+    """Add `retrieve index|search`."""
     commands = commands.group("retrieve", "index plain passages and search them")
 
     sub = commands.add("index", _index, "build the BM25 index of a file of passages")
@@ -112,82 +112,4 @@ def _search(options: argparse.Namespace) -> int:
     seconds = time.monotonic() - start
     counts = {f"questions{' of ' if name else ''}{name}": f"{number:,}" for name, number in by_set(questions).items()}
     print_pairs(str(output), {**counts, "seconds": f"{seconds:.1f}"})
-    return 0
-
-
-def add_training(parser: argparse.ArgumentParser) -> None:
-    """The options of `train retriever` beside --base and --output; None where they are not given."""
-    group = parser.add_argument_group(
-        "train retriever", "train retriever PAIRS --index DIR --questions FILE --base MODEL --output FOLDER"
-    )
-    group.add_argument("--index", metavar="DIR", help="the index with the passages of PAIRS, pairs.tsv")
-    group.add_argument("--questions", metavar="FILE", help="questions.jl (id, text)")
-    group.add_argument("--bi-encoder", action="store_true", default=None, help="a bi-encoder, not a cross-encoder")
-    group.add_argument("--candidates", type=positive, metavar="N",
-                       help="best passages by BM25 that negatives are drawn from (default 100)")  # fmt: skip
-    group.add_argument("--negatives", type=positive, metavar="N", help="of a relevant passage (default 7)")
-    group.add_argument("--held-out", type=_share, metavar="SHARE", help="of the questions, to validate (default 0.1)")
-    group.add_argument("--loss", choices=("listwise", "pairwise"), help="of a cross-encoder (default listwise)")
-    group.add_argument("--epochs", type=positive, metavar="N", help="at most (default 3)")
-    group.add_argument("--minutes", type=_above_0, metavar="M", help="of training steps at most")
-    group.add_argument("--batch-questions", type=positive, metavar="N", help="of a step (default 8)")
-    group.add_argument("--learning-rate", type=_above_0, metavar="R", help="the highest (default 3e-5)")
-    group.add_argument("--max-length", type=positive, metavar="N", help="tokens (default 256)")
-    group.add_argument("--device", type=_device, metavar="NAME", help="auto (default), cpu, cuda or cuda:1")
-    group.add_argument("--seed", type=int, metavar="N", help="of all choices (default 42)")
-
-
-TRAINING = (
-    "index", "questions", "bi_encoder", "candidates", "negatives", "held_out", "loss", "epochs", "minutes",
-    "batch_questions", "learning_rate", "max_length", "device", "seed",
-)  # fmt: skip
-
-
-def _share(text: str) -> float:
-    share = float(text)
-    if not 0 < share < 1:
-        raise argparse.ArgumentTypeError("must lie between 0 and 1")
-    return share
-
-
-def _above_0(text: str) -> float:
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError("must be above 0")
-    return number
-
-
-def _device(text: str) -> str:
-    import re
-
-    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
-        raise argparse.ArgumentTypeError("must be auto, cpu, cuda or cuda:1")
-    return text
-
-
-def train_retriever(options: argparse.Namespace) -> int:
-    """`train retriever`."""
-    from ..config import RetrieverTraining
-    from ..support.errors import ConfigError
-    from ..training.retriever import train_retriever
-
-    missing = [f"--{name}" for name in ("index", "questions", "base", "output") if getattr(options, name) is None]
-    if missing or len(options.words) != 1:
-        raise ConfigError(
-            f"train retriever needs {', '.join(missing) or 'one file of pairs'}: "
-            "train retriever PAIRS --index DIR --questions FILE --base MODEL --output FOLDER"
-        )
-    changes = {name: getattr(options, name) for name in TRAINING if name not in ("index", "questions")}
-    settings = RetrieverTraining(
-        base=options.base, output=str(Path(options.output).expanduser()), **options_set(**changes)
-    )
-    pairs, questions, index = (Path(name) for name in (options.words[0], options.questions, options.index))
-    trained = train_retriever(pairs, questions, index, settings, options.quiet)
-    rows = [
-        [name, *(f"{measures[key]:.4f}" for key in ("mrr_at_10", "hit_at_1", "hit_at_10"))]
-        for name, measures in {"BM25 alone": trained.lexical, **trained.fitted.rows()}.items()
-    ]
-    title = f"{trained.dev:,} held-out questions, {trained.train:,} to train on"
-    print_rows(title, ("epoch", "MRR@10", "hit@1", "hit@10"), rows)
-    print(f"{settings.output}: name it in {'evs_bi_encoder' if settings.bi_encoder else 'evs_model'}")
     return 0

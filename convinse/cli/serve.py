@@ -33,7 +33,7 @@ _SHORTEST_TOKEN = 16  # characters: fewer can be tried one by one
 
 
 def add(commands: Commands) -> None:
-    """`serve reader`, `serve api`, `serve demo`, `serve mcp`."""
+    """Add `serve reader|api|demo|mcp`."""
     commands = commands.group("serve", "serve a model or the pipeline to other programs")
 
     sub = commands.add(
@@ -71,7 +71,7 @@ def add(commands: Commands) -> None:
 def _add_service(sub: argparse.ArgumentParser) -> None:
     add_over(sub)
     add_config(sub)
-    sub.add_argument("--sources", metavar="SOURCES", help="where a request names none (default kb_text_table_info)")
+    sub.add_argument("--sources", metavar="SOURCES", help="of requests that name none (default kb_text_table_info)")
     sub.add_argument(
         "--token", metavar="FILE", help="a file with the token that requests must give (default: $CONVINSE_TOKEN)"
     )
@@ -87,7 +87,7 @@ def origin(text: str) -> str:
 
     if not re.fullmatch(r"https?://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", text):
         raise argparse.ArgumentTypeError(
-            f"'{text}' is no origin; give one as https://example.org, in small letters, without a path"
+            f"'{text}' is not an origin; give one as https://example.org, in small letters, without a path"
         )
     return text
 

@@ -25,7 +25,7 @@ def console() -> Console:
 
 
 def say(text: str, style: str = "", indent: int = 0, grey: str = "") -> None:
-    """Print a line: on a terminal in a style, with `grey` in grey, its continuation indented; else as it is."""
+    """Print a line; on a terminal in a style, with `grey` in grey and its continuation indented."""
     text = text.translate(_CONTROLS)
     if not sys.stdout.isatty():
         print(f"{' ' * indent}{text}")
@@ -40,7 +40,7 @@ def say(text: str, style: str = "", indent: int = 0, grey: str = "") -> None:
 
 
 def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:
-    """A table without a header: names, and their values to the right."""
+    """Print a table without a header: names, and their values to the right."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", show_header=False)
@@ -52,7 +52,7 @@ def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:
 
 
 def print_rows(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str] | None]) -> None:
-    """A table of rows, whose first column stands to the left and the others to the right; None draws a line."""
+    """Print a table of rows, the first column to the left and the others to the right; None draws a line."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")

@@ -1,4 +1,4 @@
-"""The command that reads all of what was built and compares it with its checksums: verify."""
+"""The command that compares built files with their checksums: verify."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _NO_SUMS = "has no checksums: another program wrote it, or its run is not finish
 
 
 def add(commands: Commands) -> None:
-    """`verify`."""
-    sub = commands.add("verify", _verify, "whether what was built is as it was written, byte for byte")
+    """Add `verify`."""
+    sub = commands.add("verify", _verify, "check that built files are as they were written, byte for byte")
     sub.add_argument(
         "path",
         metavar="PATH",
@@ -41,7 +41,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def faults(path: Path) -> Iterator[tuple[Path, str | None]]:
-    """Yield each file at a path, and what is wrong with it: empty for a sound one, None for one without checksums.
+    """Yield each file at a path and its fault: empty if it is sound, None if it has no checksums.
 
     Raises:
         IndexFileError: the file or folder is missing.

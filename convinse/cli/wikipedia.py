@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Commands) -> None:
-    """`wikipedia build|add|remove|import-pickle|info`."""
+    """Add `wikipedia build|add|remove|import-pickle|info`."""
     commands = commands.group("wikipedia", "build, change, import or inspect a Wikipedia dump")
 
     sub = commands.add("build", _wikipedia_build, "the evidences of saved HTML pages into a dump")

@@ -1,7 +1,7 @@
 """Configuration: YAML into one frozen, checked object."""
 
 from .keys import Config, cache_path
-from .loading import load_config, load_settings, parse_config, read_config, to_dict
+from .loading import check_settings, load_config, load_settings, parse_config, read_config, to_dict
 from .places import LIVE, NO_KB, SNAPSHOT, find_config, own_configurations, project_root, resolve
 from .server_settings import EvsServer, HaLlm, LanguageModelSettings, ServerSettings
 from .stage_settings import ClocqParams, HaSeq2Seq, QuSr
@@ -34,6 +34,7 @@ __all__ = [
     "StageTraining",
     "Weight",
     "cache_path",
+    "check_settings",
     "find_config",
     "load_config",
     "load_settings",

@@ -92,12 +92,12 @@ def _placed(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrides: Any) -> S:
     """Read, check and freeze a file of other settings, such as `ReaderTraining`; the errors are those of `load_config`."""
     path = find_config(name_or_path)
-    return _convert({**read_yaml(path), **overrides}, kind, str(path))
+    return check_settings({**read_yaml(path), **overrides}, kind, str(path))
 
 
 def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:
     """A mapping of keys -> the checked configuration; `where` names its origin in messages."""
-    config = _convert(_without_aliases(data, where), Config, where)
+    config = check_settings(_without_aliases(data, where), Config, where)
     try:
         combinations = config.combinations
     except ConfigError as error:
@@ -145,7 +145,8 @@ def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:
     return values
 
 
-def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:
+def check_settings(data: Mapping[str, Any], kind: type[S], where: str) -> S:
+    """Return settings from values; `where` names their origin in errors (`ConfigError`)."""
     _check_keys(data, kind, where)
     for key, nested in get_type_hints(kind).items():
         if isinstance(nested, type) and issubclass(nested, msgspec.Struct) and isinstance(data.get(key), Mapping):

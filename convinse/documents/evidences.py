@@ -131,7 +131,7 @@ class _Cutting:
         return ", ".join(dict.fromkeys(part for part in (self.title, heading) if part)) + ", "
 
     def walk(self, node: LexborNode) -> Iterator[_Placed]:
-        """The snippets below a node, in reading order; words beside blocks are paragraphs."""
+        """Return the snippets below a node, in reading order; words beside blocks are paragraphs."""
         beside: list[str] = []
         for child in node.iter(include_text=True):
             tag = str(child.tag)
@@ -162,7 +162,7 @@ class _Cutting:
         return _Placed(snippet, tuple(heading for _, heading in self._headings), self._line, self._page)
 
     def _paragraph(self, text: str) -> Iterator[_Placed]:
-        """The sentences of a paragraph, joined into passages."""
+        """Return the sentences of a paragraph, joined into passages."""
         lead, passage = self._lead, ""
         most = _LONGEST - len(lead)
         for start, end in sentence_places(text):
@@ -209,7 +209,7 @@ class _Cutting:
 
 
 def _pieces(text: str, most: int) -> Iterator[str]:
-    """A text in pieces of at most `most` characters, cut at blanks if possible."""
+    """Return a text in pieces of at most `most` characters, cut at blanks if possible."""
     while len(text) > most:
         cut = text.rfind(" ", most // 2, most)
         cut = cut if cut > 0 else most

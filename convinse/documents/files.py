@@ -64,7 +64,7 @@ def find_files(paths: Sequence[Path]) -> FoundFiles:
 def _reason_against(path: Path) -> str:
     try:
         if not path.is_file():
-            return "that are no files"
+            return "that are not files"
         if path.suffix.lower() not in READERS:
             return "of kinds that are not read"
         return "that are too large" if path.stat().st_size > LARGEST_DOCUMENT else ""

@@ -73,4 +73,4 @@ class DocumentNames(KnowledgeBase):
         return [Candidate(item, self.label(item), False, 1) for item in items[:limit]]
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""

@@ -75,7 +75,7 @@ def decoded(data: bytes) -> str:
     except UnicodeDecodeError:
         text = data.decode("cp1252", "replace")
     if _CONTROL.search(text):
-        raise DataError("is no text")
+        raise DataError("is not text")
     if max(map(len, text.splitlines()), default=0) > LONGEST_LINE:
         raise DataError(f"has a line of more than {LONGEST_LINE:,} characters")
     return text
@@ -176,11 +176,11 @@ def _json_lines(data: bytes) -> ReadDocument:
     try:
         return _records([msgspec.json.decode(line) for line in lines.values()], list(lines))
     except JSON_ERRORS as error:
-        raise DataError(f"a line is no JSON ({one_line(error)})") from None
+        raise DataError(f"a line is not JSON ({one_line(error)})") from None
 
 
 def _records(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
-    """Records of short values are rows of a table, at some lines; a record with prose is a section."""
+    """Return records as HTML: rows of a table if their values are short; a record with prose is a section."""
     if not (isinstance(value, list) and value and all(isinstance(record, dict) for record in value)):
         return ReadDocument("", _pairs(value if isinstance(value, dict) else {"": value}))
     records = [dict(_flat(record)) for record in value]
@@ -198,7 +198,7 @@ def _records(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """The names and texts of a value's parts; a list of texts is one text."""
+    """Return the names and texts of a value's parts; a list of texts is one text."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from _flat(part, f"{name} {key}".strip())

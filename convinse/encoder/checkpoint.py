@@ -146,7 +146,9 @@ def _missing_weights(model: Any, info: dict[str, Any], task: Task, new_head: boo
         names = ", ".join((body or resized)[:3])
         raise ModelError(f"{where}: its weights are not those of its config.json: {names} missing or of another size")
     if missing and not new_head:
-        raise ModelError(f"{where}: is no {task} checkpoint: {', '.join(missing[:3])} missing; train one from it first")
+        raise ModelError(
+            f"{where}: is not a checkpoint for {task}: {', '.join(missing[:3])} missing; train one from it first"
+        )
     return tuple(missing)
 
 
@@ -164,7 +166,7 @@ def _check_folder(folder: Path, where: str) -> None:
     if not folder.is_dir():
         raise ModelError(f"{where}: no such folder; train a model first or give another folder or hub name")
     if not (folder / "config.json").is_file():
-        raise ModelError(f"{where}: no config.json there; it is no model folder")
+        raise ModelError(f"{where}: no config.json there; it is not a model folder")
     if not list(folder.glob("model*.safetensors")):
         pickled = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
         hint = f" (there is {pickled[0]}, but pickled weights are not loaded: convert them)" if pickled else ""

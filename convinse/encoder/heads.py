@@ -103,7 +103,7 @@ class YesNoHead(TrunkHead):
         self.odds = nn.Linear(hidden, 1)
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """[b, tokens, hidden] states and the [b, tokens] mask of what is no padding -> [b] log odds."""
+        """[b, tokens, hidden] states and the [b, tokens] mask of what is not padding -> [b] log odds."""
         first = hidden[:, :1]
         state = self.attended(first + self._seen(first, hidden, mask))
         odds: torch.Tensor = self.odds(self.dropout(self.thought(state + self.inner(state))))
@@ -166,7 +166,7 @@ class AnswerTypeHead(TrunkHead):
         self.classes = nn.Linear(inner, len(classes.names))
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """[b, tokens, hidden] states and the [b, tokens] mask of what is no padding -> [b, classes] logits."""
+        """[b, tokens, hidden] states and the [b, tokens] mask of what is not padding -> [b, classes] logits."""
         dropped = self.dropout(hidden)
         scores = self.attention(dropped)
         scores = scores.masked_fill(mask[:, :, None] == 0, torch.finfo(scores.dtype).min)

@@ -176,7 +176,7 @@ def _check_task(backend: ModelBackend, task: Task, settings: ModelSettings, name
     if OUTPUT_OF[task] not in backend.outputs:
         has = ", ".join(sorted(backend.outputs))
         raise ModelError(
-            f"{settings.key}: {name}: is no {task} model: its graphs compute {has}; export another checkpoint"
+            f"{settings.key}: {name}: is not a model for {task}: its graphs compute {has}; export another checkpoint"
         )
 
 

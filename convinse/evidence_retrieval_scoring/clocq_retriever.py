@@ -162,7 +162,7 @@ class ClocqRetriever:
         item_id = entity.get("id") if isinstance(entity, Mapping) else None
         if not isinstance(item_id, str) or (isinstance(question_entity, str) and not is_item(question_entity)):
             raise DataError(
-                f"retrieve_wikipedia_evidences: {question_entity!r:.80} is no item; "
+                f"retrieve_wikipedia_evidences: {question_entity!r:.80} is not an item; "
                 "give an id such as Q42, or a question entity"
             )
         label = entity.get("label")

@@ -49,7 +49,7 @@ class PassageRetriever:
     def retrieve_passages(self, text: str) -> list[Evidence]:
         """Return the best passages for a question or representation, best first.
 
-        `retrieved_for_entity` is set if `text` has the title: then the question is about it, and it is no answer.
+        `retrieved_for_entity` is set if `text` has the title: then the question is about it, and it is not an answer.
         """
         numbers = [hit.number for hit in self.index.search(text, self._most)]
         stems = self._language.words.stems

@@ -156,7 +156,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             if best and not ranked:
                 reason = "what the language model answers stands in no evidence that it cites"
             elif all(reply.said is None for reply in replies):
-                reason = "what the language model wrote is no answer"
+                reason = "what the language model wrote is not an answer"
             elif not ranked:
                 reason = "the language model finds no answer in the evidences"
         if reason is not None:

@@ -103,7 +103,7 @@ def _address(host: str, port: int | str) -> str:
     if "://" not in address:
         address = f"http://{address}"
     if not str(port).isascii() or not str(port).isdigit() or not 0 < int(port) < 65536:
-        raise ConfigError(f"clocq_port: '{port}' is no port; give a number from 1 to 65535")
+        raise ConfigError(f"clocq_port: '{port}' is not a port; give a number from 1 to 65535")
     if int(port) != 443:
         address = f"{address}:{int(port)}"
     try:
@@ -114,7 +114,7 @@ def _address(host: str, port: int | str) -> str:
     except ValueError:
         valid = False
     if not valid:
-        raise ConfigError(f"clocq_host: '{host}' (port {port}) is no address; give one such as http://localhost")
+        raise ConfigError(f"clocq_host: '{host}' (port {port}) is not an address; give one such as http://localhost")
     return address
 
 

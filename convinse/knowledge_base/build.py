@@ -67,7 +67,7 @@ def build(
         OutputError: `output` cannot be written, or is not an index.
     """
     if output.exists() and not has_kind(output, KIND):
-        raise OutputError(f"{output}: exists and is no knowledge base; choose another folder, or remove it")
+        raise OutputError(f"{output}: exists and is not a knowledge base; choose another folder, or remove it")
     size = max(1, dump.stat().st_size >> 20) if dump.exists() else 1  # MB
     faults = line_faults(dump)
     with replacing(output) as folder:

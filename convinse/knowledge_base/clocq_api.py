@@ -101,7 +101,7 @@ def _number_of_facts(p: Any) -> int:
     if number is False or number == 0:
         return _MOST_FACTS
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= _MOST_FACTS:
-        raise DataError(f"p: {str(p)[:50]!r} is no number of facts; give one from 1 to {_MOST_FACTS}, or 0 for all")
+        raise DataError(f"p: {str(p)[:50]!r} is not a number of facts; give one from 1 to {_MOST_FACTS}, or 0 for all")
     return number
 
 

@@ -88,11 +88,11 @@ def _most(counts: Counter[str]) -> str:
 
 
 class BadLineError(ValueError):
-    """A line of a dump is no entity document; the text says so and why."""
+    """A line of a dump is not an entity document; the text says so and why."""
 
 
 def line_faults(path: Path) -> Faults:
-    """Return a counter of the lines of a dump that are no entity documents; its remedy depends on the first line."""
+    """Return a counter of the lines of a dump that are not entity documents; its remedy depends on the first line."""
     remedy = "is this a Wikidata JSON dump?"
     first = next((line.strip() for _, line in raw_lines(path) if is_entity_line(line)), b"")
     if first.startswith(b"<"):
@@ -111,7 +111,7 @@ def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterato
     Their statements, without deprecated ones, have item, time, quantity, string and monolingual text values.
 
     Raises:
-        DataError: the file cannot be read, or more than 1 % of its lines are no entity documents (each is reported
+        DataError: the file cannot be read, or more than 1 % of its lines are not entity documents (each is reported
             with its number and skipped).
     """
     faults = line_faults(path)
@@ -138,13 +138,13 @@ def parse_line(line: bytes, languages: tuple[str, ...], left_out: LeftOut) -> En
     """Return the document of a line, None for lexemes or without a label in `languages`; add to `left_out`.
 
     Raises:
-        BadLineError: the line is no entity document, or has a value that an index cannot hold.
+        BadLineError: the line is not an entity document, or has a value that an index cannot hold.
     """
     try:
         entity = _ENTITY.decode(line.strip().rstrip(b","))
         return _document(entity, languages, left_out) if entity.type in ("item", "property") else None
     except (*JSON_ERRORS, ValueError) as error:
-        raise BadLineError(f"is no entity document ({one_line(error)})") from None
+        raise BadLineError(f"is not an entity document ({one_line(error)})") from None
 
 
 # an empty map is [] in real dumps
@@ -264,7 +264,7 @@ def _checked(name: str, letter: Literal["Q", "P"]) -> str:
     match = _ID.fullmatch(name)
     if match is None or match[1] != letter or int(match[2]) > _LARGEST[letter]:
         kind = "an item" if letter == "Q" else "a property"
-        raise ValueError(f"{name[:40]!r} is no id of {kind}, or beyond {letter}{_LARGEST[letter]}")
+        raise ValueError(f"{name[:40]!r} is not an id of {kind}, or beyond {letter}{_LARGEST[letter]}")
     return name
 
 
@@ -300,7 +300,7 @@ def _time(data: msgspec.Raw) -> SnakValue | None:
 def _quantity(data: msgspec.Raw) -> SnakValue | None:
     value = _QUANTITY.decode(data)
     if not _AMOUNT.fullmatch(value.amount) or len(value.amount) > _LONGEST_NUMBER:
-        raise ValueError(f"{value.amount[:40]!r} is no amount, or has more than {_LONGEST_NUMBER} characters")
+        raise ValueError(f"{value.amount[:40]!r} is not an amount, or has more than {_LONGEST_NUMBER} characters")
     unit = None if value.unit == _ONE else _checked(value.unit.rsplit("/", 1)[-1], "Q")
     entity = number_entity(value.amount)
     return SnakValue(entity["id"], entity["label"], unit)

@@ -30,7 +30,7 @@ def grow(folder: Path, cache: Cache, wikidata: str, at_hand: KnowledgeBase, quie
 
     Raises:
         DataError: the cache has no document.
-        IndexFileError: `folder` is no knowledge base.
+        IndexFileError: `folder` is not a knowledge base.
         OutputError: it cannot be written.
     """
     documents = {document["id"]: document for document in map(msgspec.json.decode, kept_entities(cache, wikidata))}

@@ -193,7 +193,7 @@ def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDoc
             data = line.strip().rstrip(b",")
             head = _HEAD.decode(data)
             if not _is_id(head.id):
-                raise BadLineError(f"{head.id[:40]!r} is no id of an item or a property")
+                raise BadLineError(f"{head.id[:40]!r} is not an id of an item or a property")
             is_missing = head.missing not in (None, False)
             documents.setdefault(head.id, None if is_missing else parse_line(data, languages, LeftOut()))
             # an answer has a redirected entity under its old id

@@ -15,7 +15,7 @@ from .text import Words, fold
 from .word_lists import Table, WordSet
 
 _OTHER_PLACE = 0.4  # fit of a place of another class than the expected
-_MISFIT = 0.0  # a literal for an item or the reverse is no answer
+_MISFIT = 0.0  # a literal for an item or the reverse is not an answer
 _MOST_WORDS = 3  # behind "what" that may name the type
 NAMED_KINDS = ("date", "number", "person", "place")
 _YES_OR_NO = "yes or no"  # in the last slot of a representation, in all languages
@@ -135,7 +135,7 @@ class AnswerTypes:
         return AnswerType("item", tuple(label.split())) if label else _ANY
 
     def _noun_type(self, low: list[str], tokens: list[str]) -> AnswerType:
-        """The type that the words after "what" or "which" name: "which record label", "what year", "what kind of music"."""
+        """Return the type that the words after "what" or "which" name: "which record label", "what year", "what kind of music"."""
         head: list[str] = []
         for token, written in zip(low, tokens, strict=True):
             if token in self.words.common or (written[0].isupper() and head):
@@ -181,7 +181,7 @@ class AnswerTypes:
         return " ".join(fold(self._linking.split(name)[0]).split()[-1:])
 
     def heads(self, types: Iterable[str]) -> WordSet:
-        """Return the stems of the head nouns of class names: a "film director" is no film."""
+        """Return the stems of the head nouns of class names: a "film director" is not a film."""
         return frozenset(stem for stem in map(self._head_stem, types) if stem is not None)
 
     @cached_property

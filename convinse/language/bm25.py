@@ -78,7 +78,7 @@ class _Vocabulary:
         self._texts: dict[str, bytes] = {}
 
     def read(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The places of texts and the numbers of their stems, a pair for each occurrence, without stop words."""
+        """Return the places of texts and the numbers of their stems, a pair for each occurrence, without stop words."""
         unread = [*dict.fromkeys(text for text in texts if text not in self._texts)]
         if unread:
             folded = folded_words(unread)

@@ -76,7 +76,7 @@ class OperationWords:
         return bool(keywords & self.literals.properties.keyword_set(self.ranks))
 
     def _end(self, words: Sequence[str], place: int) -> tuple[frozenset[str], bool, int] | None:
-        """The measures and the direction of the superlative at a place, and the place behind it."""
+        """Return the measures and the direction of the superlative at a place, and the place behind it."""
         if place >= len(words):
             return None
         word, following = words[place], words[place + 1] if place + 1 < len(words) else ""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .text import Words
 from .word_lists import Renamed, Table, WordSet
 
-_SHORTEST = 4  # a shorter word is no agent
+_SHORTEST = 4  # a shorter word is not an agent
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class PropertyNames:
         entries = [(name, self._name(label), list(map(self._name, aliases))) for name, label, aliases in properties]
         labels = {label for _, label, _ in entries}
         for property_id, label, aliases in entries:
-            # an alias that is the label of another property names that property: "member of" is no "instance of"
+            # an alias that is the label of another property names that property: "member of" is not an "instance of"
             names = [label, *(alias for alias in aliases if alias not in labels)] if label else []
             self._properties[property_id] = names
             self._labels.setdefault(label, names)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .statement_words import StatementWords
 
-_SHORT = 5  # letters of a word in "ed" that is no verb
+_SHORT = 5  # letters of a word in "ed" that is not a verb
 _SENTENCE = re.compile(r"(?<=[a-z\d][a-z\d)][.?!]) +(?=\S)")
 _CONTRACTED = re.compile(r"^(who|what|where|when|which)['’]s\b", re.IGNORECASE)
 _CHOICE = re.compile(r", [^,]+ or [^,]+$")  # "..., romario or ronaldo?"
@@ -104,7 +104,7 @@ class _QuestionWords:
     # -- kinds of questions --------------------------------------------------------------------------------------------
 
     def of_thing(self, asking: str, before: str) -> AnswerStatement | None:
-        """The statement of "who", "what", "which city", also behind a preposition."""
+        """Return the statement of "who", "what", "which city", also behind a preposition."""
         at = 0 if asking in ("who", "whom") else self._verb_after_noun()
         if at is None or at >= len(self._low):
             return None
@@ -190,7 +190,7 @@ class _QuestionWords:
         return None if rest[0].lower() in words.subjects else self._completed(at)
 
     def of_time_or_place(self, is_time: bool) -> AnswerStatement | None:
-        """The statement of "when" and "where"."""
+        """Return the statement of "when" and "where"."""
         verb = self._low[0]
         is_being = verb in ("is", "are", "was", "were")
         clause = self.being(0) if is_being else self.doing(0) if verb in ("did", "does", "do") else None
@@ -209,14 +209,14 @@ class _QuestionWords:
         )
 
     def of_owner(self) -> AnswerStatement | None:
-        """The statement of "whose song"; the answer is before the noun."""
+        """Return the statement of "whose song"; the answer is before the noun."""
         at = self._verb_after_noun()
         if not at or self._low[at] in self._words.being or self._low[at] in ("did", "does", "do"):
             return None
         return AnswerStatement(behind=f"'s {' '.join(self._tokens)}")
 
     def of_number(self) -> AnswerStatement | None:
-        """The statement of "how many children"."""
+        """Return the statement of "how many children"."""
         del self._tokens[0], self._low[0]
         at = self._verb_after_noun()
         if not at or at >= len(self._low):
@@ -249,7 +249,7 @@ class _QuestionWords:
     # -- clauses -------------------------------------------------------------------------------------------------------
 
     def _verb_after_noun(self) -> int | None:
-        """The place of the verb behind a question word with its noun ("which future president of Liberia played ...")."""
+        """Return the place of the verb behind a question word with its noun ("which future president of Liberia played ...")."""
         words = self._words
         for place, word in enumerate(self._low):
             if word in words.being or word in ("did", "does", "do") or (place and word in words.finite):
@@ -257,7 +257,7 @@ class _QuestionWords:
         return None
 
     def doing(self, at: int) -> _Clause | None:
-        """The clause behind a form of "do"."""
+        """Return the clause behind a form of "do"."""
         auxiliary, words = self._low[at], self._words
         end = self._subject_end(at + 1)
         if end is None:
@@ -284,7 +284,7 @@ class _QuestionWords:
         return _Clause(" ".join(self._tokens[at + 1 : end]), verb, self._tokens[verb_at + 1 :])
 
     def being(self, at: int, is_verdict: bool = False, is_whole: bool = False) -> _Clause | None:
-        """The clause behind a form of "be": its subject and its predicate, if it has one."""
+        """Return the clause behind a form of "be": its subject and its predicate, if it has one."""
         start, words = at + 1, self._words
         end = self._subject_end(start)
         places = range(start + 1, len(self._low))
@@ -313,7 +313,7 @@ class _QuestionWords:
         return _Clause(subject, "", self._tokens[end:], is_sure) if subject else None
 
     def _subject_end(self, start: int) -> int | None:
-        """The end of a subject that is a pronoun or a name."""
+        """Return the end of a subject that is a pronoun or a name."""
         low, words = self._low, self._words
         if low[start : start + 1] and low[start] in words.subjects:
             return start + 1
@@ -326,7 +326,7 @@ class _QuestionWords:
         return None
 
     def _is_predicate(self, place: int) -> bool:
-        """Whether the word at a place is a participle, but not before a noun."""
+        """Return True if the word at a place is a participle, but not before a noun."""
         word, before = self._low[place], self._low[place - 1]
         is_regular = word.endswith("ed") and len(word) > _SHORT and before not in self._words.determiners
         return (is_regular or self._is_participle(word)) and "'" not in before
@@ -336,7 +336,7 @@ class _QuestionWords:
 
 
 def _asking(words: StatementWords, question: str) -> list[str]:
-    """The words of the last sentence, or clause of a sentence, that asks."""
+    """Return the words of the last sentence, or clause of a sentence, that asks."""
     for sentence in reversed(_SENTENCE.split(question.strip())):
         text = _without_opening(words, re.sub(r"(?<![A-Z])[ ?.!]+$|[ ?!]+$", "", sentence))
         if _asks(words, text):

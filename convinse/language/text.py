@@ -45,7 +45,7 @@ def folded_words(texts: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=10_000)
 def _plain(characters: str) -> str:
-    """Characters beyond ASCII without accents, in lower case; a blank for characters that belong to no word."""
+    """Return characters beyond ASCII without accents, in lower case; a blank for characters that belong to no word."""
     decomposed = unicodedata.normalize("NFKD", characters.replace("’", "'"))
     plain = "".join(char for char in decomposed if not unicodedata.combining(char)).casefold()
     return "".join(char if char.isascii() or char.isalnum() else " " for char in plain)

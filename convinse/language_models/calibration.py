@@ -58,7 +58,9 @@ def read_calibration(path: Path, model: str, samples: int) -> Calibration:
             f"ha_llm.calibration: {path}: cannot be read: {one_line(error)}; make it by train ha"
         ) from None
     except JSON_ERRORS as error:
-        raise ModelError(f"ha_llm.calibration: {path}: is none ({one_line(error)}); make it by train ha") from None
+        raise ModelError(
+            f"ha_llm.calibration: {path}: is not a calibration ({one_line(error)}); make it by train ha"
+        ) from None
     if (calibration.format, calibration.model, calibration.samples) != (FORMAT, model, samples):
         raise ModelError(
             f"ha_llm.calibration: {path}: is of {calibration.model} with samples: {calibration.samples}, not of {model} with "

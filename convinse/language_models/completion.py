@@ -100,9 +100,9 @@ def read_completion(value: Any) -> Completion:
     try:
         answer = msgspec.convert(value, _Answer)
     except msgspec.ValidationError as error:
-        raise ValueError(f"it is no chat completion ({one_line(error)})") from None
+        raise ValueError(f"it is not a chat completion ({one_line(error)})") from None
     if not answer.choices:
-        raise ValueError("it is no chat completion (no choices)")
+        raise ValueError("it is not a chat completion (no choices)")
     choice = answer.choices[0]
     message = choice.message
     if message.tool_calls or message.function_call:

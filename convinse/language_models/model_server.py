@@ -153,7 +153,7 @@ class ModelServer:
         if not secret:
             raise ConfigError(f"{self.key}.api_key_env: {name} is not set; export {name} with the key of the server")
         if not (secret.isascii() and secret.isprintable()) or " " in secret:
-            raise ConfigError(f"{self.key}.api_key_env: what {name} holds is no key: it has blanks or other signs")
+            raise ConfigError(f"{self.key}.api_key_env: what {name} holds is not a key: it has blanks or other signs")
         self._secret = secret
         return secret
 

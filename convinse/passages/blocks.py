@@ -144,7 +144,7 @@ def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
     for the title) and TREC (`docid` or `docno`, `body`).
 
     Raises:
-        DataError: the line is no passage; names file and line.
+        DataError: the line is not a passage; names file and line.
     """
     try:
         passage = _DECODER.decode(line)

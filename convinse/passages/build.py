@@ -68,7 +68,7 @@ def build_index(
         quiet: show no progress.
 
     Raises:
-        DataError: the file cannot be read, is empty, a line is no passage, or an id comes twice; file and line named.
+        DataError: the file cannot be read, is empty, a line is not a passage, or an id comes twice; file and line named.
         OutputError: `output` exists (without `force`), is not an index, or cannot be written.
     """
     start = time.monotonic()
@@ -126,7 +126,7 @@ def _check_output(output: Path, parameters: Parameters, force: bool) -> None:
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return
     if not is_index(output):
-        raise OutputError(f"{output}: exists and is no passage index; give another --output")
+        raise OutputError(f"{output}: exists and is not a passage index; give another --output")
     if force:
         return
     try:

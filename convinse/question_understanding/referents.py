@@ -99,7 +99,7 @@ def read_weights(folder: Path, key: str) -> ReferentWeights:
 
 
 class Spoken(NamedTuple):
-    """A thing that a conversation spoke of; its words are the id if it is no item."""
+    """A thing that a conversation spoke of; its words are the id if it is not an item."""
 
     entity: Entity
     questions: tuple[int, ...]  # turns about it

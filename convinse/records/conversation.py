@@ -5,10 +5,11 @@ The shapes are those of CONVINSE and ConvMix (Christmann et al., SIGIR 2022).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, TypedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
+from typing_extensions import NotRequired, TypedDict
 
 from ..support.errors import DataError, nearest, one_line
 from ..support.jsonlines import JSON_ERRORS
@@ -26,17 +27,7 @@ class EvidenceSpan(TypedDict):
     end: int
 
 
-class _AnswerAtRank(TypedDict):
-    answer: Entity
-    score: float
-    rank: int
-
-
-class _ListedAnswer(TypedDict, total=False):
-    list: bool
-
-
-class RankedAnswer(_AnswerAtRank, _ListedAnswer, total=False):
+class RankedAnswer(TypedDict):
     """An answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places of its best evidences in `top_evidences`, `reasons` its origins: `reader`, `yes_no`, a computation
@@ -45,27 +36,28 @@ class RankedAnswer(_AnswerAtRank, _ListedAnswer, total=False):
     evidence states it. `list`: the question asks for several answers, and this is among them.
     """
 
-    evidences: list[int]
-    reasons: list[str]
-    spans: list[EvidenceSpan]
-    time: str
+    answer: Entity
+    score: float
+    rank: int
+    evidences: NotRequired[Sequence[int]]
+    reasons: NotRequired[Sequence[str]]
+    spans: NotRequired[Sequence[EvidenceSpan]]
+    time: NotRequired[str]
+    list: NotRequired[bool]
 
 
-class _EarlierWords(TypedDict):
-    turn: int
-    part: Literal["question", "answer"]
-    text: str
-
-
-class HistoryPart(_EarlierWords, total=False):
+class HistoryPart(TypedDict):
     """A part of an earlier turn that a representation uses: the turn's number, the part, and its words.
 
     `id`: its entity in the representation, if it has one. `score`: the probability that the question is about it, if a model
     chose it.
     """
 
-    id: str
-    score: float
+    turn: int
+    part: Literal["question", "answer"]
+    text: str
+    id: NotRequired[str]
+    score: NotRequired[float]
 
 
 class TokenCount(TypedDict):
@@ -137,16 +129,13 @@ class Turn(Understanding, SpokenReply, total=False):
     parts: list[Turn]
 
 
-class _AskedTurns(TypedDict):
-    conv_id: str
-    questions: list[Turn]
-
-
-class Conversation(_AskedTurns, total=False):
+class Conversation(TypedDict):
     """A conversation in the ConvMix structure."""
 
-    domain: str
-    part: str
+    conv_id: str
+    questions: list[Turn]
+    domain: NotRequired[str]
+    part: NotRequired[str]
 
 
 class _Scored(msgspec.Struct):
@@ -252,7 +241,7 @@ def check_answered(conversation: Any) -> Conversation:
     try:
         copy = msgspec.json.decode(msgspec.json.encode(conversation))
     except (TypeError, *JSON_ERRORS) as error:
-        raise DataError(f"{where} is no JSON: {one_line(error)}") from None
+        raise DataError(f"{where} is not JSON: {one_line(error)}") from None
     (checked,) = check_finished([copy], where)
     for turn, place in _places([checked], where):
         check_question(turn["question"])

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, TypedDict
+from typing import Any
 
 import msgspec
+from typing_extensions import NotRequired, TypedDict
 
 from ..support.errors import ConfigError, DataError, one_line
 
@@ -26,10 +27,10 @@ class Entity(TypedDict):
     label: str
 
 
-class Predicate(Entity, total=False):
+class Predicate(Entity):
     """The property of a fact; `rank` of its statement is left out if it is normal: see `records.facts`."""
 
-    rank: str
+    rank: NotRequired[str]
 
 
 class Mention(TypedDict):
@@ -40,21 +41,13 @@ class Mention(TypedDict):
     id: str
 
 
-class _Text(TypedDict):
+class _Part(TypedDict):
     text: str
     entities: list[Entity]
-
-
-class _Part(_Text):
     start: int
 
 
-class _PlacedCell(_Part):
-    header: str
-    column: int
-
-
-class Cell(_PlacedCell, total=False):
+class Cell(_Part):
     """A cell of a table's row.
 
     `text` stands at `start` of the evidence's text and mentions `entities`; `header` is empty if the table has none; `column`
@@ -62,16 +55,12 @@ class Cell(_PlacedCell, total=False):
     (`records.ranked_rows`): `lowest` or `highest` of the values of the column, of dates `earliest` or `latest`.
     """
 
-    rank: str
+    header: str
+    column: int
+    rank: NotRequired[str]
 
 
-class _RowCells(TypedDict):
-    caption: str
-    section: str
-    cells: list[Cell]
-
-
-class Row(_RowCells, total=False):
+class Row(TypedDict):
     """The row of a table as the source of an evidence; cells without text are left out.
 
     `caption` is that of the table, `section` the heading above it; `part` is the title over the whole width of the rows below it.
@@ -80,19 +69,22 @@ class Row(_RowCells, total=False):
     the row's place in its table (`first`, `last`, else empty), and `before` and `behind` name the rows next to it.
     """
 
-    part: str
-    page: str
-    table: int
-    number: int
-    rank: str
-    before: str
-    behind: str
+    caption: str
+    section: str
+    cells: list[Cell]
+    part: NotRequired[str]
+    page: NotRequired[str]
+    table: NotRequired[int]
+    number: NotRequired[int]
+    rank: NotRequired[str]
+    before: NotRequired[str]
+    behind: NotRequired[str]
 
 
-class AttributeValue(_Part, total=False):
+class AttributeValue(_Part):
     """A value of an infobox's attribute; `header` names its column, if the box has columns."""
 
-    header: str
+    header: NotRequired[str]
 
 
 class Attribute(TypedDict):
@@ -105,16 +97,13 @@ class Attribute(TypedDict):
     values: list[AttributeValue]
 
 
-class _InFile(TypedDict):
-    file: str
-    headings: list[str]
-
-
-class Citation(_InFile, total=False):
+class Citation(TypedDict):
     """The place of an evidence in a document: its file, the headings above it, and the line or the page, from 1."""
 
-    line: int
-    page: int
+    file: str
+    headings: list[str]
+    line: NotRequired[int]
+    page: NotRequired[int]
 
 
 class Origin(TypedDict):
@@ -125,14 +114,7 @@ class Origin(TypedDict):
     date: str
 
 
-class _AnnotatedText(TypedDict):
-    evidence_text: str
-    source: str
-    disambiguations: list[list[str]]
-    wikidata_entities: list[Entity]
-
-
-class Evidence(_AnnotatedText, total=False):
+class Evidence(TypedDict):
     """A piece of evidence; `score` is added by scoring, `retrieved_for_entity` by retrieval, or `page`, the item of its page, if
     the question does not name it.
 
@@ -142,15 +124,19 @@ class Evidence(_AnnotatedText, total=False):
     `origin` the source of a fetched evidence.
     """
 
-    retrieved_for_entity: Entity
-    page: Entity
-    score: float
-    fact: list[Entity]
-    row: Row
-    attribute: Attribute
-    mentions: list[Mention]
-    citation: Citation
-    origin: Origin
+    evidence_text: str
+    source: str
+    disambiguations: list[list[str]]
+    wikidata_entities: list[Entity]
+    retrieved_for_entity: NotRequired[Entity]
+    page: NotRequired[Entity]
+    score: NotRequired[float]
+    fact: NotRequired[list[Entity]]
+    row: NotRequired[Row]
+    attribute: NotRequired[Attribute]
+    mentions: NotRequired[list[Mention]]
+    citation: NotRequired[Citation]
+    origin: NotRequired[Origin]
 
 
 def shown_citation(evidence: Evidence) -> str:
@@ -179,7 +165,7 @@ def parse_sources(text: str | Sequence[str], where: str = "sources") -> tuple[st
     """Return the sources of `"kb_text_infobox"` or of a list of names, in the order kb, text, table, info.
 
     Raises:
-        ConfigError: a name is no source; the message names `where` and lists the valid names.
+        ConfigError: a name is not a source; the message names `where` and lists the valid names.
     """
     if not isinstance(text, str | Sequence | AbstractSet):
         raise ConfigError(f"{where}: '{text}' names no sources; give them as kb_text or as a list")
@@ -272,25 +258,24 @@ def _mentioned(evidence: Evidence, part: _Part) -> list[Entity]:
     return part["entities"] if start < 0 else entities_within(evidence, start, start + len(part["text"]))
 
 
-class _InputPart(_Text, total=False):
+class _InputPart(TypedDict):
     """A cell or a value in a user's evidence, perhaps without its place."""
 
-    header: str
-    start: int
-    column: int
-    rank: str
+    text: str
+    entities: list[Entity]
+    header: NotRequired[str]
+    start: NotRequired[int]
+    column: NotRequired[int]
+    rank: NotRequired[str]
 
 
-class _InputRowCells(TypedDict):
+class _InputRow(TypedDict):
     caption: str
     section: str
     cells: list[_InputPart]
-
-
-class _InputRow(_InputRowCells, total=False):
-    rank: str
-    before: str
-    behind: str
+    rank: NotRequired[str]
+    before: NotRequired[str]
+    behind: NotRequired[str]
 
 
 class _InputAttribute(TypedDict):

@@ -54,14 +54,14 @@ def number_entity(amount: str, unit: str = "") -> Entity:
 def wikidata_time(time: str, precision: int) -> Entity | None:
     """Return the date of the Wikidata JSON format (`+1952-03-11T00:00:00Z`, precision 9 = year, 10 = month, 11 = day).
 
-    A decade, a century or a millennium (8, 7, 6) has the id of its first day; None for longer spans, which are no dates.
+    A decade, a century or a millennium (8, 7, 6) has the id of its first day; None for longer spans, which are not dates.
 
     Raises:
         ValueError: it is not a time of that format, such as a time in a thirteenth month.
     """
     match = _WIKIDATA_TIME.match(time)
     if match is None or int(match[3]) > len(MONTHS) or int(match[4]) > _DAYS:
-        raise ValueError(f"{time[:40]!r} is no time")
+        raise ValueError(f"{time[:40]!r} is not a time")
     if precision < min(_COARSE):
         return None
     year, month, day = int(match[2]), int(match[3]), int(match[4])

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal
+
+from typing_extensions import NotRequired, TypedDict
 
 from .evidence import Entity
 
 
-class _CountedReason(TypedDict):
-    evidence: int
-    without: str
-    probability: float
-
-
-class Reason(_CountedReason, total=False):
+class Reason(TypedDict):
     """An evidence that the best answer of a turn rests on, by its place in `top_evidences`.
 
     Without it the best answer is `without` (empty for no answer), and the turn's first answer has this `probability`. `together`:
     these are for all evidences with the answer left out, as several say the same.
     """
 
-    together: bool
+    evidence: int
+    without: str
+    probability: float
+    together: NotRequired[bool]
 
 
 class Contradiction(TypedDict):

@@ -6,7 +6,9 @@ The four slots are those of CONVINSE's structured representation (Christmann et 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
+
+from typing_extensions import NotRequired, TypedDict
 
 from .evidence import Entity, unique_entities
 
@@ -28,22 +30,19 @@ class UnlinkedName(TypedDict):
     name: str
 
 
-class _Fields(TypedDict):
-    context: list[Entity]
-    entities: list[Entity]
-    predicate: str
-    answer_type: str
-
-
-class Representation(_Fields, total=False):
+class Representation(TypedDict):
     """The intent of a question: its items by ids, and its predicate in words.
 
     `candidates` are all possible items of its names, with those of `entities` and `context`, best first; retrieval reads all of
     them. `unlinked` are the names that link to no item.
     """
 
-    candidates: list[QuestionEntity]
-    unlinked: list[UnlinkedName]
+    context: list[Entity]
+    entities: list[Entity]
+    predicate: str
+    answer_type: str
+    candidates: NotRequired[list[QuestionEntity]]
+    unlinked: NotRequired[list[UnlinkedName]]
 
 
 class RepresentationSlots(NamedTuple):

@@ -50,7 +50,7 @@ def _year(number: int, more: str = "") -> str:
 
 _ALONE = r"|[1-9][0-9]{2}(?=[.,;:)\]](?![0-9])|\s*$)"  # "on 24 August 410.", but not "on 24 August 410 people"
 _ATTACHED = "[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|hr?s?"  # units without a blank
-_END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a piece of a longer token is no value
+_END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a piece of a longer token is not a value
 # Longest forms first: an alternative matches only if no longer one does.
 _PIECE = re.compile(
     rf"""(?<![\w.,])(?<![^\s(\[0-9]-)(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:  # most places of a text fail here

@@ -258,7 +258,7 @@ def _scored(answers: Sequence[RankedAnswer], numbers: Mapping[int, int]) -> list
             **answer["answer"],
             score=answer["score"],
             evidences=[numbers[place] for place in answer.get("evidences", []) if place in numbers],
-            reasons=answer.get("reasons", []),
+            reasons=list(answer.get("reasons", [])),
             time=answer.get("time", ""),
         )
         for answer in answers

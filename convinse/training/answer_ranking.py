@@ -63,10 +63,10 @@ class MeasuringModule(Protocol):
         """The knowledge base and models."""
 
     def measure(self, questions: Sequence[Question]) -> Iterable[Measured]:
-        """The candidates of questions."""
+        """Return the candidates of questions."""
 
     def decide(self, question: Question) -> Verdict:
-        """The features of a question for yes or no."""
+        """Return the features of a question for yes or no."""
 
 
 class ChoiceSet(NamedTuple):

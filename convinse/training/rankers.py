@@ -94,9 +94,9 @@ class BiEncoderLearner:
         return _cosines(vectors[:1], vectors[1:])[0]
 
     def loss(self, model: Any, step: Sequence[Group]) -> Iterator[torch.Tensor]:
-        """Cross-entropy of each right text among all texts of the step (Karpukhin et al., EMNLP 2020).
+        """Yield the cross-entropy of each right text among all texts of the step (Karpukhin et al., EMNLP 2020).
 
-        Other relevant texts of a question are no negatives, and equal texts are one.
+        Other relevant texts of a question are not negatives, and equal texts are one.
         """
         import torch
 

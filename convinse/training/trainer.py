@@ -82,7 +82,7 @@ class Run:
             seed=self.seed,
             title=self.name,
             quiet=not LOGGER.isEnabledFor(logging.INFO) if self.quiet is None else self.quiet,
-            keep_untrained=not self.checkpoint.missing,  # a random head is no model
+            keep_untrained=not self.checkpoint.missing,  # a random head is not a model
         )
 
     def write(
@@ -171,7 +171,7 @@ def check_output(output: Path, key: str) -> None:
     """Raise `OutputError` unless `output` (named by `key`) is free, or holds a model that was trained here."""
     if not output.exists() or (output / _RECORD).is_file() or (output.is_dir() and not any(output.iterdir())):
         return
-    raise OutputError(f"{output}: is no model that was trained here, so it is not replaced; name another {key}")
+    raise OutputError(f"{output}: is not a model that was trained here, so it is not replaced; name another {key}")
 
 
 def state_of(output: Path) -> Path:

@@ -165,7 +165,7 @@ def _title_lines(path: Path) -> Iterator[tuple[str, str]]:
                 faults.count(1)
                 yield title, item_id.strip()
             elif number > 1:  # the first is the header
-                faults.count(1, [(f"line {number}", "is no title and item")])
+                faults.count(1, [(f"line {number}", "is not a title and item")])
     if not faults.seen > faults.bad:
         raise DataError(f"{path}: no line is a title and an item such as Q42 with a tab between them")
     faults.report()
@@ -206,7 +206,7 @@ def _make_block(make: Callable[[bytes], T | None], block: Block) -> MadePages[T]
         try:
             page = make(line)
         except JSON_ERRORS as error:
-            part.bad.append((number, f"is no page ({one_line(error)})"))
+            part.bad.append((number, f"is not a page ({one_line(error)})"))
         except Exception as error:  # of the parser: a bad page never stops a build
             part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
         else:
@@ -227,7 +227,7 @@ def _packed(titles: Titles, line: bytes) -> PackedPage | None:
 
 
 def parsed(line: bytes) -> tuple[str | None, Page]:
-    """Return the item of a line, if it has one, and its page. Raises one of `JSON_ERRORS` if it is no page."""
+    """Return the item of a line, if it has one, and its page. Raises one of `JSON_ERRORS` if it is not a page."""
     saved = _saved(line)
     return saved.qid, parse_page(saved.title, saved.html)
 
@@ -238,5 +238,5 @@ def _saved(line: bytes) -> _SavedPage:
     if not saved.title:
         raise msgspec.DecodeError("the title is empty")
     if saved.qid and not _is_item(saved.qid):
-        raise msgspec.DecodeError(f"'{saved.qid}' is no item")
+        raise msgspec.DecodeError(f"'{saved.qid}' is not an item")
     return saved

@@ -40,7 +40,7 @@ class Changed(NamedTuple):
         added, replaced, removed: pages.
         linked: other pages with links that lead to other items now.
         skipped: pages without an item.
-        bad: lines that are no pages.
+        bad: lines that are not pages.
         repeated: second pages of an item.
     """
 

@@ -35,7 +35,7 @@ _COORDINATES = ".coordinates, .geo-default, .geo-nondefault, .geo-multi-punct"
 # elements whose style may hide, strike or set them apart from the words beside them
 _STYLED = ", ".join(f'[style*="{word}" i]' for word in ("display", "visibility", "line-through"))
 _DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;!]*[^;!\s])")
-_FLAG_WIDTH = 60  # pixels; larger pictures are no values
+_FLAG_WIDTH = 60  # pixels; larger pictures are not values
 _FILE_NAME = re.compile(r"\.(?:jpe?g|png|svg|gif|tiff?|webp)$", re.IGNORECASE)
 _BESIDE = ("inline", "none", "contents", "ruby")  # values of `display` that begin so leave words beside others
 _DATA_CLASSES = frozenset("wikitable sortable tracklist prettytable".split())
@@ -55,7 +55,7 @@ def parse_html(html: str) -> LexborNode:
     root = tree.css_first(".mw-parser-output") or tree.body or tree.root  # a page of frames has no body
     assert root is not None  # every text is parsed to an element
     for image in root.css("td[colspan] img"):
-        # an infobox cell that holds a picture holds its caption, too; a flag beside a value is no picture
+        # an infobox cell that holds a picture holds its caption, too; a flag beside a value is not a picture
         cell = table = _around(image, "td") if _width(image) > _FLAG_WIDTH else None
         while table is not None and not is_infobox(table):
             table = _around(table, "table")

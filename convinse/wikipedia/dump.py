@@ -262,7 +262,7 @@ def check_replaceable(path: Path) -> None:
         with path.open("rb") as file:
             start = file.read(len(_SQLITE))
         if start not in (b"", _SQLITE):
-            raise OutputError(f"{path}: exists and is no Wikipedia dump; choose another file, or remove it")
+            raise OutputError(f"{path}: exists and is not a Wikipedia dump; choose another file, or remove it")
 
 
 @contextmanager

@@ -101,7 +101,7 @@ class _Flattening:
         self._pending = " " if text[-1].isspace() else ""
 
     def _raise(self, sup: LexborNode) -> None:
-        """Add raised text: the numerator of a fraction, a power, or other text that is no footnote."""
+        """Add raised text: the numerator of a fraction, a power, or other text that is not a footnote."""
         last = self._pieces[-1] if self._length else ""
         bar = sup.next  # of a fraction: `<sup>1</sup>⁄<sub>4</sub>`
         if (

@@ -112,12 +112,12 @@ def test_natural_questions_come_in_two_halves(small, command):
         ]
 
     director, nothing = [{"id": "Q42574", "label": "James Cameron"}], []
-    asked = [
+    lines_read = [
         ("1", "dev", questions("role", director, "a")),
         ("2", "measured", questions("none", nothing, "b", "c")),
         ("3", "dev", []),
     ]
-    write("natural.json", [{"conv_id": i, "part": part, "questions": turns} for i, part, turns in asked])
+    write("natural.json", [{"conv_id": i, "part": part, "questions": turns} for i, part, turns in lines_read])
     write("my.yml", "name: mine\nbenchmark_path: .\n")
     run, folder = ["pipeline", "kb", "my.yml", "--quiet", "--part"], small / "results/mine"
     out = command(*run, "natural-dev")
@@ -187,11 +187,11 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
     assert "Traceback" not in err
     if how == signal.SIGINT:
         assert "run the command again" in err
-    kept = file.read_bytes()[: file.read_bytes().rfind(b"\n") + 1]
-    assert kept.count(b"\n") >= 2
-    count = kept.count(b"\n") + 1
+    complete = file.read_bytes()[: file.read_bytes().rfind(b"\n") + 1]
+    assert complete.count(b"\n") >= 2
+    count = complete.count(b"\n") + 1
     assert main(["pipeline", "kb", "my.yml", "--limit", str(count), "--quiet"]) == 0
-    assert file.read_bytes().startswith(kept) and file.read_bytes().count(b"\n") == count
+    assert file.read_bytes().startswith(complete) and file.read_bytes().count(b"\n") == count
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_each_line_is_answered_as_soon_as_it_is_read(start, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [("x" * 2001, "2001 characters; 2000"), (b"\xff\xfe?\n", "no utf-8 text"), (None, "closed")]
+    ("content", "words"), [("x" * 2001, "2001 characters; 2000"), (b"\xff\xfe?\n", "not utf-8 text"), (None, "closed")]
 )
 def test_lines_that_cannot_be_asked(workdir, command_error, typed, monkeypatch, content, words):
     if content is None:

@@ -19,10 +19,11 @@ CONTEXT = "The answer is 42."
 
 @pytest.fixture
 def squad(workdir):
-    asked = [{"id": "q1", "question": "What?", "answers": [{"text": "42", "answer_start": 14}], "is_impossible": False},
+    questions = [{"id": "q1", "question": "What?", "answers": [{"text": "42", "answer_start": 14}], "is_impossible": False},
              {"id": "q2", "question": "Why?", "answers": [], "is_impossible": True}]  # fmt: skip
     write(
-        "squad.json", {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": CONTEXT, "qas": asked}]}]}
+        "squad.json",
+        {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": CONTEXT, "qas": questions}]}]},
     )
     return "squad.json"
 

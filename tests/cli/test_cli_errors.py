@@ -31,8 +31,10 @@ def file_contents():
 @pytest.fixture
 def places(workdir):
     """Files that the commands read, and paths."""
-    asked = [{"id": "q1", "question": "What?", "answers": [{"text": "42", "answer_start": 14}], "is_impossible": False}]
-    write("squad.json", {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": "The answer is 42.", "qas": asked}]}]})  # fmt: skip
+    questions = [
+        {"id": "q1", "question": "What?", "answers": [{"text": "42", "answer_start": 14}], "is_impossible": False}
+    ]
+    write("squad.json", {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": "The answer is 42.", "qas": questions}]}]})  # fmt: skip
     write_lines("mrqa.jsonl", {"header": {"dataset": "x"}}, {"context": "The answer is 42.", "context_tokens": [], "qas": [{"qid": "q1", **QUESTION}]})  # fmt: skip
     write("predictions.json", {"q1": "42"})
     write_lines("pages.jsonl", {"title": "Titanic", "url": "u", "qid": "Q44578", "html": "<p>It was made in 1997.</p>"})

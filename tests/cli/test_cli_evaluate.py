@@ -83,8 +83,8 @@ def test_klue_mrc(evaluated, refused, key):
     more, _ = evaluated("klue-mrc", data, predictions, "--char-f1", "--rouge-w")
     assert more["HasAns_char_f1"] == more["HasAns_klue_rouge_w"] == pytest.approx(800 / 9)
     assert more["klue_em"] == 0.0
-    asked = ("klue-mrc", data, texts, "--na-probs", write("na.json", {"a": 0.5}))
-    assert "na.json: no probability for prediction 'b'" in refused(*asked)
+    arguments = ("klue-mrc", data, texts, "--na-probs", write("na.json", {"a": 0.5}))
+    assert "na.json: no probability for prediction 'b'" in refused(*arguments)
     assert "holds probabilities already" in refused("klue-mrc", data, predictions, "--na-probs", na_probs)
     texts, articles = write("texts.json", {"a": "the 삼성전자", "b": ""}), []
     for more in ([], ["--keep-articles"]):
@@ -123,9 +123,9 @@ def test_two_runs_side_by_side(pipeline_runs, evaluated, refused):
     for one, run in zip(metrics, written["runs"].values(), strict=True):
         presence = ir_measures.calc_aggregate([ir_measures.Success @ 20], qrels, ir_measures.read_trec_run(run))
         assert presence[ir_measures.Success @ 20] == pytest.approx(one["answer_presence"], abs=1e-4)
-    asked = ("trec", *pipeline_runs, "--output", "trec")
-    assert "trec/slots-kb_info.run.txt: exists already; --force replaces it" in refused(*asked)
-    assert evaluated(*asked, "--force")[0] == written
+    arguments = ("trec", *pipeline_runs, "--output", "trec")
+    assert "trec/slots-kb_info.run.txt: exists already; --force replaces it" in refused(*arguments)
+    assert evaluated(*arguments, "--force")[0] == written
     shorter = Path(pipeline_runs[1])
     shorter.write_text(shorter.read_text().splitlines(keepends=True)[0])
     (shorter.parent / "manifest.json").unlink()
@@ -142,7 +142,7 @@ EVIDENCE = {
 }
 
 
-def asked(**more):
+def answered_turn(**more):
     """A turn that says of itself that it is wrong, and is right."""
     stored = dict.fromkeys(MEASURES, 0.0)
     return {
@@ -174,9 +174,11 @@ def test_answers_as_convinse_stores_them_are_measured(evaluated):
         {"id": "Q2", "label": "two", "rank": 1, "score": 0.5},
         {"id": "Q1", "label": "one", "rank": 2, "score": 0.1},
     ]
-    named = asked(ranked_answers=theirs)  # by EXPLAIGNN
+    named = answered_turn(ranked_answers=theirs)  # by EXPLAIGNN
     del named["pred_answers"]
-    path = write("res_mine_gold_answers.json", [{"conv_id": "c", "questions": [asked(pred_answers=theirs), named]}])
+    path = write(
+        "res_mine_gold_answers.json", [{"conv_id": "c", "questions": [answered_turn(pred_answers=theirs), named]}]
+    )
     assert evaluated("answers", path)[0]["mrr"] == 0.5
 
 
@@ -195,8 +197,8 @@ def test_answers_as_convinse_stores_them_are_measured(evaluated):
 )
 @pytest.mark.parametrize("task", ["answers", "compare", "trec"])
 def test_an_invalid_turn_is_refused_with_its_place(refused, task, change, fault):
-    good = write_lines("good.jsonl", {"conv_id": "a", "questions": [asked()]})
-    turn = {key: value for key, value in asked(**change).items() if value is not None}
+    good = write_lines("good.jsonl", {"conv_id": "a", "questions": [answered_turn()]})
+    turn = {key: value for key, value in answered_turn(**change).items() if value is not None}
     bad = write_lines("bad.jsonl", {"conv_id": "a", "questions": [turn]})
     arguments = {"answers": [bad], "compare": [good, bad], "trec": [good, bad, "--output", "out"]}[task]
     message = refused(task, *arguments)

@@ -48,8 +48,8 @@ def test_build_passes_its_options_on_and_does_not_speak_of_conversations(folder,
     monkeypatch.setattr(build_module, "build", build)
     assert main(["kb", "build", "a.json", "--output", "b", "--memory", "1.5GB", "--language", "de,en"]) == 130
     assert capsys.readouterr().err == "convinse: interrupted; nothing was changed\n"
-    given = {"memory": 1_500_000_000, "languages": ("de", "en", "mul"), "quiet": False}
-    assert seen == {"dump": Path("a.json"), "output": Path("b"), **given}
+    arguments = {"memory": 1_500_000_000, "languages": ("de", "en", "mul"), "quiet": False}
+    assert seen == {"dump": Path("a.json"), "output": Path("b"), **arguments}
     assert main(["kb", "build", "a.json", "--output", "b", "--quiet"]) == 130
     assert (seen["memory"], seen["languages"], seen["quiet"]) == (4_000_000_000, ("en", "mul"), True)
 
@@ -86,9 +86,9 @@ def test_search_as_json(folder, command):
 
 
 def test_search_without_items(folder, command):
-    asked = ("kb", "search", folder / "kb", "Who wrote it?")
-    assert "no item" in command(*asked)
-    assert json.loads(command(*asked, "--json")) == {"kb_item_tuple": [], "search_space": []}
+    arguments = ("kb", "search", folder / "kb", "Who wrote it?")
+    assert "no item" in command(*arguments)
+    assert json.loads(command(*arguments, "--json")) == {"kb_item_tuple": [], "search_space": []}
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

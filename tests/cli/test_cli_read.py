@@ -43,8 +43,8 @@ def contexts(key, pairs):
 
 
 def words(*arguments, model=MODEL):
-    given = ["--model", str(model)] if model else []
-    return ["read", "--output", "out.json", "--device", "cpu", *given, *arguments]
+    options = ["--model", str(model)] if model else []
+    return ["read", "--output", "out.json", "--device", "cpu", *options, *arguments]
 
 
 def read(*arguments, **options):
@@ -73,7 +73,7 @@ def test_mrqa(workdir, reader, name, capsys):
 
 def test_squad(workdir, reader):
     assert read(squad(workdir / "x.json"), "--quiet") == 0
-    assert predictions() == expected(reader)  # the title is no part of the text
+    assert predictions() == expected(reader)  # the title is not a part of the text
 
 
 def test_multiqa(workdir, reader):

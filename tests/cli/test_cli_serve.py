@@ -47,9 +47,9 @@ def started(monkeypatch):
 def test_options_reach_the_server(started, command, tmp_path):
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n")
-    given = ["--sources", "info_kb", "--token", file, "--cors", "https://a.org", "--cors", "http://b.org:8080"]
+    arguments = ["--sources", "info_kb", "--token", file, "--cors", "https://a.org", "--cors", "http://b.org:8080"]
     more = ["--conversations", 5, "--host", "0.0.0.0", "--port", 0, "--allow-host", "c.org"]
-    assert "http://HOST:1" in command("serve", "api", *LEXICAL, *given, *more)
+    assert "http://HOST:1" in command("serve", "api", *LEXICAL, *arguments, *more)
     origins = ("https://a.org", "http://b.org:8080")
     options = ServiceOptions(("kb", "info"), 5, TOKEN, origins, ("0.0.0.0", "c.org"))
     assert started == [(options, "0.0.0.0", 0)]
@@ -89,9 +89,9 @@ def test_an_empty_variable_is_no_token(started, command_error, monkeypatch):
 
 
 def test_mcp_is_served_over_stdio_or_http(started, command):
-    given = [*LEXICAL, "--sources", "info_kb", "--conversations", 5]
-    assert command("serve", "mcp", *given) == ""
-    assert "http://HOST:1/mcp" in command("serve", "mcp", *given, "--http", 0, "--allow-host", "c.org")
+    arguments = [*LEXICAL, "--sources", "info_kb", "--conversations", 5]
+    assert command("serve", "mcp", *arguments) == ""
+    assert "http://HOST:1/mcp" in command("serve", "mcp", *arguments, "--http", 0, "--allow-host", "c.org")
     over_http = ServiceOptions(("kb", "info"), 5, hosts=("127.0.0.1", "c.org"))
     assert started == [ServiceOptions(("kb", "info"), 5, hosts=("127.0.0.1",)), (over_http, "127.0.0.1", 0)]
 

@@ -13,15 +13,15 @@ TURNS = "results/lexical/kb_text/turns.jsonl"
 def test_a_run_in_three_parts_answers_as_one(workdir, command):
     command("pipeline", *SMALL, "--limit", "2")
     whole = json_lines(TURNS)
-    told = command("pipeline", *SMALL, "--limit", "2", "--until", "qu")
+    printed = command("pipeline", *SMALL, "--limit", "2", "--until", "qu")
     qu = "results/lexical/kb_text/qu/turns.jsonl"
-    assert told.startswith("10 questions of the embedded test part, ") and "go on with --from" in told
+    assert printed.startswith("10 questions of the embedded test part, ") and "go on with --from" in printed
     assert not any("top_evidences" in turn for c in json_lines(qu) for turn in c["questions"])
     assert set(read_json("results/lexical/kb_text/qu/metrics.json")) == {"num_questions", "seconds"}
-    told = command("pipeline", *SMALL, "--from", qu, "--until", "ers")
+    printed = command("pipeline", *SMALL, "--from", qu, "--until", "ers")
     ers = "results/lexical/kb_text/ers/turns.jsonl"
     metrics = read_json("results/lexical/kb_text/ers/metrics.json")
-    assert f"answer presence {metrics['answer_presence']:.3f}" in told and "p_at_1" not in metrics
+    assert f"answer presence {metrics['answer_presence']:.3f}" in printed and "p_at_1" not in metrics
     assert not any("pred_answers" in turn for c in json_lines(ers) for turn in c["questions"])
     for start in (qu, ers):
         command("pipeline", *SMALL, "--from", start)
@@ -65,6 +65,8 @@ def test_an_example_prints_the_first_turn_and_writes_nothing(workdir, command):
     turns = [{"turn": n, "question": q} for n, q in enumerate(["Who directed the film Titanic?", "When was he born?"])]
     write("data/test.json", [{"conv_id": "1", "questions": turns}])
     write("mine.yml", "name: mine\nbenchmark_path: data\n")
-    told = command("pipeline", "--example", "mine.yml")
-    assert "> Who directed the film Titanic?" in told and "James Cameron (Q42574)" in told and "When" not in told
+    printed = command("pipeline", "--example", "mine.yml")
+    assert (
+        "> Who directed the film Titanic?" in printed and "James Cameron (Q42574)" in printed and "When" not in printed
+    )
     assert not Path("results").exists()

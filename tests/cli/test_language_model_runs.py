@@ -49,22 +49,22 @@ def test_a_run_counts_what_it_asks_and_asks_nothing_twice(capsys):
 def test_a_run_that_was_stopped_goes_on_where_it_stopped(capsys):
     broken = threading.Event()
     answer = citing("English")
-    asked = []
+    requests = []
 
     def reply(body, request):
-        asked.append(body)
-        return error("out of credit", 402) if len(asked) > 7 and not broken.is_set() else answer(body, request)
+        requests.append(body)
+        return error("out of credit", 402) if len(requests) > 7 and not broken.is_set() else answer(body, request)
 
     with model_server(reply) as server:
         configured(server.url)
         assert main(RUN) == 1
-        told = capsys.readouterr().err.strip().splitlines()[-1]
-        assert "402" in told and "out of credit" in told and "Traceback" not in told
+        message = capsys.readouterr().err.strip().splitlines()[-1]
+        assert "402" in message and "out of credit" in message and "Traceback" not in message
         broken.set()
-        before = len(asked)
+        before = len(requests)
         assert main(RUN) == 0
-        again = len(asked) - before
-    texts = [json.dumps(body["messages"]) for body in asked]
+        again = len(requests) - before
+    texts = [json.dumps(body["messages"]) for body in requests]
     assert read_json(METRICS)["num_questions"] == 20 and again <= 20 - 7
     assert len(set(texts[:7])) == 7 and not set(texts[:7]) & set(texts[before:])
 

@@ -10,8 +10,8 @@ def turn_of(question, answers, names=("Titanic",), answer_id=None, time=None, **
         {"answer": {"id": answer_id or label, "label": label}, "score": 0.9, "rank": rank, "evidences": [4]}
         for rank, label in enumerate(answers, 1)
     ]
-    for own in ranked:
-        own |= ({"list": True} if len(ranked) > 1 else {}) | ({"time": time} if time else {})
+    for answer in ranked:
+        answer |= ({"list": True} if len(ranked) > 1 else {}) | ({"time": time} if time else {})
     entities = [{"id": f"Q{number}", "label": name} for number, name in enumerate(names)]
     fields = {"context": [], "entities": entities, "predicate": "", "answer_type": ""}
     return {

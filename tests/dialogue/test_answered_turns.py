@@ -39,8 +39,8 @@ def test_what_is_suggested_is_answered_and_not_what_was_asked(lexical):
 
 
 def test_runs_and_single_questions_of_others_have_none_of_it(lexical):
-    asked = {"conv_id": "x", "questions": [{"question": "Who directed Titanic?"}]}
-    (done,) = lexical.run([asked])
+    unanswered = {"conv_id": "x", "questions": [{"question": "Who directed Titanic?"}]}
+    (done,) = lexical.run([unanswered])
     assert KEYS.isdisjoint(done["questions"][0])
 
 

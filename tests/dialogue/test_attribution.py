@@ -27,7 +27,7 @@ class Counting(HeterogeneousAnswering):
                 "answer": {"id": name, "label": name},
                 "score": names.count(name) / len(names),
                 "rank": rank,
-                "evidences": [place for place, own in enumerate(names) if own == name][:3],
+                "evidences": [place for place, label in enumerate(names) if label == name][:3],
             }
             for rank, name in enumerate(order, 1)
         ]
@@ -49,15 +49,15 @@ def test_an_evidence_whose_absence_changes_the_answer_is_its_reason():
 
 
 def test_evidences_that_lower_the_probability_are_reasons_the_heaviest_first():
-    told = reasons("Leo was there", "Kate did it", "Kate again")
-    assert [own["evidence"] for own in told] == [1, 2]
-    assert {own["without"] for own in told} == {"Kate"} and told[0]["probability"] == pytest.approx(0.5)
+    listed = reasons("Leo was there", "Kate did it", "Kate again")
+    assert [reason["evidence"] for reason in listed] == [1, 2]
+    assert {reason["without"] for reason in listed} == {"Kate"} and listed[0]["probability"] == pytest.approx(0.5)
 
 
 def test_of_many_that_say_the_same_those_that_carry_the_answer_alone_are_reasons():
-    told = reasons(*["Kate did it"] * 40)
-    assert [own["evidence"] for own in told] == [0, 1, 2]
-    assert all(own["together"] and own["without"] == "" for own in told)
+    listed = reasons(*["Kate did it"] * 40)
+    assert [reason["evidence"] for reason in listed] == [0, 1, 2]
+    assert all(reason["together"] and reason["without"] == "" for reason in listed)
 
 
 def test_what_is_not_known_has_no_reasons():

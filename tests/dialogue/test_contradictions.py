@@ -32,7 +32,7 @@ def turn_of(info, fact):
 @each_case("contradictions")
 def test_another_source_gives_another_value(case):
     names = PropertyNames(PROPERTIES, english().properties)
-    told = contradictions(turn_of(case["info"], case["fact"]), names)
-    assert [(own["answer"]["label"], own["evidence"]) for own in told] == (
+    listed = contradictions(turn_of(case["info"], case["fact"]), names)
+    assert [(value["answer"]["label"], value["evidence"]) for value in listed] == (
         [(case["other"], 1)] if case["other"] else []
     )

@@ -16,8 +16,8 @@ def lexical():
         yield pipeline
 
 
-def _matches(wanted, text):
-    return text is None if wanted is None else text is not None and re.search(wanted, text) is not None
+def _matches(expected, text):
+    return text is None if expected is None else text is not None and re.search(expected, text) is not None
 
 
 @each_case("talk")
@@ -28,16 +28,16 @@ def test_what_is_said(lexical, case):
     back = turn.get("clarification", {}).get("question")
     entities = [entity["id"] for entity in turn.get("representation", {}).get("entities", [])]
     checks = {
-        "answers": lambda wanted: bool(turn["pred_answers"]) == wanted,
-        "act": lambda wanted: turn.get("act") == wanted,
-        "entity": lambda wanted: entities == [wanted],
-        "parts": lambda wanted: [part["question"] for part in turn.get("parts", [])] == wanted,
-        "clarification": lambda wanted: _matches(wanted, back),
-        "in_full": lambda wanted: _matches(wanted, turn.get("resolved_question")),
-        "sentence": lambda wanted: _matches(wanted, turn.get("sentence")),
-        "actual_question": lambda wanted: _matches(wanted, turn.get("actual_question")),
+        "answers": lambda expected: bool(turn["pred_answers"]) == expected,
+        "act": lambda expected: turn.get("act") == expected,
+        "entity": lambda expected: entities == [expected],
+        "parts": lambda expected: [part["question"] for part in turn.get("parts", [])] == expected,
+        "clarification": lambda expected: _matches(expected, back),
+        "in_full": lambda expected: _matches(expected, turn.get("resolved_question")),
+        "sentence": lambda expected: _matches(expected, turn.get("sentence")),
+        "actual_question": lambda expected: _matches(expected, turn.get("actual_question")),
     }
-    assert {key: turn for key, wanted in case["has"].items() if not checks[key](wanted)} == {}
+    assert {key: turn for key, expected in case["has"].items() if not checks[key](expected)} == {}
 
 
 def test_a_conversation_with_talk_is_taken_up_from_its_json(lexical):

@@ -34,7 +34,7 @@ def town(workdir):
     return Path("town")
 
 
-def asked(capsys, *questions):
+def printed_answers(capsys, *questions):
     """The turns of a conversation over the folder."""
     assert main(["ask", "--over", "town", "--json", "--quiet", *questions]) == 0
     return json.loads(capsys.readouterr().out)["questions"]
@@ -58,12 +58,12 @@ def cited(turn):
     ],
 )  # fmt: skip
 def test_a_question_is_answered_from_a_file_and_cites_it(town, capsys, question, right, citation):
-    (turn,) = asked(capsys, question)
+    (turn,) = printed_answers(capsys, question)
     assert (answer(turn), cited(turn)) == (right, citation) and "abstained" not in turn
 
 
 def test_a_conversation_keeps_its_topic_and_leaves_it(town, capsys):
-    turns = asked(
+    turns = printed_answers(
         capsys,
         "Who was the first director of the harbour museum?",
         "When was it opened?",
@@ -75,7 +75,7 @@ def test_a_conversation_keeps_its_topic_and_leaves_it(town, capsys):
 
 
 def test_nothing_but_the_files_answers(town, capsys):
-    turns = asked(capsys, "Who directed the film Titanic?", "Who wrote requests?")
+    turns = printed_answers(capsys, "Who directed the film Titanic?", "Who wrote requests?")
     assert [turn["abstained"]["reason"] for turn in turns] == [
         "nothing is known of 'Titanic'",
         "no evidence has a word of the question",
@@ -149,10 +149,10 @@ def test_questions_to_begin_with_come_from_the_files(town, pipeline):
     write("town/keys.csv", "Key,what it does\nF1 key,opens the help\n")  # which suggests none
     update(Path("index"), [town], None)
     with closing(DocumentIndex(Path("index"))) as index:
-        assert [(own.title, own.questions) for own in suggested(index, 6)] == [
+        assert [(group.title, group.questions) for group in suggested(index, 6)] == [
             ("tickets", ["What is the price of Adult?", "What is the valid of Child?", "What is the price of Family?"])
         ]
-    assert [own.title for own in examples_of(pipeline.resources)] == ["tickets"]
+    assert [example.title for example in examples_of(pipeline.resources)] == ["tickets"]
 
 
 def test_examples_of_the_embedded_data_are_not_shown_to_others(workdir):

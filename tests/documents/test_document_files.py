@@ -28,7 +28,7 @@ def test_ignored_hidden_and_other_files_are_left_out_and_counted(workdir):
         "folders that are hidden, ignored or links": 3,
         "that are hidden or ignored": 5,
         "of kinds that are not read": 1,
-        "that are no files": 2,
+        "that are not files": 2,
     }
 
 

@@ -39,7 +39,7 @@ def state(folder="index"):
             index.build_id,
             index.counts,
             index.files(),
-            {own: index.get(own) for own in index.items()},
+            {item: index.get(item) for item in index.items()},
             found,
             nearest,
             names,

@@ -115,9 +115,9 @@ def page(text="The gate opens at 7."):
         f"<</Length {len(drawn)}>>\nstream\n{drawn}\nendstream", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding<</Differences[65/fi]>>>>",
     ]  # fmt: skip
     file, places = "%PDF-1.4\n", []
-    for number, own in enumerate(objects, 1):
+    for number, value in enumerate(objects, 1):
         places.append(len(file))
-        file += f"{number} 0 obj\n{own}\nendobj\n"
+        file += f"{number} 0 obj\n{value}\nendobj\n"
     table = "".join(f"{place:010} 00000 n \n" for place in places)
     return f"{file}xref\n0 6\n0000000000 65535 f \n{table}trailer\n<</Root 1 0 R/Size 6>>\nstartxref\n{len(file)}\n%%EOF\n".encode()
 
@@ -168,10 +168,10 @@ def bomb():
         ("a.xlsx", bomb, "unpacks to more than 1 MB"),
         ("a.pptx", bomb, "unpacks to more than 1 MB"),
         ("a.epub", bomb, "unpacks to more than 1 MB"),
-        ("a.txt", lambda: b"\x00\x01\x02\xff" * 50, "is no text"),
+        ("a.txt", lambda: b"\x00\x01\x02\xff" * 50, "is not text"),
         ("a.csv", lambda: b"x" * 3000, "has a line of more than 2,000 characters"),
         ("a.json", lambda: b'{"a": ', "cannot be read"),
-        ("a.jsonl", lambda: b'{"a": 1}\nno\n', "a line is no JSON"),
+        ("a.jsonl", lambda: b'{"a": 1}\nno\n', "a line is not JSON"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_why_in_one_line(name, data, reason, monkeypatch):

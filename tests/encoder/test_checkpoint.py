@@ -64,7 +64,7 @@ def test_pickled_weights_are_not_loaded(folder):
     assert fault(folder) == "no model.safetensors there"
     torch.save({"classifier.weight": Trap()}, folder / "pytorch_model.bin")
     assert "there is pytorch_model.bin, but pickled weights are not loaded" in fault(folder)
-    shutil.copy(tiny() / "model.safetensors", folder / "model_old.safetensors")  # a name that is no checkpoint's
+    shutil.copy(tiny() / "model.safetensors", folder / "model_old.safetensors")  # a name that is not a checkpoint's
     assert fault(folder).startswith("cannot be loaded (OSError")
     assert not (folder / "opened").exists()
 
@@ -117,7 +117,7 @@ def test_weights_that_do_not_fit_the_configuration_are_named(folder, new_head):
 def test_missing_head_is_named_or_made_anew(task, requested, name):
     folder = tiny("bert", task)
     message = fault(folder, requested)
-    assert message.startswith(f"is no {requested} checkpoint: ") and name in message
+    assert message.startswith(f"is not a checkpoint for {requested}: ") and name in message
     assert name in load_checkpoint(folder, requested, new_head=True).missing
 
 

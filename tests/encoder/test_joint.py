@@ -132,7 +132,9 @@ def test_it_is_a_checkpoint_for_each_task_and_hugging_face_finds_it_by_its_confi
     folder = damage(copy_of(folder, tmp_path / "model"), lambda tensors: tensors.pop("span.bias"))
     for task in TASKS:
         refused(
-            ModelError, lambda task=task: load_checkpoint(folder, task), f"is no {task} checkpoint: span.bias missing"
+            ModelError,
+            lambda task=task: load_checkpoint(folder, task),
+            f"is not a checkpoint for {task}: span.bias missing",
         )
     name = "bert.encoder.layer.1.output.dense.bias"
     damage(folder, lambda tensors: tensors.pop(name))

@@ -96,10 +96,10 @@ def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
 
 
 def test_the_given_evidences_stay_as_they_are(reranker, bi_encoder):
-    given = copy.deepcopy(EVIDENCES)
-    Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=3, dense=3).rank(QUERY, given, 50)
-    Cascade(BM25Scorer(), None, KeptEmbeddings(bi_encoder)).rank(QUERY, given, 50)
-    assert given == EVIDENCES
+    copies = copy.deepcopy(EVIDENCES)
+    Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=3, dense=3).rank(QUERY, copies, 50)
+    Cascade(BM25Scorer(), None, KeptEmbeddings(bi_encoder)).rank(QUERY, copies, 50)
+    assert copies == EVIDENCES
 
 
 @pytest.mark.parametrize("folder", [True, False])
@@ -202,11 +202,11 @@ def test_other_scores_that_a_reranker_is_given(reranker):
     plain = reranker.rank_all([QUERY, QUERY], [few, more])
     assert reranker.rank_all([QUERY, QUERY], [few, more], None, [np.ones(6), np.ones(3)], 0.0) == plain
     others = [np.array([0.0, 1.0, 0.5, 0.25, 0.75, 0.1]), np.array([0.3, 0.2, 0.1])]
-    for candidates, found, own in zip(
+    for candidates, found, others_of in zip(
         (few, more), reranker.rank_all([QUERY] * 2, [few, more], 5, others, 0.6), others, strict=True
     ):
         probabilities = reranker.predict([(QUERY, text) for text in texts(candidates)])
-        expected = sorted(0.4 * probabilities + 0.6 * own, reverse=True)[:5]
+        expected = sorted(0.4 * probabilities + 0.6 * others_of, reverse=True)[:5]
         assert scores(found) == pytest.approx(expected, abs=2e-5)
     assert reranker.rank_all([QUERY, QUERY], [[], []], None, [np.zeros(0), np.zeros(0)], 0.5) == [[], []]
 
@@ -248,13 +248,15 @@ def test_any_candidates(sentences, lexical, dense, top_k):
 def test_the_bi_encoder_reads_rows_in_the_form_that_it_was_shown(monkeypatch):
     cell = {"header": "", "text": "the book", "entities": [], "start": 6, "column": 0}
     row = {"caption": "", "section": "", "rank": "first", "cells": [cell]}
-    given = [evidence("Book, the book", "table", row=row), EVIDENCES[0]]
+    evidences = [evidence("Book, the book", "table", row=row), EVIDENCES[0]]
     for form, read in (("ranked", "Book [first], the book"), ("plain", "Book, the book")):
         made, embedded = BiEncoder(tiny("bert", "embedding", row_form=form), "cpu"), []
-        own = made.embed
+        embed = made.embed
         monkeypatch.setattr(
-            made, "embed", lambda given, own=own, embedded=embedded: embedded.append(given) or own(given)
+            made,
+            "embed",
+            lambda evidences, embed=embed, embedded=embedded: embedded.append(evidences) or embed(evidences),
         )
-        ranked = Cascade(BM25Scorer(), None, KeptEmbeddings(made)).rank(QUERY, given, 9)
+        ranked = Cascade(BM25Scorer(), None, KeptEmbeddings(made)).rank(QUERY, evidences, 9)
         assert embedded == [[read, EVIDENCES[0]["evidence_text"]], [QUERY]]
-        assert sorted(texts(ranked)) == sorted(texts(given))
+        assert sorted(texts(ranked)) == sorted(texts(evidences))

@@ -119,10 +119,10 @@ def test_a_cached_value_is_taken_from_the_cache(make, monkeypatch):
 
 def test_changing_a_result_changes_no_later_result(make):
     retriever = make()
-    wanted = fresh(make)
+    expected = fresh(make)
     for _ in range(3):
         evidences, entities = retriever.retrieve_evidences(QUESTION, SOURCES)
-        assert (evidences, entities) == wanted
+        assert (evidences, entities) == expected
         for one in evidences:
             one["wikidata_entities"].clear()
             one["disambiguations"].clear()
@@ -245,7 +245,7 @@ def test_the_keywords_of_convinse_work(make):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "item",
     [
         "Q44578",
         {"id": "Q44578", "label": "Titanic"},
@@ -253,14 +253,14 @@ def test_the_keywords_of_convinse_work(make):
         {"item": {"id": "Q44578", "label": "Titanic"}, "question_word": "t", "score": 1.0, "rank": 0},
     ],
 )
-def test_pages_of_an_item_in_any_of_its_forms(make, given):
-    found = make().retrieve_wikipedia_evidences(given)
+def test_pages_of_an_item_in_any_of_its_forms(make, item):
+    found = make().retrieve_wikipedia_evidences(item)
     assert found == [{**one, "retrieved_for_entity": {"id": "Q44578", "label": "Titanic"}} for one in FILM]
 
 
-@pytest.mark.parametrize("given", [5, None, {}, {"item": "Q1"}, {"id": None}, ["Q44578"], "Titanic", ""])
-def test_an_invalid_item_is_refused(make, given):
-    refused(DataError, lambda: make().retrieve_wikipedia_evidences(given), "is no item; give an id such as Q42")
+@pytest.mark.parametrize("item", [5, None, {}, {"item": "Q1"}, {"id": None}, ["Q44578"], "Titanic", ""])
+def test_an_invalid_item_is_refused(make, item):
+    refused(DataError, lambda: make().retrieve_wikipedia_evidences(item), "is not an item; give an id such as Q42")
 
 
 def test_evidences_are_filtered_as_configured(make):

@@ -31,15 +31,15 @@ class Retriever:
     """A retriever with fixed evidences."""
 
     def __init__(self):
-        self.asked = []
+        self.calls = []
         self.closed = False
         self.kb = self
 
     def properties(self):
         return [("P50", "author", ["writer"])]
 
-    def retrieve_evidences(self, text, sources, known=None):
-        self.asked.append((text, tuple(sources), known))
+    def retrieve_evidences(self, text, sources, *entities):
+        self.calls.append((text, tuple(sources), *entities))
         return copy.deepcopy(EVIDENCES), copy.deepcopy(ENTITIES)
 
     def store_cache(self):
@@ -54,18 +54,18 @@ class Backwards(Scorer):
 
 
 def turn():
-    asked = {"question": "Who?", "structured_representation": "|| The Hobbit || wrote || person"}
-    return {**asked, "answers": [{"id": "Q892", "label": "J. R. R. Tolkien"}]}
+    question = {"question": "Who?", "structured_representation": "|| The Hobbit || wrote || person"}
+    return {**question, "answers": [{"id": "Q892", "label": "J. R. R. Tolkien"}]}
 
 
 def test_the_representation_is_retrieved_and_scored():
-    retriever, asked = Retriever(), turn()
-    found = NativeERS(parse_config({}), retriever=retriever).inference_on_turn(asked, ("kb", "text"))
-    assert retriever.asked == [("|| The Hobbit || wrote || person", ("kb", "text"), None)]
+    retriever, answered = Retriever(), turn()
+    found = NativeERS(parse_config({}), retriever=retriever).inference_on_turn(answered, ("kb", "text"))
+    assert retriever.calls == [("|| The Hobbit || wrote || person", ("kb", "text"), None)]
     assert [one["evidence_text"] for one in found] == [one["evidence_text"] for one in EVIDENCES[::-1]]
     assert found[0]["score"] > found[1]["score"]
-    assert asked["top_evidences"] == found
-    assert asked["question_entities"] == ENTITIES
+    assert answered["top_evidences"] == found
+    assert answered["question_entities"] == ENTITIES
     module = NativeERS(parse_config({"evs_max_evidences": 1}), retriever=Retriever())
     assert module.inference_on_turn(turn(), ("kb", "text")) == found[:1]
 
@@ -85,8 +85,8 @@ def test_a_scorer_of_one_s_own_is_called_turn_by_turn():
     turns = [turn(), turn()]
     found = NativeERS(parse_config({}), retriever=Retriever(), scorer=Backwards()).inference_on_turns(turns, ("kb",))
     ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
-    assert found == [asked["top_evidences"] for asked in turns] == [ranked] * 2
-    assert all(asked["answer_presence"] for asked in turns)
+    assert found == [answered["top_evidences"] for answered in turns] == [ranked] * 2
+    assert all(answered["answer_presence"] for answered in turns)
 
 
 def test_a_scorer_that_ranks_several_is_called_once():

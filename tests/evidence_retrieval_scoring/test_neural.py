@@ -132,9 +132,9 @@ def test_the_pipeline_uses_the_cascade_where_a_model_is_configured(command, more
     turn = turns[0]
     scores = np.array([one["score"] for one in turn["top_evidences"]])
     pairs = [(asked_in_full(turn), one["evidence_text"]) for one in turn["top_evidences"]]
-    own = BertReranker(tiny(), "cpu").predict(pairs)
-    own[["page" in one for one in turn["top_evidences"]]] *= 0.1  # of pages that the question does not name
+    expected = BertReranker(tiny(), "cpu").predict(pairs)
+    expected[["page" in one for one in turn["top_evidences"]]] *= 0.1  # of pages that the question does not name
     assert (scores > 0).sum() >= 6
-    np.testing.assert_allclose(scores[scores > 0], own[scores > 0], atol=1e-5)
+    np.testing.assert_allclose(scores[scores > 0], expected[scores > 0], atol=1e-5)
     assert scores.tolist() == sorted(scores, reverse=True)
     assert read_json("results/mine/kb_text/metrics.json")["num_questions"] == 10

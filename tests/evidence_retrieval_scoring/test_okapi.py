@@ -32,9 +32,9 @@ def plain_okapi(query, documents):
     floor = 0.25 * sum(idf.values()) / max(len(idf), 1)
     weights = {word: value if value >= 0 else floor for word, value in idf.items()}
 
-    def score(own):
-        norm = 1.5 * (1 - 0.75 + 0.75 * len(own) / mean) if mean else 1
-        return sum(weights.get(word, 0) * own.count(word) * 2.5 / (own.count(word) + norm) for word in query)
+    def score(scorer):
+        norm = 1.5 * (1 - 0.75 + 0.75 * len(scorer) / mean) if mean else 1
+        return sum(weights.get(word, 0) * scorer.count(word) * 2.5 / (scorer.count(word) + norm) for word in query)
 
     return [score(document) for document in documents]
 
@@ -49,12 +49,12 @@ def test_scores_are_those_of_the_formula(query, candidates):
 def test_the_ranking_is_by_score_then_place_and_of_equal_words_the_last(query, candidates):
     ranked = OkapiScorer(STOP_WORDS, " || ").rank(query, [evidence(text) for text in candidates], 99)
     documents = [tuple(tokens(text)) for text in candidates]
-    own = okapi_scores(tokens(query), documents)
-    best = min(range(len(own)), key=lambda place: (-own[place], place))
+    expected = okapi_scores(tokens(query), documents)
+    best = min(range(len(expected)), key=lambda place: (-expected[place], place))
     last = max(place for place, words in enumerate(documents) if words == documents[best])
     assert ranked[0]["evidence_text"] == candidates[last]
     assert sorted(texts(ranked)) == sorted(candidates)
-    assert scores(ranked) == sorted(own, reverse=True)
+    assert scores(ranked) == sorted(expected, reverse=True)
 
 
 def test_words_are_as_convinse_reads_them():
@@ -66,7 +66,7 @@ def test_words_are_as_convinse_reads_them():
 
     assert first("jackets", "a jacket", "other words", "some jackets") == "some jackets"
     assert first("jacket", "x", "the jacket.", "y z", "the jacket") == "the jacket"
-    assert first("Who", "a, b", "c d", "WHO, is, x") == "WHO, is, x"  # capitalised, it is no stop word
+    assert first("Who", "a, b", "c d", "WHO, is, x") == "WHO, is, x"  # capitalised, it is not a stop word
     assert first("who", "a, b", "c d", "WHO, is, x") == "a, b"
     assert first("a b b", "a x", "b y", "c z", "d z", "e z") == "b y"
     assert first("a||b", "x", "y", "a b z") == "a b z"

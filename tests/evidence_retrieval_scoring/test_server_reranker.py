@@ -59,14 +59,18 @@ def reranker(shared):
 
 def ranked(reply, queries=("q",), **keys):
     with model_server(reply) as server:
-        given = reranker(resources(server.url, **keys)).rank_all(list(queries), [EVIDENCES] * len(queries), 3)
-    return given, server.requests
+        rankings = reranker(resources(server.url, **keys)).rank_all(list(queries), [EVIDENCES] * len(queries), 3)
+    return rankings, server.requests
 
 
 @pytest.mark.parametrize("reply", [jina, tei])
 def test_the_best_come_first_in_answers_of_any_shape(reply):
     (best,), requests = ranked(reply, batch=2)
-    assert [(own["evidence_text"], own["score"]) for own in best] == [("eeeee", 0.5), ("dddd", 0.4), ("ccc", 0.3)]
+    assert [(evidence_["evidence_text"], evidence_["score"]) for evidence_ in best] == [
+        ("eeeee", 0.5),
+        ("dddd", 0.4),
+        ("ccc", 0.3),
+    ]
     assert "score" not in EVIDENCES[0]
 
 
@@ -83,22 +87,26 @@ def test_requests_under_way_when_teis_field_is_learnt_are_sent_again():
             together.wait(30)  # all are refused after all were sent
         return tei(body, request)
 
-    given, requests = ranked(reply, batch=5, parallel=3, queries=("q", "r", "s"))
-    assert [len(best) for best in given] == [3, 3, 3] and len(requests) == 6
+    rankings, requests = ranked(reply, batch=5, parallel=3, queries=("q", "r", "s"))
+    assert [len(best) for best in rankings] == [3, 3, 3] and len(requests) == 6
 
 
 def test_log_odds_become_probabilities():
     (best,), _ = ranked(lambda body, request: {"results": of(body["documents"], score=lambda text: len(text) - 4.0)})
-    assert [own["score"] for own in best] == pytest.approx([1 / (1 + math.exp(-1)), 0.5, 1 / (1 + math.e)], abs=1e-6)
+    assert [evidence_["score"] for evidence_ in best] == pytest.approx(
+        [1 / (1 + math.exp(-1)), 0.5, 1 / (1 + math.e)], abs=1e-6
+    )
 
 
 def test_embeddings_are_compared_by_their_cosine():
     (best,), requests = ranked(embeddings, kind="embeddings", query_prefix="query: ", text_prefix="p: ")
     (request,) = requests
-    assert request.body["input"] == ["query: q", *(f"p: {own['evidence_text']}" for own in EVIDENCES)]
+    assert request.body["input"] == ["query: q", *(f"p: {evidence_['evidence_text']}" for evidence_ in EVIDENCES)]
     cosine = (3 * 8 * 3 * 8 + 16) / (math.hypot(24, 4) * math.hypot(24, 4))
     assert best[0]["evidence_text"] == "eeeee" and best[0]["score"] == pytest.approx(cosine)
-    assert [own["score"] for own in best] == sorted((own["score"] for own in best), reverse=True)
+    assert [evidence_["score"] for evidence_ in best] == sorted(
+        (evidence_["score"] for evidence_ in best), reverse=True
+    )
 
 
 def test_scores_are_kept():
@@ -153,5 +161,9 @@ def test_the_cascade_ranks_by_the_server():
         turn = {"question": "Who directed Titanic?", "structured_representation": "Titanic directed"}
         best = NativeERS(config).inference_on_turn(turn, ["kb"])
     assert len(server.requests) > 1 and server.requests[0].body["query"] == "Titanic directed"
-    assert len(best) == 5 and [own["score"] for own in best] == [len(own["evidence_text"]) / 1000 for own in best]
-    assert [own["score"] for own in best] == sorted((own["score"] for own in best), reverse=True)
+    assert len(best) == 5 and [evidence_["score"] for evidence_ in best] == [
+        len(evidence_["evidence_text"]) / 1000 for evidence_ in best
+    ]
+    assert [evidence_["score"] for evidence_ in best] == sorted(
+        (evidence_["score"] for evidence_ in best), reverse=True
+    )

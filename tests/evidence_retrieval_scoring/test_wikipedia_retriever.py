@@ -35,7 +35,7 @@ def retriever(workdir):
 
 
 def found(retriever, item="Q44578"):
-    return [given["evidence_text"] for given in retriever.retrieve_wp_evidences(item)]
+    return [evidence_["evidence_text"] for evidence_ in retriever.retrieve_wp_evidences(item)]
 
 
 def test_the_evidences_of_a_page_come_as_they_are(retriever):
@@ -54,7 +54,7 @@ LETTERS = [about(text) for text in ("abc123", "abc1234", "1 2 3 4", "été 12")]
 
 
 @pytest.mark.parametrize(
-    ("given", "config", "kept"),
+    ("evidences", "config", "places"),
     [
         (LONG, {"evr_min_evidence_length": 3, "evr_max_evidence_length": 400}, [1, 2, 3]),
         (LONG, {"evr_min_evidence_length": 4, "evr_max_evidence_length": 399}, [2]),
@@ -69,8 +69,8 @@ LETTERS = [about(text) for text in ("abc123", "abc1234", "1 2 3 4", "été 12")]
         (NAMING, {"evr_require_entity": False}, [0, 1, 2, 3]),
     ],
 )
-def test_filters_include_their_bounds(retriever, given, config, kept):
-    assert found(retriever(given, **config)) == [given[place]["evidence_text"] for place in kept]
+def test_filters_include_their_bounds(retriever, evidences, config, places):
+    assert found(retriever(evidences, **config)) == [evidences[place]["evidence_text"] for place in places]
     assert parse_config({}).evr_require_entity is False  # a name without an item may be the answer
 
 
@@ -85,7 +85,7 @@ def rows(*texts, table=0):
 def test_equal_rows_are_retrieved_once_and_the_table_has_both(retriever):
     made = retriever([*rows("Ann", "Bob", "Ann"), *rows("Ann", "Eve", table=1)])
     assert found(made) == ["Ann", "Bob", "Eve"]
-    ann, bob, eve = (given["row"] for given in made.retrieve_wp_evidences("Q44578"))
+    ann, bob, eve = (evidence_["row"] for evidence_ in made.retrieve_wp_evidences("Q44578"))
     assert [row["cells"][0]["text"] for row in made.table(ann)] == ["Ann", "Bob", "Ann"]
     assert made.table(bob) == made.table(ann)
     made.table(ann)[0]["cells"].clear()  # what is given is the caller's own
@@ -96,7 +96,7 @@ def test_equal_rows_are_retrieved_once_and_the_table_has_both(retriever):
 @pytest.mark.parametrize("unknown", [{"page": "Q404"}, {"table": 9}, {"page": None}, {"table": None}])
 def test_a_row_that_does_not_know_its_table_has_none(retriever, unknown):
     made = retriever(rows("Ann"))
-    (row,) = (given["row"] for given in made.retrieve_wp_evidences("Q44578"))
+    (row,) = (evidence_["row"] for evidence_ in made.retrieve_wp_evidences("Q44578"))
     changed = {key: value for key, value in {**row, **unknown}.items() if value is not None}
     assert made.table(changed) == []
 
@@ -134,8 +134,8 @@ def live(wiki, closed):
     def make(titles=TITLES, **config):
         data = {"ers_wikipedia_dump": None, "ers_on_the_fly": True, "ers_wikipedia_api": wiki.api,
                 "ers_wikidata_api": wiki.api, "ers_deadline": 5, "evr_require_entity": True, **config}  # fmt: skip
-        known = {"titles": lambda item: titles.get(item, ""), "labels": lambda item: LABELS.get(item, item)}
-        return closed(WikipediaRetriever(parse_config(data), **known), "store_cache")
+        lookups = {"titles": lambda item: titles.get(item, ""), "labels": lambda item: LABELS.get(item, item)}
+        return closed(WikipediaRetriever(parse_config(data), **lookups), "store_cache")
 
     return make
 
@@ -189,14 +189,14 @@ def test_the_table_of_a_live_page_comes_from_the_cache(live, wiki):
     cells = "".join(f"<tr><td><a href='/wiki/{name}'>{name}</a></td></tr>" for name in ("Mexico", "Kate_W.", "Mexico"))
     wiki.pages["Titanic (1997 film)"] = f"<table class='wikitable'><tr><th>In</th></tr>{cells}</table>"
     made = live()
-    row, _ = (given["row"] for given in made.retrieve_wp_evidences("Q44578"))
-    asked = len(wiki.requests)
+    row, _ = (evidence_["row"] for evidence_ in made.retrieve_wp_evidences("Q44578"))
+    requests = len(wiki.requests)
     whole = made.table(row)
     assert [[entity["label"] for entity in line["cells"][0]["entities"]] for line in whole] == [
         ["Mexico"], ["Kate Winslet"], ["Mexico"]
     ]  # fmt: skip
     assert made.table({**row, "page": "Q202765"}) == []
-    assert len(wiki.requests) == asked
+    assert len(wiki.requests) == requests
     assert live(ers_use_cache=False).table(row) == []
 
 
@@ -300,8 +300,8 @@ def test_a_missing_page_is_asked_for_again_after_its_time(live, wiki, clock, ite
     titles = {"Q9": "Nowhere"}
     made = live(titles, ers_missing_ttl=10)
     assert made.retrieve_wp_evidences(item) == []
-    asked = len(wiki.requests)
-    assert asked == 1
+    requests = len(wiki.requests)
+    assert requests == 1
     clock(days=9, hours=23)
     assert made.retrieve_wp_evidences(item) == []
     made.store_cache()

@@ -12,7 +12,7 @@ def thing(label, name=""):
     return {"id": name or item_id(label), "label": label}
 
 
-def meant(*entities, context=(), unlinked=()):
+def representation_of(*entities, context=(), unlinked=()):
     """A representation of a question that is about entities; `unlinked` are names without an item."""
     names = [{"name": name} for name in unlinked]
     return {"context": list(context), "entities": list(entities), "predicate": "", "answer_type": "", "candidates": [],

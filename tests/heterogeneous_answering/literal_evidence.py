@@ -53,16 +53,16 @@ def item_id(label, kind="Q"):
     return f"{kind}{crc32(label.encode()) % 10**6 + 1}"
 
 
-def fact(*labels, own=None, ids=()):
-    """A kb evidence of subject, predicate, object, qualifier predicate, qualifier object ..., retrieved for its subject or `own`.
+def fact(*labels, property_id=None, ids=()):
+    """A kb evidence of subject, predicate, object, qualifier predicate, qualifier object ..., retrieved for its subject or `property_id`.
 
-    A number is its own id, other ids are made from the labels (`item_id`), unless `ids` names them.
+    A number is its property_id id, other ids are made from the labels (`item_id`), unless `ids` names them.
     """
     entities = []
     for place, label in enumerate(labels):
         name = label if label.isdigit() else item_id(label, "PQ"[place % 2 == 0])
         entities.append({"id": dict(ids).get(label, name), "label": label})
-    return fact_evidence(entities, {"id": item_id(own or labels[0]), "label": own or labels[0]})
+    return fact_evidence(entities, {"id": item_id(property_id or labels[0]), "label": property_id or labels[0]})
 
 
 def row(title, caption, *cells, **more):

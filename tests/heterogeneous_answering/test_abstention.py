@@ -21,17 +21,17 @@ def asked_for(text="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unl
 
 
 def ranked(*scores):
-    return [AnswerCandidate({"id": f"Q{n}", "label": f"answer {n}"}, own, (), ()) for n, own in enumerate(scores)]
+    return [AnswerCandidate({"id": f"Q{n}", "label": f"answer {n}"}, score, (), ()) for n, score in enumerate(scores)]
 
 
 @each_case("abstentions", "scores")
 def test_a_reason_to_abstain(case):
-    given = {key: case[key] for key in ("text", "unlinked") if key in case}
+    inputs = {key: case[key] for key in ("text", "unlinked") if key in case}
     if "about" in case:
-        given["about"] = [{"label": label} for label in case["about"]]
+        inputs["about"] = [{"label": label} for label in case["about"]]
     if not case.get("evidences", True):
-        given["evidences"] = ()
-    assert reason_to_abstain(asked_for(**given), ranked(*case["scores"]), 0.3) == case["reason"]
+        inputs["evidences"] = ()
+    assert reason_to_abstain(asked_for(**inputs), ranked(*case["scores"]), 0.3) == case["reason"]
 
 
 @each_case("abstentions", "names")

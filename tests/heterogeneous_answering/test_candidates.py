@@ -1,7 +1,7 @@
 """The candidates of a question, and the roles of entities in evidences."""
 
 import pytest
-from asked_turns import knowledge_over, meant, question_of, thing
+from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import ENGLISH, attribute, evidence, fact, item_id, row
 
 from convinse.heterogeneous_answering.candidates import Computed, entity_roles, find_candidates, unlinked_names
@@ -15,7 +15,7 @@ KNOWLEDGE = knowledge_over(
 
 def found(text, *evidences, about=(), read=(), computed=(), **more):
     """The labels of the candidates of a question."""
-    question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation={**meant(*about), **more})
+    question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation={**representation_of(*about), **more})
     read = [AnswerCandidate({"id": name, "label": name}, 0.5, (0,), ("reader",)) for name in read]
     return [candidate.entity["label"] for candidate in find_candidates(question, read, computed)]
 
@@ -47,11 +47,11 @@ def test_in_a_choice_only_what_is_offered_may_answer():
 
 
 def test_a_question_for_a_number_asks_for_no_words_and_no_award():
-    given = [
+    evidences = [
         fact("Ann", "award received", "Golden Bear"),
         evidence("Ann Marie Lee won 3 prizes.", "text", ("Bob", item_id("Bob"))),
     ]
-    labels = found("How many prizes did she win?", *given, read=["three", "Some Words"], answer_type="number")
+    labels = found("How many prizes did she win?", *evidences, read=["three", "Some Words"], answer_type="number")
     assert "3" in labels and not {"Golden Bear", "Some Words", "Ann Marie Lee"} & set(labels)
     assert "Bob" in labels  # a type alone excludes nothing
 
@@ -76,7 +76,9 @@ def test_dates_are_years_if_a_year_is_asked_for_and_numbers_are_in_the_scale():
 
 
 def test_readings_and_computed_results_add_to_a_candidate():
-    question = question_of("Who directed it?", ALIEN, knowledge=KNOWLEDGE, representation=meant(thing("Alien")))
+    question = question_of(
+        "Who directed it?", ALIEN, knowledge=KNOWLEDGE, representation=representation_of(thing("Alien"))
+    )
     scott = thing("Ridley Scott")
     computed = Computed(scott, "role", (0,))
     read = [AnswerCandidate(scott, 0.7, (0,), ("reader",))]
@@ -93,10 +95,10 @@ def test_a_reading_counts_for_the_office_holder_at_that_time():
     assert shares == {"Per Lund": 1.0, "1986": 0.0, "2001": 0.0}
 
 
-def roles(given):
+def roles(evidences):
     return [
         (role.kind, role.entity["label"], [label.text for label in role.labels])
-        for role in entity_roles(0, given, ENGLISH)
+        for role in entity_roles(0, evidences, ENGLISH)
     ]
 
 
@@ -118,7 +120,7 @@ def test_roles_in_facts_rows_boxes_and_sentences():
 
 
 @pytest.mark.parametrize(
-    ("given", "names"),
+    ("evidence_", "names"),
     [
         (row("It", "", ("Role", "The Master"), ("Year", "1999"), ("Title", '"Space Pilot 3000"')),
          ["The Master", '"Space Pilot 3000"']),
@@ -126,5 +128,5 @@ def test_roles_in_facts_rows_boxes_and_sentences():
         (evidence("It was Mary Ann Lee's, and London's.", "text"), ["Mary Ann Lee"]),
     ],
 )  # fmt: skip
-def test_names_without_an_item(given, names):
-    assert [text for text, _ in unlinked_names(given)] == names
+def test_names_without_an_item(evidence_, names):
+    assert [text for text, _ in unlinked_names(evidence_)] == names

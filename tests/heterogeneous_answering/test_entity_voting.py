@@ -27,8 +27,8 @@ KB = Known(
 )
 
 
-def said(text, *ids, score=1.0, source="text", own="Q44578"):
-    more = {"retrieved_for_entity": {"id": own, "label": LABELS[own]}, "score": score}
+def said(text, *ids, score=1.0, source="text", page="Q44578"):
+    more = {"retrieved_for_entity": {"id": page, "label": LABELS[page]}, "score": score}
     return evidence(text, source, *((LABELS[item], item) for item in ids), **more)
 
 
@@ -77,4 +77,4 @@ def test_answers_have_ranks_and_evidences():
 
 
 def test_questions_for_yes_or_no():
-    assert [own["answer"]["id"] for own in answer("Did James Cameron direct Titanic?", CAST)] == ["Yes", "No"]
+    assert [ranked["answer"]["id"] for ranked in answer("Did James Cameron direct Titanic?", CAST)] == ["Yes", "No"]

@@ -69,9 +69,9 @@ def test_answers_name_the_evidences_that_support_them(turns):
         for answer in answers:
             if is_item(answer["answer"]["id"]):
                 support = [turn["top_evidences"][place] for place in answer["evidences"]]
-                own = [one["retrieved_for_entity"] for one in support if "retrieved_for_entity" in one]
+                items = [one["retrieved_for_entity"] for one in support if "retrieved_for_entity" in one]
                 held = [entity for one in support for entity in one["wikidata_entities"]]
-                assert answer["answer"]["id"] in {entity["id"] for entity in [*own, *held]}
+                assert answer["answer"]["id"] in {entity["id"] for entity in [*items, *held]}
 
 
 class Fixed:
@@ -79,12 +79,12 @@ class Fixed:
 
     def __init__(self, *words):
         self.words = words
-        self.asked = []
+        self.questions = []
 
     row_form = "plain"
 
     def read_all(self, questions, contexts, top_k=None):
-        self.asked += questions
+        self.questions += questions
         self.texts = contexts
         return [
             [
@@ -103,7 +103,7 @@ def said(text, *entities, score=1.0):
     return evidence(text, "text", *entities, disambiguations=[], retrieved_for_entity=TITANIC, score=score)
 
 
-def asked(question, *evidences, **more):
+def turn_with(question, *evidences, **more):
     return {"question": question, "top_evidences": list(evidences), **more}
 
 
@@ -128,12 +128,12 @@ def ranked_by(tmp_path):
 
 
 def test_the_representation_is_read(ranked_by):
-    turn = asked("Which film?", said("Titanic by James Cameron", FILM, DIRECTOR))
+    turn = turn_with("Which film?", said("Titanic by James Cameron", FILM, DIRECTOR))
     answers, reader = answered(turn, "Titanic", "James Cameron", **ranked_by(read=1.0))
     assert [answer["answer"]["label"] for answer in answers][-1] == "James Cameron"
-    assert reader.asked == ["Which film?"]
+    assert reader.questions == ["Which film?"]
     turn["structured_representation"] = "|| Titanic || which || film"
-    assert answered(turn, "x")[1].asked == ["|| Titanic || which || film"]
+    assert answered(turn, "x")[1].questions == ["|| Titanic || which || film"]
 
 
 def test_the_expected_type_and_the_score_of_evidences_count(ranked_by):
@@ -141,13 +141,13 @@ def test_the_expected_type_and_the_score_of_evidences_count(ranked_by):
         said("in Titanic Kate Winslet played", ACTOR, score=2.0),
         said("on 19 December 1997 by James Cameron", DIRECTOR),
     ]
-    who = asked("Who was it?", *found)
+    who = turn_with("Who was it?", *found)
     words, read = ("Kate Winslet", "James Cameron", "19 December 1997"), ranked_by(read=1.0)
     answers = answered(who, *words, **read)[0]
     assert [a["answer"] for a in answers[:2]] == [WINSLET, CAMERON]
     assert [a["score"] for a in answers[:2]] == pytest.approx([2 / 3.01, 1 / 3.01], abs=1e-3)
     assert answers[2]["score"] < 0.01  # no person
-    when = asked("When was it?", *found)
+    when = turn_with("When was it?", *found)
     assert answered(when, *words, **read)[0][0]["answer"]["id"] == "1997-12-19T00:00:00Z"
     for scores in ((0.0, 0.0), (-1.0, -2.0)):  # of a scorer that knows no better: all count the same
         for each, score in zip(found, scores, strict=True):
@@ -160,16 +160,16 @@ def test_the_expected_type_and_the_score_of_evidences_count(ranked_by):
     [("Is James Cameron the director?", True), ("and did James Cameron direct it?", True), ("Has he won?", False)],
 )
 def test_questions_for_yes_or_no_are_not_read(question, is_covered, ranked_by):
-    turn = asked(question, said("James Cameron is the director and did direct it", DIRECTOR))
+    turn = turn_with(question, said("James Cameron is the director and did direct it", DIRECTOR))
     for weight, first in ((3.0, "Yes"), (-3.0, "No")):
         answers, reader = answered(turn, "James Cameron", **ranked_by({"covered": weight}))
-        assert reader.asked == [] and [answer["reasons"] for answer in answers] == [["yes_no"]] * 2
+        assert reader.questions == [] and [answer["reasons"] for answer in answers] == [["yes_no"]] * 2
         assert {answer["answer"]["id"] for answer in answers} == {"Yes", "No"}
         assert answers[0]["answer"]["id"] == (first if is_covered else "No")
         assert ("abstained" in turn) is not is_covered
 
 
-VOTED = asked(
+VOTED = turn_with(
     "Who was it?",
     said("in it Kate Winslet played", ACTOR, score=2.0),
     said("James Cameron and nobody else", DIRECTOR, score=2.0),
@@ -194,8 +194,8 @@ def test_another_reader_is_one_of_another_module():
 
 
 def test_turns_without_evidences_and_with_empty_ones():
-    assert answered(asked("Who?"), "x")[0] == []
-    assert module().inference_on_turns([asked("Who?", said(" "))], SOURCES) == [[]]
+    assert answered(turn_with("Who?"), "x")[0] == []
+    assert module().inference_on_turns([turn_with("Who?", said(" "))], SOURCES) == [[]]
 
 
 def test_the_yes_no_head_of_the_model_judges(tmp_path):
@@ -224,7 +224,7 @@ def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
     with torch.no_grad():
         head.classes.bias[3] = 50.0
     head.save(folder)
-    turn = asked("Tell me of it", evidence("titanic the film by james cameron", score=1.0))
+    turn = turn_with("Tell me of it", evidence("titanic the film by james cameron", score=1.0))
     made = module(ha_model=str(folder))
     typing = made.resources.answer_typing
     (likely,) = typing.likely([("Tell me of it", "Tell me of it")])
@@ -242,10 +242,10 @@ def test_rows_are_read_in_the_form_that_the_model_was_shown():
     made = ExtractiveAnswering(config, Resources(config, kb=KB), reader)
     cell = {"header": "Who", "text": "Kate Winslet", "entities": [WINSLET], "start": 16, "column": 0, "rank": "lowest"}
     row = {"caption": "", "section": "", "rank": "last", "cells": [cell]}
-    given = evidence(
+    found = evidence(
         "Titanic, Who is Kate Winslet", "table", ACTOR, row=row, mentions=[{"start": 16, "end": 28, "id": ACTOR[1]}]
     )
-    turn = asked("Who was the youngest?", {**given, "score": 1.0, "retrieved_for_entity": TITANIC})
+    turn = turn_with("Who was the youngest?", {**found, "score": 1.0, "retrieved_for_entity": TITANIC})
     (answer,) = made.inference_on_turn(turn, SOURCES)
     assert (answer["answer"]["label"], answer["reasons"]) == ("Kate Winslet", ["evidences"])
     assert reader.texts == [["Titanic, Who is Kate Winslet"]]

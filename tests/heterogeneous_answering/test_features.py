@@ -1,7 +1,7 @@
 """The features of candidates."""
 
 import pytest
-from asked_turns import knowledge_over, meant, question_of, thing
+from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import evidence, fact, item_id, row
 
 from convinse.heterogeneous_answering.candidates import find_candidates
@@ -20,10 +20,12 @@ CAST = [{**fact("Alien", "cast member", name), "score": 1.0} for name in ("Weave
 
 def features(text, *evidences, about=(ALIEN,), read=()):
     """The features of the candidates of a question, by their labels."""
-    question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation=meant(*about))
+    question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation=representation_of(*about))
     read = [AnswerCandidate(thing(name), share, (0,), ("reader",)) for name, share in read]
     measured = measure(question, find_candidates(question, read), 0.8)
-    return {own.entity["label"]: row for own, row in zip(measured.candidates, measured.features, strict=True)}
+    return {
+        candidate.entity["label"]: row for candidate, row in zip(measured.candidates, measured.features, strict=True)
+    }
 
 
 def test_there_are_at_most_twenty():
@@ -41,21 +43,21 @@ def test_there_are_at_most_twenty():
     ],
 )
 def test_the_candidate_that_has_more_of_a_feature(feature, more, less):
-    own = features("Who directed Alien?", DIRECTED, *CAST, read=[("Scott", 0.9)])
-    assert getattr(own[more], feature) > getattr(own[less], feature)
+    rows = features("Who directed Alien?", DIRECTED, *CAST, read=[("Scott", 0.9)])
+    assert getattr(rows[more], feature) > getattr(rows[less], feature)
 
 
 def test_the_kind_of_a_candidate():
     text = evidence("Alien, In 1979 Mary Ann Lee paid 5 dollars.", "text", retrieved_for_entity=ALIEN)
-    own = features("What was it?", text)
-    assert [own["1979"].is_date, own["5"].is_number] == [1.0, 1.0]
-    assert own["Mary Ann Lee"].is_date == own["Mary Ann Lee"].is_number == 0.0
+    rows = features("What was it?", text)
+    assert [rows["1979"].is_date, rows["5"].is_number] == [1.0, 1.0]
+    assert rows["Mary Ann Lee"].is_date == rows["Mary Ann Lee"].is_number == 0.0
 
 
 def test_subjects_are_those_of_the_question():
     other = {**fact("Jaws", "director", "Spielberg"), "score": 1.0}
-    own = features("Who directed Alien?", DIRECTED, other)
-    assert own["Scott"].subjects == 1.0 and own["Spielberg"].subjects == 0.0
+    rows = features("Who directed Alien?", DIRECTED, other)
+    assert rows["Scott"].subjects == 1.0 and rows["Spielberg"].subjects == 0.0
 
 
 TENURES = [
@@ -66,14 +68,16 @@ TENURES = [
 
 @pytest.mark.parametrize(("year", "holding", "contradicting"), [(1982, "1980", "1999"), (1995, "1999", "1980")])
 def test_candidates_agree_with_the_time_of_the_question(year, holding, contradicting):
-    own = features(f"Who was the coach in {year}?", *TENURES, about=())
-    assert own[holding].timely == 1.0 and contradicting not in own
+    rows = features(f"Who was the coach in {year}?", *TENURES, about=())
+    assert rows[holding].timely == 1.0 and contradicting not in rows
 
 
 def test_features_of_a_question():
-    question = question_of("Who directed Alien?", DIRECTED, knowledge=KNOWLEDGE, representation=meant(ALIEN))
-    own = measure(question, find_candidates(question), 0.8).question
-    assert (own.surest, own.score, own.linked) == (0.8, 2.0, 1.0)
+    question = question_of(
+        "Who directed Alien?", DIRECTED, knowledge=KNOWLEDGE, representation=representation_of(ALIEN)
+    )
+    rows = measure(question, find_candidates(question), 0.8).question
+    assert (rows.surest, rows.score, rows.linked) == (0.8, 2.0, 1.0)
     nothing = measure(question_of("Who?", knowledge=KNOWLEDGE), []).question
     assert (nothing.candidates, nothing.score, nothing.covered) == (0.0, 0.0, 0.0)
 

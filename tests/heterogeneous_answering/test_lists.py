@@ -1,7 +1,7 @@
 """Questions that ask for several answers."""
 
 import pytest
-from asked_turns import knowledge_over, meant, question_of, thing
+from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import evidence, fact, item_id
 
 from convinse.heterogeneous_answering.candidates import find_candidates
@@ -16,12 +16,14 @@ SENTENCE = evidence("The Trio, Its fans are Dan and Eve.", "text", ("Dan", item_
 
 def answered(text, scores, said=()):
     """The labels of the ranked answers, and of those that are listed."""
-    question = question_of(text, *BAND, LABEL, SENTENCE, knowledge=KNOWLEDGE, representation=meant(thing("The Trio")),
+    question = question_of(text, *BAND, LABEL, SENTENCE, knowledge=KNOWLEDGE, representation=representation_of(thing("The Trio")),
                            history_answers=[thing(name) for name in said])  # fmt: skip
     candidates = find_candidates(question)
     ranked = [AnswerCandidate(thing(name), score, (), ()) for name, score in scores.items()]
     ranked = with_list(question, candidates, ranked)
-    return [own.entity["label"] for own in ranked], [own.entity["label"] for own in ranked if own.is_listed]
+    return [answer.entity["label"] for answer in ranked], [
+        answer.entity["label"] for answer in ranked if answer.is_listed
+    ]
 
 
 SCORES = {"Ann": 0.4, "Disco": 0.3, "Bob": 0.2, "Cat": 0.001, "Dan": 0.1, "Eve": 0.05}

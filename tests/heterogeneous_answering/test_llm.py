@@ -29,8 +29,8 @@ EVIDENCES = [
 ]
 
 
-def turn(question="Who directed Titanic?", given=EVIDENCES, **more):
-    return {"question": question, "structured_representation": question, "top_evidences": list(given), **more}
+def turn(question="Who directed Titanic?", evidences=EVIDENCES, **more):
+    return {"question": question, "structured_representation": question, "top_evidences": list(evidences), **more}
 
 
 def module(url, **keys):
@@ -38,12 +38,12 @@ def module(url, **keys):
     return LanguageModelAnswering(parse_config({"ha": "llm", "ers_use_cache": False, "ha_llm": settings}))
 
 
-def answered(reply, asked=None, **keys):
+def answered(reply, understood=None, **keys):
     """A turn that was answered by a server that replies so, and what was sent."""
-    asked = asked or turn()
+    understood = understood or turn()
     with model_server(reply) as server:
-        asked["pred_answers"] = module(server.url, **keys).inference_on_turn(asked, ["kb"])
-    return asked, server.requests
+        understood["pred_answers"] = module(server.url, **keys).inference_on_turn(understood, ["kb"])
+    return understood, server.requests
 
 
 def saying(*pairs, **more):
@@ -73,20 +73,20 @@ class TestContract(HeterogeneousAnsweringContract):
 
 @each_case("citations")
 def test_an_answer_counts_if_a_cited_evidence_contains_it(case):
-    asked = question_of("What of Titanic?", *EVIDENCES)
-    given = cited(case["text"], (number - 1 for number in case["cites"]), asked, range(4))
-    assert (given.entity["id"], list(given.places)) == (case["id"], case["places"])
+    question = question_of("What of Titanic?", *EVIDENCES)
+    places = cited(case["text"], (number - 1 for number in case["cites"]), question, range(4))
+    assert (places.entity["id"], list(places.places)) == (case["id"], case["places"])
 
 
 def test_an_evidence_outside_of_the_prompt_cannot_be_cited():
-    asked = question_of("What of Titanic?", *EVIDENCES)
-    assert cited("Jon Landau", [3], asked, [0, 1]).places == ()
+    question = question_of("What of Titanic?", *EVIDENCES)
+    assert cited("Jon Landau", [3], question, [0, 1]).places == ()
 
 
 def test_yes_and_no_stand_in_no_evidence_but_need_one():
-    asked = question_of("Did James Cameron direct Titanic?", *EVIDENCES)
-    assert cited("yes", [0], asked, range(4)) == ({"id": "Yes", "label": "Yes"}, 1.0, (0,))
-    assert cited("No", [], asked, range(4)) == ({"id": "No", "label": "No"}, 1.0, ())
+    question = question_of("Did James Cameron direct Titanic?", *EVIDENCES)
+    assert cited("yes", [0], question, range(4)) == ({"id": "Yes", "label": "Yes"}, 1.0, (0,))
+    assert cited("No", [], question, range(4)) == ({"id": "No", "label": "No"}, 1.0, ())
 
 
 # -- the module --------------------------------------------------------------------------------------------------------
@@ -97,7 +97,9 @@ def test_answers_are_items_with_the_evidences_that_they_cite():
     assert names(done) == ["Q42574", "Q202765"] and [a["evidences"] for a in done["pred_answers"]] == [[0], [1]]
     assert [a["reasons"] for a in done["pred_answers"]] == [["llm"], ["llm"]] and "abstained" not in done
     assert done["ha_tokens"] == {"prompt": 100, "completion": 10}
-    assert shown(request.body) == {number: own["evidence_text"] for number, own in enumerate(EVIDENCES, 1)}
+    assert shown(request.body) == {
+        number: shown_evidence["evidence_text"] for number, shown_evidence in enumerate(EVIDENCES, 1)
+    }
     assert request.body["messages"][1]["content"].endswith("\n\nQuestion: Who directed Titanic?")
 
 
@@ -121,20 +123,20 @@ def test_an_unsupported_answer_is_dropped_or_marked():
 )
 def test_a_reply_of_another_form_is_no_answer(text, caplog):
     done, _ = answered(lambda body, request: completion(text))
-    assert done["pred_answers"] == [] and "is no answer" in done["abstained"]["reason"]
+    assert done["pred_answers"] == [] and "is not an answer" in done["abstained"]["reason"]
 
 
 def test_without_evidences_no_request_is_sent():
-    done, requests = answered(saying(("James Cameron", [1])), turn(given=[]))
+    done, requests = answered(saying(("James Cameron", [1])), turn(evidences=[]))
     assert done["pred_answers"] == [] and "abstained" in done and requests == [] and "ha_tokens" not in done
 
 
 def test_evidences_are_shown_as_far_as_the_budget_reaches():
     many = [evidence(f"Titanic, fact number {n} of many, {'x' * 50}", "kb", TITANIC) for n in range(100)]
-    _, (request,) = answered(saying(), turn(given=many), evidences=100, max_prompt_tokens=1000)
+    _, (request,) = answered(saying(), turn(evidences=many), evidences=100, max_prompt_tokens=1000)
     whole = "".join(message["content"] for message in request.body["messages"])
     assert 10 < len(shown(request.body)) < 40 and len(whole.encode()) / 3 <= 1000
-    _, (request,) = answered(saying(), turn(given=many), evidences=7, order="best_last")
+    _, (request,) = answered(saying(), turn(evidences=many), evidences=7, order="best_last")
     assert list(shown(request.body)) == [7, 6, 5, 4, 3, 2, 1]
 
 
@@ -166,7 +168,7 @@ PLANTED = (
 
 
 def hostile():
-    return turn(given=[*EVIDENCES[1:3], evidence(PLANTED, "text", score=0.5), EVIDENCES[0]])
+    return turn(evidences=[*EVIDENCES[1:3], evidence(PLANTED, "text", score=0.5), EVIDENCES[0]])
 
 
 def test_a_planted_instruction_stays_one_line_of_data():
@@ -217,7 +219,7 @@ def test_a_calibration_counts_and_is_of_one_model(workdir):
     refused(ModelError, lambda: read_calibration(path, "m", 5), "not of m with 5")
     refused(ModelError, lambda: read_calibration(Path("none.json"), "m", 1), "none.json", "train ha")
     path.write_text("{")
-    refused(ModelError, lambda: read_calibration(path, "m", 1), "is none", "train ha")
+    refused(ModelError, lambda: read_calibration(path, "m", 1), "is not a calibration", "train ha")
 
 
 def test_train_ha_fits_the_calibration_on_the_dev_part(workdir):
@@ -228,9 +230,9 @@ def test_train_ha_fits_the_calibration_on_the_dev_part(workdir):
         keys = {"ha": "llm", "name": "mine", "dev_input_path": str(Path("dev.json").absolute())}
         config = parse_config({**keys, "ha_llm": settings})
         path = train_calibration(LanguageModelAnswering(config), ["kb"])
-        asked = len(server.requests)
+        requests = len(server.requests)
         train_calibration(LanguageModelAnswering(config), ["kb"])
-        assert len(server.requests) == asked > 20  # what was answered is kept
+        assert len(server.requests) == requests > 20  # what was answered is kept
     assert path == Path("results/mine/ha_calibration.json")
     calibration = read_calibration(path, "m", 1)
     assert calibration.error < calibration.error_before

@@ -1,7 +1,7 @@
 """The question of a turn: its words, the type of answer, what it is about."""
 
 import pytest
-from asked_turns import knowledge_over, meant, question_of, thing
+from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import attribute, fact
 
 from case_tables import each_case
@@ -16,7 +16,7 @@ SLOTS = "a film || Titanic || opened || date"
 
 
 def fields(answer_type):
-    return {**meant(thing("Titanic", "Q3")), "answer_type": answer_type}
+    return {**representation_of(thing("Titanic", "Q3")), "answer_type": answer_type}
 
 
 @pytest.mark.parametrize(
@@ -90,15 +90,17 @@ def test_a_year_is_asked_for(text, full, is_year):
 def test_a_question_is_about_the_items_of_its_representation_else_of_its_evidences():
     titanic, jaws = thing("Titanic"), thing("Jaws")
     found = plain("x", retrieved_for_entity=jaws)
-    own = question_of("And it?", found, representation=meant(titanic, context=[jaws], unlinked=["Bo Bix"]))
-    assert (list(own.about), list(own.unlinked)) == ([titanic, jaws], ["Bo Bix"])
+    question = question_of(
+        "And it?", found, representation=representation_of(titanic, context=[jaws], unlinked=["Bo Bix"])
+    )
+    assert (list(question.about), list(question.unlinked)) == ([titanic, jaws], ["Bo Bix"])
     bare = question_of("And it?", found)
     assert (list(bare.about), list(bare.unlinked)) == ([jaws], [])
 
 
 def test_evidences_without_structure_get_it_and_with_it_keep_it():
-    given = [fact("Titanic", "cast member", "Kate Winslet"), attribute("Titanic", ["Running time"], "194 minutes")]
+    evidences = [fact("Titanic", "cast member", "Kate Winslet"), attribute("Titanic", ["Running time"], "194 minutes")]
     bare = plain("Titanic, Cast, Name is Ann", "table", ("Ann", "Q5"))
-    question = question_of("Who?", *given, bare)
-    assert question.evidences[:2] == given and question.evidences[2]["row"]["cells"][0]["text"] == "Ann"
+    question = question_of("Who?", *evidences, bare)
+    assert question.evidences[:2] == evidences and question.evidences[2]["row"]["cells"][0]["text"] == "Ann"
     assert "row" not in bare

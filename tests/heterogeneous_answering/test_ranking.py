@@ -22,8 +22,8 @@ def candidates(*pairs):
     ]
 
 
-def ids(given):
-    return [candidate.entity["id"] for candidate in given]
+def ids(ranked):
+    return [candidate.entity["id"] for candidate in ranked]
 
 
 def test_odds_are_the_exponential_of_weighted_features_and_none_has_its_own():
@@ -31,7 +31,7 @@ def test_odds_are_the_exponential_of_weighted_features_and_none_has_its_own():
     ranked = model.ranked(measured_of({"read": -1.0}, {"covered": 0.5}, score=0.2))
     odds = {"Q0": math.exp(-1.0), "Q1": math.exp(1.0)}
     total = sum(odds.values()) + math.exp(0.1)
-    assert [(own.entity["id"], pytest.approx(own.score)) for own in ranked] == [
+    assert [(answer.entity["id"], pytest.approx(answer.score)) for answer in ranked] == [
         ("Q1", odds["Q1"] / total), ("Q0", odds["Q0"] / total),
     ]  # fmt: skip
     assert model.ranked(measured_of()) == []
@@ -69,12 +69,12 @@ def test_an_entity_given_twice_has_both_scores():
 
 
 def test_answers_have_ranks_and_at_most_three_evidences():
-    given = candidates(("A", 0.5), ("B", 0.3))
-    given = [given[0]._replace(places=(4, 2, 7, 1), score=0.12345678, is_listed=True), given[1]]
-    first, second = answers(given, 10)
+    listed = candidates(("A", 0.5), ("B", 0.3))
+    listed = [listed[0]._replace(places=(4, 2, 7, 1), score=0.12345678, is_listed=True), listed[1]]
+    first, second = answers(listed, 10)
     assert first == {
         "answer": {"id": "A", "label": "label of A"}, "score": 0.123457, "rank": 1, "evidences": [4, 2, 7],
         "reasons": ["reader"], "list": True,
     }  # fmt: skip
     assert second["rank"] == 2 and "list" not in second
-    assert answers(given, 1) == [first] and answers(given, 0) == answers([], 3) == []
+    assert answers(listed, 1) == [first] and answers(listed, 0) == answers([], 3) == []

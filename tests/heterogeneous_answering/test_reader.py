@@ -14,10 +14,10 @@ HOBBIT = {"id": "Q74287", "label": "The Hobbit"}
 TOLKIEN = {"id": "Q892", "label": "J. R. R. Tolkien"}
 
 
-def holding(*entities, surfaces=(), own=None):
+def holding(*entities, surfaces=(), page=None):
     """An evidence of the entities, which it calls so."""
     found = {"wikidata_entities": list(entities), "disambiguations": [list(pair) for pair in surfaces]}
-    return evidence("not looked at", **found, **({"retrieved_for_entity": own} if own else {}))
+    return evidence("not looked at", **found, **({"retrieved_for_entity": page} if page else {}))
 
 
 def span(text, context=0, probability=0.5, start=0):
@@ -29,7 +29,7 @@ def anything(_):
 
 
 def read(spans, evidences, weights=None, fit=anything):
-    evidences = [structured(given) for given in evidences]  # as a `Question` has them
+    evidences = [structured(evidence_) for evidence_ in evidences]  # as a `Question` has them
     return read_answers(spans, evidences, weights or [1.0] * len(evidences), fit)
 
 
@@ -37,8 +37,8 @@ def labels(candidates):
     return [candidate.entity["label"] for candidate in candidates]
 
 
-def find_entity(text, given):
-    return meaning(text, given, names_in(given), None) or as_words(text)
+def find_entity(text, evidence_):
+    return meaning(text, evidence_, names_in(evidence_), None) or as_words(text)
 
 
 NAMED = holding(TOLKIEN, HOBBIT, DINKLAGE, surfaces=[("the Professor", "Q892"), ("Professor", "Q892")])
@@ -50,8 +50,8 @@ def test_the_entity_of_a_span(case):
         assert find_entity(case["span"], NAMED) == {"id": case["id"], "label": case.get("label", case["id"])}
         return
     entities = [{"id": item, "label": label} for label, item in case["entities"].items()]
-    given = holding(*entities, surfaces=case.get("surfaces", {}).items())
-    entity = find_entity(case["span"], given)
+    evidence_ = holding(*entities, surfaces=case.get("surfaces", {}).items())
+    entity = find_entity(case["span"], evidence_)
     assert entity["id"] == case["id"] and (entity in entities or entity["label"] == case["span"])
 
 
@@ -60,16 +60,16 @@ def test_a_span_of_another_type_than_expected_is_dropped():
 
 
 def test_a_part_of_a_date_is_the_date_of_its_place():
-    given = holding() | {"evidence_text": "born on 11 June 1969 and married in June 1970"}
+    evidence_ = holding() | {"evidence_text": "born on 11 June 1969 and married in June 1970"}
     spans = [span("June 1969", start=11), span("11 June", start=8), span("June 1970", start=36)]
-    assert labels(read(spans, [given])) == ["11 June 1969", "11 June 1969", "June 1970"]
-    assert find_entity("June 1969", given)["label"] == "June 1969"  # where its place is not known
+    assert labels(read(spans, [evidence_])) == ["11 June 1969", "11 June 1969", "June 1970"]
+    assert find_entity("June 1969", evidence_)["label"] == "June 1969"  # where its place is not known
 
 
 def test_each_span_has_its_share():
     evidences = [holding(TOLKIEN), holding(DINKLAGE)]
     spans = [span("Tolkien, J. R. R.", 0, 0.4), span("Peter Dinklage", 1, 0.6), span("the", 1, 1e-4)]
-    assert [own[:4] for own in read(spans, evidences)] == [
+    assert [marked[:4] for marked in read(spans, evidences)] == [
         (DINKLAGE, pytest.approx(0.6, abs=1e-3), (1,), ("reader",)),
         (TOLKIEN, pytest.approx(0.4, abs=1e-3), (0,), ("reader",)),
     ]
@@ -93,25 +93,25 @@ BUTLER, TROUBLE = {"id": "Q219368", "label": "Judith Butler"}, {"id": "Q1", "lab
 @each_case("spans", "part")
 def test_a_part_of_a_mention_stands_for_its_item(case):
     text = "Tina Turner read Gender Trouble, Judith Butler wrote it in Berkeley Hall with Dinklage the poet by Judith"
-    own = {"id": "Q131814", "label": "Tina Turner"}
+    turner = {"id": "Q131814", "label": "Tina Turner"}
     mentions = [
         {"start": text.index(name), "end": text.index(name) + len(name), "id": item}
         for name, item in (
-            ("Tina Turner", own["id"]), ("Gender Trouble", "Q1"), ("Judith Butler", "Q219368"), ("Berkeley Hall", "Q7"),
+            ("Tina Turner", turner["id"]), ("Gender Trouble", "Q1"), ("Judith Butler", "Q219368"), ("Berkeley Hall", "Q7"),
             ("Dinklage the poet", DINKLAGE["id"]),
         )
     ]  # fmt: skip
-    given = {**holding(BUTLER, TROUBLE, DINKLAGE, own, own=own), "evidence_text": text, "mentions": mentions}
+    evidence_ = {**holding(BUTLER, TROUBLE, DINKLAGE, turner, page=turner), "evidence_text": text, "mentions": mentions}
     spans = [span(case["part"], start=text.index(case["part"]))]
-    (answer,) = read(spans, [given], fit=lambda entity: 0.4 if entity == own else 1.0)
-    labels_of = {entity["id"]: entity["label"] for entity in given["wikidata_entities"]}
+    (answer,) = read(spans, [evidence_], fit=lambda entity: 0.4 if entity == turner else 1.0)
+    labels_of = {entity["id"]: entity["label"] for entity in evidence_["wikidata_entities"]}
     assert answer.entity == {"id": case["id"], "label": labels_of.get(case["id"], case["id"])}
 
 
 def test_evidences_and_entities_are_not_changed():
-    given = [holding(TOLKIEN)]
-    read([span("Tolkien, J. R. R.")], given)
-    assert given == [holding({"id": "Q892", "label": "J. R. R. Tolkien"})]
+    evidences = [holding(TOLKIEN)]
+    read([span("Tolkien, J. R. R.")], evidences)
+    assert evidences == [holding({"id": "Q892", "label": "J. R. R. Tolkien"})]
 
 
 @each_case("spans", "marked")
@@ -122,17 +122,17 @@ def test_a_span_is_of_whole_words_and_has_the_article_of_a_name(case):
 def test_spans_of_what_a_model_reads_are_found_in_the_evidences():
     cell = {"header": "Who", "text": "Peter Dinklage", "entities": [], "start": 13, "column": 0, "rank": "lowest"}
     row = {"caption": "", "section": "", "rank": "first", "cells": [cell]}
-    given = [evidence("Cast, Who is Peter Dinklage", "table", row=row), evidence("by Peter")]
+    evidences = [evidence("Cast, Who is Peter Dinklage", "table", row=row), evidence("by Peter")]
     read = "Cast [first], Who: Peter Dinklage [lowest]"
 
     def at(text, start):
         return AnswerSpan(text, 0, start, start + len(text), 1.0, 0.5, 0.1)
 
     spans = [at("Dinklage", read.index("Dinklage")), at("lowest", read.index("lowest")), span("Peter", 1, start=3)]
-    found = in_evidences(spans, given, "ranked")
+    found = in_evidences(spans, evidences, "ranked")
     assert [(one.text, one.context, one.start, one.end) for one in found] == [
         ("Dinklage", 0, 19, 27),
         ("Peter", 1, 3, 8),
     ]
-    assert all(given[one.context]["evidence_text"][one.start : one.end] == one.text for one in found)
-    assert in_evidences(spans[2:], given, "plain") == spans[2:]
+    assert all(evidences[one.context]["evidence_text"][one.start : one.end] == one.text for one in found)
+    assert in_evidences(spans[2:], evidences, "plain") == spans[2:]

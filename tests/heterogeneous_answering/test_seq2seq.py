@@ -117,8 +117,8 @@ def test_a_missing_model_is_one_line_with_its_key(keys):
 
 
 def test_the_pipeline_answers_with_it(command):
-    given = {"name": "mine", "ha": "seq2seq", "ha_model": str(writer("t5")), "device": "cpu", "ers_use_cache": False,
+    keys = {"name": "mine", "ha": "seq2seq", "ha_model": str(writer("t5")), "device": "cpu", "ers_use_cache": False,
              "ha_seq2seq": SEARCH, "evs_max_evidences": 5}  # fmt: skip
-    write("my.yml", given)
+    write("my.yml", keys)
     command("pipeline", "kb_text", "my.yml", "--part", "dev", "--limit", "1", "--quiet")
     assert read_json("results/mine/kb_text-dev/metrics.json")["num_questions"] > 1

@@ -55,13 +55,13 @@ def test_the_answers_are_those_of_a_pass_of_the_reader_s_own(reranker_length, re
     assert sum(map(len, found)) > 1000
     # what is computed again is what was cut
     tokenizer = word_pieces(10**5)
-    asked = [(query, text) for query in QUERIES for text in TEXTS if text.strip()]
-    lengths = [len(tokenizer([query], [text.replace("\ud800", "?")])["input_ids"][0]) for query, text in asked]
+    pairs = [(query, text) for query in QUERIES for text in TEXTS if text.strip()]
+    lengths = [len(tokenizer([query], [text.replace("\ud800", "?")])["input_ids"][0]) for query, text in pairs]
     most = min(reranker_length - 1, reader_length)
-    cut = [pair for pair, length in zip(asked, lengths, strict=True) if length > most]
+    cut = [pair for pair, length in zip(pairs, lengths, strict=True) if length > most]
     windows = reader.tokenizer.windows(cut, 16).sequences.ids
     assert counted.sequences - alone - ranking == len(windows)
-    assert 0 < len(cut) < len(asked)
+    assert 0 < len(cut) < len(pairs)
 
 
 def test_in_half_precision_too():
@@ -148,10 +148,10 @@ def conversations():
 def run(conversations, **keys):
     with Pipeline(config(**keys)) as pipeline:
         counted = Counted(pipeline.ers.scorer.reranker.engine)
-        own = pipeline.ha.reader.engine is not pipeline.ers.scorer.reranker.engine
-        reading = Counted(pipeline.ha.reader.engine) if own else None
+        is_apart = pipeline.ha.reader.engine is not pipeline.ers.scorer.reranker.engine
+        reading = Counted(pipeline.ha.reader.engine) if is_apart else None
         done = pipeline.run(conversations, SOURCES)
-    return done, counted.sequences + (reading.sequences if own else 0)
+    return done, counted.sequences + (reading.sequences if is_apart else 0)
 
 
 def equal_answers(done, other, tolerance):
@@ -192,8 +192,8 @@ def test_readings_are_forgotten_with_the_next_turns(conversations):
     with Pipeline(config()) as pipeline:
         pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)  # turn by turn
         (turn,) = conversations[0]["questions"][-1:]
-        kept = len(pipeline.resources.models.spans)
-        assert 0 < kept <= 20
+        stored = len(pipeline.resources.models.spans)
+        assert 0 < stored <= 20
         query = pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)[0]["questions"][-1]
         pairs = [(asked_in_full(query), one["evidence_text"]) for one in query["top_evidences"]]
         assert query["question"] == turn["question"]

@@ -21,27 +21,27 @@ def resources():
 @pytest.fixture(scope="module")
 def evidences(resources):
     """A function that gives all rows, attributes and facts of some items of the snapshot."""
-    known = {}
+    labels = {}
 
     def of(item):
-        own = resources.kb.entity(item)
-        page = [each | {"retrieved_for_entity": own} for each in resources.wikipedia.get(item) or ()]
+        entity = resources.kb.entity(item)
+        page = [each | {"retrieved_for_entity": entity} for each in resources.wikipedia.get(item) or ()]
         structured = [each for each in page if each["source"] != "text"]
-        return [*structured, *(fact_evidence(fact, own) for fact in resources.kb.neighborhood(item))]
+        return [*structured, *(fact_evidence(fact, entity) for fact in resources.kb.neighborhood(item))]
 
     def of_all(items):
         for item in items:
-            if item not in known:
-                known[item] = of(item)
-        return [each for item in items for each in known[item]]
+            if item not in labels:
+                labels[item] = of(item)
+        return [each for item in items for each in labels[item]]
 
     return of_all
 
 
 def computed(resources, text, evidences, items):
-    own = [resources.kb.entity(item) for item in items]
+    entities = [resources.kb.entity(item) for item in items]
     expected = resources.language.answer_types.expected_type(text)
-    fields = {"context": [], "entities": own, "predicate": "", "answer_type": expected.label}
+    fields = {"context": [], "entities": entities, "predicate": "", "answer_type": expected.label}
     turn = {"question": text, "top_evidences": evidences, "resolved_question": text, "representation": fields}
     return computed_answers(questions_of([turn], resources)[0])
 
@@ -49,14 +49,18 @@ def computed(resources, text, evidences, items):
 @each_case("orders")
 def test_an_order_gives_the_answer(resources, evidences, case):
     items = (case["item"],) if case["item"] else ()
-    given = evidences(items)
-    results = [own for own in computed(resources, case["question"], given, items) if own.operation == "order"]
+    found = evidences(items)
+    results = [
+        computed_order
+        for computed_order in computed(resources, case["question"], found, items)
+        if computed_order.operation == "order"
+    ]
     labels = [result.entity["label"] for result in results]
     assert case["answer"] in labels if case["answer"] else labels == []
-    assert all(place < len(given) for result in results for place in result.places)
+    assert all(place < len(found) for result in results for place in result.places)
 
 
 def test_the_evidence_shown_is_the_row_that_decides(resources, evidences):
-    given = evidences((METALLICA,))
-    (best, *_) = computed(resources, "Who produced Metallica's first album?", given, (METALLICA,))
-    assert "Kill 'Em All" in given[best.places[0]]["evidence_text"]
+    found = evidences((METALLICA,))
+    (best, *_) = computed(resources, "Who produced Metallica's first album?", found, (METALLICA,))
+    assert "Kill 'Em All" in found[best.places[0]]["evidence_text"]

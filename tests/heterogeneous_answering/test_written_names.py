@@ -41,9 +41,9 @@ def test_without_names_only_words_of_the_evidences_count():
 def test_of_two_things_of_one_name_the_fitting_one_is_meant():
     both = [evidence("Titanic sank", "text", ("Titanic", "Q25173")), evidence("Titanic opened", "text", TITANIC)]
     over = knowledge_over(classes={"Q25173": ("ship",), "Q44578": ("film",)})
-    asked = {"structured_representation": "a || b || c || film", "knowledge": over}
-    assert named("Titanic", *both, **asked).entity["id"] == "Q44578"
-    assert named("Titanic", *both[:1], **asked).entity["id"] == "Q25173"
+    turn = {"structured_representation": "a || b || c || film", "knowledge": over}
+    assert named("Titanic", *both, **turn).entity["id"] == "Q44578"
+    assert named("Titanic", *both[:1], **turn).entity["id"] == "Q25173"
     ship = {"structured_representation": "a || b || c || ship", "knowledge": over}
     assert named("Titanic", *both[::-1], **ship).entity["id"] == "Q25173"
 

@@ -32,33 +32,35 @@ ELEANOR = "Did Eleanor Roosevelt believe the story?"
     ],
 )
 def test_words_tell_how_far_an_evidence_speaks_of_the_question(sentence, sign, is_covered):
-    own = verdict(ELEANOR, text(sentence))
-    assert math.copysign(1, own.features.covered) * (own.features.covered != 0) == sign
-    assert own.is_covered is is_covered
+    decided = verdict(ELEANOR, text(sentence))
+    assert math.copysign(1, decided.features.covered) * (decided.features.covered != 0) == sign
+    assert decided.is_covered is is_covered
 
 
 def test_the_head_reads_the_evidences_of_any_source_that_have_most_of_the_question():
     pairs = []
 
-    def judge(given):
-        pairs.extend(given)
-        return [0.9 if "believed" in told else 0.5 for _, told in given]
+    def judge(pairs_):
+        pairs.extend(pairs_)
+        return [0.9 if "believed" in statement else 0.5 for _, statement in pairs_]
 
     weaker = [text(f"Eleanor Roosevelt saw {number}.", "table", 0.2) for number in range(3)]
     telling = [text("Eleanor Roosevelt believed the story.", "info"), text("Eleanor Roosevelt believed no story.")]
-    own = verdict(ELEANOR, *weaker, *telling, judge=judge)
-    assert pairs == [(ELEANOR, own["evidence_text"]) for own in telling]
-    assert own.places == (3, 4) and own.features.read == pytest.approx(math.log(9))
+    decided = verdict(ELEANOR, *weaker, *telling, judge=judge)
+    assert pairs == [(ELEANOR, decided["evidence_text"]) for decided in telling]
+    assert decided.places == (3, 4) and decided.features.read == pytest.approx(math.log(9))
 
 
 def test_odds_of_a_certain_head_are_bounded():
-    own = verdict(ELEANOR, text("x"), judge=lambda pairs: [1.0] * len(pairs))
-    assert own.features.read == pytest.approx(math.log(0.98 / 0.02))
+    decided = verdict(ELEANOR, text("x"), judge=lambda pairs: [1.0] * len(pairs))
+    assert decided.features.read == pytest.approx(math.log(0.98 / 0.02))
 
 
 def test_without_evidences_nothing_is_told_and_nothing_read():
-    own = verdict("Was it?", judge=lambda pairs: 1 / 0)
-    assert own == verdict("Was it?") and not own.is_covered and not any(own.features) and own.places == ()
+    decided = verdict("Was it?", judge=lambda pairs: 1 / 0)
+    assert (
+        decided == verdict("Was it?") and not decided.is_covered and not any(decided.features) and decided.places == ()
+    )
 
 
 @pytest.mark.parametrize(("yes", "first"), [(0.7, YES), (0.3, NO), (0.5, NO)])
@@ -80,12 +82,12 @@ def test_what_holds_at_the_time_of_the_question_is_read_without_it(question, rea
     ids = ("Q30", "P1037", "Q11", "P580", "1990-01-01T00:00:00Z", "P582", "2004-01-01T00:00:00Z")
     labels = ("Norden Works", "director", "Ida Roth", "start time", "1990", "end time", "2004")
     fact = [{"id": one, "label": label} for one, label in zip(ids, labels, strict=True)]
-    told = []
+    judged = []
 
-    def judge(given):
-        told.extend(given)
-        return [0.5] * len(given)
+    def judge(pairs_):
+        judged.extend(pairs_)
+        return [0.5] * len(pairs_)
 
     dated = {**evidence(", ".join(labels), "kb", ("Ida Roth", "Q11")), "fact": fact, "score": 1.0}
     verdict(question, dated, judge=judge)
-    assert [asked for asked, _ in told] == [read]
+    assert [read_question for read_question, _ in judged] == [read]

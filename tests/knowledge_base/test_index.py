@@ -57,7 +57,7 @@ def test_types_are_classes_and_occupations_and_the_classes_above(kb_of):
 def test_candidates_of_a_form_say_whether_it_is_the_label(world_kb):
     assert {(c.id, c.is_label) for c in world_kb.candidates("titanic")} == {("Q44578", True), ("Q25173", True)}
     assert {(c.id, c.label, c.is_label) for c in world_kb.candidates("beatles")} == {("Q1299", "The Beatles", False)}
-    assert world_kb.candidates("director") == []  # properties are no candidates
+    assert world_kb.candidates("director") == []  # properties are not candidates
     assert world_kb.candidates("Titanic") == []  # forms are folded
 
 

@@ -146,7 +146,7 @@ def test_a_bad_line_is_reported_with_its_number_and_skipped(path, caplog, bad):
     with caplog.at_level(logging.WARNING):
         assert [one.id for one in read_dump(path)] == [f"Q{number}" for number in range(1, 121)]
     assert len(caplog.messages) == 1
-    assert "line 41: is no entity document" in caplog.text
+    assert "line 41: is not an entity document" in caplog.text
     assert "dump.json" in caplog.text
 
 

@@ -85,10 +85,10 @@ def test_what_is_gone_or_leads_elsewhere_is_removed(workdir, answer, indent):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"entities": {"-1": {"missing": ""}}}', "changes.json: 1 of the first 1 lines are bad .*no id"),
+        ('{"entities": {"-1": {"missing": ""}}}', "changes.json: 1 of the first 1 lines are bad .*not an id"),
         ("[\n]\n", "changes.json: holds no entity"),
         ("no entity", "changes.json: 1 of the first 1 lines are bad"),
-        ('{"id": "Q99999999999", "missing": ""}', "no id of an item"),
+        ('{"id": "Q99999999999", "missing": ""}', "not an id of an item"),
     ],
 )
 def test_a_bad_change_is_told_and_changes_nothing(workdir, text, told):

@@ -69,7 +69,9 @@ def test_equal_words_score_equally_wherever_they_stand():
 @given(QUERIES, TEXTS, st.randoms(use_true_random=False))
 def test_the_order_of_the_texts_does_not_count(query, texts, random):
     shuffled = random.sample(texts, len(texts))
-    ordered = [[(given[place], score) for place, score in BM25.order(query, given)] for given in (texts, shuffled)]
+    ordered = [
+        [(sequence[place], score) for place, score in BM25.order(query, sequence)] for sequence in (texts, shuffled)
+    ]
     assert ordered[0] == ordered[1]
 
 

@@ -65,9 +65,9 @@ def test_stop_words_have_no_stems_unless_wanted(tokens):
 
 
 def test_words_that_carry_the_question_have_stems_and_name_nothing():
-    kept = ["first", "film", "after", "last", "before", "most", "more"]
+    words_ = ["first", "film", "after", "last", "before", "most", "more"]
     found = WORDS.stems("the first film after it, and the last before most more")
-    assert found == [WORDS.stem(word) for word in kept]
+    assert found == [WORDS.stem(word) for word in words_]
     assert WORDS.telling.isdisjoint(WORDS.stop_words) and WORDS.common == WORDS.telling | WORDS.stop_words
     assert WORDS.telling < WORDS.not_names
 

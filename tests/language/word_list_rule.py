@@ -58,8 +58,8 @@ def _words_of(node: ast.AST) -> tuple[str, ...]:
         return _plain([key for key in node.keys if key is not None]) if fixed else ()
     if isinstance(node, ast.Call):
         named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        given = [node.func.value] if named == "split" and isinstance(node.func, ast.Attribute) else node.args
-        texts = [_text(part) for part in given] if named in _READERS else []
+        arguments = [node.func.value] if named == "split" and isinstance(node.func, ast.Attribute) else node.args
+        texts = [_text(part) for part in arguments] if named in _READERS else []
         return tuple(word for text in texts if _WORDS.fullmatch(text) and _many(text) for word in _split(text))
     if isinstance(node, ast.Constant | ast.JoinedStr):
         found = _ALTERNATIVES.search(_text(node))

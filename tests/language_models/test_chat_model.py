@@ -141,8 +141,8 @@ def test_a_reply_of_another_form_is_dropped_and_requested_again(text, says, capl
         (completion(None), ("no content",)),
         (completion("x" * 200_001), ("it has 200001 characters",)),
         ({"choices": []}, ("no choices",)),
-        ({"object": "error"}, ("no chat completion",)),
-        ([1], ("no chat completion",)),
+        ({"object": "error"}, ("not a chat completion",)),
+        ([1], ("not a chat completion",)),
     ],
 )
 def test_an_unusable_answer_is_one_line_and_is_not_kept(value, words):
@@ -259,7 +259,7 @@ def test_a_missing_or_invalid_key_is_one_line_without_it(monkeypatch):
     asking = Asking("http://127.0.0.1:9/v1", api_key_env="MODEL_KEY")
     refused(ConfigError, lambda: asking.ask(), "ha_llm.api_key_env: MODEL_KEY is not set")
     monkeypatch.setenv("MODEL_KEY", "sk a b")
-    assert "sk a" not in refused(ConfigError, lambda: asking.ask(), "is no key")
+    assert "sk a" not in refused(ConfigError, lambda: asking.ask(), "is not a key")
 
 
 def test_a_server_that_wants_a_key_says_which_setting():

@@ -56,7 +56,7 @@ def test_another_folder_is_never_replaced(corpus, tmp_path):
     build_index(corpus([("1", "jeden")]), tmp_path / "mine")  # an empty folder may be filled
     write(tmp_path / "other" / "thesis.txt", "x")
     for force in (False, True):
-        with pytest.raises(OutputError, match="exists and is no passage index"):
+        with pytest.raises(OutputError, match="exists and is not a passage index"):
             build_index(corpus([("1", "jeden")]), tmp_path / "other", force=force)
     assert (tmp_path / "other" / "thesis.txt").read_text() == "x"
 

@@ -38,9 +38,9 @@ def represent(variant, history):
 )
 def test_earlier_questions_and_answers_stand_before_the_question(variant, places):
     numbered = [{"turn": number, **turn} for number, turn in enumerate(HISTORY, 5)]
-    for turns, kept in enumerate(places):
-        text = " ".join([*(part for place in kept for part in PARTS[place]), "And where?"])
-        named = [(place, list(zip(("question", "answer"), PARTS[place], strict=True))) for place in kept]
+    for turns, expected in enumerate(places):
+        text = " ".join([*(part for place in expected for part in PARTS[place]), "And where?"])
+        named = [(place, list(zip(("question", "answer"), PARTS[place], strict=True))) for place in expected]
         for history, first in ((HISTORY[:turns], 0), (numbered[:turns], 5)):  # without numbers places count
             notes = [(first + place, *note) for place, pair in named for note in pair]
             assert represent(variant, history) == (text, notes)

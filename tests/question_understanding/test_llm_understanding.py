@@ -1,4 +1,4 @@
-"""Question understanding with a language model: names become items, unknown ones stay text, other text is no representation."""
+"""Question understanding with a language model: names become items, unknown ones stay text, other text is not a representation."""
 
 import json
 
@@ -31,8 +31,8 @@ class TestContract(QuestionUnderstandingContract):
     @pytest.fixture(autouse=True)
     def served(self):
         def reply(body, request):
-            asked = body["messages"][1]["content"].splitlines()[-2].removeprefix("Q: ")
-            return completion(written(question=asked, entities=["Titanic"], predicate=asked))
+            question = body["messages"][1]["content"].splitlines()[-2].removeprefix("Q: ")
+            return completion(written(question=question, entities=["Titanic"], predicate=question))
 
         with model_server(reply) as server:
             self.url = server.url

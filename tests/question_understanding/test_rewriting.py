@@ -38,7 +38,7 @@ def test_without_a_model_the_question_before_and_its_answer_go_before():
 
 
 def test_a_name_has_the_best_share_of_the_pointers_that_its_places_have():
-    told = [{"question": "Who directed Titanic?", "answers": [CAMERON], "representation": {"entities": [TITANIC]}}]
+    history = [{"question": "Who directed Titanic?", "answers": [CAMERON], "representation": {"entities": [TITANIC]}}]
     text = history_text([EarlierTurn("Who directed Titanic?", "James Cameron")])
     tokens = np.array([(place, place + len(word)) for place, word in starts(text)])
     shares = np.zeros((2, 1 + len(tokens)))
@@ -46,7 +46,7 @@ def test_a_name_has_the_best_share_of_the_pointers_that_its_places_have():
     pointers = Pointers(
         np.array([0, 5]), tokens - [0, 1] * (tokens[:, 1:] == text.index("?") + 1), shares, shares, shares
     )
-    assert pointed(spoken_of(told), list(names_in(text, told)), pointers) == [0.25, 0.0]
+    assert pointed(spoken_of(history), list(names_in(text, history)), pointers) == [0.25, 0.0]
 
 
 def starts(text):
@@ -57,12 +57,12 @@ def starts(text):
 
 
 def test_features_of_items_of_the_history(world_kb):
-    told = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
+    history = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
     reader = FeatureReader(world_kb, english())
-    film, director = reader.read("When was he born?", spoken_of(told), 1, [0.0, 1.0], {})
+    film, director = reader.read("When was he born?", spoken_of(history), 1, [0.0, 1.0], {})
     assert (film.fits, director.fits, film.pointed, director.pointed) == (-1.0, 1.0, -1.0, 0.0)
     assert (film.first_asked, film.asked, film.last_answer, director.last_answer) == (1.0, 1.0, 0.0, 1.0)
-    film, director = reader.read("Who stars in the film?", spoken_of(told), 1, [0.0, 0.0], {"Q25188": 0})
+    film, director = reader.read("Who stars in the film?", spoken_of(history), 1, [0.0, 0.0], {"Q25188": 0})
     assert (film.of_class, director.of_class, film.fits) == (1.0, 0.0, 0.0)
     assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
     assert len(film) == len(ReferentFeatures._fields)

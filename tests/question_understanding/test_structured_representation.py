@@ -1,4 +1,4 @@
-"""`qu: sr` around its model: the text that it is given, and the slots of what it writes (tests/cases/slots.yml)."""
+"""`qu: sr` around its model: the text that it is read, and the slots of what it writes (tests/cases/slots.yml)."""
 
 import pytest
 
@@ -15,13 +15,13 @@ READ = "Who directed Titanic? ||| James Cameron ||| Which stars? ||| Leo, Kate |
 
 
 class Writer:
-    """Writes what it is told to, by the end of the text; keeps what it was given."""
+    """Writes what it is told to, by the end of the text; keeps what it was read."""
 
     def __init__(self, **written):
-        self.given, self._written = [], written
+        self.read, self._written = [], written
 
     def write(self, texts):
-        self.given.append(list(texts))
+        self.read.append(list(texts))
         return [
             next((new for end, new in self._written.items() if text.endswith(f"{end}?")), "|| x ||") for text in texts
         ]
@@ -33,7 +33,7 @@ def make(writer, **keys):
     return module
 
 
-# --- what the model is given
+# --- what the model is read
 
 
 UNANSWERED = [{"question": "Who?"}, {"question": "When?", "answers": []}]
@@ -52,7 +52,7 @@ def test_questions_and_answers_stand_before_the_question(question, history, sepa
     writer = Writer()
     turn = {"question": question, "answers": [{"id": "Q9", "label": "its own, which nothing may read"}]}
     make(writer, history_separator=separator).inference_on_turn(turn, history)
-    assert writer.given == [[text]]
+    assert writer.read == [[text]]
 
 
 def test_turns_are_written_together_and_stay_apart():
@@ -61,7 +61,7 @@ def test_turns_are_written_together_and_stay_apart():
     found = make(writer).inference_on_turns(turns, [HISTORY, []])
     written = [understanding["structured_representation"] for understanding in found]
     assert written == ["Titanic || James Cameron || born || date", " || Avatar || wrote || person"]
-    assert writer.given == [[READ, "Who wrote?"]]
+    assert writer.read == [[READ, "Who wrote?"]]
 
 
 # --- what it writes

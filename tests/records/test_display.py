@@ -14,15 +14,15 @@ from evidences import evidence
 
 
 @pytest.fixture(scope="module")
-def asked():
+def answered():
     with Pipeline("lexical.yml") as pipeline:
         session = pipeline.session("kb_text")
         session.ask("Who directed the film Titanic?")
         return pipeline.ask(["Who directed the film Titanic?", "thanks"]), session
 
 
-def test_what_python_returns_is_shown_in_a_line_and_in_little_html(asked):
-    conversation, session = asked
+def test_what_python_returns_is_shown_in_a_line_and_in_little_html(answered):
+    conversation, session = answered
     turn, thanks = conversation["questions"]
     answer, fact = turn["pred_answers"][0], turn["top_evidences"][0]
     assert repr(answer).startswith("<1. James Cameron (Q42574), 0.")
@@ -36,8 +36,8 @@ def test_what_python_returns_is_shown_in_a_line_and_in_little_html(asked):
         assert 20 < len(shown._repr_html_()) < 4000
 
 
-def test_it_stays_a_dictionary(asked):
-    conversation, session = asked
+def test_it_stays_a_dictionary(answered):
+    conversation, session = answered
     text = json.dumps(conversation)
     plain = json.loads(text)
     assert conversation == plain == msgspec.json.decode(msgspec.json.encode(conversation))

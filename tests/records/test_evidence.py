@@ -128,7 +128,7 @@ def test_merged_places_and_parts_have_the_mentions_of_all(key, listed):
     (merged,) = merge_duplicates([first, more])
     assert (first, more) == before
     assert [(place["start"], place["id"]) for place in merged["mentions"]] == [(0, "Q1"), (2, "Q2")]
-    ids = [[entity["id"] for entity in given["entities"]] for given in merged[key][listed]]
+    ids = [[entity["id"] for entity in listed_part["entities"]] for listed_part in merged[key][listed]]
     assert ids == [["Q1"], ["Q2"], ["Q3"]]  # a part without a place in the text keeps its own
 
 
@@ -143,11 +143,11 @@ def test_the_first_duplicate_gives_its_topic_and_its_row():
 
 
 def test_entities_within_a_part_have_a_mention_in_it():
-    given = placed((0, "Q1"), (2, "Q2"), (2, "Q2"), (2, "unlisted"))
-    given["wikidata_entities"].pop()
-    assert [entity["id"] for entity in entities_within(given, 1, 3)] == ["Q2"]
-    assert [entity["id"] for entity in entities_within(given, 0, 3)] == ["Q1", "Q2"]
-    assert entities_within(given, 0, 0) == []
+    evidence_ = placed((0, "Q1"), (2, "Q2"), (2, "Q2"), (2, "unlisted"))
+    evidence_["wikidata_entities"].pop()
+    assert [entity["id"] for entity in entities_within(evidence_, 1, 3)] == ["Q2"]
+    assert [entity["id"] for entity in entities_within(evidence_, 0, 3)] == ["Q1", "Q2"]
+    assert entities_within(evidence_, 0, 0) == []
 
 
 # --- checks
@@ -183,8 +183,8 @@ def test_a_value_that_is_no_evidence_is_refused(value, kind):
 
 
 def conversations():
-    asked = {"question": "who?", "answers": [{"id": "Q1", "label": "one"}]}
-    turns = [{"turn": number, **asked, "extra": [number]} for number in range(2)]
+    turn = {"question": "who?", "answers": [{"id": "Q1", "label": "one"}]}
+    turns = [{"turn": number, **turn, "extra": [number]} for number in range(2)]
     return [{"conv_id": name, "domain": "books", "questions": copy.deepcopy(turns)} for name in ("c0", "c1")]
 
 

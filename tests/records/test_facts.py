@@ -40,6 +40,8 @@ def test_an_entity_that_comes_twice_has_two_places():
     assert [place["start"] for place in evidence["mentions"]] == [0, len("Aretha Franklin, award received, ")]
 
 
-@pytest.mark.parametrize("given", [{}, {"fact": []}, {"fact": FACT[:2]}])
-def test_fewer_than_three_parts_are_no_fact(given):
-    assert fact_of({"evidence_text": fact_text(FACT), "source": "kb", "wikidata_entities": [ARETHA], **given}) is None
+@pytest.mark.parametrize("entities", [{}, {"fact": []}, {"fact": FACT[:2]}])
+def test_fewer_than_three_parts_are_no_fact(entities):
+    assert (
+        fact_of({"evidence_text": fact_text(FACT), "source": "kb", "wikidata_entities": [ARETHA], **entities}) is None
+    )

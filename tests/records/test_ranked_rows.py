@@ -34,19 +34,19 @@ def marks(*texts):
 
 def test_a_row_says_where_it_stands():
     table = rows(["Year", "Team", "Wins"], ["1954", "Reds", "12"], ["1950", "Blues", "1,200"], ["1954", "Greens", "3"])
-    given = copy.deepcopy(table)
+    original = copy.deepcopy(table)
     made = ranked_rows(table, "Cup")
-    assert table == given
+    assert table == original
     assert [row.text for row in made] == [
         "Cup, Results [first] (before Blues), Year: 1954 [latest], Team: Reds, Wins: 12",
         "Cup, Results (after Reds, before Greens), Year: 1950 [earliest], Team: Blues, Wins: 1,200 [highest]",
         "Cup, Results [last] (after Blues), Year: 1954 [latest], Team: Greens, Wins: 3 [lowest]",
     ]
     assert [row.row for row in made] == with_ranks(table)
-    for row, given in zip(made, table, strict=True):
+    for row, before in zip(made, table, strict=True):
         assert row.lead == len("Cup, Results")
         assert {column: row.text[slice(*span)] for column, span in row.cells.items()} == {
-            cell["column"]: cell["text"] for cell in given["cells"]
+            cell["column"]: cell["text"] for cell in before["cells"]
         }
 
 
@@ -108,19 +108,19 @@ def page(html=PAGE, **options):
 
 
 def test_a_model_reads_rows_as_it_was_trained():
-    given = page()
-    ranked = with_ranked_rows(given)
-    assert given == page()
-    assert [one["evidence_text"] for one in ranked] == [one["evidence_text"] for one in given]
+    rows = page()
+    ranked = with_ranked_rows(rows)
+    assert rows == page()
+    assert [one["evidence_text"] for one in ranked] == [one["evidence_text"] for one in rows]
     for one in ranked:
         check_evidence(one, "here")
         assert as_read(one, "plain") == one["evidence_text"]
     found = [as_read(one, "ranked") for one in ranked]
-    assert [text for one, text in zip(given, found, strict=True) if "row" in one] == FILMS
-    assert [text for one, text in zip(given, found, strict=True) if "row" not in one] == [
-        one["evidence_text"] for one in given if "row" not in one
+    assert [text for one, text in zip(rows, found, strict=True) if "row" in one] == FILMS
+    assert [text for one, text in zip(rows, found, strict=True) if "row" not in one] == [
+        one["evidence_text"] for one in rows if "row" not in one
     ]
-    assert [as_read(one, "ranked") for one in given] == [one["evidence_text"] for one in given]  # no ranks are known
+    assert [as_read(one, "ranked") for one in rows] == [one["evidence_text"] for one in rows]  # no ranks are known
 
 
 def test_parts_are_found_in_the_evidence_and_in_the_text_that_is_read():

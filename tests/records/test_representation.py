@@ -19,8 +19,8 @@ def test_the_string_is_a_rendering_of_the_fields():
 
 def test_a_name_of_several_items_stays_as_it_was_written():
     ship = {"id": "Q25173", "label": "RMS Titanic"}
-    known = [candidate(CAMERON, "cameron"), candidate(TITANIC, "the titanic"), candidate(ship, "the titanic", 1)]
-    assert render({**FIELDS, "candidates": known}, " || ") == "the titanic || James Cameron || born || date"
+    candidates = [candidate(CAMERON, "cameron"), candidate(TITANIC, "the titanic"), candidate(ship, "the titanic", 1)]
+    assert render({**FIELDS, "candidates": candidates}, " || ") == "the titanic || James Cameron || born || date"
 
 
 @each_case("slots", "representation")
@@ -46,6 +46,6 @@ def test_the_items_of_a_representation_as_clocq_lists_them():
     listed = question_entities(FIELDS)
     expected = [(CAMERON, "James Cameron", 0), (TITANIC, "Titanic", 0)]
     assert [(entity["item"], entity["question_word"], entity["rank"]) for entity in listed] == expected
-    known = [candidate(TITANIC, "titanic")]
-    assert question_entities({**FIELDS, "candidates": known}) == known
+    candidates = [candidate(TITANIC, "titanic")]
+    assert question_entities({**FIELDS, "candidates": candidates}) == candidates
     assert len(certain(TITANIC, TITANIC)) == 1

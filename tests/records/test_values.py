@@ -142,7 +142,7 @@ INVALID = [f"+{'9' * 5000}-01-01T00:00:00Z", *(case["invalid"] for case in cases
 @pytest.mark.parametrize("time", INVALID, ids=range(len(INVALID)))
 def test_an_invalid_time_is_refused(time):
     for precision in (8, 11):
-        with pytest.raises(ValueError, match="is no time"):
+        with pytest.raises(ValueError, match="is not a time"):
             wikidata_time(time, precision)
 
 

@@ -68,8 +68,8 @@ def test_every_kind_is_in_each_part_and_no_conversation_is_cut(conversations, tu
     assert set(parts) == {"dev", "measured", "fresh"}
     assert parts["dev"] == pytest.approx((parts["dev"] + parts["measured"]) * 11 / 20, abs=2)
     for part in parts:
-        own = {turn["kind"] for c in conversations if c["part"] == part for turn in c["questions"]}
-        assert sorted(own) == KINDS, part
+        kinds = {turn["kind"] for c in conversations if c["part"] == part for turn in c["questions"]}
+        assert sorted(kinds) == KINDS, part
 
 
 def test_fresh_questions_are_at_least_eight_of_each_kind(conversations):
@@ -125,20 +125,20 @@ def test_about_as_many_yes_as_no(turns):
 
 
 def test_no_question_is_in_the_other_parts(turns):
-    known = {
+    seen = {
         plain(turn[key])
         for part in ("train", "dev", "test")
         for conversation in read_conversations(SNAPSHOT / "conversations" / f"{part}.json")
         for turn in conversation["questions"]
         for key in ("question", "completed")
     }
-    same = [turn["question"] for turn in turns if plain(turn["question"]) in known]
+    same = [turn["question"] for turn in turns if plain(turn["question"]) in seen]
     assert not [question for question in same if len(question.split()) > 4]  # "where was he born?" fits anywhere
 
 
 def test_no_fresh_question_is_an_earlier_one(conversations):
-    def asked(fresh):
-        own = (c for c in conversations if (c["part"] == "fresh") == fresh)
-        return {plain(turn["question"]) for c in own for turn in c["questions"]}
+    def questions(fresh):
+        chosen = (c for c in conversations if (c["part"] == "fresh") == fresh)
+        return {plain(turn["question"]) for c in chosen for turn in c["questions"]}
 
-    assert not [question for question in asked(True) & asked(False) if len(question.split()) > 3]
+    assert not [question for question in questions(True) & questions(False) if len(question.split()) > 3]

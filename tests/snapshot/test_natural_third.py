@@ -39,10 +39,10 @@ def test_answers_are_items_or_stand_in_a_page(turns, kb, dump):
 
 
 def test_no_conversation_is_one_of_another_part(conversations, turns):
-    known = [
+    earlier = [
         c for part in ("train", "dev", "test", "natural") for c in read_conversations(CONVERSATIONS / f"{part}.json")
     ]
-    assert not {c["conv_id"] for c in conversations} & {c["conv_id"] for c in known}
-    asked = {plain(turn["question"]) for conversation in known for turn in conversation["questions"]}
-    same = [turn["question"] for turn in turns if plain(turn["question"]) in asked]
+    assert not {c["conv_id"] for c in conversations} & {c["conv_id"] for c in earlier}
+    seen = {plain(turn["question"]) for conversation in earlier for turn in conversation["questions"]}
+    same = [turn["question"] for turn in turns if plain(turn["question"]) in seen]
     assert not [question for question in same if len(question.split()) > 4]

@@ -45,8 +45,8 @@ def answerable(turns):
         gold = {answer["id"] for answer in turn["answers"]}
         sources = set()
         for entity in turn["entities"]:
-            asked = {"item": entity, "question_word": entity["label"], "score": 1.0, "rank": 0}
-            for evidence in retriever.retrieve_wikipedia_evidences(asked):
+            question_entity = {"item": entity, "question_word": entity["label"], "score": 1.0, "rank": 0}
+            for evidence in retriever.retrieve_wikipedia_evidences(question_entity):
                 if gold & {item["id"] for item in evidence["wikidata_entities"]}:
                     sources.add(evidence["source"])
             for fact in retriever.retrieve_kb_facts_for_item(entity["id"]):
@@ -72,8 +72,8 @@ def test_the_script_builds_what_ships(kb, dump, workdir, capsys, monkeypatch):
 
     def shipped(texts):
         """The shipped vectors; some of them are computed again, as all would take minutes."""
-        vectors, known = dump.vectors(texts)
-        assert known.all()
+        vectors, has_vector = dump.vectors(texts)
+        assert has_vector.all()
         assert np.allclose(embedding.embed(texts[::60]), vectors[::60], atol=0.02)
         return vectors
 

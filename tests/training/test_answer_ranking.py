@@ -201,7 +201,7 @@ def test_several_names_of_gold_answers_are_in_order():
 UNNAMED = {
     "only a fact names the answer": asking(fact_evidence([FILM, DIRECTOR, CAMERON], FILM)),
     "there is no answer": asking(mentioning("Jim"), answers=[]),
-    "it is no item": asking(mentioning("Jim"), answers=[entity("1997-01-01T00:00:00Z", "1997")]),
+    "it is not an item": asking(mentioning("Jim"), answers=[entity("1997-01-01T00:00:00Z", "1997")]),
     "it is the topic": asking(mentioning("Jim"), answers=[FILM]),
     "there is no evidence": asking(answers=[CAMERON]),
     "no evidence names it": asking(mentioning("Jim"), answers=[entity("Q1", "x")]),

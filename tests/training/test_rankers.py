@@ -179,7 +179,7 @@ def kind(workdir):
 
 
 def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(kind):
-    module = kind.module(parse_config(kind.given()))
+    module = kind.module(parse_config(kind.configuration()))
     found = examples(module, SOURCES, "train")
     assert 3 <= len(found) <= 10
     questions = [
@@ -197,7 +197,7 @@ def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(k
 
 
 def test_the_written_reranker_has_the_measures_of_its_best_epoch(kind):
-    module = kind.module(parse_config(kind.given(epochs=3, learning_rate=3e-3)))
+    module = kind.module(parse_config(kind.configuration(epochs=3, learning_rate=3e-3)))
     module.train(SOURCES)
     written = record("new")
     learner = CrossEncoderLearner("new", "key", 256, "listwise", 1)

@@ -53,7 +53,7 @@ def test_name_in_the_best_evidence_or_yes_or_no_is_the_text_to_write(turn, evide
 
 @pytest.mark.parametrize(("base", "words"), [(tiny(), "BertConfig"), (None, "set ha_training: {base:")])
 def test_a_base_that_does_not_write_is_refused(workdir, base, words):
-    ha = Seq2SeqAnswering(parse_config(KINDS["fusion"]().given("new", base or "")), writer=object())
+    ha = Seq2SeqAnswering(parse_config(KINDS["fusion"]().configuration("new", base or "")), writer=object())
     refused((ModelError, NothingToTrainError), lambda: ha.train(("kb",)), words)
 
 

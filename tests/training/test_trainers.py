@@ -89,7 +89,7 @@ def test_a_trained_model_is_replaced_and_nothing_else(kind):
     kind.run("new", epochs=2)
     assert len(record("new")["epochs"]) == 3
     write_file("precious/thesis.tex", "mine")
-    message = f"precious: is no model that was trained here, so it is not replaced; name another {kind.output_key}"
+    message = f"precious: is not a model that was trained here, so it is not replaced; name another {kind.output_key}"
     assert refused(OutputError, lambda: kind.run("precious")) == message
     assert names("precious") == ["thesis.tex"]
 
@@ -111,7 +111,7 @@ def test_data_that_teach_nothing_are_named(kind):
 @of("ers", "ha", "mrqa", "retriever")
 def test_an_encoder_gets_a_head(kind):
     kind.run("new", tiny("bert", "embedding"), epochs=1)
-    assert record("new")["best_epoch"] == 1  # a random head is no epoch
+    assert record("new")["best_epoch"] == 1  # a random head is not an epoch
     assert load_checkpoint("new", kind.task).missing == ()
     if kind.task == "sequence-classification":
         assert load_checkpoint("new", kind.task).model.config.num_labels == 1
@@ -131,7 +131,7 @@ def test_a_model_that_does_not_export_is_kept_for_pytorch(kind, monkeypatch, cap
 
 @of("ers", "ha", "fusion")
 def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
-    settings = kind.given("models/new", epochs=3, patience=3)
+    settings = kind.configuration("models/new", epochs=3, patience=3)
     write_file("my.yml", settings)
     stage, base = kind.base_key.split("_")[0], settings[kind.base_key.split(".")[0]]["base"]
     assert main(["train", "ers" if stage == "evs" else stage, "kb_text", "my.yml", "--quiet"]) == 0
@@ -148,7 +148,7 @@ def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
     for words in ("Benchmark `embedded`", "seed 42", base, "kb_text", f"| {best} (kept) |", *kind.card,
                   *(f"{value:.4f}" for value in epochs[2].values())):  # fmt: skip
         assert words in card, words
-    write_file("my.yml", kind.given(model="models/new"))
+    write_file("my.yml", kind.configuration(model="models/new"))
     assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
     metrics = read_json("results/mine/kb_text-dev/metrics.json")
     if "p_at_1" in epochs[best]:  # its validation is what the pipeline answers
@@ -188,7 +188,7 @@ def test_only_models_that_were_trained_here_are_replaced(workdir):
     write_file("file", "mine")
     write_file("folder/file", "mine")
     for name in ("file", "folder", tiny()):
-        message = f"{name}: is no model that was trained here, so it is not replaced; name another my_key"
+        message = f"{name}: is not a model that was trained here, so it is not replaced; name another my_key"
         assert refused(OutputError, partial(check_output, Path(name), "my_key")) == message
 
 

@@ -133,7 +133,7 @@ def kind(workdir):
 
 @pytest.fixture
 def ha(kind):
-    return ExtractiveAnswering(parse_config(kind.given(base="", model=MODEL)))
+    return ExtractiveAnswering(parse_config(kind.configuration(base="", model=MODEL)))
 
 
 def test_evidences_become_examples(ha):
@@ -171,7 +171,7 @@ def test_the_same_text_is_not_right_and_wrong(ha):
 
 
 def test_turns_come_with_the_evidences_of_the_ers(kind):
-    config = parse_config(kind.given())
+    config = parse_config(kind.configuration())
     turns = [dict(turn) for turn in turns_with_evidences(config, "dev", SOURCES)]
     expected = [turn["question"] for c in json.loads(config.input_path("dev").read_bytes()) for turn in c["questions"]]
     assert [turn["question"] for turn in turns] == expected
@@ -181,7 +181,7 @@ def test_turns_come_with_the_evidences_of_the_ers(kind):
 
 
 def test_an_epoch_draws_from_each_turn(kind):
-    config = parse_config(kind.given(positives=2, negatives=3, batch_size=4))
+    config = parse_config(kind.configuration(positives=2, negatives=3, batch_size=4))
     train = []
     for n in range(1, 6):
         right = [ReadExample(str(n), f"right {m}", ((0, 5),)) for m in range(n)]
@@ -209,6 +209,6 @@ def test_validation_changes_neither_turns_nor_module_and_takes_other_constructor
 
 
 def test_base_alone_does_not_answer(kind):
-    module = ExtractiveAnswering(parse_config(kind.given(base=MODEL)))
+    module = ExtractiveAnswering(parse_config(kind.configuration(base=MODEL)))
     with pytest.raises(ConfigError, match="ha: extractive needs ha_model"):
         module.inference_on_turn({"question": "Who?", "top_evidences": []}, SOURCES)

@@ -52,7 +52,7 @@ def test_titles_redirects_and_search_lead_to_items(client):
 
 
 def test_what_links_to_a_page(client, articles):
-    assert client.subjects("James Cameron", until(20)) == []  # pages are no items here, but the answer has its form
+    assert client.subjects("James Cameron", until(20)) == []  # pages are not items here, but the answer has its form
 
 
 def test_evidences_of_a_live_page(api, workdir):
