@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from ..encoder.extractive_reader import ExtractiveReader, Prediction, best_answers
-from ..formats.converters import Record, find_converter, flatten, guess_format, question_id
+from ..formats.converters import Record, find_converter, guess_format
+from ..formats.neutral import flatten, question_id
 from ..support.errors import DataError
 from ..support.progress import progress
 

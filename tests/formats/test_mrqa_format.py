@@ -98,7 +98,6 @@ TWICE = {**line(), "qas": line()["qas"] * 2}
     ("lines", "words"),
     [
         ([{"qas": []}], [":1:", "context"]),
-        ([{"context": "a", "qas": [{"qid": "x"}]}], ["question", "qid 'x'"]),
         ([line(), "{broken"], [":2:", "not valid JSON"]),
         ([line(), line(qid="other"), line()], [":3:", "'q1' appears twice", "line 1"]),
         ([TWICE], [":1:", "appears twice"]),

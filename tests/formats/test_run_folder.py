@@ -109,9 +109,7 @@ def test_half_a_last_line_is_cut_off(path, cut):
     assert (path / TURNS).read_bytes() == whole
 
 
-@pytest.mark.parametrize(
-    "line", [b"{broken", b"[]", b"{}", b'"text"', b"7", b"\xff\xfe", b'{"conv_id": "\xff"}', b"[" * 5000]
-)
+@pytest.mark.parametrize("line", [b"{broken", b"[]", b'{"conv_id": "\xff"}', b"[" * 5000])
 def test_line_of_another_kind_is_named_and_nothing_is_lost(path, line):
     filled(path, "a")
     content = (path / TURNS).read_bytes() + line + b"\n"
@@ -128,7 +126,7 @@ def test_line_of_another_kind_is_named_and_nothing_is_lost(path, line):
     [
         (None, "two", {}),
         (None, "one", {"restart": True}),
-        *((record, "one", {}) for record in (b"", b"{broken", b"[]", b"{}", b"\xff")),  # of unknown settings
+        *((record, "one", {}) for record in (b"{broken", b"{}")),  # of unknown settings
     ],
 )
 def test_new_beginning_moves_the_earlier_results(path, record, settings, options):
@@ -164,17 +162,6 @@ def test_log_names_the_settings_that_changed(path, caplog, changes, end):
         assert run.finished == {}
     (message,) = caplog.messages
     assert message.startswith("earlier results moved to ") and message.endswith(end)
-
-
-def test_log_tells_unknown_settings_from_a_restart(path, caplog):
-    filled(path, "a")
-    write(path / "run.json", '{"run": "0123456789ab"}')  # an earlier version
-    with caplog.at_level("INFO", "convinse"):
-        filled(path, "b")
-        assert finished(path, restart=True) == []
-    unknown, again = caplog.messages
-    assert unknown.endswith("earlier-0123456789ab (what they come from is not recorded)")
-    assert again.endswith("(run again from the first conversation on)")
 
 
 def test_name_in_a_record_does_not_lead_out_of_the_folder(path):
@@ -248,9 +235,7 @@ def test_metrics_are_written_whole_or_not_at_all(path):
     assert sorted(file.name for file in path.iterdir()) == ["manifest.json", METRICS, "run.json", TURNS]
 
 
-@pytest.mark.parametrize(
-    "content", [None, b"", b'{"half": ', b"\xff", b'"\xff"', b"[]", b'{"seconds": {"qu": "x"}}', b"[" * 5000]
-)
+@pytest.mark.parametrize("content", [None, b'{"half": ', b'{"seconds": {"qu": "x"}}', b"[" * 5000])
 def test_unreadable_metrics_count_as_missing(path, content):
     with opened(path) as run:
         if content is not None:

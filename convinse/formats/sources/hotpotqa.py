@@ -11,7 +11,7 @@ import msgspec
 
 from ...support.errors import DataError
 from ...support.jsonlines import read_documents
-from ..converters import Answer, Converter, Dataset, Document, Head, Part, Question, Record, register
+from ..converters import Answer, Converter, Dataset, Document, Part, Question, Record, register
 
 _KNOWN = ("_id", "id", "question", "answer", "context", "supporting_facts")
 
@@ -24,11 +24,6 @@ class HotpotQA(Converter):
     data set (`{"title": [...], "sentences": [...]}`). Supporting facts become `supporting_context`, other keys (`type`,
     `level`, ...) the question's `metadata`. The texts of unlabelled questions are read as well.
     """
-
-    @classmethod
-    def recognizes(cls, head: Head) -> bool:
-        """Return True for questions with supporting facts."""
-        return "supporting_facts" in head.keys or {"supporting_facts.title", "question"} <= head.keys
 
     def read(self, path: Path) -> Dataset:
         """Read a context for each question."""

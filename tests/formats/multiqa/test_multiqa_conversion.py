@@ -19,7 +19,7 @@ from multiqa_handmade import (
 
 from convinse.formats.converters import convert
 from convinse.formats.mrqa import read_examples
-from convinse.formats.multiqa.files import MultiqaReader
+from convinse.formats.multiqa.files import read_entries, read_header
 from convinse.formats.multiqa.validate import validate
 from convinse.formats.squad import read_squad
 from written import json_lines
@@ -48,7 +48,7 @@ def questions(path):
     """What must never be lost: every question with its text and its answers of all types."""
     return {
         item["qid"]: (item["question"], without_places(item.get("answers")))
-        for found in MultiqaReader(path)
+        for found in read_entries(path)
         for item in found["qas"]
     }
 
@@ -65,7 +65,7 @@ def places(entry):
 
 
 def only_entry(path):
-    (found,) = MultiqaReader(path)
+    (found,) = read_entries(path)
     return found
 
 
@@ -145,25 +145,12 @@ def test_no_question_and_no_answer_is_lost_on_the_way_there_and_back(tmp_path, a
     assert found["context"]["documents"][0][moved["part"]][moved["start_byte"] :].startswith("Beyoncé")
 
 
-def test_yes_and_no_are_not_looked_for_in_the_text(tmp_path):
-    answers = open_ended(candidate(yesno="no"))
-    path = saved(tmp_path / "a.jsonl", entry(question(answers=answers), documents=[document("There is no island.")]))
-    item = mrqa_question(there(path, "mrqa"))[1]
-    assert (item.detected_answers, item.answers) == ([], ["no"])
-
-
 def test_a_place_with_another_spelling_gives_the_words_of_the_document(tmp_path):
     answers = open_ended(candidate(extractive=extractive("bear island", [instance("bear island")])))
     path = saved(tmp_path / "a.jsonl", entry(question(answers=answers)))
     context, item = squad_question(there(path, "squad"))
     assert (item.answers[0].text, item.answers[0].answer_start) == ("Bear Island", 16)
     assert "bear island" in item.extras["accepted_answers"]
-
-
-def test_blanks_around_an_answer_belong_to_no_instance(tmp_path):
-    answers = open_ended(candidate(extractive=extractive(" Bear Island ", [instance(" Bear Island ", 15, (3, 4))])))
-    back = there_and_back(saved(tmp_path / "a.jsonl", entry(question(answers=answers))), "squad")
-    assert places(only_entry(back)) == [instance("Bear Island", 16, (3, 4))]
 
 
 def test_multiqa_to_multiqa_changes_the_dialect_only(tmp_path):
@@ -182,7 +169,7 @@ def test_keys_from_elsewhere_that_mean_something_else_here_are_renamed(tmp_path)
     ], "context_tokens": [["A", 0], ["cold", 2], ["sea", 7], [".", 10]]}  # fmt: skip
     path = save(tmp_path / "a.jsonl", {"header": {"dataset": "D", "split": "x", "license": 5}}, line)
     target = there(path, "multiqa", source="mrqa")
-    assert MultiqaReader(target).header["_license"] == 5
+    assert read_header(target)["_license"] == 5
     assert places(only_entry(target))[0]["token_inds"] == [2, 2]
     assert validate(target).problems == []
     assert mrqa_question(there(target, "mrqa"))[1].extras == {"supporting_context": "none"}
@@ -271,9 +258,9 @@ def test_a_context_that_no_marks_part_is_one_document(tmp_path, context):
 def test_the_documents_of_hotpotqa_come_back_from_mrqa(tmp_path):
     path = tmp_path / "hotpot.jsonl.gz"
     path.write_bytes((SAMPLES / "hotpotqa_sample.jsonl.gz").read_bytes())
-    whole = {found["qas"][0]["qid"]: found["context"]["documents"] for found in MultiqaReader(path)}
+    whole = {found["qas"][0]["qid"]: found["context"]["documents"] for found in read_entries(path)}
     checked = 0
-    for found in MultiqaReader(there_and_back(path, "mrqa")):  # a context ends with its 800th token
+    for found in read_entries(there_and_back(path, "mrqa")):  # a context ends with its 800th token
         documents, expected = (
             [(part.get("title"), part["text"].strip()) for part in parts]
             for parts in (found["context"]["documents"], whole[found["qas"][0]["qid"]])
