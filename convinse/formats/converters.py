@@ -143,7 +143,7 @@ def guess_format(path: Path, option: str = "--from") -> str:
     """Return the name of the format that the beginning of a file has.
 
     Raises:
-        DataError: it is none of them; the message names `option` as the remedy.
+        DataError: the format is unknown; the message names `option` as the remedy.
     """
     with open_packed(path) as file, reading(path, lambda: 1):
         text = file.read(_HEAD_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")

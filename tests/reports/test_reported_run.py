@@ -14,8 +14,8 @@ def test_a_turn_has_the_values_of_the_report(workdir):
     assert (run.name, run.seconds) == ("a-kb", {"qu": 1.0, "total": 2.0})
     assert first.measures == (0.0, 0.5, 1.0, 1.0) and first.group == "conversation c0" and first.understood == "|| x"
     assert (first.first_place, first.num_evidences, len(first.evidences)) == (3, 5, 5)
-    assert [answer.is_right for answer in first.answers] == [False, True]
-    assert [shown.has_answer for shown in first.evidences] == [False, False, True, False, False]
+    assert [answer["is_right"] for answer in first.answers] == [False, True]
+    assert [shown["has_answer"] for shown in first.evidences] == [False, False, True, False, False]
     assert run.metrics["p_at_1"] == 0.5 and run.metrics["answer_presence"] == 1.0
 
 

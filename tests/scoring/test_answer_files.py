@@ -116,6 +116,3 @@ def test_folders_are_paired_by_name(tmp_path):
     (predictions / "B.json").unlink()
     with pytest.raises(DataError, match=r"B\.json: there are no predictions for .*B\.jsonl\.gz"):
         paired_files(data, predictions)
-    (data / "C.jsonl.gz").touch()
-    with pytest.raises(DataError, match=r"C\.jsonl\.gz: the data set is there twice"):
-        paired_files(data, predictions)
