@@ -27,7 +27,7 @@ FLOORS = (
     ("pipeline", "training"),
     ("experiment",),
     ("serving", "integrations", "reports", "testing", "evaluation", "original"),
-    ("cluster", "neighbours"),
+    ("cluster",),
     ("cli",),
     ("__main__", "__init__"),
 )

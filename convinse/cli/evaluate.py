@@ -98,7 +98,6 @@ def _mrqa(options: argparse.Namespace) -> int:
     from ..formats.download import local_files
     from ..scoring.answer_files import paired_files, read_mrqa_answers, read_predictions
     from ..scoring.mrqa import MACRO, evaluate, macro_average
-    from ..support.errors import DataError
 
     def measure(data: Path, predictions: Path) -> dict[str, float]:
         return evaluate(read_mrqa_answers(data), read_predictions(predictions), options.skip_no_answer, str(data))
@@ -107,8 +106,6 @@ def _mrqa(options: argparse.Namespace) -> int:
         if not data.is_dir() and not predictions.is_dir():
             return _print(measure(data, predictions))
         pairs = paired_files(data, predictions)
-        if MACRO in pairs:
-            raise DataError(f"{pairs[MACRO][0]}: no data set can be called '{MACRO}', the name of the average")
         results = {name: measure(*files) for name, files in pairs.items()}
         return _print({**results, MACRO: macro_average(results)})
 
@@ -137,12 +134,9 @@ def _klue_mrc(options: argparse.Namespace) -> int:
     if options.na_probs:
         probabilities = read_probabilities(Path(options.na_probs))
         for prediction in predictions:
-            qid = prediction.get("id")
             if prediction.get("no_answer_probability") is not None:
                 raise DataError(f"{options.predictions}: holds probabilities already; leave out --na-probs")
-            if not isinstance(qid, str) or qid not in probabilities:
-                raise DataError(f"{options.na_probs}: no probability for prediction '{qid}'")
-            prediction["no_answer_probability"] = probabilities[qid]
+            prediction["no_answer_probability"] = probabilities.get(str(prediction.get("id")))
     references = [
         {"id": qid, "answers": {"text": reference.texts}, "unanswerable": reference.unanswerable}
         for qid, reference in gold.items()

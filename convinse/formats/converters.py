@@ -113,12 +113,7 @@ def _registered(kind: type = Converter) -> list[str]:
 
 
 def find_converter(name: str) -> Converter:
-    """Return the converter of a name, or of `package.module:Class`.
-
-    Raises:
-        ConfigError: no converter has that name.
-        ModuleError: the class cannot be used.
-    """
+    """Return the converter of a name, or of `package.module:Class`. Raises `ConfigError` or `ModuleError`."""
     names = _registered()
     if name in names:
         return _REGISTERED[name]()
@@ -140,11 +135,7 @@ def find_format(name: str) -> Format:
 
 
 def guess_format(path: Path, option: str = "--from") -> str:
-    """Return the name of the format that the beginning of a file has.
-
-    Raises:
-        DataError: the format is unknown; the message names `option` as the remedy.
-    """
+    """Return the name of the format that the beginning of a file has. Raises `DataError`."""
     with open_packed(path) as file, reading(path, lambda: 1):
         text = file.read(_HEAD_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
     if text.startswith(_TABLE_QUESTIONS):
@@ -175,7 +166,7 @@ def _keys(text: str) -> Iterator[str]:
 
 
 def convert(source: Path, target: Path, to: str, name: str | None = None, quiet: bool = False) -> Converted:
-    """Convert a file.
+    """Convert a file. Raises `ConfigError`, `DataError` or `OutputError`.
 
     Args:
         source: the file to read.
@@ -183,11 +174,6 @@ def convert(source: Path, target: Path, to: str, name: str | None = None, quiet:
         to: the format to write.
         name: the data set or format of `source`; None: guessed from its content, and logged.
         quiet: no lines of progress.
-
-    Raises:
-        ConfigError: a name is unknown.
-        DataError: the source cannot be read.
-        OutputError: the target cannot be written, or is the source.
     """
     begin = time.perf_counter()
     writer = find_format(to)

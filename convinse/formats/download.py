@@ -77,14 +77,13 @@ def download(
 ) -> Iterator[Fetched]:
     """Fetch the missing files of a collection one after the other; a file appears when it is whole and right.
 
+    Raises `DataError`.
+
     Args:
         collection: see `find_collection`.
         folder: for the files; made if missing. A right file there is not fetched again.
         mirror: the address of a folder with the files under their `name`.
         quiet: no progress.
-
-    Raises:
-        DataError: a file is not as published, or another file is in its place.
     """
     remedy = "run the command again, or name another host with --mirror"
     with closing(WebSession(deadline=_DEADLINE, remedy=remedy)) as session:

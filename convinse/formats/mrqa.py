@@ -100,9 +100,7 @@ def read_header(path: Path) -> MrqaHeader | None:
 def read_examples(path: Path) -> Iterator[MrqaExample]:
     """Read the contexts of a file, one after the other; only the ids of the questions stay in memory.
 
-    Raises:
-        DataError: the file cannot be read, a line is not valid JSON or lacks a key, a span is outside of the context, or
-            a `qid` appears twice; the message names file, line and qid.
+    Raises `DataError`.
     """
     seen: dict[str, int] = {}
     for number, line in raw_lines(path):
@@ -116,8 +114,7 @@ def read_examples(path: Path) -> Iterator[MrqaExample]:
 def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
     """Read context, question and line of every question, without tokens (several times as fast) and without checks.
 
-    Raises:
-        DataError: the file cannot be read, a line is not valid JSON or lacks a key.
+    Raises `DataError`.
     """
     for number, line in raw_lines(path):
         if _header(path, number, line) is None:
@@ -156,11 +153,7 @@ def _faults(example: MrqaExample, where: str, seen: dict[str, int], number: int)
 
 
 def validate(path: Path) -> Report:
-    """Check a whole file, and go on after a problem if possible.
-
-    Raises:
-        DataError: the file cannot be opened or unpacked.
-    """
+    """Check a whole file, and go on after a problem if possible. Raises `DataError`."""
     problems: list[str] = []
     warnings: list[str] = []
     counts = dict.fromkeys(("contexts", "questions", "answers", "spans"), 0)

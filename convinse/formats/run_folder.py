@@ -74,14 +74,11 @@ class _Metrics(msgspec.Struct):
 
 
 class RunFolder:
-    """The results of one configuration and one combination of sources.
+    """The results of one configuration and one combination of sources. Raises `OutputError`.
 
     Opening the folder takes a lock (one run writes at a time) and reads the finished conversations. Results of other origins are
     moved to `earlier-ID/`, never overwritten; the log names the changes. `finished` has the written conversations by their
     ids, without their evidences, which would fill the memory. A finished run has a manifest.
-
-    Raises:
-        OutputError: the folder cannot be written, another run is writing there, or its results are damaged.
     """
 
     def __init__(

@@ -84,9 +84,7 @@ class _RawSquad(msgspec.Struct):
 def read_squad(path: Path) -> SquadFile:
     """Read a SQuAD file, plain or packed: its bytes are in memory, decoded one paragraph at a time.
 
-    Raises:
-        DataError: the file cannot be read, is not valid JSON or lacks a key; while the paragraphs are read: a paragraph has
-            a wrong type, an answer is outside of its context, or an id appears twice. The message names file and place.
+    Raises `DataError`.
     """
     whole = _whole(path)
 
@@ -101,11 +99,7 @@ def read_squad(path: Path) -> SquadFile:
 
 
 def raw_paragraphs(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
-    """Yield the JSON path and the bytes of each paragraph of a file.
-
-    Raises:
-        DataError: the file cannot be read, is not valid JSON, or has no articles with paragraphs; names file and place.
-    """
+    """Yield the JSON path and the bytes of each paragraph of a file. Raises `DataError`."""
     for number, article in enumerate(decode_whole(path, read_bytes(path), _RawSquad).data):
         for index, paragraph in enumerate(article.paragraphs):
             yield f"$.data[{number}].paragraphs[{index}]", paragraph
@@ -183,7 +177,7 @@ def validate(path: Path) -> Report:
 def write_squad(
     path: Path, paragraphs: Iterable[tuple[Article, Paragraph]], version: str = VERSION, extras: Extras | None = None
 ) -> None:
-    """Write SQuAD 2.0, packed if the name ends in `.gz`; a paragraph a line.
+    """Write SQuAD 2.0, packed if the name ends in `.gz`; a paragraph a line. Raises `OutputError`.
 
     Args:
         path: the file; an older file is replaced when all is written.
@@ -191,9 +185,6 @@ def write_squad(
             another article.
         version: of the format.
         extras: further keys of the document.
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     with writing_bytes(path) as write:
         write(_opening(path, {"version": version}, extras or {}, "data"))

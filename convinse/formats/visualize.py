@@ -26,8 +26,7 @@ def examples(
 ) -> Iterator[tuple[MrqaExample, MrqaQuestion]]:
     """Yield the questions of an MRQA file with their contexts: the one with a qid, or at most `limit`.
 
-    Raises:
-        DataError: the file cannot be read, or lacks the question.
+    Raises `DataError`.
     """
     pairs = ((example, question) for example in read_examples(path) for question in example.qas)
     if qid is None:

@@ -51,12 +51,9 @@ class ReportedRun(NamedTuple):
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:
-    """Find the files of finished runs: the named files, and those in or below the named folders.
+    """Find the files of finished runs: the named files, and those in or below the named folders. Raises `DataError`.
 
     Results that were moved aside (`earlier-ID`) and results of single stages are left out.
-
-    Raises:
-        DataError: a path has no run.
     """
     files: list[Path] = []
     for path in paths:
@@ -73,12 +70,7 @@ def _is_aside(path: Path) -> bool:
 
 
 def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
-    """Read the runs of files `turns.jsonl`.
-
-    Raises:
-        DataError: a file cannot be read, or was not written by the pipeline.
-        ScoringError: the runs do not hold the same questions with the same gold answers.
-    """
+    """Read the runs of files `turns.jsonl`. Raises `DataError` or `ScoringError`."""
     runs: list[ReportedRun] = []
     for path in paths:
         runs.append(_read(path))

@@ -103,8 +103,7 @@ def read_triples(path: Path) -> list[dict[str, Any]]:
 def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
     """Pair the files NAME.jsonl or NAME.jsonl.gz of a folder with the NAME.json of another, by NAME.
 
-    Raises:
-        DataError: a folder cannot be listed, there is no data, or one side lacks a file.
+    Raises `DataError`.
     """
     try:
         names = {path: path.name.removesuffix(".gz") for path in sorted(data.iterdir())}

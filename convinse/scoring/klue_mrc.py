@@ -76,7 +76,7 @@ def evaluate(
     rouge_w: bool = False,
     keep_articles: bool = False,
 ) -> dict[str, Any]:
-    """The values of KLUE-MRC, scores in percent.
+    """The values of KLUE-MRC, scores in percent. Raises `ScoringError`.
 
     Args:
         predictions: `{"id", "prediction_text", "no_answer_probability"}`; "" is no answer. When no prediction has a
@@ -91,10 +91,6 @@ def evaluate(
     Returns:
         `exact`, `f1`, `total`, the same with `HasAns_` and `NoAns_` (where there are such questions), `best_exact`,
         `best_exact_thresh`, `best_f1`, `best_f1_thresh`; then the further measures, likewise for the groups.
-
-    Raises:
-        ScoringError: an id that only one side has or that comes twice, an answerable reference without text, a
-            probability outside 0..1, a key of the wrong type; the message names the id.
     """
     texts, no_answer = _predictions(predictions)
     golds = gold_texts(references)

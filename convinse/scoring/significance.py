@@ -44,6 +44,8 @@ class _Values(NamedTuple):
 def compare(first: Path, second: Path) -> dict[str, Any]:
     """Return the means of two runs, their difference and its significance, by measure.
 
+    Raises `DataError` or `ScoringError`.
+
     Args:
         first, second: the `turns.jsonl` of two runs; questions are paired by their ids.
 
@@ -52,10 +54,6 @@ def compare(first: Path, second: Path) -> dict[str, Any]:
         "p_value_groups"}}` for each of `convqa.MEASURES`: the means, that of the second less that of the first, the
         number of questions for which the second is better and worse, and the p-values of swapping questions and groups
         (see `MeasuredTurn.group`).
-
-    Raises:
-        DataError: a file cannot be read, or was not written by the pipeline.
-        ScoringError: the runs do not hold the same questions; the message names a question.
     """
     first_run, second_run = _read(first), _read(second)
     check_same_questions(

@@ -46,16 +46,12 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
     """Read the conversations of a file: a JSON list of records, or one record a line (`.jsonl`), plain or packed.
 
     CLOCQ's benchmark files are an object of lists, `dev` and `test`. The ids of gold answers become those of the contract;
-    equal answers of a turn become one.
+    equal answers of a turn become one. Raises `DataError`.
 
     Args:
         path: the file as published.
         benchmark: one of `READERS`; any other name: the shape of the first record decides.
         part: of a file with several.
-
-    Raises:
-        DataError: the file cannot be read, a record has the shape of another benchmark, or lacks a key; the message
-            names the file and the place.
     """
     records = read_records(path)
     if isinstance(records, dict) and records and all(isinstance(part, list) for part in records.values()):

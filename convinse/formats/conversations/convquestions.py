@@ -39,11 +39,7 @@ def recognizes(record: dict[str, Any]) -> bool:
 
 
 def conversation(record: dict[str, Any], number: int) -> Conversation:
-    """Return the record with `answers` in every turn and the seed entity in the `entities` of the first.
-
-    Raises:
-        msgspec.ValidationError: a key is missing or of another type.
-    """
+    """Return the record with `answers` in every turn and the seed entity in the `entities` of the first."""
     typed = msgspec.convert(record, _ConvquestionsConversation)
     turns = []
     for place, (turn, members) in enumerate(zip(typed.questions, record["questions"], strict=True)):

@@ -23,8 +23,7 @@ CONTEXTS, QUESTIONS, ANSWERED = "number_of_contexts", "number_of_qas", "number_o
 def read_header(path: Path) -> Json:
     """Read the header of a file, plain or packed, JSON lines or documents one after the other; empty without one.
 
-    Raises:
-        DataError: the file cannot be read or a key is wrong; the text names file, line, JSON path and reason.
+    Raises `DataError`.
     """
     for line, document in read_documents(path):
         header: Json = document["header"] if is_header(document) else {}
@@ -35,11 +34,7 @@ def read_header(path: Path) -> Json:
 
 
 def read_entries(path: Path) -> Iterator[Json]:
-    """Read the contexts of a file in any dialect, in the published spelling.
-
-    Raises:
-        DataError: the file cannot be read or a document is wrong; the text names file, line, JSON path and reason.
-    """
+    """Read the contexts of a file in any dialect, in the published spelling. Raises `DataError`."""
     for number, (line, document) in enumerate(read_documents(path)):
         if number or not is_header(document):
             for fault in faults(document, "entry"):
@@ -68,10 +63,7 @@ def counted(header: Json, counts: Counter[str]) -> Json:
 def write(path: Path, header: Json, entries: Iterable[Json]) -> Counter[str]:
     """Write a file of contexts in the published spelling, JSON lines; `.gz` is packed. Returns the numbers in its header.
 
-    Reading the file and writing it again gives the same bytes.
-
-    Raises:
-        OutputError: the file cannot be written.
+    Reading the file and writing it again gives the same bytes. Raises `OutputError`.
     """
     counts: Counter[str] = Counter()
     # the header comes first and is known last; the file without a name is on the same disk, so that no other fills up

@@ -21,16 +21,13 @@ _KEY_RULES = ("additionalProperties", "falseSchema")  # by which a schema refuse
 
 
 def validate(path: Path) -> Report:
-    """Check a whole file, and go on after a problem if that is possible.
+    """Check a whole file, and go on after a problem if that is possible. Raises `DataError`.
 
     A problem names the line that the document begins on (0: the whole file), the JSON path in it and the reason.
     Memory grows with the largest context and with the question ids, which have to be unique.
 
     Args:
         path: the file, plain or packed, JSON lines or documents one after the other.
-
-    Raises:
-        DataError: the file cannot be read.
     """
     check = _Check()
     problems = [f"{path}:{fault}" for fault in check.faults(path)]

@@ -24,12 +24,9 @@ _IDS, _TEXTS = ("id", "_id", "qid", "query_id"), ("text", "query", "question")
 
 
 def read_questions(path: Path) -> list[SearchQuestion]:
-    """Read the questions of a file, in its order.
+    """Read the questions of a file, in its order. Raises `DataError`.
 
     A file whose first line begins with `{` holds JSON lines (PolEval's, or BEIR's with `_id`), any other file is `in.tsv`.
-
-    Raises:
-        DataError: the file cannot be read, has no question, or a line is wrong; the message names file and line.
     """
     return [question for _, question in numbered_questions(path)]
 
