@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from convinse.formats.download import File, FileCollection, collections, download, find_collection
-from convinse.support.errors import ConfigError, DataError, NetworkError, OutputError
+from convinse.support.errors import ConfigError, DataError, NetworkError
 from fileserver import serve
 from loopback import scripted_server, status
 from written import names, write
@@ -75,12 +75,6 @@ def test_mirror_is_asked_for_the_names_of_the_files(workdir):
     with scripted_server(serve(ONE), serve(TWO)) as server:
         fetch(collection("http://127.0.0.1:9"), mirror=f"{server.url}/my/mirror")
     assert [request.path for request in server.requests] == ["/my/mirror/One.gz", "/my/mirror/more/Two.gz"]
-
-
-def test_folder_that_cannot_be_made_is_refused(workdir):
-    Path("file").write_text("")
-    with pytest.raises(OutputError, match="file"):
-        fetch(collection(), "file/data")
 
 
 def test_collections_have_checksums_and_are_found_by_name():

@@ -57,8 +57,3 @@ def test_errors_name_the_url_and_nothing_is_left(workdir, monkeypatch):
     ):
         raise AssertionError("not reached")
     assert not left_behind()
-
-
-def test_paths_stay_as_they_are():
-    with local_files("a/b.jsonl", "c") as paths:
-        assert paths == [Path("a/b.jsonl"), Path("c")]

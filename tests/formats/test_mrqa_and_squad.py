@@ -70,14 +70,6 @@ def test_unanswerable_question_is_counted_and_marked(workdir):
     assert read_json("back.json")["data"][0]["paragraphs"][0]["qas"][1] == none
 
 
-def test_missing_ids_are_made_and_stay_the_same(workdir):
-    nameless = question(answers=[answer("Köln", 0)])
-    del nameless["id"]
-    (first,), _ = to_mrqa(squad_file(nameless))
-    (second,), _ = to_mrqa(squad_file(question("x", [answer("Köln", 0)]), nameless), "other.jsonl")
-    assert first.qas[0].qid == second.qas[1].qid and len(first.qas[0].qid) == 32
-
-
 def test_squad_comes_back_from_squad_and_through_mrqa(workdir):
     qas = [question("a", [{**answer("old", 8), "answer_id": 7}])]
     qas.append(question("b", [answer("big", 25), answer("Cologne", 33)], level="x"))

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from case_tables import each_case
 from convinse.formats import mrqa
 from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaHeader, MrqaQuestion
-from convinse.formats.records import plain
 from convinse.formats.tokens import tokenize
 from convinse.support.errors import DataError
 from memory import memory_below
@@ -79,13 +78,6 @@ def test_unknown_keys_of_every_level_are_written_back():
     assert gzip.decompress(again.read_bytes()) == out.read_bytes()
 
 
-def test_unknown_key_never_hides_a_key_of_the_format():
-    example = MrqaExample("a", [MrqaQuestion("q", "b", extras={"qid": 1, "_qid": 2})])
-    assert plain(example)["qas"][0] == {
-        "qid": "q", "question": "b", "question_tokens": [], "detected_answers": [], "answers": [], "_qid": 1, "__qid": 2
-    }  # fmt: skip
-
-
 @each_case("mrqa", "fault")
 def test_fault_of_a_record_names_the_file_line_and_qid(case):
     unreadable(written({"header": {}}, line(qid="q0"), line(**case["change"])), "data.jsonl:3", *case["fault"])
@@ -129,11 +121,6 @@ def test_validation_finds_a_problem(case):
 def test_validation_warns(case):
     report = mrqa.validate(written(line(**case["change"])))
     assert report.problems == [] and all(word in report.warnings[0] for word in case["warning"]), report
-
-
-def test_validation_warns_of_a_context_that_is_too_long():
-    (warning,) = mrqa.validate(written(line(context_tokens=[["The", 0]] * 801))).warnings
-    assert "801 tokens" in warning and "800" in warning
 
 
 @pytest.mark.skipif(not SAMPLE.exists(), reason="needs the shared data")

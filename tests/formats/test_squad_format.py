@@ -1,6 +1,5 @@
 """SQuAD files: typed reading, errors by JSON path, writing."""
 
-import gzip
 import json
 from itertools import groupby
 from pathlib import Path
@@ -10,10 +9,10 @@ import pytest
 from case_tables import cases, each_case
 from convinse.formats import squad
 from convinse.formats.converters import convert, find_converter
-from convinse.support.errors import DataError, OutputError
+from convinse.support.errors import DataError
 from memory import memory_below
 from refusals import refused
-from written import names, read_json, write
+from written import read_json, write
 
 
 def document(**changes):
@@ -93,15 +92,6 @@ def test_korquad_has_its_titles_and_version_behind_the_lists():
     assert shown == [("T0", "y"), ("T1", "x"), ("T1", "y"), ("T2", "y")]
 
 
-def test_keys_that_the_format_uses_are_renamed(workdir):
-    article = squad.Article("T", {"paragraphs": 1, "title": 2})
-    squad.write_squad(workdir / "a", [(article, squad.Paragraph("x", []))], extras={"data": 3, "version": 4})
-    assert read_json(workdir / "a") == {
-        "version": "v2.0", "_data": 3, "_version": 4,
-        "data": [{"title": "T", "_paragraphs": 1, "_title": 2, "paragraphs": [{"context": "x", "qas": []}]}],
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize("titles", ["", "A", "AB", "AABA", "ABAB"])
 def test_neighbours_of_one_title_are_an_article_and_others_begin_a_new_one(workdir, titles):
     paragraphs = [(squad.Article(title), squad.Paragraph(str(n), [])) for n, title in enumerate(titles)]
@@ -132,19 +122,6 @@ def test_file_of_another_content_is_refused(content, fault):
     path = written(content)
     refused(DataError, lambda: everything(path), "data.json", fault)
     refused(DataError, lambda: squad.validate(path), "data.json")
-
-
-@pytest.mark.parametrize("indent", [None, 1])
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_file_that_ends_anywhere_is_an_error(indent, packed):
-    content = json.dumps(with_unknown_keys(), indent=indent).encode()
-    for end in range(0, len(content), 7):
-        data = content[:end]
-        with pytest.raises(DataError, match=r"data\.json.*:\d+: not valid JSON: "):
-            everything(written(gzip.compress(data) if packed else data))
-    if packed:
-        with pytest.raises(DataError, match="complete?"):
-            everything(written(gzip.compress(content)[:-9]))
 
 
 def test_id_that_appears_twice_is_refused_with_its_first_place():
@@ -208,10 +185,3 @@ def test_a_conversion_holds_one_context(workdir, to):
         convert(Path("b.jsonl"), Path("c.json"), "squad", quiet=True)
     found = [paragraph for _, paragraph in squad.read_squad(Path("c.json")).paragraphs]
     assert [(each.context, each.qas) for each in found] == [(each.context, each.qas) for each in paragraphs]
-
-
-def test_document_that_cannot_be_written_leaves_the_older_file(workdir):
-    write("a.json", "old")
-    articles = [(squad.Article("\ud800"), squad.Paragraph("x", []))]
-    refused(OutputError, lambda: squad.write_squad(Path("a.json"), articles), "a.json: a document cannot be written")
-    assert Path("a.json").read_text() == "old" and names() == ["a.json"]

@@ -57,14 +57,6 @@ def test_tables_for_a_paper(workdir, command):
     assert written.count(r"\toprule") == written.count(r"\bottomrule") == written.count("% ")
 
 
-def test_a_single_run_has_nothing_to_be_compared_with(workdir, command):
-    write_run("a", [1, 0])
-    command("report", "results/a", "--output", "one.html", "--title", "Mine & yours")
-    page = Parsed("one.html")
-    assert "Mine & yours" in page.text
-    assert not any(words in page.text for words in ("Compared", "Where", "Seconds by stage"))
-
-
 def test_texts_are_texts_and_nothing_comes_from_elsewhere(workdir, command):
     command("report", hostile_run("a", 0), hostile_run("b", 1), "--title", HOSTILE)
     written, page = Path("report.html").read_text(), Parsed("report.html")

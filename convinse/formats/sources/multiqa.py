@@ -31,10 +31,10 @@ class MultiQA(Format):
         header = {"dataset_name": dataset.name or "unknown", "split": dataset.split}
         if "multiqa_version" not in dataset.extras:  # from another format: the tokens were made here
             header |= {"tokenization_source": "convinse", "multiqa_version": VERSION}
-        renamed = {  # a key that means something else here is renamed
-            key if fits("head", key, value) or not is_key("head", key) else f"_{key}": value
+        fitting = {
+            key: value
             for key, value in dataset.extras.items()
-            if key not in header
+            if key not in header and (not is_key("head", key) or fits("head", key, value))
         }
-        numbers = write(path, header | renamed, (from_neutral(record, counts) for record in dataset.records))
+        numbers = write(path, header | fitting, (from_neutral(record, counts) for record in dataset.records))
         counts["contexts"], counts["questions"] = numbers[CONTEXTS], numbers[QUESTIONS]

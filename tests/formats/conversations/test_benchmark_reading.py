@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from convinse.config import Config
-from convinse.formats.conversations.benchmark import READERS, read_benchmark, shapes
+from convinse.formats.conversations.benchmark import read_benchmark, shapes
 from convinse.formats.convmix import read_conversations
 from convinse.support.errors import DataError
 from places import DATA
@@ -147,10 +146,6 @@ def test_lcquad_is_one_turn_with_its_number_as_id():
 # --- the choice of the reader
 
 
-def test_each_benchmark_has_a_sample():
-    assert SAMPLES.keys() == READERS.keys()
-
-
 @pytest.mark.parametrize("name", SHAPES)
 def test_shape_of_a_record_tells_its_benchmark(name):
     assert shapes(SAMPLES[name]) == (["timequestions", "tiq"] if name == "timequestions" else [name])
@@ -162,13 +157,6 @@ def test_shape_of_a_record_tells_its_benchmark(name):
 def test_a_file_of_another_benchmark_is_refused_with_its_name(name, other):
     if name != other:
         assert f"not of {other}; set benchmark: {name}" in unreadable(other, SAMPLES[name])
-
-
-@pytest.mark.parametrize("part", ["train", "dev", "test"])
-def test_the_embedded_conversations_are_read_as_they_are(part):
-    config = Config()
-    path = config.input_path(part)
-    assert read_benchmark(path, config.benchmark) == read_conversations(path)
 
 
 # --- files
@@ -236,13 +224,6 @@ def test_a_missing_key_is_named_with_its_place(name, keys, expected):
         assert refused(DataError, lambda: read_conversations(Path("data.json"))) == message
 
 
-def test_a_wrong_type_and_an_id_that_appears_twice_are_named():
-    record = copy.deepcopy(CONVQUESTIONS)
-    record["questions"][2]["answer"] = ["no"]
-    assert "Expected `str`, got `array` - at `$.questions[2].answer`" in unreadable("convquestions", record)
-    assert "'12' appears twice" in unreadable("tiq", TIME, TIME)
-
-
 # --- the real files
 
 REAL = {  # file: benchmark, conversations, turns
@@ -262,21 +243,6 @@ def test_the_published_files_are_read_whole(name):
     found = read_benchmark(DATA / f"{name}.json.gz", benchmark)
     assert len(found) == conversations
     assert sum(len(conversation["questions"]) for conversation in found) == turns
-
-
-@pytest.mark.skipif(not DATA.is_dir(), reason="needs ../shared/data")
-def test_convquestions_reads_as_the_same_conversations_in_the_convmix_structure():
-    converted = {row["conv_id"]: row for row in read_benchmark(DATA / "convquestions/val_wd27k.json.gz", "convmix")}
-    seen = 0
-    for domain in ("books", "movies", "music", "soccer", "tv_series"):
-        for conversation in read_benchmark(DATA / f"convquestions/val_{domain}.json.gz", "convquestions"):
-            other = converted.get(str(conversation["conv_id"]))
-            if other is not None:
-                seen += 1
-                for turn, expected in zip(conversation["questions"], other["questions"], strict=True):
-                    ids = [{answer["id"] for answer in row["answers"]} for row in (turn, expected)]
-                    assert (turn["question"], ids[0]) == (expected["question"], ids[1])
-    assert seen == len(converted)
 
 
 CLOCQ_FILE = {

@@ -27,7 +27,7 @@ from convinse.formats.multiqa.answers import answers_of, candidates, is_answered
 from convinse.formats.multiqa.dialects import OTHER_SPELLINGS, respelled
 from convinse.formats.multiqa.files import read_entries, read_header, write
 from convinse.formats.multiqa.schema import faults
-from convinse.support.errors import DataError, OutputError
+from convinse.support.errors import DataError
 from memory import memory_below
 
 OTHER_NAMES = {
@@ -140,17 +140,6 @@ def test_question_tokens_get_their_offsets_if_they_are_those_of_the_question(wor
     assert item["question_tokens"] == (placed or words)
 
 
-def test_published_spelling_of_a_key_wins():
-    raw = entry(question(answers=open_ended(candidate(extractive=extractive(instances=[instance(doc_ind=7)])))))
-    assert read(raw) == raw
-
-
-def test_unknown_keys_beside_a_container_are_kept():
-    raw = {"open-ended": {"answer_candidates": [{"yesno": {"single_answer": "yes", "sure": 0.5}}]}}
-    (found,) = candidates(read(entry(question(answers=raw)))["qas"][0])
-    assert found == {"single_answer": {"yesno": "yes"}, "yesno": {"sure": 0.5}}
-
-
 @given(entries(), JSON, st.data())
 @settings(max_examples=60)
 def test_reading_loses_no_key_and_reading_again_changes_nothing(raw, value, data):
@@ -203,14 +192,6 @@ def test_written_counts_are_true_and_the_header_is_kept(tmp_path):
     assert path.read_bytes() == rewrite(path, tmp_path / "c.jsonl.gz").read_bytes()
     lines = gzip.decompress(path.read_bytes()).splitlines()
     assert json.loads(lines[0]) == header(2, 2, number_of_qas_with_gold_answers=2, flavor=None) and len(lines) == 3
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path):
-    target = tmp_path / "a.jsonl"
-    target.write_text("old")
-    with pytest.raises(OutputError, match=r"a\.jsonl: a document cannot be written"):
-        write(target, {}, [entry(key=object())])
-    assert target.read_text() == "old" and [*tmp_path.iterdir()] == [target]
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):

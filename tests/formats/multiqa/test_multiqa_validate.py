@@ -157,12 +157,6 @@ def test_fault_of_the_published_schema_is_a_problem(tmp_path, case):
     assert any(case["published"] in text for text in faults), faults
 
 
-def test_context_that_the_published_schema_accepts_has_no_problem(tmp_path):
-    path = saved(tmp_path / "a.jsonl", WHOLE)
-    assert validate(path).problems == [] and validate(path).summary["published_dialect"] is True
-    assert validate(saved(tmp_path / "b.jsonl", entry(rank=1))).summary["published_dialect"] is False
-
-
 def places(value, place=()):
     for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield (*place, key)
