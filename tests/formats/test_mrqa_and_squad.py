@@ -11,10 +11,8 @@ from convinse.formats import mrqa, squad
 from convinse.formats.converters import convert
 from convinse.formats.tokens import normalize
 from mrqa_files import write_examples
-from places import DATA
 from written import read_json, write
 
-SAMPLE = DATA / "mrqa-sample" / "NewsQA_sample.jsonl.gz"
 CONTEXT = "Köln is old. 👍🏽 Köln\r\nis big, as Cologne."
 
 
@@ -150,28 +148,3 @@ def test_answers_survive_the_way_through_mrqa(tmp_path_factory, context, data):
     (question,) = paragraph.qas
     texts = {each.text for each in question.answers} | set(question.extras.get("accepted_answers", ()))
     assert set(found.answers) <= texts and squad.validate(folder / "out.json").problems == []
-
-
-def fields(example):
-    """Fields of the questions that both formats hold, with the set of the places of their answers."""
-    return [
-        (
-            question.qid,
-            question.question,
-            question.answers,
-            {span for found in question.detected_answers for span in found.char_spans},
-        )
-        for question in example.qas
-    ]
-
-
-@pytest.mark.skipif(not SAMPLE.exists(), reason="needs the shared data")
-def test_sample_comes_back_from_squad(workdir):
-    done = convert(SAMPLE, Path("s.json"), "squad")
-    assert done.counts == {"contexts": 3, "questions": 17}
-    assert squad.validate(Path("s.json")).problems == []
-    examples, counts = to_mrqa(Path("s.json"))
-    assert (counts["contexts"], counts["questions"]) == (3, 17)
-    for before, after in zip(mrqa.read_examples(SAMPLE), examples, strict=True):
-        assert before.context == after.context
-        assert fields(before) == fields(after)

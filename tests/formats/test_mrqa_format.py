@@ -4,14 +4,12 @@ import gzip
 import json
 
 import pytest
-from msgspec.structs import replace
 
 from case_tables import each_case
 from convinse.formats import mrqa
 from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaHeader, MrqaQuestion
 from convinse.formats.tokens import tokenize
 from convinse.support.errors import DataError
-from memory import memory_below
 from mrqa_files import write_examples
 from places import DATA
 from refusals import refused
@@ -131,22 +129,3 @@ def test_sample_is_valid_and_comes_back_as_it_was(workdir):
     write_examples(workdir / "out.jsonl", mrqa.read_examples(SAMPLE))
     before = [json.loads(text) for text in gzip.decompress(SAMPLE.read_bytes()).splitlines()]
     assert json_lines(workdir / "out.jsonl")[1:] == before
-
-
-def test_memory_does_not_grow_with_the_file(workdir):
-    """Of 8,000 questions only their ids are remembered."""
-    path = workdir / "big.jsonl.gz"
-    context = " ".join(f"word{i}" for i in range(60))
-    tokens = tokenize(context)
-    question = MrqaQuestion(
-        "", "What is it?", tokenize("What is it?"), [DetectedAnswer("word7", [(35, 39)], [(7, 7)])], ["word7"]
-    )
-
-    def generate():
-        for number in range(8000):
-            yield MrqaExample(context, [replace(question, qid=f"question-{number}")], tokens)
-
-    with memory_below(3 << 20):
-        write_examples(path, generate(), MrqaHeader("A", "train"))
-    with memory_below(4 << 20):  # the file has 10 MB
-        assert sum(len(example.qas) for example in mrqa.read_examples(path)) == 8000

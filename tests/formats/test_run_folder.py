@@ -1,6 +1,5 @@
 import json
 from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,30 +17,6 @@ with RunFolder(Path("run"), {"settings": "id"}) as run:
     run.add(FinishedConversation.of({"conv_id": "held", "questions": []}))
     print("ready", flush=True)
     input()
-"""
-FULL_DISK = """
-import resource, signal, sys
-from pathlib import Path
-from convinse.support.errors import OutputError
-from convinse.formats.run_folder import FinishedConversation, RunFolder
-free, length, after = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-with RunFolder(Path("run"), {"settings": "id"}) as run:
-    for name in "ab":
-        run.add(FinishedConversation.of({"conv_id": name, "questions": []}))
-    big = {"conv_id": "c", "questions": [{"question": "?", "note": "x" * length}]}
-    size = Path("run/turns.jsonl").stat().st_size
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size + free, before[1]))
-    try:
-        run.add(FinishedConversation.of(big))
-    except OutputError as error:
-        print(error)
-    assert sorted(run.finished) == ["a", "b"]
-    if after != "full":  # the disk is freed
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    if after == "again":
-        run.add(FinishedConversation.of(big))
 """
 
 
@@ -171,22 +146,6 @@ def test_name_in_a_record_does_not_lead_out_of_the_folder(path):
     assert names(path.parent) == [path.name] and names(path) == ["earlier-out", "run.json", TURNS]
 
 
-def test_results_that_were_being_moved_when_the_run_was_killed_are_moved_whole(path, monkeypatch):
-    filled(path, "a", settings="one", metrics=True)
-    rename = Path.rename
-
-    def then_killed(file, target):
-        rename(file, target)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Path, "rename", then_killed)
-        finished(path, "two")
-    assert finished(path, "two") == []
-    assert names(path) == sorted([*names(path)[:2], "run.json", TURNS])
-    assert lines(next(path.glob("earlier-*/turns.jsonl"))) == ["a"] and next(path.glob("earlier-*/metrics.json"))
-
-
 # --- two runs
 
 
@@ -201,27 +160,6 @@ def test_a_second_run_is_refused_while_the_first_one_writes(start, workdir):
     holder.communicate("\n", timeout=30)
     assert holder.returncode == 0
     assert finished(workdir / "run") == ["held"]
-
-
-# --- a disk that is full, a place that cannot be written
-
-
-@pytest.mark.parametrize("after", ["full", "again"])
-@pytest.mark.parametrize(("free", "length"), [(0, 10), (3000, 100_000)])
-def test_a_full_disk_keeps_the_file_readable_and_whole(run_python, workdir, free, length, after):
-    message = run_python(FULL_DISK, free, length, after)
-    assert len(message.splitlines()) == 1
-    assert "turns.jsonl: cannot be written" in message
-    assert "2 finished conversations are kept" in message
-    expected = ["a", "b", "c"] if after == "again" else ["a", "b"]
-    assert lines(workdir / "run" / TURNS) == expected
-    assert finished(workdir / "run") == expected
-
-
-def test_folder_that_cannot_be_made_is_refused(workdir):
-    (workdir / "file").write_text("x")
-    words = "file/run: results cannot be written", "output_path"
-    refused(OutputError, lambda: opened(workdir / "file" / "run"), *words)
 
 
 def test_metrics_are_written_whole_or_not_at_all(path):

@@ -148,30 +148,6 @@ def test_validation_counts_and_finds_faults():
 
 # flat memory ----------------------------------------------------------------------------------------------------------
 
-MANY, WORD = 400, "x" * 10_000  # 4 MB
-
-
-def lazily(titles, held):
-    """Paragraphs that are made when they are asked for; `held` gets what the files in the folder have then."""
-    for number in range(MANY):
-        held.append(sum(path.stat().st_size for path in Path().iterdir()))
-        paragraph = squad.Paragraph(f"{number}{WORD}", [squad.SquadQuestion("?", f"{number}")])
-        yield squad.Article(f"T{number // (MANY // titles)}"), paragraph
-
-
-@pytest.mark.parametrize("titles", [1, MANY])
-@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
-def test_writing_holds_one_paragraph_and_reading_the_bytes_of_the_file(workdir, titles, name):
-    """However many articles there are, a single one of 4 MB included."""
-    held = []
-    with memory_below(1 << 20):
-        squad.write_squad(Path(name), lazily(titles, held))
-    with memory_below(MANY * len(WORD) * 2.2):
-        found = [paragraph.qas[0].id for _, paragraph in squad.read_squad(Path(name)).paragraphs]
-    assert found == [str(number) for number in range(MANY)]
-    if name == "a.json":
-        assert all(size > number * len(WORD) - (1 << 17) for number, size in enumerate(held))  # it grows while we go on
-
 
 @pytest.mark.parametrize("to", ["mrqa", "multiqa"])
 def test_a_conversion_holds_one_context(workdir, to):

@@ -279,12 +279,3 @@ def test_runs_that_cannot_be_pooled_are_refused():
     path = write_lines("results/one/kb/turns.jsonl", conversation("c", turn("q")))
     words = "a run of the name 'one-kb' is given already"
     refused(ScoringError, lambda: write_trec([path, path], Path("trec")), words)
-
-
-def test_evidences_of_other_systems_need_text_source_and_entities_only():
-    theirs = {key: RIGHT[key] for key in ("evidence_text", "source", "wikidata_entities")}
-    theirs["retrieved_for_entity"] = [{"id": "Q1", "label": "Q1"}]  # several, as EXPLAIGNN writes it
-    assert written(theirs)["num_relevant"] == 1
-    del theirs["evidence_text"]
-    fault = "theirs.jsonl: question 'q': an evidence has no 'evidence_text' string"
-    refused(DataError, lambda: written(theirs, name="theirs.jsonl", folder="other"), fault)

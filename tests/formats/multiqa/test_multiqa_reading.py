@@ -11,7 +11,6 @@ from multiqa_handmade import (
     JSON,
     SAMPLES,
     candidate,
-    document,
     entries,
     entry,
     extractive,
@@ -28,7 +27,6 @@ from convinse.formats.multiqa.dialects import OTHER_SPELLINGS, respelled
 from convinse.formats.multiqa.files import read_entries, read_header, write
 from convinse.formats.multiqa.schema import faults
 from convinse.support.errors import DataError
-from memory import memory_below
 
 OTHER_NAMES = {
     "doc_id": "doc_ind",
@@ -192,13 +190,6 @@ def test_written_counts_are_true_and_the_header_is_kept(tmp_path):
     assert path.read_bytes() == rewrite(path, tmp_path / "c.jsonl.gz").read_bytes()
     lines = gzip.decompress(path.read_bytes()).splitlines()
     assert json.loads(lines[0]) == header(2, 2, number_of_qas_with_gold_answers=2, flavor=None) and len(lines) == 3
-
-
-def test_memory_does_not_grow_with_the_file(tmp_path):
-    path = saved(tmp_path / "a.jsonl", *[entry(documents=[document("cold sea " * 50)])] * 1500)
-    assert path.stat().st_size > 3_000_000
-    with memory_below(1_500_000):
-        rewrite(path, tmp_path / "out.jsonl")
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the MultiQA samples are not there")
