@@ -183,10 +183,10 @@ def test_damaged_files_are_refused(content, fault):
     [
         ("convmix", ("conv_id",), "conversation 0: the key 'conv_id' is missing"),
         ("convmix", ("questions", 0, "answers", 0, "id"), "conversation '1', turn 0, answers: the key 'id' is missing"),
-        ("convquestions", ("questions", 3, "answer"), "missing required field `answer` - at `$.questions[3]`"),
-        ("compmix", ("question",), "conversation 0: Object missing required field `question`"),
-        ("timequestions", ("Answer", 1, "WikidataQid"), "required field `WikidataQid` - at `$.Answer[1]`"),
-        ("lcquad2", ("answers",), "conversation 0: Object missing required field `answers`"),
+        ("convquestions", ("questions", 3, "answer"), "conversation 0: the key 'answer' is missing"),
+        ("compmix", ("question",), "conversation 0: the key 'question' is missing"),
+        ("timequestions", ("Answer", 1, "WikidataQid"), "conversation 0: the key 'WikidataQid' is missing"),
+        ("lcquad2", ("answers",), "conversation 0: the key 'answers' is missing"),
     ],
 )
 def test_a_missing_key_is_named_with_its_place(name, keys, expected):
