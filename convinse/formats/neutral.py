@@ -208,15 +208,11 @@ def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText) -> list[L
     for answer in question.answers:
         spans = [place for span in answer.spans if (place := flat.locate(span)) is not None]
         if not spans and answer.is_span():
-            spans = _found(text, answer.text)
+            spans = text.find(answer.text)
         if spans:
             located.append((answer, list(dict.fromkeys(spans))))
     if not located:
         texts = {answer.text for answer in question.answers}
-        places = ((accepted, _found(text, accepted)) for accepted in question.accepted if accepted not in texts)
+        places = ((accepted, text.find(accepted)) for accepted in question.accepted if accepted not in texts)
         located = [(NeutralAnswer(accepted), spans) for accepted, spans in places if spans]
     return located
-
-
-def _found(text: TokenizedText, answer: str) -> list[tuple[int, int]]:
-    return [(place.start, place.end) for place in text.find(answer)]

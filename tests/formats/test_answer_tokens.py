@@ -55,7 +55,7 @@ def test_answer_between_blanks_is_found(before, answer, after):
     text = f"{before} {answer}\r\n{after}"
     places = TokenizedText(text).find(answer)
     if answer:
-        assert any(place.start == len(before) + 1 and text[place.start : place.end + 1] == answer for place in places)
+        assert any(start == len(before) + 1 and text[start : end + 1] == answer for start, end in places)
     else:
         assert places == []
 
@@ -65,8 +65,8 @@ def test_places_of_an_answer_are_whole_tokens_that_equal_it(text, answer):
     found = TokenizedText(text)
     places = found.find(answer)
     assert places == sorted(set(places))
-    for start, end, first, last in places:
-        assert found.token_span(start, end) == (first, last)
+    for start, end in places:
+        first, last = found.token_span(start, end)
         assert found.tokens[first][1] == start and found.tokens[last][1] + len(found.tokens[last][0]) - 1 == end
         assert text[start : end + 1] == answer.strip() or normalize(text[start : end + 1]) == normalize(answer)
 
@@ -86,10 +86,10 @@ def test_answer_on_token_borders_is_never_missed(text, data):
         for j in range(i, len(found.tokens))
         if text[found.starts[i] : found.ends[j] + 1] == answer
     ]
-    assert [(place.first, place.last) for place in found.find(answer)] == expected
+    assert [found.token_span(*place) for place in found.find(answer)] == expected
 
 
 @each_case("tokens", "answer")
 def test_answer_is_found_on_the_borders_of_tokens(case):
     text = case["text"]
-    assert [text[place.start : place.end + 1] for place in TokenizedText(text).find(case["answer"])] == case["found"]
+    assert [text[start : end + 1] for start, end in TokenizedText(text).find(case["answer"])] == case["found"]

@@ -76,14 +76,6 @@ def test_a_file_is_not_written_over_itself(workdir):
     assert path.read_bytes() == before
 
 
-def test_a_broken_source_leaves_the_older_target(workdir):
-    Path("out").write_text("old")
-    for to in ("mrqa", "squad"):
-        with pytest.raises(DataError, match="a:2"):
-            convert(write_lines("a", MRQA, "{"), Path("out"), to, "mrqa")
-    assert Path("out").read_text() == "old" and sorted(p.name for p in Path().iterdir()) == ["a", "out"]
-
-
 def test_made_ids_never_change():
     assert question_id("a", "b") == question_id("a", "b") != question_id("ab", "")
     assert question_id("Who?", "Köln") == "d63fb3df752d40dcc93033142b40dad9"  # for ever: files hold it

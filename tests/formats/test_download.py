@@ -71,12 +71,6 @@ def test_size_is_checked_where_there_is_no_checksum(workdir):
     assert done.is_new and not done.is_checked and Path("data/a.zip").read_bytes() == b"PK..."
 
 
-def test_mirror_is_asked_for_the_names_of_the_files(workdir):
-    with scripted_server(serve(ONE), serve(TWO)) as server:
-        fetch(collection("http://127.0.0.1:9"), mirror=f"{server.url}/my/mirror")
-    assert [request.path for request in server.requests] == ["/my/mirror/One.gz", "/my/mirror/more/Two.gz"]
-
-
 def test_collections_have_checksums_and_are_found_by_name():
     table = collections()
     others = ["squad", "klue-mrc", "convmix", "convinse", "poleval"]

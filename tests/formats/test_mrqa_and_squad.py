@@ -82,18 +82,6 @@ def test_squad_comes_back_from_squad_and_through_mrqa(workdir):
     assert read_json("back.json") == read_json("again.json")
 
 
-def test_answers_outside_the_context_come_back(workdir):
-    path = Path("in.jsonl")
-    write_examples(path, [mrqa.MrqaExample("a b", [mrqa.MrqaQuestion("1", "?", answers=["c", "d"])])])
-    done = convert(path, Path("out.json"), "squad")
-    (written,) = read_json("out.json")["data"][0]["paragraphs"][0]["qas"]
-    assert written["answers"] == [] and not written["is_impossible"] and written["accepted_answers"] == ["c", "d"]
-    assert [count for what, count in done.counts.items() if "without an answer in the context" in what] == [1]
-    (example,), counts = to_mrqa(Path("out.json"), "back.jsonl")
-    assert example.qas[0].answers == ["c", "d"] and not example.qas[0].extras
-    assert counts["questions without an answer in the context"] == 1
-
-
 def test_a_long_context_is_cut_and_no_question_lost(workdir):
     words = [f"w{i}" for i in range(1000)]
     text = " ".join(words)

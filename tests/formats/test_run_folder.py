@@ -64,15 +64,6 @@ def test_any_text_is_one_line_that_reads_back(tmp_path_factory, text):
         assert run.finished == {"a": conversation("a", text), "b": conversation("b")}
 
 
-def test_each_conversation_is_on_disk_at_once_and_the_run_goes_on_behind_it(path):
-    for number, name in enumerate("abc", 1):
-        with opened(path) as run:
-            assert run.finished == {earlier: conversation(earlier) for earlier in "abc"[: number - 1]}
-            run.add(FinishedConversation.of(conversation(name)))
-            assert len((path / TURNS).read_bytes().splitlines()) == number
-    assert lines(path / TURNS) == ["a", "b", "c"]
-
-
 @pytest.mark.parametrize("cut", [1, 10, 40])
 def test_half_a_last_line_is_cut_off(path, cut):
     filled(path, "a", "b")
@@ -160,17 +151,6 @@ def test_a_second_run_is_refused_while_the_first_one_writes(start, workdir):
     holder.communicate("\n", timeout=30)
     assert holder.returncode == 0
     assert finished(workdir / "run") == ["held"]
-
-
-def test_metrics_are_written_whole_or_not_at_all(path):
-    filled(path, "a", metrics=True)
-    with opened(path) as run:
-        with pytest.raises(TypeError):
-            run.write_metrics({"broken": object()})
-        assert json.loads((path / METRICS).read_text()) == {"num_questions": 1}
-        run.write_metrics({"p_at_1": 0.5, "name": "ü"})
-    assert json.loads((path / METRICS).read_text()) == {"p_at_1": 0.5, "name": "ü"}
-    assert sorted(file.name for file in path.iterdir()) == ["manifest.json", METRICS, "run.json", TURNS]
 
 
 @pytest.mark.parametrize("content", [None, b'{"half": ', b'{"seconds": {"qu": "x"}}', b"[" * 5000])

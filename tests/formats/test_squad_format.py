@@ -81,17 +81,6 @@ def test_unknown_keys_come_back_wherever_they_stand(workdir, order):
     assert (workdir / "again.json").read_bytes() == (workdir / "out.json").read_bytes()
 
 
-def test_korquad_has_its_titles_and_version_behind_the_lists():
-    whole = {"data": [], "version": "KorQuAD_v1.0"}
-    for number in range(3):
-        more = [{"qas": [{"answers": [], "id": f"q{number}", "question": "?"}], "context": "x"}] * (number == 1)
-        whole["data"].append({"paragraphs": [*more, {"qas": [], "context": "y"}], "title": f"T{number}"})
-    version, _, found = everything(written(whole))
-    assert version == "KorQuAD_v1.0"
-    shown = [(article.title, paragraph.context) for article, paragraph in found]
-    assert shown == [("T0", "y"), ("T1", "x"), ("T1", "y"), ("T2", "y")]
-
-
 @pytest.mark.parametrize("titles", ["", "A", "AB", "AABA", "ABAB"])
 def test_neighbours_of_one_title_are_an_article_and_others_begin_a_new_one(workdir, titles):
     paragraphs = [(squad.Article(title), squad.Paragraph(str(n), [])) for n, title in enumerate(titles)]

@@ -108,10 +108,10 @@ def test_the_means_by_the_number_of_the_turn_and_the_kind_of_the_question():
 
 
 def test_abstaining_is_right_where_the_question_has_no_answer():
-    asked = {"question": "?", "answers": [], "kind": "unanswerable"}
-    given = {"pred_answers": answered(["Q1"], "Q2")["pred_answers"]}
+    unanswered = {"question": "?", "answers": [], "kind": "unanswerable"}
+    suggestion = {"pred_answers": answered(["Q1"], "Q2")["pred_answers"]}
     unanswerable = [
-        {**asked, **given}, {**asked, "pred_answers": []}, {**asked, **given, "abstained": {"reason": "unsure"}}, asked,
+        {**unanswered, **suggestion}, {**unanswered, "pred_answers": []}, {**unanswered, **suggestion, "abstained": {"reason": "unsure"}}, unanswered,
     ]  # fmt: skip
     unknown = {"question": "no gold", "pred_answers": []}
     result = evaluate([{"conv_id": "1", "questions": [turn(1.0, True), *unanswerable, unknown]}])
@@ -121,13 +121,13 @@ def test_abstaining_is_right_where_the_question_has_no_answer():
 
 
 def test_abstaining_where_there_is_an_answer_and_the_probabilities_are_measured():
-    def told(right, score, **more):
+    def scored(right, score, **more):
         answers = [{"answer": {"id": "Q1", "label": ""}, "score": score, "rank": 1}]
         return {"question": "?", "answers": [{"id": "Q1"}], "pred_answers": answers, "p_at_1": float(right), **more}
 
     unsure = {"abstained": {"reason": "unsure"}}
-    turns = [told(True, 0.9), told(True, 0.3, **unsure), told(False, 0.2, **unsure), told(False, 7.0)]
-    result = evaluate([{"conv_id": "1", "questions": [*turns, {**told(False, 0.0), "pred_answers": []}]}])
+    turns = [scored(True, 0.9), scored(True, 0.3, **unsure), scored(False, 0.2, **unsure), scored(False, 7.0)]
+    result = evaluate([{"conv_id": "1", "questions": [*turns, {**scored(False, 0.0), "pred_answers": []}]}])
     assert result["abstained"] == {"answerable": 0.6, "right": 0.5}
     gaps = (0.9 - 1 + 1.0) + (1 - 0.3) + 0.2 + 0.0  # 7 is no probability, and counts as 1
     assert result["calibration_error"] == pytest.approx(gaps / 5)

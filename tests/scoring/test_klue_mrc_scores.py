@@ -61,20 +61,6 @@ def test_scores_by_hand(case):
     assert groups[0] in result and groups[1] not in result
 
 
-def test_articles_can_be_kept():
-    assert single(["The Beatles"], "beatles", keep_articles=True)["exact"] == 0.0
-    assert single(["The Beatles"], "beatles", keep_articles=True)["f1"] == pytest.approx(200 / 3)
-    assert single(["the"], "", keep_articles=True)["exact"] == 0.0
-
-
-def test_the_order_of_equal_probabilities_is_that_of_the_predictions():
-    references = [reference("no", unanswerable=True), reference("yes", "x")]
-    first = evaluate([prediction("yes", "x", 0.5), prediction("no", "y", 0.5)], references)
-    assert (first["best_exact"], first["best_exact_thresh"]) == (100.0, 0.5)
-    second = evaluate([prediction("no", "y", 0.5), prediction("yes", "x", 0.5)], references)
-    assert (second["best_exact"], second["best_exact_thresh"]) == (50.0, 0.0)
-
-
 @each_case("unscorable", "klue")
 def test_questions_that_cannot_be_scored(case):
     with pytest.raises(ScoringError, match=case["klue"]):

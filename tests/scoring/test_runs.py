@@ -39,11 +39,6 @@ def test_turns_with_gold_answers_have_their_ids_and_conversations():
     assert measured.gold == {"yes", "q42"}  # compared as ids are
 
 
-def test_the_wordings_of_one_conversation_are_one_group():
-    found = read(conversation("a", turn("q1"), group=0), conversation("b", turn("q2"), group=0))
-    assert found == [("q1", "group 0"), ("q2", "group 0")]
-
-
 A, TWICE = conversation("a", turn("q")), conversation("a", turn("q"), turn("q"))
 
 
@@ -124,9 +119,9 @@ def runs(ranks_a, ranks_b, turns=1, **more):
     """Two runs whose right answers have the ranks, so many turns a conversation."""
 
     def run(name, ranks):
-        asked = [turn(f"q{n}", rank=rank) for n, rank in enumerate(ranks)]
+        questions = [turn(f"q{n}", rank=rank) for n, rank in enumerate(ranks)]
         starts = range(0, len(ranks), turns)
-        return write_lines(name, *(conversation(str(n), *asked[n : n + turns], **more) for n in starts))
+        return write_lines(name, *(conversation(str(n), *questions[n : n + turns], **more) for n in starts))
 
     return [run("a.jsonl", ranks_a), run("b.jsonl", ranks_b)]
 

@@ -53,19 +53,6 @@ def test_groups_thresholds_and_the_order_of_the_keys():
     assert above["best_f1"] == result["best_f1"]  # found on the scores without a threshold
 
 
-def test_equal_probabilities_are_walked_in_the_order_of_the_probabilities():
-    answers, predictions = {"no": [], "yes": ["x"]}, {"no": "y", "yes": "x"}
-    first = evaluate(answers, predictions, {"yes": 0.5, "no": 0.5})
-    assert (first["best_exact"], first["best_exact_thresh"]) == (100.0, 0.5)  # between the two, where no threshold is
-    second = evaluate(answers, predictions, {"no": 0.5, "yes": 0.5})
-    assert (second["best_exact"], second["best_exact_thresh"]) == (50.0, 0.0)
-
-
-def test_a_prediction_that_normalises_to_nothing_still_costs_the_walk_a_point():
-    result = evaluate({"no": [], "yes": ["x"]}, {"no": "the", "yes": "x"}, {"no": 0.1, "yes": 0.2})
-    assert (result["exact"], result["best_exact"]) == (100.0, 50.0)
-
-
 @each_case("unscorable", "squad2")
 def test_questions_that_cannot_be_scored(case):
     with pytest.raises(ScoringError, match=case["squad2"]):

@@ -82,9 +82,9 @@ class _Parts:
         # on token borders, in all parts
         if answer not in self._instances:
             self._instances[answer] = [
-                self.instance(number, name, place.start, place.end)
+                self.instance(number, name, start, end)
                 for (number, name), part in self.texts.items()
-                for place in part.find(answer)
+                for start, end in part.find(answer)
             ]
         return self._instances[answer]
 

@@ -214,22 +214,3 @@ def test_a_context_that_no_marks_part_is_one_document(tmp_path, context):
     assert [part["text"] for part in only_entry(there(path, "multiqa", source="mrqa"))["context"]["documents"]] == [
         context
     ]
-
-
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the MultiQA samples are not there")
-def test_the_documents_of_hotpotqa_come_back_from_mrqa(tmp_path):
-    path = tmp_path / "hotpot.jsonl.gz"
-    path.write_bytes((SAMPLES / "hotpotqa_sample.jsonl.gz").read_bytes())
-    whole = {found["qas"][0]["qid"]: found["context"]["documents"] for found in read_entries(path)}
-    checked = 0
-    for found in read_entries(there_and_back(path, "mrqa")):  # a context ends with its 800th token
-        documents, expected = (
-            [(part.get("title"), part["text"].strip()) for part in parts]
-            for parts in (found["context"]["documents"], whole[found["qas"][0]["qid"]])
-        )
-        if documents[0][0] is None:  # or begins behind it, for answers that stand there
-            continue
-        checked += 1
-        assert len(documents) > 4 and documents[:-1] == expected[: len(documents) - 1]
-        assert expected[len(documents) - 1][1].startswith(documents[-1][1])
-    assert checked > 5

@@ -118,26 +118,6 @@ def test_correct_choices_are_candidates(right, expected):
     assert is_answered(item) == bool(expected)
 
 
-def test_candidate_of_metadata_alone_has_no_answer():
-    raw = {"open-ended": {"answer_candidates": [{"metadata": {"a": 1}}], "cannot_answer": "yes"}}
-    (item,) = read(entry(question(answers=raw)))["qas"]
-    assert is_answered(item) and candidates(item) == [{"metadata": {"a": 1}}] and answers_of(candidates(item)[0]) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "placed"),
-    [
-        (["who", "sang", "it"], [["who", 0], ["sang", 5], ["it", 10]]),
-        (["who", "it"], None),
-        (["Who", "sang", "it"], None),
-        (["sang", "who"], None),
-    ],
-)
-def test_question_tokens_get_their_offsets_if_they_are_those_of_the_question(words, placed):
-    (item,) = read(entry(question(text="who  sang it", question_tokens=words)))["qas"]
-    assert item["question_tokens"] == (placed or words)
-
-
 @given(entries(), JSON, st.data())
 @settings(max_examples=60)
 def test_reading_loses_no_key_and_reading_again_changes_nothing(raw, value, data):
