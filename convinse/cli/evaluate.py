@@ -98,6 +98,7 @@ def _mrqa(options: argparse.Namespace) -> int:
     from ..formats.download import local_files
     from ..scoring.answer_files import paired_files, read_mrqa_answers, read_predictions
     from ..scoring.mrqa import MACRO, evaluate, macro_average
+    from ..support.errors import DataError
 
     def measure(data: Path, predictions: Path) -> dict[str, float]:
         return evaluate(read_mrqa_answers(data), read_predictions(predictions), options.skip_no_answer, str(data))
@@ -106,6 +107,8 @@ def _mrqa(options: argparse.Namespace) -> int:
         if not data.is_dir() and not predictions.is_dir():
             return _print(measure(data, predictions))
         pairs = paired_files(data, predictions)
+        if MACRO in pairs:
+            raise DataError(f"{pairs[MACRO][0]}: no data set can be called '{MACRO}', the name of the average")
         results = {name: measure(*files) for name, files in pairs.items()}
         return _print({**results, MACRO: macro_average(results)})
 
