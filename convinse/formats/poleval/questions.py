@@ -46,12 +46,9 @@ def _from_json(path: Path) -> list[tuple[int, SearchQuestion]]:
     questions = []
     for number, members in read_lines(path, dict[str, Any]):
         name, text = first_of(members, _IDS), first_of(members, _TEXTS)
-        if not isinstance(name, str) or not isinstance(text, str):
-            raise DataError(f"{path}:{number}: no question; it needs {' or '.join(_IDS)}, and {' or '.join(_TEXTS)}")
-        if name.split() != [name]:
-            raise DataError(f"{path}:{number}: the id {name!r} is empty or holds white space")
-        if not text.strip():
-            raise DataError(f"{path}:{number}: question '{name}' has no text")
+        if not isinstance(name, str) or not isinstance(text, str) or name.split() != [name] or not text.strip():
+            needs = f"{' or '.join(_IDS)} without white space, and {' or '.join(_TEXTS)}"
+            raise DataError(f"{path}:{number}: no question; it needs {needs}")
         if seen.setdefault(name, number) != number:
             raise DataError(f"{path}:{number}: the id '{name}' was given in line {seen[name]} already")
         questions.append((number, SearchQuestion(name, text)))
