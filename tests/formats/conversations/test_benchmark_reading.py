@@ -197,6 +197,10 @@ def test_a_missing_key_is_named_with_its_place(name, keys, expected):
     assert expected in unreadable(name, record)
 
 
+def test_a_value_of_another_form_is_named_with_its_record():
+    assert "conversation 0: has another form: 'int' object" in unreadable("lcquad2", {**LCQUAD, "answers": 3})
+
+
 # --- the real files
 
 REAL = {  # file: benchmark, conversations, turns
