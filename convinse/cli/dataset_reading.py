@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from ..encoder.extractive_reader import ExtractiveReader, Prediction, best_answers
-from ..formats.converters import Record, find_converter, flatten, guess_format, question_id
+from ..formats.converters import Record, find_converter, guess_format
+from ..formats.neutral import flatten, question_id
 from ..support.errors import DataError
 from ..support.progress import progress
 
@@ -21,16 +22,13 @@ def read_file(
 ) -> dict[str, Prediction]:
     """The best answer to every question of a file, by the question's id, in the file's order.
 
+    Raises `ConfigError`, `DataError` or `ModelError`.
+
     Args:
         path: an MRQA, SQuAD or MultiQA file, or of another data set that has a converter; plain or packed.
         reader: the reader.
         source: the name of its format; None: guessed from its content.
         quiet: no progress.
-
-    Raises:
-        ConfigError: an unknown format.
-        DataError: the file cannot be read, is of no known format, has no questions, or an id twice.
-        ModelError: a score is not a number.
     """
     dataset = find_converter(source or guess_format(path)).read(path)
     questions = _questions(path, dataset.records)

@@ -106,8 +106,6 @@ def _download(options: argparse.Namespace) -> int:
     from ..formats.download import download, find_collection
 
     for done in download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet):
-        said = [f"{done.examples:,} questions"] * bool(done.examples)
-        said += ["not checked, as no sum is published"] * (not done.is_checked)
-        said += ["was there already"] * (not done.is_new)
-        print(f"{done.path}: {', '.join(said or ['as published'])}", flush=True)
+        state = "as published" if done.is_checked else "not checked, as no sum is published"
+        print(f"{done.path}: {state}{'' if done.is_new else ', was there already'}", flush=True)
     return 0

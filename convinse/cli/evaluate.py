@@ -137,12 +137,9 @@ def _klue_mrc(options: argparse.Namespace) -> int:
     if options.na_probs:
         probabilities = read_probabilities(Path(options.na_probs))
         for prediction in predictions:
-            qid = prediction.get("id")
             if prediction.get("no_answer_probability") is not None:
                 raise DataError(f"{options.predictions}: holds probabilities already; leave out --na-probs")
-            if not isinstance(qid, str) or qid not in probabilities:
-                raise DataError(f"{options.na_probs}: no probability for prediction '{qid}'")
-            prediction["no_answer_probability"] = probabilities[qid]
+            prediction["no_answer_probability"] = probabilities.get(str(prediction.get("id")))
     references = [
         {"id": qid, "answers": {"text": reference.texts}, "unanswerable": reference.unanswerable}
         for qid, reference in gold.items()

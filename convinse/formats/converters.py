@@ -1,7 +1,7 @@
 """Conversion of question answering data: every source is read into neutral records that every target can write.
 
 A converter for a data set is one class: a file in `convinse/formats/sources/` (all of them are found by themselves),
-or anywhere in a program of one's own::
+or anywhere in a program of one's own, named as `package.module:Class`::
 
     @register("mine")
     class Mine(Converter):
@@ -13,11 +13,8 @@ or anywhere in a program of one's own::
             answers = [Answer(value["answer"], [Span(value["start"], value["answer"])])]
             return Record([Document([text])], [Question(value["id"], value["question"], answers=answers)])
 
-Classes outside of the project are named as `package.module:Class`, or by an entry point of the group
-`convinse.converters`. A class that can be written as well inherits `Format`.
-
-All that a converter needs is imported from here: the records are those of `neutral` under short names, `read_lines` that
-of `jsonlines`.
+A class that can be written as well inherits `Format`. All that a converter needs is imported from here: the records are
+those of `neutral` under short names.
 """
 
 from __future__ import annotations
@@ -30,14 +27,13 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
 from ..support.errors import ConfigError, DataError, nearest
 from ..support.jsonlines import open_packed, read_lines, reading
 from ..support.progress import progress
-from .neutral import Dataset, Flat, Located, flatten, locate, question_id, titled
+from .neutral import Dataset
 from .neutral import NeutralAnswer as Answer
 from .neutral import NeutralDocument as Document
 from .neutral import NeutralPart as Part
@@ -45,52 +41,25 @@ from .neutral import NeutralQuestion as Question
 from .neutral import NeutralRecord as Record
 from .neutral import NeutralSpan as Span
 
-__all__ = [
-    "Answer",
-    "Converted",
-    "Converter",
-    "Dataset",
-    "Document",
-    "Flat",
-    "Format",
-    "Head",
-    "Located",
-    "Part",
-    "Question",
-    "Record",
-    "Span",
-    "convert",
-    "converter_names",
-    "find_converter",
-    "find_format",
-    "flatten",
-    "guess_format",
-    "locate",
-    "question_id",
-    "read_head",
-    "read_lines",
-    "register",
-    "titled",
-]
+__all__ = ["Answer", "Converter", "Dataset", "Document", "Part", "Question", "Record", "Span", "read_lines", "register"]
 
 LOGGER = logging.getLogger(__name__)
 _HEAD_BYTES = 1 << 18
 _DEEPEST_KEY = 20  # brackets around a key that tells a format
 _STRUCTURE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]"]', re.DOTALL)
-
-
-class Head(NamedTuple):
-    """The beginning of a file, from which its format is guessed.
-
-    Attributes:
-        path: the file.
-        text: its first characters, unpacked.
-        keys: the keys of JSON objects in them with those around, joined by dots and without lists: `data.paragraphs`.
-    """
-
-    path: Path
-    text: str
-    keys: frozenset[str]
+# keys of JSON objects by which a format is recognised, with the keys around them and without lists; the first entry counts
+_SIGNS = (
+    ("squad", {"data.paragraphs"}),
+    ("multiqa", {"context.documents"}),
+    ("multiqa", {"header.dataset_name"}),
+    ("hotpotqa", {"supporting_facts"}),
+    ("mrqa", {"context", "context_tokens"}),
+    ("mrqa", {"context", "qas.qid"}),
+    ("mrqa", {"context", "header.dataset"}),
+    ("qamr", {"sentence", "question", "answer_start"}),
+    ("boolq", {"question", "passage"}),
+)
+_TABLE_QUESTIONS = "id\tutterance\tcontext"  # the columns of WikiTableQuestions
 
 
 class Converter(ABC):
@@ -102,23 +71,13 @@ class Converter(ABC):
     def read(self, path: Path) -> Dataset:
         """Read the data set of a file, record by record. Raises `DataError`."""
 
-    @classmethod
-    def recognizes(cls, head: Head) -> bool:
-        """Return True if a file that begins like this is of the format; only needed without `--from`."""
-        return False
-
 
 class Format(Converter):
     """A converter that also writes."""
 
     @abstractmethod
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
-        """Write all records and count, in words for the user, the written and the dropped parts in `counts`.
-
-        Raises:
-            DataError: from the source.
-            OutputError: the file cannot be written.
-        """
+        """Write all records and count, in words for the user, the written and the dropped parts in `counts`."""
 
 
 class Converted(NamedTuple):
@@ -145,31 +104,25 @@ def register(name: str) -> Callable[[C], C]:
     return add
 
 
-def converter_names(writable: bool = False) -> list[str]:
-    """Return the names of all converters with plug-ins (`convinse.converters`), or of those that write."""
-    _load()
-    if writable:
-        return sorted(name for name, converter in _REGISTERED.items() if issubclass(converter, Format))
-    return sorted({*_REGISTERED, *(point.name for point in entry_points(group="convinse.converters"))})
+def _registered(kind: type = Converter) -> list[str]:
+    from . import sources
+
+    for module in pkgutil.iter_modules(sources.__path__):  # the modules register their converters
+        importlib.import_module(f"{sources.__name__}.{module.name}")
+    return sorted(name for name, converter in _REGISTERED.items() if issubclass(converter, kind))
 
 
 def find_converter(name: str) -> Converter:
-    """Return the converter of a name, or of `package.module:Class`.
+    """Return the converter of a name, or of `package.module:Class`. Raises `ConfigError` or `ModuleError`."""
+    names = _registered()
+    if name in names:
+        return _REGISTERED[name]()
+    if ":" not in name:
+        raise ConfigError(f"unknown data set '{name}'; {nearest(name, names)}")
+    from ..support.registry import find_module
 
-    Raises:
-        ConfigError: no converter has that name.
-        ModuleError: the class cannot be used.
-    """
-    _load()
-    converter = _REGISTERED.get(name)
-    if converter is None:
-        if ":" not in name and name not in converter_names():
-            raise ConfigError(f"unknown data set '{name}'; {nearest(name, converter_names())}")
-        from ..support.registry import find_module
-
-        converter = find_module("converters", name, Converter)
-        if not converter.name:
-            converter.name = name
+    converter: type[Converter] = find_module("converters", name, Converter)
+    converter.name = converter.name or name
     return converter()
 
 
@@ -177,23 +130,22 @@ def find_format(name: str) -> Format:
     """Return the converter of a name, if it writes. Raises `ConfigError`."""
     converter = find_converter(name)
     if not isinstance(converter, Format):
-        raise ConfigError(f"'{name}' can only be read; valid: {', '.join(converter_names(writable=True))}")
+        raise ConfigError(f"'{name}' can only be read; valid: {', '.join(_registered(Format))}")
     return converter
 
 
-def _load() -> None:
-    from . import sources
-
-    # the modules register themselves
-    for module in pkgutil.iter_modules(sources.__path__):
-        importlib.import_module(f"{sources.__name__}.{module.name}")
-
-
-def read_head(path: Path) -> Head:
-    """Read the beginning of a file. Raises `DataError`."""
+def guess_format(path: Path, option: str = "--from") -> str:
+    """Return the name of the format that the beginning of a file has. Raises `DataError`."""
     with open_packed(path) as file, reading(path, lambda: 1):
         text = file.read(_HEAD_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
-    return Head(path, text, frozenset(_keys(text)))
+    if text.startswith(_TABLE_QUESTIONS):
+        return "wikitablequestions"
+    found = set(_keys(text))
+    for name, signs in _SIGNS:
+        if signs <= found:
+            return name
+    names = ", ".join(_registered())
+    raise DataError(f"{path}: is of no format that is recognised by its content; name it with {option}: {names}")
 
 
 def _keys(text: str) -> Iterator[str]:
@@ -206,36 +158,15 @@ def _keys(text: str) -> Iterator[str]:
             return
         if token in "{[":
             around.append(key)
-            key = ""
         elif token in "}]":
-            if around:
-                around.pop()
-            key = ""
-        elif match[2]:
-            key = match[1]
-            if len(around) <= _DEEPEST_KEY:
-                yield ".".join(filter(None, [*around, key]))
-        else:
-            key = ""
-
-
-def guess_format(path: Path, option: str = "--from") -> str:
-    """Return the name of the converter that recognises a file; `option` is the remedy in errors.
-
-    Raises:
-        DataError: no converter or several recognise it.
-    """
-    _load()
-    head = read_head(path)
-    names = [name for name, converter in sorted(_REGISTERED.items()) if converter.recognizes(head)]
-    if len(names) == 1:
-        return names[0]
-    reason = f"looks like {' and '.join(names)}" if names else "is of no format that is recognised by its content"
-    raise DataError(f"{path}: {reason}; name it with {option}: {', '.join(converter_names())}")
+            del around[-1:]
+        key = match[1] if match[2] else ""
+        if key and len(around) <= _DEEPEST_KEY:
+            yield ".".join(filter(None, [*around, key]))
 
 
 def convert(source: Path, target: Path, to: str, name: str | None = None, quiet: bool = False) -> Converted:
-    """Convert a file.
+    """Convert a file. Raises `ConfigError`, `DataError` or `OutputError`.
 
     Args:
         source: the file to read.
@@ -243,11 +174,6 @@ def convert(source: Path, target: Path, to: str, name: str | None = None, quiet:
         to: the format to write.
         name: the data set or format of `source`; None: guessed from its content, and logged.
         quiet: no lines of progress.
-
-    Raises:
-        ConfigError: a name is unknown.
-        DataError: the source cannot be read.
-        OutputError: the target cannot be written, or is the source.
     """
     begin = time.perf_counter()
     writer = find_format(to)

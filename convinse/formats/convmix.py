@@ -15,9 +15,7 @@ from ..support.jsonlines import JSON_ERRORS, read_bytes
 def read_conversations(path: Path) -> list[Conversation]:
     """Read the conversations of a file: a JSON list, or one conversation a line (`.jsonl`), plain or packed.
 
-    Raises:
-        DataError: the file is missing or not valid JSON, or a conversation lacks a key; the message names file,
-            conversation and turn.
+    Raises `DataError`.
     """
     return check_conversations(read_records(path), str(path))
 

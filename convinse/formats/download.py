@@ -6,9 +6,9 @@ import hashlib
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import urljoin
 
 import msgspec
 
@@ -23,21 +23,11 @@ _DEADLINE = 6 * 3600.0  # seconds for a file
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of a collection.
-
-    Attributes:
-        name: to save it as, perhaps in a folder.
-        url: its address.
-        md5: the published MD5 sum, or empty.
-        examples: the number of questions, 0 if it is not known.
-        sha256: the published SHA-256 sum, or empty.
-        size: the published number of bytes, 0 if it is not known.
-    """
+    """A file of a collection: the name to save it as, its address, and its sums and size if they are published."""
 
     name: str
     url: str
     md5: str = ""
-    examples: int = 0
     sha256: str = ""
     size: int = 0
 
@@ -57,7 +47,6 @@ class File(msgspec.Struct, frozen=True):
 class FileCollection(msgspec.Struct, frozen=True):
     """Files that are fetched together; an address that is not absolute continues `base`."""
 
-    about: str
     base: str
     files: list[File]
 
@@ -66,7 +55,6 @@ class Fetched(NamedTuple):
     """A file in its place; `is_new` is False if it was there before, `is_checked` is False if no sum is published."""
 
     path: Path
-    examples: int
     is_new: bool
     is_checked: bool
 
@@ -89,16 +77,13 @@ def download(
 ) -> Iterator[Fetched]:
     """Fetch the missing files of a collection one after the other; a file appears when it is whole and right.
 
+    Raises `DataError`.
+
     Args:
         collection: see `find_collection`.
         folder: for the files; made if missing. A right file there is not fetched again.
         mirror: the address of a folder with the files under their `name`.
         quiet: no progress.
-
-    Raises:
-        DataError: a file is not as published, or another file is in its place.
-        NetworkError: a file cannot be fetched.
-        OutputError: a file cannot be written.
     """
     remedy = "run the command again, or name another host with --mirror"
     with closing(WebSession(deadline=_DEADLINE, remedy=remedy)) as session:
@@ -113,7 +98,7 @@ def download(
                         raise DataError(f"{path}: {address} gave a file with {fault}")
             elif fault := file.fault(path):
                 raise DataError(f"{path}: is there already with {fault}; move it away to fetch it anew")
-            yield Fetched(path, file.examples, is_new, bool(file.sha256 or file.md5))
+            yield Fetched(path, is_new, bool(file.sha256 or file.md5))
 
 
 @contextmanager
@@ -121,10 +106,6 @@ def local_files(*names: str) -> Iterator[list[Path]]:
     """Yield the paths of files that are named by a path or a URL; copies of URLs exist while the block runs.
 
     Errors inside of the block name the URL, not the copy.
-
-    Raises:
-        NetworkError: a URL cannot be fetched.
-        OutputError: the folder for temporary files cannot hold it.
     """
     urls = {}
     with tempfile.TemporaryDirectory(prefix="convinse-") as folder, closing(WebSession(deadline=_DEADLINE)) as session:
@@ -133,11 +114,7 @@ def local_files(*names: str) -> Iterator[list[Path]]:
             if not name.lower().startswith(("http://", "https://")):
                 paths.append(Path(name))
                 continue
-            # the end of a name may say how a file is packed
-            path = Path(
-                folder, str(number), PurePosixPath(unquote(urlsplit(name).path)).name[-100:].strip("\0") or "file"
-            )
-            path.parent.mkdir()
+            path = Path(folder, str(number))
             session.download(name, path)
             urls[str(path)] = name
             paths.append(path)

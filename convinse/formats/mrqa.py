@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import JSON_ERRORS, decoded, not_json, raw_lines, read_lines, with_text_ids, writing
+from ..support.jsonlines import decoded, raw_lines, writing
 from .records import Extras, Report, extras_field, plain, with_extras
 from .tokens import Token, normalize
 
@@ -74,19 +75,19 @@ class PlainQuestion(msgspec.Struct, frozen=True):
     is_impossible: bool = False
 
 
-class _MrqaHeaderLine(msgspec.Struct):
-    header: MrqaHeader | msgspec.UnsetType = msgspec.UNSET
-
-
 class _PlainLine(msgspec.Struct):
-    context: str | msgspec.UnsetType = msgspec.UNSET
-    qas: list[PlainQuestion] | msgspec.UnsetType = msgspec.UNSET
-    header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    context: str
+    qas: list[PlainQuestion]
+
+
+class _MrqaHeaderLine(msgspec.Struct):
+    header: MrqaHeader | None = None
 
 
 _HEADER = msgspec.json.Decoder(_MrqaHeaderLine)
 _EXAMPLE = msgspec.json.Decoder(MrqaExample)
-_RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_PLAIN = msgspec.json.Decoder(_PlainLine)
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
 
 
 def read_header(path: Path) -> MrqaHeader | None:
@@ -99,74 +100,49 @@ def read_header(path: Path) -> MrqaHeader | None:
 def read_examples(path: Path) -> Iterator[MrqaExample]:
     """Read the contexts of a file, one after the other; only the ids of the questions stay in memory.
 
-    Raises:
-        DataError: the file cannot be read, a line is not valid JSON or lacks a key, a span is outside of the context, or
-            a `qid` appears twice; the message names file, line and qid.
+    Raises `DataError`.
     """
     seen: dict[str, int] = {}
     for number, line in raw_lines(path):
-        if _header(path, number, line) is not None:
-            continue
-        example = _decode_example(path, number, line)
-        for fault in _faults(example, f"{path}:{number}", seen, number):
-            raise DataError(fault)
-        yield example
+        if _header(path, number, line) is None:
+            example = _decoded_example(path, number, line)
+            for fault in _faults(example, f"{path}:{number}", seen, number):
+                raise DataError(fault)
+            yield example
 
 
 def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
     """Read context, question and line of every question, without tokens (several times as fast) and without checks.
 
-    Raises:
-        DataError: the file cannot be read, a line is not valid JSON or lacks a key.
+    Raises `DataError`.
     """
-    for number, line in read_lines(path, _PlainLine):
-        if line.header is not msgspec.UNSET:
-            continue
-        if line.context is msgspec.UNSET or line.qas is msgspec.UNSET:
-            key = "context" if line.context is msgspec.UNSET else "qas"
-            raise DataError(f"{path}:{number}: no '{key}'; a line of an MRQA file holds a context with its questions")
-        for question in line.qas:
-            yield line.context, question, number
+    for number, line in raw_lines(path):
+        if _header(path, number, line) is None:
+            example = decoded(_PLAIN, path, number, line)
+            for question in example.qas:
+                yield example.context, question, number
 
 
-def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
-    try:
-        return with_extras(with_text_ids(path, _EXAMPLE.decode, line), _RAW_OBJECT.decode(line))
-    except JSON_ERRORS as error:
-        raise DataError(f"{not_json(path, number, error)}{_question_of(line, error)}") from None
+def _decoded_example(path: Path, number: int, line: bytes) -> MrqaExample:
+    return with_extras(decoded(_EXAMPLE, path, number, line), decoded(_OBJECT, path, number, line))
 
 
 def _header(path: Path, number: int, line: bytes) -> MrqaHeader | None:
-    # None for a context
-    if number > 1 and b'"header"' not in line[:100]:  # a header behind the first line comes of joined files
+    # None for a context; a header behind the first line comes of joined files
+    if b'"header"' not in line[:100]:
         return None
     header = decoded(_HEADER, path, number, line).header
-    if header is msgspec.UNSET:
-        return None
-    raw = decoded(_RAW_OBJECT, path, number, decoded(_RAW_OBJECT, path, number, line)["header"])
-    return with_extras(header, raw)
-
-
-def _question_of(line: bytes, error: BaseException) -> str:
-    # msgspec gives the place of a wrong type as `$.qas[3].question`
-    _, _, place = str(error).partition("$.qas[")
-    try:
-        index = int(place.partition("]")[0])
-        qid = msgspec.json.decode(line)["qas"][index]["qid"]
-    except (*JSON_ERRORS, LookupError, TypeError, ValueError):
-        return ""
-    return f" (qid {qid!r})"
+    return None if header is None else with_extras(header, decoded(_OBJECT, path, number, line)["header"])
 
 
 def _faults(example: MrqaExample, where: str, seen: dict[str, int], number: int) -> Iterator[str]:
     # `seen` gets the ids of the questions and their line
     characters, tokens = len(example.context), len(example.context_tokens)
-    qids = [question.qid for question in example.qas]
     for question in example.qas:
-        first = seen.setdefault(question.qid, number)
         at = f"{where}: qid '{question.qid}'"
-        if first != number or qids.count(question.qid) > 1:
-            yield f"{at} appears twice (line {first}); a qid must be unique in the file"
+        if question.qid in seen:
+            yield f"{at} appears twice (line {seen[question.qid]}); a qid must be unique in the file"
+        seen.setdefault(question.qid, number)
         for answer in question.detected_answers:
             for start, end in answer.char_spans:
                 if not 0 <= start <= end < characters:
@@ -177,11 +153,7 @@ def _faults(example: MrqaExample, where: str, seen: dict[str, int], number: int)
 
 
 def validate(path: Path) -> Report:
-    """Check a whole file, and go on after a problem if possible.
-
-    Raises:
-        DataError: the file cannot be opened or unpacked.
-    """
+    """Check a whole file, and go on after a problem if possible. Raises `DataError`."""
     problems: list[str] = []
     warnings: list[str] = []
     counts = dict.fromkeys(("contexts", "questions", "answers", "spans"), 0)
@@ -196,20 +168,18 @@ def validate(path: Path) -> Report:
                 else:
                     problems.append(f"{where}: a header behind the first line")
                 continue
-            example = _decode_example(path, number, line)
+            example = _decoded_example(path, number, line)
         except DataError as error:
             problems.append(one_line(error))
             continue
         faults = list(_faults(example, where, seen, number))
-        problems += faults
+        problems += faults or _disagreements(example, where)
+        warnings += [] if faults else _oddities(example, where)
+        answers = [answer for question in example.qas for answer in question.detected_answers]
         counts["contexts"] += 1
         counts["questions"] += len(example.qas)
-        for question in example.qas:
-            counts["answers"] += len(question.detected_answers)
-            counts["spans"] += sum(len(answer.char_spans) for answer in question.detected_answers)
-        if not faults:
-            problems += _disagreements(example, where)
-            warnings += _oddities(example, where)
+        counts["answers"] += len(answers)
+        counts["spans"] += sum(len(answer.char_spans) for answer in answers)
     summary = {"format": "mrqa", "header": None if header is None else [header.dataset, header.split], **counts}
     return Report(problems, warnings, summary)
 
@@ -220,11 +190,9 @@ def _disagreements(example: MrqaExample, where: str) -> Iterator[str]:
         at = f"{where}: qid '{question.qid}'"
         yield from _wrong_tokens(question.question, question.question_tokens, f"{at}: question_tokens")
         for answer in question.detected_answers:
-            if example.context_tokens and len(answer.char_spans) != len(answer.token_spans):
-                yield (
-                    f"{at}: '{answer.text}' has {len(answer.char_spans)} char_spans and "
-                    f"{len(answer.token_spans)} token_spans"
-                )
+            spans, token_spans = len(answer.char_spans), len(answer.token_spans)
+            if example.context_tokens and spans != token_spans:
+                yield f"{at}: '{answer.text}' has {spans} char_spans and {token_spans} token_spans"
 
 
 def _wrong_tokens(text: str, tokens: list[Token], where: str) -> Iterator[str]:
@@ -244,7 +212,7 @@ def _oddities(example: MrqaExample, where: str) -> Iterator[str]:
         for answer in question.detected_answers:
             for start, end in answer.char_spans:
                 text = example.context[start : end + 1]
-                if text != answer.text and normalize(text) != normalize(answer.text):
+                if normalize(text) != normalize(answer.text):
                     yield f"{at}: the span [{start}, {end}] is '{text}', not '{answer.text}'"
 
 
@@ -299,14 +267,12 @@ def _part_of(question: MrqaQuestion, tokens: int, size: int) -> int:
 def _within(question: MrqaQuestion, context_tokens: list[Token], begin: int, tokens: int) -> MrqaQuestion:
     # only the spans inside of the part, counted from its beginning
     offset = context_tokens[begin][1] if begin else 0
-    token, last_start = context_tokens[min(begin + tokens, len(context_tokens)) - 1]
-    stop = last_start + len(token)
     answers = []
     for answer in question.detected_answers:
         pairs = [
             ((start - offset, end - offset), (first - begin, last - begin))
             for (start, end), (first, last) in zip(answer.char_spans, answer.token_spans, strict=False)
-            if begin <= first and last < begin + tokens and offset <= start and end < stop
+            if begin <= first and last < begin + tokens
         ]
         if pairs:
             char_spans, token_spans = zip(*pairs, strict=True)

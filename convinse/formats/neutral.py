@@ -155,50 +155,39 @@ def flatten(record: NeutralRecord, tokenizer: Callable[[str], list[Token]] = tok
     A single document becomes its texts, joined by `[PAR]`; its title is left out unless an answer stands in it. Of several
     documents each becomes `[DOC] [TLE] title [PAR] text`. `tokenizer` makes unknown tokens.
     """
-    many = len(record.documents) > 1
-    titled = many or any(
-        span.part == "title" for question in record.questions for answer in question.answers for span in answer.spans
-    )
-    pieces: list[str] = []
+    pieces = list(_pieces(record))
     tokens: list[Token] = []
     offsets: dict[tuple[int, str], int] = {}
-    size = 0
+    begin = 0
+    for number, part in pieces:
+        if part.name:
+            offsets[number, part.name] = begin
+        part_tokens = tokenizer(part.text) if part.tokens is None else part.tokens
+        tokens += [(token, offset + begin) for token, offset in part_tokens]
+        begin += len(part.text) + 1
+    return Flat(" ".join(part.text for _, part in pieces), offsets, tokens)
 
-    def add(text: str, text_tokens: list[Token] | None = None) -> int:
-        nonlocal size
-        if size:
-            pieces.append(" ")
-            size += 1
-        begin = size
-        pieces.append(text)
-        size += len(text)
-        text_tokens = tokenizer(text) if text_tokens is None else text_tokens
-        tokens.extend(text_tokens if not begin else [(token, offset + begin) for token, offset in text_tokens])
-        return begin
 
+def _pieces(record: NeutralRecord) -> Iterator[tuple[int, NeutralPart]]:
+    # parts with the number of their document; marks are parts without a name
+    several = len(record.documents) > 1
+    spans = [span for question in record.questions for answer in question.answers for span in answer.spans]
+    titled = several or any(span.part == "title" for span in spans)
     for number, document in enumerate(record.documents):
-        if many:
-            add(DOCUMENT_MARK)
-        title = document.part("title")
-        if title is not None and titled:
-            add(TITLE_MARK)
-            offsets[number, "title"] = add(title.text, title.tokens)
-        first = True
-        for part in document.parts:
-            if part.name == "title":
-                continue
-            if not first or (title is not None and titled):
-                add(PARAGRAPH_MARK)
-            offsets[number, part.name] = add(part.text, part.tokens)
-            first = False
-    return Flat("".join(pieces), offsets, tokens)
+        if several:
+            yield number, NeutralPart("", DOCUMENT_MARK)
+        title = document.part("title") if titled else None
+        if title is not None:
+            yield number, NeutralPart("", TITLE_MARK)
+            yield number, title
+        texts = [part for part in document.parts if part.name != "title"]
+        for index, part in enumerate(texts):
+            if index or title is not None:
+                yield number, NeutralPart("", PARAGRAPH_MARK)
+            yield number, part
 
 
-class Located(NamedTuple):
-    """An answer and its places in a text: inclusive spans of characters, in order."""
-
-    answer: NeutralAnswer
-    spans: list[tuple[int, int]]
+Located = tuple[NeutralAnswer, list[tuple[int, int]]]
 
 
 def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText) -> list[Located]:
@@ -211,24 +200,19 @@ def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText) -> list[L
         question: the question of a record.
         flat: `flatten` of the record.
         text: `flat.context` with its tokens.
+
+    Returns:
+        The answers with their inclusive spans of characters, in order.
     """
-    located = []
-    detected: dict[str, list[tuple[int, int]]] = {}
-
-    def detect(answer: str) -> list[tuple[int, int]]:
-        if answer not in detected:
-            detected[answer] = [(place.start, place.end) for place in text.find(answer)]
-        return detected[answer]
-
+    located: list[Located] = []
     for answer in question.answers:
         spans = [place for span in answer.spans if (place := flat.locate(span)) is not None]
         if not spans and answer.is_span():
-            spans = detect(answer.text)
+            spans = text.find(answer.text)
         if spans:
-            located.append(Located(answer, list(dict.fromkeys(spans))))
+            located.append((answer, list(dict.fromkeys(spans))))
     if not located:
         texts = {answer.text for answer in question.answers}
-        for accepted in question.accepted:
-            if accepted not in texts and (spans := detect(accepted)):
-                located.append(Located(NeutralAnswer(accepted), spans))
+        places = ((accepted, text.find(accepted)) for accepted in question.accepted if accepted not in texts)
+        located = [(NeutralAnswer(accepted), spans) for accepted, spans in places if spans]
     return located

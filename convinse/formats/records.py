@@ -11,8 +11,6 @@ import msgspec
 Extras = dict[str, Any]
 R = TypeVar("R", bound=msgspec.Struct)
 
-_RAW_OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
-
 
 class Report(NamedTuple):
     """The result of a check of a file: `problems` break the format, `warnings` do not, `summary` describes the file."""
@@ -48,10 +46,10 @@ def with_extras(record: R, members: dict[str, Any]) -> R:
 
     Args:
         record: its fields may be lists of records, but not records.
-        members: its keys in the file; the values decoded, or `msgspec.Raw`, as most files have few unknown keys.
+        members: its keys in the file, decoded or `msgspec.Raw`.
     """
-    changes: dict[str, Any] = {}
     fields = keys(type(record))
+    changes: dict[str, Any] = {}
     if not members.keys() <= fields:
         changes["extras"] = {
             key: msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
@@ -60,11 +58,7 @@ def with_extras(record: R, members: dict[str, Any]) -> R:
         }
     for name in _lists(type(record)):
         if parts := getattr(record, name):
-            values = members[name]
-            objects = _RAW_OBJECTS.decode(values) if isinstance(values, msgspec.Raw) else values
-            completed = list(map(with_extras, parts, objects))
-            if any(new is not old for new, old in zip(completed, parts, strict=True)):
-                changes[name] = completed
+            changes[name] = list(map(with_extras, parts, members[name]))
     return msgspec.structs.replace(record, **changes) if changes else record
 
 

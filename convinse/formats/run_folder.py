@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 from datetime import datetime, timezone
 from fcntl import LOCK_EX, LOCK_NB, flock
 from io import RawIOBase
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -31,15 +32,7 @@ _REMEDY = f"use --restart, {BY_HAND}"
 
 
 class RunRecord(msgspec.Struct, frozen=True):
-    """The content of `run.json`.
-
-    Attributes:
-        run: the id of the run.
-        made_from: an id of each origin of its results.
-        settings: the configuration.
-        command: that began the run.
-        begun: its time in UTC.
-    """
+    """The content of `run.json`: an id of each origin of the results, the configuration, the command, its time in UTC."""
 
     run: str
     made_from: dict[str, str] = {}
@@ -57,19 +50,9 @@ class RunRecord(msgspec.Struct, frozen=True):
         run = hashlib.sha256(content).hexdigest()[:12]
         return cls(run, dict(made_from), dict(settings), shlex.join([name, *arguments]), begun)
 
-    def changed(self, later: RunRecord) -> list[str]:
-        """Return the names of the origins that changed in a later run."""
-        names = dict.fromkeys([*self.made_from, *later.made_from])
-        return [name for name in names if self.made_from.get(name) != later.made_from.get(name)]
-
 
 class FinishedConversation(NamedTuple):
-    """A conversation on its way to `turns.jsonl`.
-
-    Attributes:
-        shortened: the conversation without its evidences, which stays in memory.
-        line: the whole as JSON.
-    """
+    """A conversation without its evidences, which stays in memory, and the whole as a line of `turns.jsonl`."""
 
     shortened: Conversation
     line: bytes
@@ -91,20 +74,11 @@ class _Metrics(msgspec.Struct):
 
 
 class RunFolder:
-    """The results of one configuration and one combination of sources.
+    """The results of one configuration and one combination of sources. Raises `OutputError`.
 
     Opening the folder takes a lock (one run writes at a time) and reads the finished conversations. Results of other origins are
     moved to `earlier-ID/`, never overwritten; the log names the changes. `finished` has the written conversations by their
     ids, without their evidences, which would fill the memory. A finished run has a manifest.
-
-    Args:
-        path: the folder.
-        made_from: an id of each origin of the results, by its name, see `identity.origins`.
-        restart: begin anew; finished conversations are moved away, too.
-        settings: the configuration, for the record.
-
-    Raises:
-        OutputError: the folder cannot be written, another run is writing there, or its results are damaged.
     """
 
     def __init__(
@@ -145,7 +119,7 @@ class RunFolder:
             before = RunRecord("unknown")
         turns = self.path / TURNS
         if turns.exists() and (restart or before.run != self._record.run):
-            self._move_away(before, restart)
+            self._move_away(before)
         if turns.exists():
             self._read_finished(turns)
         if restart or before.run != self._record.run:
@@ -153,23 +127,17 @@ class RunFolder:
             self._lock.truncate(0)
             _write(self._lock, msgspec.json.encode(self._record) + b"\n")
 
-    def _move_away(self, before: RunRecord, restart: bool) -> None:
+    def _move_away(self, before: RunRecord) -> None:
         name = f"earlier-{Path(before.run).name or 'unknown'}"  # a damaged id must not lead out of this folder
-        target, number = self.path / name, 1
-        while target.exists():
-            number += 1
-            target = self.path / f"{name}-{number}"
+        names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+        target = next(self.path / name for name in names if not (self.path / name).exists())
         target.mkdir()
         for file in _MOVED:
             with suppress(FileNotFoundError):
                 (self.path / file).rename(target / file)
-        changed = before.changed(self._record)
-        if not before.made_from:
-            reason = "" if restart else " (what they come from is not recorded)"
-        else:
-            reason = (
-                f" (changed since: {', '.join(changed)})" if changed else " (run again from the first conversation on)"
-            )
+        old, new = before.made_from, self._record.made_from
+        changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+        reason = f" (changed since: {', '.join(changed)})" if old and changed else ""
         LOGGER.info("earlier results moved to %s%s", target, reason)
 
     def _read_finished(self, turns: Path) -> None:
@@ -181,18 +149,14 @@ class RunFolder:
                 (conversation,) = check_finished([msgspec.json.decode(line)], f"line {number}")
             except (*JSON_ERRORS, DataError) as error:
                 raise OutputError(
-                    f"{turns}: line {number} is no finished conversation ({one_line(error)}); use --restart"
+                    f"{turns}: line {number} is not a finished conversation ({one_line(error)}); use --restart"
                 ) from None
             self.finished[str(conversation["conv_id"])] = _without_evidences(conversation)
         if whole != len(data):
             os.truncate(turns, whole)
 
     def add(self, finished: FinishedConversation) -> None:
-        """Append a finished conversation, which is on disk when the call returns.
-
-        Raises:
-            OutputError: the conversation cannot be written; the file stays readable.
-        """
+        """Append a finished conversation, which is on disk when the call returns. Raises `OutputError`."""
         size = os.fstat(self._file.fileno()).st_size
         try:
             (self.path / MANIFEST).unlink(missing_ok=True)  # until the run is whole again

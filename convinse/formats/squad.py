@@ -69,81 +69,60 @@ class SquadFile(NamedTuple):
     extras: Extras = {}
 
 
-class _SquadHeader(msgspec.Struct, frozen=True):
-    version: str = ""
-    extras: Extras = extras_field()
-
-
 class _RawArticle(msgspec.Struct):
     paragraphs: list[msgspec.Raw]
     title: str = ""
+    extras: Extras = extras_field()
 
 
 class _RawSquad(msgspec.Struct):
     data: list[_RawArticle]
     version: str = ""
-
-
-_RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_RAW_OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
+    extras: Extras = extras_field()
 
 
 def read_squad(path: Path) -> SquadFile:
     """Read a SQuAD file, plain or packed: its bytes are in memory, decoded one paragraph at a time.
 
-    Raises:
-        DataError: the file cannot be read, is not valid JSON or lacks a key; while the paragraphs are read: a paragraph has
-            a wrong type, an answer is outside of its context, or an id appears twice. The message names file and place.
+    Raises `DataError`.
     """
-    header, articles = _described(path)
+    whole = _whole(path)
 
     def checked() -> Iterator[tuple[Article, Paragraph]]:
         seen: dict[str, str] = {}
-        for at, article, paragraph in _paragraphs(path, articles):
+        for at, article, paragraph in _paragraphs(path, whole):
             for fault in _faults(at, paragraph, seen):
                 raise DataError(f"{path}: {fault}")
             yield article, paragraph
 
-    return SquadFile(checked(), header.version, header.extras)
+    return SquadFile(checked(), whole.version, whole.extras)
 
 
 def raw_paragraphs(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
-    """Yield the JSON path and the bytes of each paragraph of a file.
-
-    Raises:
-        DataError: the file cannot be read, is not valid JSON, or has no articles with paragraphs; names file and place.
-    """
+    """Yield the JSON path and the bytes of each paragraph of a file. Raises `DataError`."""
     for number, article in enumerate(decode_whole(path, read_bytes(path), _RawSquad).data):
         for index, paragraph in enumerate(article.paragraphs):
             yield f"$.data[{number}].paragraphs[{index}]", paragraph
 
 
-def _described(path: Path) -> tuple[_SquadHeader, list[tuple[Article, list[msgspec.Raw]]]]:
+def _whole(path: Path) -> _RawSquad:
     data = read_bytes(path)
     whole = decode_whole(path, data, _RawSquad)
-    try:  # a key that the format does not know may be no UTF-8
-        members = _RAW_OBJECT.decode(data)
-        objects = _RAW_OBJECTS.decode(members.pop("data"))
-        articles = []
-        for article, keys in zip(whole.data, objects, strict=True):
-            del keys["paragraphs"]
-            articles.append((with_extras(Article(article.title), keys), article.paragraphs))
-        return with_extras(_SquadHeader(whole.version), members), articles
+    try:  # a key that the format does not know may not be UTF-8
+        members: dict[str, Any] = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+        members["data"] = msgspec.json.decode(members["data"], type=list[dict[str, msgspec.Raw]])
+        return with_extras(whole, members)
     except JSON_ERRORS as error:
         raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None
 
 
-def _paragraphs(
-    path: Path, articles: list[tuple[Article, list[msgspec.Raw]]]
-) -> Iterator[tuple[str, Article, Paragraph]]:
-    for number, (article, raw) in enumerate(articles):
-        for index, data in enumerate(raw):
+def _paragraphs(path: Path, whole: _RawSquad) -> Iterator[tuple[str, Article, Paragraph]]:
+    for number, raw in enumerate(whole.data):
+        article = Article(raw.title, raw.extras)
+        for index, data in enumerate(raw.paragraphs):
             at = f"$.data[{number}].paragraphs[{index}]"
-            paragraph = decode_part(path, at, data, Paragraph)
-            try:
-                paragraph = with_extras(paragraph, _RAW_OBJECT.decode(data))
-            except JSON_ERRORS as error:
-                raise DataError(f"{path}: not valid JSON: {one_line(error)} - at `{at}`") from None
+            members = decode_part(path, at, data, dict[str, Any])
+            paragraph = with_extras(decode_part(path, at, data, Paragraph), members)
             for place, question in enumerate(paragraph.qas):
                 if not question.id and isinstance(question.extras.get("guid"), str | int):  # KLUE-MRC's name for `id`
                     extras = dict(question.extras)
@@ -156,51 +135,49 @@ def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str
     # `seen` gets the ids of the questions with the paragraph's place
     size = len(paragraph.context)
     for number, question in enumerate(paragraph.qas):
-        where = f"{at}.qas[{number}]"
-        if question.id:
-            if question.id in seen:
-                yield f"{where}: the id '{question.id}' appears twice (first in {seen[question.id]})"
-            else:
-                seen[question.id] = at
-        for index, answer in enumerate(question.answers):
+        where = f"{at}.qas[{number}] (id '{question.id}')"
+        if question.id and question.id in seen:
+            yield f"{at}.qas[{number}]: the id '{question.id}' appears twice (first in {seen[question.id]})"
+        seen.setdefault(question.id, at)
+        for answer in question.answers:
             start = answer.answer_start
             if start < -1 or start + len(answer.text) > size:
-                place = f"{where}.answers[{index}] (id '{question.id}')"
-                yield f"{place}: '{answer.text}' at {start} is outside of the context ({size} characters)"
+                yield f"{where}: '{answer.text}' at {start} is outside of the context ({size} characters)"
 
 
 def validate(path: Path) -> Report:
     """Check a whole file. Raises `DataError` if it is not a SQuAD file at all."""
-    header, articles = _described(path)
+    whole = _whole(path)
     problems: list[str] = []
     warnings: list[str] = []
     counts = dict.fromkeys(("articles", "paragraphs", "questions", "unanswerable", "answers"), 0)
-    counts["articles"] = len(articles)
+    counts["articles"] = len(whole.data)
     seen: dict[str, str] = {}
-    for at, _, paragraph in _paragraphs(path, articles):
-        problems += [f"{path}: {fault}" for fault in _faults(at, paragraph, seen)]
+    for at, _, paragraph in _paragraphs(path, whole):
+        faults = list(_faults(at, paragraph, seen))
+        problems += [f"{path}: {fault}" for fault in faults]
         counts["paragraphs"] += 1
         for number, question in enumerate(paragraph.qas):
-            where = f"{path}: {at}.qas[{number}]"
+            where = f"{path}: {at}.qas[{number}] (id '{question.id}')"
             counts["questions"] += 1
             counts["unanswerable"] += question.is_impossible
             counts["answers"] += len(question.answers)
             if not question.id:
                 problems.append(f"{where}: no id")
             for answer in question.answers:
-                start, end = answer.answer_start, answer.answer_start + len(answer.text)
-                text = paragraph.context[max(start, 0) : end]
-                if start >= 0 and end <= len(paragraph.context) and text != answer.text:
-                    problems.append(f"{where} (id '{question.id}'): at {start} is '{text}', not '{answer.text}'")
+                start = answer.answer_start
+                text = paragraph.context[start : start + len(answer.text)]
+                if start >= 0 and text != answer.text and not faults:
+                    problems.append(f"{where}: at {start} is '{text}', not '{answer.text}'")
             if question.is_impossible and question.answers:
-                warnings.append(f"{where} (id '{question.id}'): unanswerable, yet it has answers")
-    return Report(problems, warnings, {"format": "squad", "version": header.version, **counts})
+                warnings.append(f"{where}: unanswerable, yet it has answers")
+    return Report(problems, warnings, {"format": "squad", "version": whole.version, **counts})
 
 
 def write_squad(
     path: Path, paragraphs: Iterable[tuple[Article, Paragraph]], version: str = VERSION, extras: Extras | None = None
 ) -> None:
-    """Write SQuAD 2.0, packed if the name ends in `.gz`; a paragraph a line.
+    """Write SQuAD 2.0, packed if the name ends in `.gz`; a paragraph a line. Raises `OutputError`.
 
     Args:
         path: the file; an older file is replaced when all is written.
@@ -208,9 +185,6 @@ def write_squad(
             another article.
         version: of the format.
         extras: further keys of the document.
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     with writing_bytes(path) as write:
         write(_opening(path, {"version": version}, extras or {}, "data"))

@@ -36,14 +36,12 @@ class _Understood(msgspec.Struct):
 def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
     """Read a stage file (a JSON list, or one conversation a line), evidences in the form of this project.
 
+    Raises `DataError`.
+
     Args:
         path: the file.
         sources: of the evidences.
         most: evidences of a turn that are allowed.
-
-    Raises:
-        DataError: the file cannot be read, a turn has no results, or its evidences have another form or source, or are
-            more than `most`; the message names file, conversation and turn.
     """
     conversations = read_benchmark(path, "convmix")
     turns = [

@@ -14,7 +14,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from importlib import import_module
-from typing import NamedTuple
 
 from ..language.text import marks
 
@@ -26,15 +25,6 @@ _MARKS = r"\[(?:TLE|DOC|PAR)\]"
 _ASCII = re.compile(rf"{_MARKS}|\w+(?:(?<=\d)[.,]\d\w*)*|[^\w\s]")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 NO_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
-
-
-class Place(NamedTuple):
-    """A place in a text: characters `start` to `end` and tokens `first` to `last`, all of them inclusive."""
-
-    start: int
-    end: int
-    first: int
-    last: int
 
 
 def tokenize(text: str) -> list[Token]:
@@ -89,26 +79,13 @@ def _occurrences(answer: str, text: str) -> Iterator[int]:
 
 
 class TokenizedText:
-    """A text, its tokens, and look-ups between characters and tokens.
-
-    Args:
-        text: the text.
-        tokens: of another tokenizer, in order; None: made by `tokenize`.
-    """
+    """A text, its tokens (made by `tokenize` if they are None), and look-ups between characters and tokens."""
 
     def __init__(self, text: str, tokens: list[Token] | None = None) -> None:
         self.text = text
         self.tokens = tokenize(text) if tokens is None else tokens
-
-    @cached_property
-    def starts(self) -> list[int]:
-        """Return the offsets of the tokens' first characters."""
-        return [start for _, start in self.tokens]
-
-    @cached_property
-    def ends(self) -> list[int]:
-        """Return the offsets of the tokens' last characters."""
-        return [start + len(token) - 1 for token, start in self.tokens]
+        self.starts = [start for _, start in self.tokens]
+        self.ends = [start + len(token) - 1 for token, start in self.tokens]  # of last characters
 
     def token_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the first and the last token that share a character with `start` to `end` (inclusive), or None."""
@@ -116,35 +93,30 @@ class TokenizedText:
         last = bisect_right(self.starts, end) - 1
         return (first, last) if first <= last else None
 
-    def on_borders(self, start: int, end: int) -> Place | None:
-        """Return the place of the characters `start` to `end` (inclusive) if they are whole tokens, or None."""
-        first = bisect_left(self.starts, start)
-        if first == len(self.starts) or self.starts[first] != start:
-            return None
-        last = bisect_left(self.ends, end, first)
-        if last == len(self.ends) or self.ends[last] != end:
-            return None
-        return Place(start, end, first, last)
+    @cached_property
+    def _borders(self) -> tuple[set[int], set[int]]:
+        return set(self.starts), set(self.ends)
 
-    def find(self, answer: str) -> list[Place]:
-        """Find all places of an answer on token borders, in order: spelled as it is, or else equal after `normalize`.
+    def find(self, answer: str) -> list[tuple[int, int]]:
+        """Find all places (inclusive) of an answer on token borders: spelled as it is, or else equal after `normalize`.
 
         Places may overlap (`ha ha` is twice in `ha ha ha`). A place of the normal form has no articles and punctuation at
         its ends: `The "Beatles"` is found in `by the Beatles.` as `Beatles`.
         """
+        starts, ends = self._borders
         exact = answer.strip()
-        places = [self.on_borders(at, at + len(exact) - 1) for at in _occurrences(exact, self.text)]
-        if any(places):
-            return [place for place in places if place is not None]
+        places = [(at, at + len(exact) - 1) for at in _occurrences(exact, self.text)]
+        if whole := [place for place in places if place[0] in starts and place[1] in ends]:
+            return whole
         normal = normalize(answer)
         if not normal or normal not in self._normal_text:
             return []
         text, offsets = self._offsets
-        places = [self.on_borders(offsets[at], offsets[at + len(normal) - 1]) for at in _occurrences(normal, text)]
+        places = [(offsets[at], offsets[at + len(normal) - 1]) for at in _occurrences(normal, text)]
         return [
-            place
-            for place in places
-            if place is not None and normalize(self.text[place.start : place.end + 1]) == normal
+            (start, end)
+            for start, end in places
+            if start in starts and end in ends and normalize(self.text[start : end + 1]) == normal
         ]
 
     @cached_property

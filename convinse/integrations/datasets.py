@@ -29,8 +29,7 @@ EVIDENCES = Features(
 def turns(conversations: Iterable[Conversation]) -> Dataset:
     """Return a row for every turn, with the questions before it as `history`; missing values are empty.
 
-    Raises:
-        DataError: a conversation is not of the ConvMix structure.
+    Raises `DataError`.
     """
     rows = [
         {
@@ -52,8 +51,7 @@ def turns(conversations: Iterable[Conversation]) -> Dataset:
 def evidences(conversations: Iterable[Conversation]) -> Dataset:
     """Return a row for every evidence of answered turns (`top_evidences`), best first; `has_answer` is empty without gold answers.
 
-    Raises:
-        DataError: a conversation is not of the ConvMix structure.
+    Raises `DataError`.
     """
     rows = [
         {

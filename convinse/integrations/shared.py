@@ -47,15 +47,12 @@ class SharedPipeline:
         earlier: Sequence[Sequence[Turn]] | None = None,
         sources: Sequence[str] | None = None,
     ) -> list[list[Evidence]]:
-        """Retrieve the pipeline's top evidences of every question, best first.
+        """Retrieve the pipeline's top evidences of every question, best first. Raises `DataError`.
 
         Args:
             questions: in full, or to be understood by their `earlier` turns.
             earlier: the turns before every question, with gold answers if they have any.
             sources: of the evidences; those of the constructor by default.
-
-        Raises:
-            DataError: a question is too long, or an earlier turn is not a turn.
         """
         with self._lock:
             return [turn["top_evidences"] for turn in self._understood(questions, earlier, "ers", sources)]
@@ -107,9 +104,7 @@ class SharedPipeline:
 
 def shared_pipeline(config: SharedPipeline | Settings, sources: str | None = None) -> SharedPipeline:
     """Return `config` if it is a shared pipeline already, else a new pipeline of a configuration."""
-    if isinstance(config, SharedPipeline):
-        return config
-    return SharedPipeline(config) if sources is None else SharedPipeline(config, sources)
+    return config if isinstance(config, SharedPipeline) else SharedPipeline(config, sources or DEFAULT_SOURCES)
 
 
 def to_document(evidence: Evidence) -> tuple[str, str, dict[str, Any]]:
@@ -120,8 +115,7 @@ def to_document(evidence: Evidence) -> tuple[str, str, dict[str, Any]]:
 def to_evidence(text: str, meta: Mapping[str, Any]) -> Evidence:
     """Return the evidence of a document of `to_document`, or of another tool's text: of source `text`, without entities.
 
-    Raises:
-        DataError: the metadata are not those of an evidence.
+    Raises `DataError`.
     """
     keys: Any = dict(meta) if "wikidata_entities" in meta else {}
     evidence: Any = {"source": "text", "disambiguations": [], "wikidata_entities": [], **keys, "evidence_text": text}

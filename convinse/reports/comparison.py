@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
 from ..scoring.convqa import MEASURES
-from ..scoring.significance import p_value
+from ..scoring.significance import Difference, difference
 from ..support.errors import missing_extra
 from .reported_run import ReportedRun, ReportedTurn
 
@@ -32,15 +33,6 @@ class Figure(NamedTuple):
     high: float
 
 
-class Difference(NamedTuple):
-    """A measure of a run less that of the first run, the numbers of better and worse questions, and the p-value."""
-
-    mean: float
-    better: int
-    worse: int
-    p_value: float
-
-
 class CalibrationBin(NamedTuple):
     """The answers in a range of probabilities: their mean probability, the share of right answers, and their number."""
 
@@ -50,11 +42,7 @@ class CalibrationBin(NamedTuple):
 
 
 def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
-    """Return the mean of the values of questions, with its interval over whole groups of questions.
-
-    Raises:
-        DependencyError: the extra `ir` is not installed.
-    """
+    """Return the mean of the values of questions, with its interval over whole groups of questions; it needs the extra `ir`."""
     try:
         from scipy.stats import bootstrap
     except ModuleNotFoundError as error:
@@ -88,18 +76,13 @@ def figures(run: ReportedRun) -> list[Figure]:
 
 def differences(first: ReportedRun, run: ReportedRun) -> list[Difference]:
     """Compare the measures of a run with the first run; the p-values swap whole groups, see `scoring.significance`."""
-    compared = []
-    for index in range(len(MEASURES)):
-        by_question = {
-            name: run.turns[name].measures[index] - turn.measures[index] for name, turn in first.turns.items()
-        }
-        by_group: dict[str, float] = defaultdict(float)
-        for name, difference in by_question.items():
-            by_group[first.turns[name].group] += difference
-        values = by_question.values()
-        better, worse = sum(value > 0 for value in values), sum(value < 0 for value in values)
-        compared.append(Difference(sum(values) / max(1, len(values)), better, worse, p_value(by_group.values())))
-    return compared
+    groups = [turn.group for turn in first.turns.values()]
+    return [
+        difference(
+            [run.turns[name].measures[index] - turn.measures[index] for name, turn in first.turns.items()], groups
+        )
+        for index in range(len(MEASURES))
+    ]
 
 
 def presence(turns: Iterable[ReportedTurn], cutoffs: Sequence[int]) -> list[float]:
@@ -114,12 +97,10 @@ def calibration(turns: Iterable[ReportedTurn]) -> list[CalibrationBin]:
     for turn in turns:
         if turn.answers:
             bins[min(int(turn.probability * _BINS), _BINS - 1)].append(turn)
-    made = []
-    for _, members in sorted(bins.items()):
-        number = len(members)
-        probability = sum(turn.probability for turn in members) / number
-        made.append(CalibrationBin(probability, sum(turn.measures[0] for turn in members) / number, number))
-    return made
+    return [
+        CalibrationBin(fmean(turn.probability for turn in turns), fmean(turn.measures[0] for turn in turns), len(turns))
+        for _, turns in sorted(bins.items())
+    ]
 
 
 def differing(first: ReportedRun, run: ReportedRun) -> tuple[list[str], list[str]]:

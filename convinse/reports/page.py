@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from ..support.errors import missing_extra
 from ..version import __version__
 from .comparison import differing
 from .content import letters, tables
-from .pictures import calibration_picture, can_draw, presence_picture
+from .pictures import calibration_picture, presence_picture
 from .reported_run import ReportedRun
 
 MOST_SHOWN = 200  # questions of a kind of difference between two runs
 
 
-def page(runs: Sequence[ReportedRun], title: str = "Runs of convinse") -> str:
-    """Return the report of runs over the same questions.
-
-    Raises:
-        DependencyError: the extra `ir` is not installed.
-    """
+def page(runs: Sequence[ReportedRun], title: str) -> str:
+    """Return the report of runs over the same questions; it needs the extra `ir`, and has pictures with `plots`."""
     try:
         from jinja2 import Environment, PackageLoader
     except ModuleNotFoundError as error:
@@ -29,16 +26,13 @@ def page(runs: Sequence[ReportedRun], title: str = "Runs of convinse") -> str:
     )
     names, first = letters(runs), runs[0]
     pictures = {}
-    if can_draw():
+    if find_spec("matplotlib") is not None:
         pictures = {
-            "presence": {"svg": presence_picture(names, runs), "text": "Answer presence by the number of evidences"},
-            "calibration": {
-                "svg": calibration_picture(names, runs),
-                "text": "Share of right answers by their probability",
-            },
+            "presence": (presence_picture(names, runs), "Answer presence by the number of evidences"),
+            "calibration": (calibration_picture(names, runs), "Share of right answers by their probability"),
         }
     different = []
-    for letter, run in list(zip(names, runs, strict=True))[1:]:
+    for letter, run in zip(names[1:], runs[1:], strict=True):
         kinds = zip((f"Right in {letter} only", "Right in A only"), differing(first, run), strict=True)
         pairs = [(kind, [(name, first.turns[name], run.turns[name]) for name in ids]) for kind, ids in kinds]
         different.append({"letter": letter, "kinds": pairs})

@@ -1,90 +1,58 @@
-"""The pictures of a report, as SVG within its page. Runs are named by letters; matplotlib is optional, loaded on use.
-
-Colours are those of Okabe and Ito, which colour-blind people can distinguish; runs differ by their marks, too.
-"""
+"""The pictures of a report, as SVG within its page. Runs are named by letters; matplotlib is optional, loaded on use."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
-from .comparison import calibration, presence
-from .reported_run import ReportedRun
+from .comparison import PLACES, calibration, presence
+from .reported_run import ReportedRun, most_evidences
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+# of Okabe and Ito, which colour-blind people can distinguish; runs differ by their marks, too
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
-
-
-def can_draw() -> bool:
-    """Return True if matplotlib is installed."""
-    return find_spec("matplotlib") is not None
+_STYLE = {"svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 
 
 def presence_picture(letters: Sequence[str], runs: Sequence[ReportedRun]) -> str:
     """Draw the share of questions with a gold answer among the first e evidences."""
-    most = max((turn.num_evidences for run in runs for turn in run.turns.values()), default=1)
-    places = list(range(1, max(2, most) + 1))
-
-    def draw(axes: Axes) -> None:
-        for number, (letter, run) in enumerate(zip(letters, runs, strict=True)):
-            shares = presence(run.turns.values(), places)
-            marked = [place - 1 for place in (1, 2, 5, 10, 20, 50, 100) if place <= len(places)]
-            axes.plot(places, shares, label=letter, markevery=marked, **_style(number))
-        ticks = [place for place in (1, 2, 5, 10, 20, 50, 100, 200, 500) if place <= places[-1]]
-        axes.set_xscale("log")
-        axes.set_xticks(ticks, [str(tick) for tick in ticks])
-        axes.minorticks_off()
-        axes.set(xlabel="evidences (e)", ylabel="share of questions", ylim=(0.0, 1.0))
-
-    return _svg("presence", draw)
+    places = list(range(1, max(2, most_evidences(runs)) + 1))
+    marked = [place - 1 for place in PLACES if place <= len(places)]
+    lines = [(places, presence(run.turns.values(), places)) for run in runs]
+    axes: dict[str, Any] = {"xlabel": "evidences (e)", "ylabel": "share of questions", "ylim": (0.0, 1.0)}
+    return _svg("presence", letters, lines, {**axes, "xscale": "log"}, marked)
 
 
 def calibration_picture(letters: Sequence[str], runs: Sequence[ReportedRun]) -> str:
     """Draw the share of right answers by their probability; a calibrated run is on the diagonal."""
-
-    def draw(axes: Axes) -> None:
-        axes.plot([0, 1], [0, 1], color="#888888", linewidth=1, linestyle="--")
-        for number, (letter, run) in enumerate(zip(letters, runs, strict=True)):
-            bins = calibration(run.turns.values())
-            probabilities, shares = [item.probability for item in bins], [item.right for item in bins]
-            axes.plot(probabilities, shares, label=letter, **_style(number))
-        axes.set(xlabel="probability of the best answer", ylabel="share that is right", xlim=(0, 1), ylim=(0, 1.02))
-
-    return _svg("calibration", draw)
+    bins = [calibration(run.turns.values()) for run in runs]
+    lines = [([item.probability for item in items], [item.right for item in items]) for items in bins]
+    axes: dict[str, Any] = {"xlabel": "probability of the best answer", "ylabel": "share that is right"}
+    return _svg("calibration", letters, lines, {**axes, "xlim": (0, 1), "ylim": (0, 1.02)})
 
 
-def _style(number: int) -> dict[str, object]:
-    return {
-        "color": _COLOURS[number % len(_COLOURS)],
-        "marker": _MARKS[number % len(_MARKS)],
-        "markersize": 5,
-        "linewidth": 1.6,
-    }
-
-
-def _svg(name: str, draw: Callable[[Axes], None]) -> str:
-    # without a header, to stand in a page; ids begin with the picture's name and are the same every time
+def _svg(
+    name: str, letters: Sequence[str], lines: Sequence[Any], settings: dict[str, Any], marked: list[int] | None = None
+) -> str:
+    # without a header, to stand in a page; the same runs give the same text
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(
-        {
-            "svg.hashsalt": name,
-            "svg.fonttype": "path",
-            "font.size": 9,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-        }
-    ):
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(5.2, 3.4), layout="constrained")
         axes = figure.subplots()
-        draw(axes)
+        for number, (letter, (x, y)) in enumerate(zip(letters, lines, strict=True)):
+            colour, mark = _COLOURS[number % len(_COLOURS)], _MARKS[number % len(_MARKS)]
+            axes.plot(x, y, label=letter, color=colour, marker=mark, markersize=5, linewidth=1.6, markevery=marked)
+        axes.set(**settings)
+        if marked is None:
+            axes.plot([0, 1], [0, 1], color="#888888", linewidth=1, linestyle="--")
+        else:
+            ticks = [x[index] for index in marked]
+            axes.set_xticks(ticks, [str(tick) for tick in ticks])
+            axes.minorticks_off()
         axes.grid(visible=True, color="#dddddd", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.legend(frameon=False)
@@ -92,4 +60,4 @@ def _svg(name: str, draw: Callable[[Axes], None]) -> str:
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     picture = buffer.getvalue()
     picture = re.sub(r"<metadata>.*?</metadata>", "", picture[picture.index("<svg") :], flags=re.DOTALL)
-    return re.sub(r'((?:id="|href="#|url\(#))', rf"\g<1>{name}-", picture)
+    return re.sub(r'((?:id="|href="#|url\(#))', rf"\g<1>{name}-", picture)  # no id twice in the page

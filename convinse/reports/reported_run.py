@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from ..formats.run_folder import METRICS, RUN, TURNS, RunRecord
-from ..records.conversation import Conversation
-from ..records.evidence import normalize_source
+from ..records.conversation import Conversation, RankedAnswer
+from ..records.evidence import Entity, Evidence, normalize_source
 from ..scoring.convqa import MEASURES, evaluate, has_answer, is_answer
 from ..scoring.pipeline_runs import MeasuredTurn, check_same_questions, measured_conversations, run_name
 from ..support.errors import DataError, ScoringError
@@ -20,22 +20,6 @@ S = TypeVar("S", bound=msgspec.Struct)
 SHOWN_ANSWERS, SHOWN_EVIDENCES = 3, 5
 _LONGEST_TEXT = 400  # characters of an evidence that are shown
 _STAGES = ("qu", "ers")  # folders of runs that ended before answers were given
-
-
-class ShownAnswer(NamedTuple):
-    """A shown answer of a turn."""
-
-    label: str
-    score: float
-    is_right: bool
-
-
-class ShownEvidence(NamedTuple):
-    """A shown evidence of a turn."""
-
-    text: str
-    source: str
-    has_answer: bool
 
 
 class ReportedTurn(NamedTuple):
@@ -50,8 +34,8 @@ class ReportedTurn(NamedTuple):
     probability: float  # of the best answer; 0 without an answer
     first_place: int | None  # of the first evidence with a gold answer, from 1
     num_evidences: int
-    answers: list[ShownAnswer]
-    evidences: list[ShownEvidence]
+    answers: list[dict[str, Any]]  # label, score, is_right
+    evidences: list[dict[str, Any]]  # text, source, has_answer
     abstained: str
 
 
@@ -67,35 +51,26 @@ class ReportedRun(NamedTuple):
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:
-    """Find the files of finished runs: the named files, and those in or below the named folders.
+    """Find the files of finished runs: the named files, and those in or below the named folders. Raises `DataError`.
 
     Results that were moved aside (`earlier-ID`) and results of single stages are left out.
-
-    Raises:
-        DataError: a path has no run.
     """
     files: list[Path] = []
     for path in paths:
         below = sorted(path.rglob(TURNS)) if path.is_dir() else [path]
-        runs = [
-            file
-            for file in below
-            if not path.is_dir()
-            or not any(part in _STAGES or part.startswith("earlier-") for part in file.relative_to(path).parts[:-1])
-        ]
+        runs = [file for file in below if not (path.is_dir() and _is_aside(file.relative_to(path)))]
         if not runs:
             raise DataError(f"{path}: no {TURNS} here or below; give a folder that `pipeline` wrote")
         files += runs
     return list(dict.fromkeys(files))
 
 
-def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
-    """Read the runs of files `turns.jsonl`.
+def _is_aside(path: Path) -> bool:
+    return any(part in _STAGES or part.startswith("earlier-") for part in path.parts[:-1])
 
-    Raises:
-        DataError: a file cannot be read, or was not written by the pipeline.
-        ScoringError: the runs do not hold the same questions with the same gold answers.
-    """
+
+def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
+    """Read the runs of files `turns.jsonl`. Raises `DataError` or `ScoringError`."""
     runs: list[ReportedRun] = []
     for path in paths:
         runs.append(_read(path))
@@ -139,16 +114,26 @@ def _turn(measured: MeasuredTurn) -> ReportedTurn:
         min(1.0, max(0.0, float(ranked[0].get("score", 0.0)))) if ranked else 0.0,
         next(holding, None),
         len(evidences),
-        [
-            ShownAnswer(str(answer["answer"].get("label", answer["answer"]["id"])), float(answer.get("score", 0.0)), is_answer(answer["answer"], gold))
-            for answer in ranked[:SHOWN_ANSWERS]
-        ],
-        [
-            ShownEvidence(str(evidence.get("evidence_text", ""))[:_LONGEST_TEXT], normalize_source(evidence["source"]), has_answer(evidence, gold))
-            for evidence in evidences[:SHOWN_EVIDENCES]
-        ],
+        [_shown_answer(answer, gold) for answer in ranked[:SHOWN_ANSWERS]],
+        [_shown_evidence(evidence, gold) for evidence in evidences[:SHOWN_EVIDENCES]],
         str(measures.get("abstained", {}).get("reason", "")),
-    )  # fmt: skip
+    )
+
+
+def _shown_answer(answer: RankedAnswer, gold: Sequence[Entity]) -> dict[str, Any]:
+    entity = answer["answer"]
+    label, score = str(entity.get("label", entity["id"])), float(answer.get("score", 0.0))
+    return {"label": label, "score": score, "is_right": is_answer(entity, gold)}
+
+
+def _shown_evidence(evidence: Evidence, gold: Sequence[Entity]) -> dict[str, Any]:
+    text, source = str(evidence.get("evidence_text", ""))[:_LONGEST_TEXT], normalize_source(evidence["source"])
+    return {"text": text, "source": source, "has_answer": has_answer(evidence, gold)}
+
+
+def most_evidences(runs: Sequence[ReportedRun]) -> int:
+    """Return the largest number of evidences of a turn."""
+    return max((turn.num_evidences for run in runs for turn in run.turns.values()), default=0)
 
 
 class _Timed(msgspec.Struct):

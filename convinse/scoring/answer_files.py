@@ -44,11 +44,7 @@ class Reference(NamedTuple):
 
 
 def read_mrqa_answers(path: Path) -> dict[str, list[str]]:
-    """Read the accepted answers by qid of an MRQA file.
-
-    Raises:
-        DataError: the file cannot be read, a line is not of the format, or a qid comes twice; names file and line.
-    """
+    """Read the accepted answers by qid of an MRQA file. Raises `DataError`, also for a qid that comes twice."""
     answers: dict[str, list[str]] = {}
     for _, question, number in read_plain(path):
         if question.qid in answers:
@@ -61,17 +57,14 @@ def read_squad_references(path: Path) -> dict[str, Reference]:
     """Read the gold answers by id of a SQuAD or KLUE-MRC file.
 
     A question with `is_impossible` is unanswerable; without that key (SQuAD 1.1), a question without answers.
-
-    Raises:
-        DataError: the file cannot be read, is not of the format, or an id comes twice.
+    Raises `DataError`.
     """
     references: dict[str, Reference] = {}
     for at, paragraph in raw_paragraphs(path):
         for question in decode_part(path, at, paragraph, _GoldParagraph).qas:
             qid = question.guid if question.id is None else question.id
             if qid is None:
-                last = f"'{next(reversed(references))}'" if references else "the start"
-                raise DataError(f"{path}: a question has neither 'id' nor 'guid'; it comes after {last}")
+                raise DataError(f"{path}: a question in {at} has neither 'id' nor 'guid'")
             if qid in references:
                 raise DataError(f"{path}: question '{qid}' is given twice (again in {at})")
             texts = [answer.text for answer in question.answers]
@@ -81,72 +74,50 @@ def read_squad_references(path: Path) -> dict[str, Reference]:
 
 
 def read_predictions(path: Path) -> dict[str, str]:
-    """Read the predicted texts by id, a JSON object.
-
-    Raises:
-        DataError: the file cannot be read, is not a JSON object, or a prediction is not a string; names its id.
-    """
+    """Read the predicted texts by id, a JSON object. Raises `DataError`."""
     return _mapping(path, read_bytes(path), str, "prediction")
 
 
 def read_probabilities(path: Path) -> dict[str, float]:
-    """Read the no-answer probabilities by id, a JSON object.
-
-    Raises:
-        DataError: the file cannot be read, is not a JSON object, or a value is not a number; names its id.
-    """
+    """Read the no-answer probabilities by id, a JSON object. Raises `DataError`."""
     return _mapping(path, read_bytes(path), float, "no-answer probability")
 
 
 def read_triples(path: Path) -> list[dict[str, Any]]:
-    """Read predictions with `id`, `prediction_text` and perhaps `no_answer_probability`.
+    """Read predictions with `id`, `prediction_text` and perhaps `no_answer_probability`. Raises `DataError`.
 
     The file is a JSON list, JSON lines, or an object of texts by id.
-
-    Raises:
-        DataError: the file cannot be read, or has another form.
     """
-    data = read_bytes(path)
-    if data.lstrip()[:1] == b"[":
-        return list(map(_with_text_id, decode_whole(path, data, list[dict[str, Any]])))
-    # JSON lines: the first line is a whole record
-    first, _, rest = data.strip().partition(b"\n")
-    if b'"prediction_text"' in first and b'"id"' in first and (not rest or first.rstrip().endswith(b"}")):
-        return [_with_text_id(record) for _, record in read_lines(path, dict[str, Any])]
-    texts = _mapping(path, data, str, "prediction")
-    return [{"id": qid, "prediction_text": text} for qid, text in texts.items()]
-
-
-def _with_text_id(record: dict[str, Any]) -> dict[str, Any]:
-    return {**record, "id": str(record["id"])} if isinstance(record.get("id"), int) else record
+    data = read_bytes(path).strip()
+    first, _, rest = data.partition(b"\n")
+    if data[:1] == b"[":
+        triples = decode_whole(path, data, list[dict[str, Any]])
+    elif b'"prediction_text"' in first and b'"id"' in first and (not rest or first.rstrip().endswith(b"}")):
+        triples = [record for _, record in read_lines(path, dict[str, Any])]
+    else:
+        texts = _mapping(path, data, str, "prediction")
+        triples = [{"id": qid, "prediction_text": text} for qid, text in texts.items()]
+    return [{**triple, "id": str(triple["id"])} if type(triple.get("id")) is int else triple for triple in triples]
 
 
 def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
     """Pair the files NAME.jsonl or NAME.jsonl.gz of a folder with the NAME.json of another, by NAME.
 
-    Raises:
-        DataError: a folder cannot be listed, there is no data, a name comes twice, or one side lacks a file.
+    Raises `DataError`.
     """
-    data_files: dict[str, Path] = {}
     try:
-        files = sorted(data.iterdir())
+        names = {path: path.name.removesuffix(".gz") for path in sorted(data.iterdir())}
         predicted = {path.stem for path in predictions.iterdir() if path.suffix == ".json"}
     except OSError as error:
         raise DataError(f"cannot be listed: {one_line(error)}; give two folders or two files") from None
-    for path in files:
-        name = path.name.removesuffix(".gz").removesuffix(".jsonl")
-        if not path.name.removesuffix(".gz").endswith(".jsonl"):
-            continue
-        if name in data_files:
-            raise DataError(f"{path}: the data set is there twice, the other file is {data_files[name].name}")
-        data_files[name] = path
-    if not data_files:
+    files = {name.removesuffix(".jsonl"): path for path, name in names.items() if name.endswith(".jsonl")}
+    if not files:
         raise DataError(f"{data}: no NAME.jsonl or NAME.jsonl.gz in this folder")
-    for name in sorted(data_files.keys() ^ predicted):
-        if name in data_files:
-            raise DataError(f"{predictions / name}.json: there are no predictions for {data_files[name]}")
+    for name in sorted(files.keys() ^ predicted):
+        if name in files:
+            raise DataError(f"{predictions / name}.json: there are no predictions for {files[name]}")
         raise DataError(f"{predictions / name}.json: there is no {name}.jsonl or {name}.jsonl.gz in {data}")
-    return {name: (path, predictions / f"{name}.json") for name, path in data_files.items()}
+    return {name: (path, predictions / f"{name}.json") for name, path in files.items()}
 
 
 def _mapping(path: Path, data: bytes, kind: type[T], name: str) -> dict[str, T]:

@@ -3,7 +3,7 @@
 `evaluate` gives the 13 values of the metric card, which are SQuAD 2.0's:
 
 - Normalisation is SQuAD 2.0's: lower case, ASCII punctuation deleted, English articles removed, single blanks. Korean has
-  no articles, and its particles stay on their nouns; brackets such as `《》` are no ASCII and stay. Tokens are what white
+  no articles, and its particles stay on their nouns; brackets such as `《》` are not ASCII and stay. Tokens are what white
   space separates. (The script that first came with the card leaves articles where they are: `keep_articles`.)
 - `unanswerable` decides, whatever texts a reference has: its only right prediction is "". Without that key a question is
   answerable.
@@ -26,14 +26,15 @@ The no-answer threshold applies to all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
-from ..support.errors import ScoringError
+from ..support.errors import ScoringError, one_line
 from .extractive import normalize, normalize_keeping_articles, overlap_f1
 from .squad2 import Floats, apply_threshold, best_scores, question_scores, rising, summary
 
@@ -41,6 +42,29 @@ _KORQUAD_BLANKS = dict.fromkeys(map(ord, "'\"《》<>〈〉()‘’"), " ")
 _KLUE_RUN = re.compile(
     r"['\"《》<>〈〉]\(\)‘’"
 )  # meant as one class of characters; as it is, only such a run is a blank
+
+
+class _Prediction(msgspec.Struct):
+    id: str
+    prediction_text: str
+    no_answer_probability: Any = None
+
+
+class _AnswerText(msgspec.Struct):
+    text: str
+
+
+class _AnswerTexts(msgspec.Struct):
+    text: list[str]
+
+
+class _Reference(msgspec.Struct):
+    id: str
+    answers: list[_AnswerText] | _AnswerTexts = []
+    unanswerable: bool = False
+
+
+T = TypeVar("T", _Prediction, _Reference)
 
 
 def evaluate(
@@ -52,10 +76,10 @@ def evaluate(
     rouge_w: bool = False,
     keep_articles: bool = False,
 ) -> dict[str, Any]:
-    """The values of KLUE-MRC, scores in percent.
+    """The values of KLUE-MRC, scores in percent. Raises `ScoringError`.
 
     Args:
-        predictions: `{"id", "prediction_text", "no_answer_probability"}`; "" is no answer. When no prediction has a
+        predictions: `{"id", "prediction_text", "no_answer_probability"}`; "" is not an answer. When no prediction has a
             probability, none is used and the best scores are left out.
         references: `{"id", "answers", "unanswerable"}`, the answers as `[{"text"}, ...]` or `{"text": [...]}`; other
             keys, such as `answer_start`, are not looked at.
@@ -67,19 +91,14 @@ def evaluate(
     Returns:
         `exact`, `f1`, `total`, the same with `HasAns_` and `NoAns_` (where there are such questions), `best_exact`,
         `best_exact_thresh`, `best_f1`, `best_f1_thresh`; then the further measures, likewise for the groups.
-
-    Raises:
-        ScoringError: an id that only one side has or that comes twice, an answerable reference without text, a
-            probability outside 0..1, a key of the wrong type; the message names the id.
     """
     texts, no_answer = _predictions(predictions)
     golds = gold_texts(references)
     if not golds:
         raise ScoringError("there is no question to score")
-    for qid in golds:
+    for qid in {**golds, **texts}:
         if qid not in texts:
             raise ScoringError(f"reference '{qid}' has no prediction")
-    for qid in texts:
         if qid not in golds:
             raise ScoringError(f"prediction '{qid}' has no reference")
 
@@ -149,13 +168,9 @@ def _run_f1(text: str, gold: str) -> float:
 def _predictions(predictions: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], dict[str, float]]:
     texts: dict[str, str] = {}
     probabilities: dict[str, float] = {}
-    for number, prediction in enumerate(predictions, 1):
-        qid = _new_id(prediction, "prediction", number, texts)
-        text = prediction.get("prediction_text")
-        if not isinstance(text, str):
-            raise ScoringError(f"prediction '{qid}': prediction_text must be a string, not {_kind(text)}")
-        texts[qid] = text
-        probability = prediction.get("no_answer_probability")
+    for qid, prediction in _by_id(predictions, _Prediction, "prediction"):
+        texts[qid] = prediction.prediction_text
+        probability = prediction.no_answer_probability
         if probability is None:
             continue
         if not isinstance(probability, Real) or not 0.0 <= float(probability) <= 1.0:
@@ -170,41 +185,28 @@ def _predictions(predictions: Iterable[Mapping[str, Any]]) -> tuple[dict[str, st
 
 
 def gold_texts(references: Iterable[Mapping[str, Any]]) -> dict[str, list[str] | None]:
-    """Return the gold texts of references by id, None for unanswerable questions.
-
-    Raises:
-        ScoringError: see `evaluate`.
-    """
+    """Return the gold texts of references by id, None for unanswerable questions. Raises `ScoringError`."""
     golds: dict[str, list[str] | None] = {}
-    for number, reference in enumerate(references, 1):
-        qid = _new_id(reference, "reference", number, golds)
-        if reference.get("unanswerable"):
-            golds[qid] = None
-            continue
-        answers = reference.get("answers")
-        texts = answers.get("text") if isinstance(answers, Mapping) else answers
-        if texts is None or isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-            raise ScoringError(f"reference '{qid}': answers must be [{{'text': ...}}, ...] or {{'text': [...]}}")
-        texts = [text.get("text") if isinstance(text, Mapping) else text for text in texts]
-        wrong = [text for text in texts if not isinstance(text, str)]
-        if wrong:
-            raise ScoringError(f"reference '{qid}': the text of an answer must be a string, not {_kind(wrong[0])}")
-        if not any(text.strip() for text in texts):
+    for qid, reference in _by_id(references, _Reference, "reference"):
+        answers = reference.answers
+        texts = answers.text if isinstance(answers, _AnswerTexts) else [answer.text for answer in answers]
+        if not reference.unanswerable and not any(text.strip() for text in texts):
             raise ScoringError(
                 f"reference '{qid}' is answerable but has no answer text; give one or 'unanswerable': true"
             )
-        golds[qid] = texts
+        golds[qid] = None if reference.unanswerable else texts
     return golds
 
 
-def _new_id(item: Mapping[str, Any], kind: str, number: int, seen: Mapping[str, Any]) -> str:
-    qid = item.get("id") if isinstance(item, Mapping) else None
-    if not isinstance(qid, str):
-        raise ScoringError(f"{kind} {number}: it must be a mapping whose id is a string, not {_kind(qid)}")
-    if qid in seen:
-        raise ScoringError(f"{kind} '{qid}' is given twice")
-    return qid
-
-
-def _kind(value: Any) -> str:
-    return "nothing" if value is None else type(value).__name__
+def _by_id(items: Iterable[Mapping[str, Any]], kind: type[T], name: str) -> Iterator[tuple[str, T]]:
+    seen: set[str] = set()
+    for number, item in enumerate(items, 1):
+        try:
+            typed = msgspec.convert(item, kind)
+        except msgspec.ValidationError as error:
+            qid = item.get("id") if isinstance(item, Mapping) else None
+            raise ScoringError(f"{name} {number if qid is None else repr(qid)}: {one_line(error)}") from None
+        if typed.id in seen:
+            raise ScoringError(f"{name} '{typed.id}' is given twice")
+        seen.add(typed.id)
+        yield typed.id, typed

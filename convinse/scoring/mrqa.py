@@ -23,16 +23,13 @@ MACRO = "macro"
 def evaluate(
     answers: Mapping[str, Sequence[str]], predictions: Mapping[str, str], skip_no_answer: bool = False, name: str = ""
 ) -> dict[str, float]:
-    """Return `exact_match` and `f1` of the predictions for a data set, in percent.
+    """Return `exact_match` and `f1` of the predictions for a data set, in percent. Raises `ScoringError`.
 
     Args:
         answers: the accepted answers of each question, by its qid.
         predictions: the predicted text by qid; further qids are ignored.
         skip_no_answer: leave out questions that have no prediction or no accepted answer.
         name: of the data set in warnings and errors.
-
-    Raises:
-        ScoringError: no question is left, or a predicted question has no accepted answer.
     """
     begin = f"{name}: " if name else ""
     exact, total = 0, 0
@@ -65,11 +62,7 @@ def evaluate(
 
 
 def macro_average(results: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean of every measure over data sets, whatever their sizes.
-
-    Raises:
-        ScoringError: there is no data set.
-    """
+    """Return the mean of every measure over data sets, whatever their sizes. Raises `ScoringError`."""
     if not results:
         raise ScoringError("there is no data set to average over")
     return {

@@ -54,12 +54,7 @@ def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
 
 
 def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
-    """Yield the conversations of a `turns.jsonl` or of a JSON list (`.json`), plain or packed.
-
-    Raises:
-        DataError: the file cannot be read, has no conversations in the ConvMix structure, a turn lacks answers or
-            evidences, a question comes twice, or no question has gold answers; names file and place.
-    """
+    """Yield the conversations of a `turns.jsonl` or of a JSON list (`.json`), plain or packed. Raises `DataError`."""
     check_folder(path.parent, DataError, remedy=f"run it again, {BY_HAND}")
     seen: set[str] = set()
     measured = False

@@ -53,13 +53,8 @@ class Expected(NamedTuple):
 def read_expected(path: Path, questions: Path | None = None) -> Expected:
     """Read relevant passages from `expected.tsv` or `pairs.tsv`, which has a header.
 
-    Args:
-        path: the file.
-        questions: the `in.tsv` that names the sets; default: `in.tsv` beside `path`, if it exists.
-
-    Raises:
-        DataError: a file cannot be read or a line is not of the format; the message names file and line.
-        ScoringError: `in.tsv` has another number of lines.
+    `questions` is the `in.tsv` that names the sets; by default `in.tsv` beside `path`, if it exists.
+    Raises `DataError` or `ScoringError`.
     """
     rows = _rows(path)
     if not rows:
@@ -68,10 +63,8 @@ def read_expected(path: Path, questions: Path | None = None) -> Expected:
         gains: dict[str, dict[str, int]] = {}
         for number, question, passage, score in _scored(path, rows):
             gain = int(score)
-            if gain != score or gain < 0:
-                raise DataError(f"{path}:{number}: the score {score:g} is no whole number of 0 or more")
-            if gains.setdefault(question, {}).setdefault(passage, gain) != gain:
-                raise DataError(f"{path}:{number}: passage '{passage}' of question '{question}' has two scores")
+            if gain != score or gain < 0 or gains.setdefault(question, {}).setdefault(passage, gain) != gain:
+                raise DataError(f"{path}:{number}: expected one whole score of 0 or more for a passage of a question")
         for question, passages in gains.items():
             if not any(passages.values()):
                 raise DataError(f"{path}: question '{question}' has no relevant passage")
@@ -104,9 +97,7 @@ def _sets(path: Path, questions: Path | None, lines: int) -> dict[str, str]:
 def read_submission(path: Path, expected: Expected) -> dict[str, list[str]]:
     """Read the retrieved passage ids by question, best first, from a file of the same form as `expected`.
 
-    Raises:
-        DataError: the file cannot be read or a line is not of the format.
-        ScoringError: the file has another number of lines, or names a question that is not expected.
+    Raises `DataError` or `ScoringError`.
     """
     rows = _rows(path)
     if expected.by_line:
@@ -135,13 +126,6 @@ def evaluate(expected: Expected, retrieved: Mapping[str, Sequence[str]], officia
         expected: see `read_expected`.
         retrieved: passage ids by question, best first.
         official: count an id that is repeated at each of its places in NDCG@10, as GEval does.
-
-    Returns:
-        `{"sets": {name: {"num_questions", "ndcg_at_10", "mrr_at_10", "recall_at_10", "recall_at_100"}}, "macro": {...},
-        "repeated_ids": {"counted": "once" or "each time", "lines": how many have any}}`.
-
-    Raises:
-        DependencyError: the extra `ir` is not installed.
     """
     values = _measure(expected.gains, {question: retrieved.get(question, ()) for question in expected.gains})
     repeating = {question: ids for question, ids in retrieved.items() if len({*ids}) < len(ids)}
@@ -179,23 +163,14 @@ def _measure(
     except ModuleNotFoundError as error:
         raise missing_extra(f"evaluate poleval needs ir_measures ({error.name} is missing)", "ir") from error
 
-    def judged() -> Iterator[Any]:
-        for question, passages in gains.items():
-            for passage, gain in passages.items():
-                yield ir_measures.Qrel(question, passage, gain)
-
-    def run() -> Iterator[Any]:
-        for question, passages in retrieved.items():
-            seen: set[str] = set()
-            for place, passage in enumerate(passages):
-                # a blank is in no id: a repeated passage takes up its place under a name that is not relevant
-                name = f"{passage} {place}" if passage in seen else passage
-                seen.add(passage)
-                yield ir_measures.ScoredDoc(question, name, float(len(passages) - place))
-
+    run = {}
+    for question, ids in retrieved.items():
+        # a blank is in no id: a repeated passage takes up its place under a name that is not relevant
+        names = [f"{passage} {place}" if passage in ids[:place] else passage for place, passage in enumerate(ids)]
+        run[question] = {name: float(len(names) - place) for place, name in enumerate(names)}
     keys = {ir_measures.parse_measure(name): key for key, name in MEASURES.items()}
     values: dict[str, dict[str, float]] = {question: dict.fromkeys(MEASURES, 0.0) for question in gains}
-    for metric in ir_measures.iter_calc(list(keys), judged(), run()):
+    for metric in ir_measures.iter_calc(list(keys), {**gains}, run):
         values[metric.query_id][keys[metric.measure]] = metric.value
     return values
 

@@ -11,10 +11,10 @@ swaps single questions takes them for independent and finds differences too easi
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from ..support.errors import missing_extra
@@ -26,6 +26,15 @@ _SEED = 0  # the same runs give the same value
 _CELLS = 1_000_000  # of the largest array: about 100 MB with scipy's copies
 
 
+class Difference(NamedTuple):
+    """A measure of a run less that of another, the numbers of better and worse questions, and the p-value of groups."""
+
+    mean: float
+    better: int
+    worse: int
+    p_value: float
+
+
 class _Values(NamedTuple):
     group: str
     gold: frozenset[str]
@@ -35,6 +44,8 @@ class _Values(NamedTuple):
 def compare(first: Path, second: Path) -> dict[str, Any]:
     """Return the means of two runs, their difference and its significance, by measure.
 
+    Raises `DataError` or `ScoringError`.
+
     Args:
         first, second: the `turns.jsonl` of two runs; questions are paired by their ids.
 
@@ -43,11 +54,6 @@ def compare(first: Path, second: Path) -> dict[str, Any]:
         "p_value_groups"}}` for each of `convqa.MEASURES`: the means, that of the second less that of the first, the
         number of questions for which the second is better and worse, and the p-values of swapping questions and groups
         (see `MeasuredTurn.group`).
-
-    Raises:
-        DataError: a file cannot be read, or was not written by the pipeline.
-        ScoringError: the runs do not hold the same questions; the message names a question.
-        DependencyError: the extra `ir` is not installed.
     """
     first_run, second_run = _read(first), _read(second)
     check_same_questions(
@@ -60,28 +66,32 @@ def compare(first: Path, second: Path) -> dict[str, Any]:
         before = [values.measures[place] for values in first_run.values()]
         after = [second_run[question_id].measures[place] for question_id in first_run]
         differences = [b - a for a, b in zip(before, after, strict=True)]
-        by_group: dict[str, float] = defaultdict(float)
-        for group, difference in zip(groups, differences, strict=True):
-            by_group[group] += difference
+        mean, better, worse, p_value_groups = difference(differences, groups)
         result[measure] = {
-            "first": _mean(before),
-            "second": _mean(after),
-            "difference": _mean(differences),
-            "better": sum(difference > 0 for difference in differences),
-            "worse": sum(difference < 0 for difference in differences),
+            "first": round(fmean(before), 4),
+            "second": round(fmean(after), 4),
+            "difference": round(mean, 4),
+            "better": better,
+            "worse": worse,
             "p_value": p_value(differences),
-            "p_value_groups": p_value(by_group.values()),
+            "p_value_groups": p_value_groups,
         }
     return result
+
+
+def difference(values: Sequence[float], groups: Sequence[str]) -> Difference:
+    """Return the difference of two runs from the differences of their questions, and the groups of these."""
+    by_group: dict[str, float] = defaultdict(float)
+    for group, value in zip(groups, values, strict=True):
+        by_group[group] += value
+    better, worse = sum(value > 0 for value in values), sum(value < 0 for value in values)
+    return Difference(fmean(values), better, worse, p_value(by_group.values()))
 
 
 def p_value(differences: Iterable[float]) -> float:
     """Return the probability of a sum at least as far from 0 if the signs of the differences are drawn at random.
 
     Exact with up to 16 differences that are not 0; with more, 99,999 draws, which give at least 0.00002.
-
-    Raises:
-        DependencyError: the extra `ir` is not installed.
     """
     try:
         from scipy.stats import permutation_test
@@ -111,7 +121,3 @@ def _read(path: Path) -> dict[str, _Values]:
         values = tuple(float(measured.turn[measure]) for measure in MEASURES)
         run[measured.question_id] = _Values(measured.group, measured.gold, values)
     return run
-
-
-def _mean(values: list[float]) -> float:
-    return round(math.fsum(values) / len(values), 4)

@@ -51,9 +51,6 @@ def evaluate(
     Returns:
         `exact`, `f1`, `total`, the same with `HasAns_` and `NoAns_` (where there are such questions); with `na_probs`
         also `best_exact`, `best_exact_thresh`, `best_f1`, `best_f1_thresh`.
-
-    Raises:
-        ScoringError: no question has a prediction, a predicted one has no probability, or a probability is not finite.
     """
     if not answers:
         raise ScoringError("there is no question to score")
@@ -69,7 +66,10 @@ def evaluate(
     scores = np.array(pairs, dtype=np.float64).T  # [2, questions]
     exact, f1 = scores
     answerable = np.array([bool(answers[qid]) for qid in ids])
-    probabilities = np.array([_probability(qid, na_probs) for qid in ids])
+    probabilities = np.array([0.0 if na_probs is None else na_probs.get(qid, math.nan) for qid in ids])
+    if not np.isfinite(probabilities).all():
+        qid = ids[int(np.isfinite(probabilities).argmin())]
+        raise ScoringError(f"question '{qid}' has a prediction but no finite no-answer probability")
     exact_at, f1_at = apply_threshold(scores, answerable, probabilities, na_prob_thresh)
     result = summary({"exact": exact_at, "f1": f1_at}, answerable)
     if na_probs is None:
@@ -77,16 +77,6 @@ def evaluate(
     answered = np.array([bool(predictions[qid]) for qid in ids])
     order = rising(probabilities, ids, na_probs)
     return result | best_scores(exact, f1, answerable, answered, probabilities, order)
-
-
-def _probability(qid: str, na_probs: Mapping[str, float] | None) -> float:
-    if na_probs is None:
-        return 0.0
-    if qid not in na_probs:
-        raise ScoringError(f"question '{qid}' has a prediction but no no-answer probability")
-    if not math.isfinite(na_probs[qid]):
-        raise ScoringError(f"the no-answer probability of question '{qid}' is {na_probs[qid]}, not a finite number")
-    return na_probs[qid]
 
 
 def question_scores(answers: Iterable[str], prediction: str, normalize: Callable[[str], str]) -> tuple[float, float]:

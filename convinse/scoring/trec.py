@@ -39,20 +39,12 @@ def document_id(evidence: Evidence) -> str:
 
 
 def write_trec(paths: Sequence[Path], folder: Path, force: bool = False) -> dict[str, Any]:
-    """Write `NAME.run.txt` for each run and a joint `qrels.txt`.
+    """Write `NAME.run.txt` for each run and a joint `qrels.txt`. Raises `DataError`, `ScoringError` or `OutputError`.
 
     Args:
         paths: files `turns.jsonl` of runs over the same questions; questions without gold answers are left out.
         folder: to write; may exist.
         force: replace files that are there.
-
-    Returns:
-        `{"qrels": file, "num_questions", "num_judged", "num_relevant", "runs": {name: file}}`.
-
-    Raises:
-        DataError: a file cannot be read, or was not written by the pipeline.
-        ScoringError: two runs have the same name, or other questions.
-        OutputError: a file exists (without `force`) or cannot be written.
     """
     targets: dict[str, Path] = {}
     for path in paths:

@@ -74,13 +74,13 @@ def test_visualize(mrqa, command):
 
 def test_download(command, monkeypatch):
     content = b'{"context": "a", "qas": [{"qid": "1", "question": "?", "answers": ["a"]}]}\n'
-    table = {"x": {"about": "", "base": "http://127.0.0.1:9/", "files": [
-        {"name": "X.jsonl", "url": "y", "md5": hashlib.md5(content).hexdigest(), "examples": 1}]}}  # fmt: skip
+    table = {"x": {"base": "http://127.0.0.1:9/", "files": [
+        {"name": "X.jsonl", "url": "y", "md5": hashlib.md5(content).hexdigest()}]}}  # fmt: skip
     monkeypatch.setattr(download_module, "TABLE", write("table.json", table))
     with scripted_server(serve(content)) as server:
         for more in ("", ", was there already"):
             shown = command("download", "x", "data", "--mirror", server.url, "--quiet")
-            assert shown == f"data/X.jsonl: 1 questions{more}\n"
+            assert shown == f"data/X.jsonl: as published{more}\n"
     assert len(server.requests) == 1 and Path("data/X.jsonl").read_bytes() == content
 
 

@@ -84,7 +84,7 @@ def test_klue_mrc(evaluated, refused, key):
     assert more["HasAns_char_f1"] == more["HasAns_klue_rouge_w"] == pytest.approx(800 / 9)
     assert more["klue_em"] == 0.0
     arguments = ("klue-mrc", data, texts, "--na-probs", write("na.json", {"a": 0.5}))
-    assert "na.json: no probability for prediction 'b'" in refused(*arguments)
+    assert "prediction 'b' has no no_answer_probability" in refused(*arguments)
     assert "holds probabilities already" in refused("klue-mrc", data, predictions, "--na-probs", na_probs)
     texts, articles = write("texts.json", {"a": "the 삼성전자", "b": ""}), []
     for more in ([], ["--keep-articles"]):

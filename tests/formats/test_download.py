@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from convinse.formats.download import File, FileCollection, collections, download, find_collection
-from convinse.support.errors import ConfigError, DataError, NetworkError, OutputError
+from convinse.support.errors import ConfigError, DataError, NetworkError
 from fileserver import serve
 from loopback import scripted_server, status
 from written import names, write
@@ -16,8 +16,8 @@ ONE, TWO = b"one" * 100, b"two" * 9000
 
 
 def collection(url=""):
-    return FileCollection("both", f"{url}/release/", [
-        File("One.gz", "one.gz", hashlib.md5(ONE).hexdigest(), 3),
+    return FileCollection(f"{url}/release/", [
+        File("One.gz", "one.gz", hashlib.md5(ONE).hexdigest()),
         File("more/Two.gz", "two.gz", sha256=hashlib.sha256(TWO).hexdigest(), size=len(TWO)),
     ])  # fmt: skip
 
@@ -29,8 +29,8 @@ def fetch(files, folder="data", **more):
 def test_all_files_are_fetched_under_their_names_and_only_once(workdir):
     with scripted_server(serve(ONE), serve(TWO)) as server:
         done = fetch(collection(server.url), "deep/data")
-        assert [(each.path.name, each.examples, each.is_new, each.is_checked) for each in done] == [
-            ("One.gz", 3, True, True), ("Two.gz", 0, True, True)
+        assert [(each.path.name, each.is_new, each.is_checked) for each in done] == [
+            ("One.gz", True, True), ("Two.gz", True, True)
         ]  # fmt: skip
         assert [each.is_new for each in fetch(collection(server.url), "deep/data")] == [False, False]
     assert [request.path for request in server.requests] == ["/release/one.gz", "/release/two.gz"]
@@ -66,21 +66,9 @@ def test_wrong_or_broken_file_is_not_put_in_place(workdir, steps, error, words):
 def test_size_is_checked_where_there_is_no_checksum(workdir):
     with scripted_server(serve(b"PK...")) as server:
         with pytest.raises(DataError, match="5 bytes, not 6"):
-            fetch(FileCollection("", f"{server.url}/", [File("a.zip", "a.zip", size=6)]))
-        (done,) = fetch(FileCollection("", f"{server.url}/", [File("a.zip", "a.zip")]))
+            fetch(FileCollection(f"{server.url}/", [File("a.zip", "a.zip", size=6)]))
+        (done,) = fetch(FileCollection(f"{server.url}/", [File("a.zip", "a.zip")]))
     assert done.is_new and not done.is_checked and Path("data/a.zip").read_bytes() == b"PK..."
-
-
-def test_mirror_is_asked_for_the_names_of_the_files(workdir):
-    with scripted_server(serve(ONE), serve(TWO)) as server:
-        fetch(collection("http://127.0.0.1:9"), mirror=f"{server.url}/my/mirror")
-    assert [request.path for request in server.requests] == ["/my/mirror/One.gz", "/my/mirror/more/Two.gz"]
-
-
-def test_folder_that_cannot_be_made_is_refused(workdir):
-    Path("file").write_text("")
-    with pytest.raises(OutputError, match="file"):
-        fetch(collection(), "file/data")
 
 
 def test_collections_have_checksums_and_are_found_by_name():

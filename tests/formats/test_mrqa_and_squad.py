@@ -11,10 +11,8 @@ from convinse.formats import mrqa, squad
 from convinse.formats.converters import convert
 from convinse.formats.tokens import normalize
 from mrqa_files import write_examples
-from places import DATA
 from written import read_json, write
 
-SAMPLE = DATA / "mrqa-sample" / "NewsQA_sample.jsonl.gz"
 CONTEXT = "Köln is old. 👍🏽 Köln\r\nis big, as Cologne."
 
 
@@ -70,14 +68,6 @@ def test_unanswerable_question_is_counted_and_marked(workdir):
     assert read_json("back.json")["data"][0]["paragraphs"][0]["qas"][1] == none
 
 
-def test_missing_ids_are_made_and_stay_the_same(workdir):
-    nameless = question(answers=[answer("Köln", 0)])
-    del nameless["id"]
-    (first,), _ = to_mrqa(squad_file(nameless))
-    (second,), _ = to_mrqa(squad_file(question("x", [answer("Köln", 0)]), nameless), "other.jsonl")
-    assert first.qas[0].qid == second.qas[1].qid and len(first.qas[0].qid) == 32
-
-
 def test_squad_comes_back_from_squad_and_through_mrqa(workdir):
     qas = [question("a", [{**answer("old", 8), "answer_id": 7}])]
     qas.append(question("b", [answer("big", 25), answer("Cologne", 33)], level="x"))
@@ -90,18 +80,6 @@ def test_squad_comes_back_from_squad_and_through_mrqa(workdir):
     to_mrqa(Path("again.json"))
     convert(Path("out.jsonl"), Path("back.json"), "squad")
     assert read_json("back.json") == read_json("again.json")
-
-
-def test_answers_outside_the_context_come_back(workdir):
-    path = Path("in.jsonl")
-    write_examples(path, [mrqa.MrqaExample("a b", [mrqa.MrqaQuestion("1", "?", answers=["c", "d"])])])
-    done = convert(path, Path("out.json"), "squad")
-    (written,) = read_json("out.json")["data"][0]["paragraphs"][0]["qas"]
-    assert written["answers"] == [] and not written["is_impossible"] and written["accepted_answers"] == ["c", "d"]
-    assert [count for what, count in done.counts.items() if "without an answer in the context" in what] == [1]
-    (example,), counts = to_mrqa(Path("out.json"), "back.jsonl")
-    assert example.qas[0].answers == ["c", "d"] and not example.qas[0].extras
-    assert counts["questions without an answer in the context"] == 1
 
 
 def test_a_long_context_is_cut_and_no_question_lost(workdir):
@@ -158,28 +136,3 @@ def test_answers_survive_the_way_through_mrqa(tmp_path_factory, context, data):
     (question,) = paragraph.qas
     texts = {each.text for each in question.answers} | set(question.extras.get("accepted_answers", ()))
     assert set(found.answers) <= texts and squad.validate(folder / "out.json").problems == []
-
-
-def fields(example):
-    """Fields of the questions that both formats hold, with the set of the places of their answers."""
-    return [
-        (
-            question.qid,
-            question.question,
-            question.answers,
-            {span for found in question.detected_answers for span in found.char_spans},
-        )
-        for question in example.qas
-    ]
-
-
-@pytest.mark.skipif(not SAMPLE.exists(), reason="needs the shared data")
-def test_sample_comes_back_from_squad(workdir):
-    done = convert(SAMPLE, Path("s.json"), "squad")
-    assert done.counts == {"contexts": 3, "questions": 17}
-    assert squad.validate(Path("s.json")).problems == []
-    examples, counts = to_mrqa(Path("s.json"))
-    assert (counts["contexts"], counts["questions"]) == (3, 17)
-    for before, after in zip(mrqa.read_examples(SAMPLE), examples, strict=True):
-        assert before.context == after.context
-        assert fields(before) == fields(after)

@@ -56,14 +56,3 @@ def test_parts_hold_every_question_once_and_spans_stay_true(words, limit, data):
             span for answer in question.detected_answers for span in answer.token_spans if span[1] - span[0] < limit
         ]
         assert bool(texts[question.qid]) == bool(fits)  # an answer that fits into a part at all is in one
-
-
-def test_spans_that_disagree_never_leave_the_part():
-    """Token spans of bad data may name other places than its character spans."""
-    text = TokenizedText("a b c d e f")
-    answers = [DetectedAnswer("x", [(0, 0), (10, 10), (4, 10)], [(4, 4), (0, 0), (2, 2)])]
-    for first in ((0, 0), (4, 4)):
-        found = [*answers, DetectedAnswer("y", [(2 * first[0], 2 * first[1])], [first])]
-        for part in limit_context(MrqaExample(text.text, [MrqaQuestion("q", "?", [], found)], text.tokens), 3):
-            spans = [span for answer in part.qas[0].detected_answers for span in answer.char_spans]
-            assert all(0 <= start <= end < len(part.context) for start, end in spans)

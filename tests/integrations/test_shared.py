@@ -1,7 +1,7 @@
 import pytest
-from pipeline_results import ALL, QUESTIONS, SETTINGS, SOURCES, native
+from pipeline_results import ALL, QUESTIONS, native
 
-from convinse.integrations.shared import SharedPipeline, shared_pipeline, to_document, to_evidence
+from convinse.integrations.shared import to_document, to_evidence
 from convinse.records.evidence import Evidence
 from convinse.support.errors import DataError
 
@@ -35,10 +35,3 @@ def test_a_document_becomes_the_evidence_that_it_was():
     assert to_evidence("a text", {"page": 3}) == plain  # of another tool
     with pytest.raises(DataError, match="document: .*source"):
         to_evidence("a text", {"wikidata_entities": [], "source": "radio"})
-
-
-def test_a_shared_pipeline_is_stored_by_its_settings():
-    shared = SharedPipeline(SETTINGS, SOURCES)
-    assert shared.to_dict() == {"config": SETTINGS, "sources": SOURCES} and shared_pipeline(shared, "kb") is shared
-    assert shared_pipeline("lexical.yml").to_dict() == {"config": "lexical.yml", "sources": "kb_text_table_info"}
-    shared.close()  # never opened

@@ -30,21 +30,15 @@ def test_questions_that_go_together_make_it_wider():
     assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(2, abs=0.15)
 
 
-def test_groups_count_by_their_questions():
-    mean, low, high = interval([1.0] * 9 + [0.0], ["large"] * 9 + ["small"])
-    assert (mean, low, high) == (0.9, 0.0, 1.0)
-    assert interval([1.0, 0.0], ["one", "one"]) == (0.5, 0.5, 0.5)  # nothing to draw from
-
-
 def test_differences_equal_compare(workdir):
     ranks = ([1, 0, 2, 1, 3, 0, 1, 1, 0, 2], [1, 1, 1, 0, 1, 1, 0, 1, 1, 2])
-    folders = [write_run(name, own) for name, own in zip("ab", ranks, strict=True)]
+    folders = [write_run(name, found) for name, found in zip("ab", ranks, strict=True)]
     first, second = runs(*folders)
     compared = compare(folders[0] / "turns.jsonl", folders[1] / "turns.jsonl")
-    for own, measure in zip(differences(first, second), ("p_at_1", "mrr", "h_at_5", "answer_presence"), strict=True):
-        wanted = compared[measure]
-        assert (round(own.mean, 4), own.better, own.worse, own.p_value) == (
-            wanted["difference"], wanted["better"], wanted["worse"], wanted["p_value_groups"],
+    for found, measure in zip(differences(first, second), ("p_at_1", "mrr", "h_at_5", "answer_presence"), strict=True):
+        expected = compared[measure]
+        assert (round(found.mean, 4), found.better, found.worse, found.p_value) == (
+            expected["difference"], expected["better"], expected["worse"], expected["p_value_groups"],
         )  # fmt: skip
     assert figures(second)[0].mean == pytest.approx(0.7)
     assert differing(first, second) == (["q1", "q2", "q4", "q5", "q8"], ["q3", "q6"])

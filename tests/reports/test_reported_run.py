@@ -14,20 +14,20 @@ def test_a_turn_has_the_values_of_the_report(workdir):
     assert (run.name, run.seconds) == ("a-kb", {"qu": 1.0, "total": 2.0})
     assert first.measures == (0.0, 0.5, 1.0, 1.0) and first.group == "conversation c0" and first.understood == "|| x"
     assert (first.first_place, first.num_evidences, len(first.evidences)) == (3, 5, 5)
-    assert [answer.is_right for answer in first.answers] == [False, True]
-    assert [shown.has_answer for shown in first.evidences] == [False, False, True, False, False]
+    assert [answer["is_right"] for answer in first.answers] == [False, True]
+    assert [shown["has_answer"] for shown in first.evidences] == [False, False, True, False, False]
     assert run.metrics["p_at_1"] == 0.5 and run.metrics["answer_presence"] == 1.0
 
 
 def test_runs_are_found_below_a_folder_unless_moved_aside_or_of_a_single_stage(workdir):
-    kept = [write_run("a", [1]), write_run("b", [1])]
+    folders = [write_run("a", [1]), write_run("b", [1])]
     for name in ("earlier-0a", "ers", "qu"):
-        other = kept[0] / name / "turns.jsonl"
+        other = folders[0] / name / "turns.jsonl"
         other.parent.mkdir()
-        other.write_bytes((kept[0] / "turns.jsonl").read_bytes())
-    files = [folder / "turns.jsonl" for folder in kept]
-    assert find_runs([Path("results")]) == files == find_runs([files[0], kept[1], Path("results")])
-    assert find_runs([kept[0] / "ers"]) == [kept[0] / "ers" / "turns.jsonl"]  # where it is named
+        other.write_bytes((folders[0] / "turns.jsonl").read_bytes())
+    files = [folder / "turns.jsonl" for folder in folders]
+    assert find_runs([Path("results")]) == files == find_runs([files[0], folders[1], Path("results")])
+    assert find_runs([folders[0] / "ers"]) == [folders[0] / "ers" / "turns.jsonl"]  # where it is named
 
 
 @pytest.mark.parametrize(

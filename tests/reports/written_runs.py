@@ -13,9 +13,9 @@ def write_run(name, ranks, evidences=(), turns=2, seconds=None, settings=None, *
     """A run whose right answers have the ranks (0: none), so many turns a conversation; returns its folder."""
     folder = Path("results") / name / "kb"
     folder.mkdir(parents=True)
-    asked = [turn(f"q{n}", rank=rank, evidences=evidences, **more) for n, rank in enumerate(ranks)]
+    questions = [turn(f"q{n}", rank=rank, evidences=evidences, **more) for n, rank in enumerate(ranks)]
     write_lines(
-        folder / "turns.jsonl", *(conversation(f"c{n}", *asked[n : n + turns]) for n in range(0, len(ranks), turns))
+        folder / "turns.jsonl", *(conversation(f"c{n}", *questions[n : n + turns]) for n in range(0, len(ranks), turns))
     )
     if settings:
         _write_record(folder, settings, f"convinse pipeline kb {name}.yml")
@@ -35,10 +35,10 @@ def hostile_run(name, rank):
     folder.mkdir(parents=True)
     named = [{"id": "Q1", "label": HOSTILE}]
     found = [{"answer": {"id": "Q1" if rank else "Q2", "label": HOSTILE}, "score": 0.5, "rank": 1}]
-    asked = {"question_id": HOSTILE, "question": HOSTILE, "structured_representation": HOSTILE, "kind": HOSTILE, "answers": named,
+    question = {"question_id": HOSTILE, "question": HOSTILE, "structured_representation": HOSTILE, "kind": HOSTILE, "answers": named,
              "pred_answers": found, "top_evidences": [evidence(HOSTILE, "Q1")], "abstained": {"reason": HOSTILE}}  # fmt: skip
     _write_record(folder, {HOSTILE: f"{HOSTILE} {rank}"}, HOSTILE)
-    write_lines(folder / "turns.jsonl", {"conv_id": HOSTILE, "domain": HOSTILE, "questions": [asked]})
+    write_lines(folder / "turns.jsonl", {"conv_id": HOSTILE, "domain": HOSTILE, "questions": [question]})
     return folder
 
 

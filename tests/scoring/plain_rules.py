@@ -67,8 +67,8 @@ def squad2(answers, predictions, na_probs=None, threshold=1.0, articles=True):
         exact[qid] = max(float(predicted == gold) for gold in golds)
         score[qid] = max(f1(predicted, gold) if predicted and gold else float(predicted == gold) for gold in golds)
     result = {}
-    for prefix, wanted in (("", (True, False)), ("HasAns_", (True,)), ("NoAns_", (False,))):
-        chosen = [qid for qid in exact if bool(answers[qid]) in wanted]
+    for prefix, kinds in (("", (True, False)), ("HasAns_", (True,)), ("NoAns_", (False,))):
+        chosen = [qid for qid in exact if bool(answers[qid]) in kinds]
         if not chosen:
             continue
         for name, values in (("exact", exact), ("f1", score)):

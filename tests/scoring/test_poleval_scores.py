@@ -58,12 +58,6 @@ def test_a_submission_may_have_the_header_of_the_task(tmp_path):
         scores(tmp_path, "a\nb\n", f"a\n{HEADER}\nb\n")
 
 
-@pytest.mark.skipif(not POLEVAL.is_dir(), reason="needs the shared data")
-def test_the_published_header_is_known(tmp_path):
-    header = (POLEVAL / "out-header.tsv").read_text()
-    assert scores(tmp_path, "a\n", f"{header.strip()}\na\n")["macro"]["ndcg_at_10"] == 100
-
-
 def test_sets_and_their_mean(tmp_path):
     write(tmp_path / "in.tsv", "one\tq?\none\tq?\none\tq?\ntwo\tq?\n")
     found = scores(tmp_path, "a\na\na\na\n", "a\na\nx\na\n")
@@ -98,10 +92,6 @@ def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     with pytest.raises(DependencyError, match=r"run pip install '.*\[ir\]'"):
         evaluate(Expected({"1": {"a": 1}}, {"1": "all"}, True), {})
-
-
-def test_reading_needs_no_optional_package(run_python):
-    run_python("import sys; import convinse.scoring.poleval; sys.exit('ir_measures' in sys.modules)")
 
 
 @pytest.mark.skipif(not POLEVAL.is_dir(), reason="the data of PolEval 2022 is not there")

@@ -1,7 +1,5 @@
 """The scores of SQuAD 2.0, by hand (tests/cases/extractive_scores.yml), beside the plain rules and by brute force."""
 
-import itertools
-
 import plain_rules
 import pytest
 from hypothesis import given
@@ -55,19 +53,6 @@ def test_groups_thresholds_and_the_order_of_the_keys():
     assert above["best_f1"] == result["best_f1"]  # found on the scores without a threshold
 
 
-def test_equal_probabilities_are_walked_in_the_order_of_the_probabilities():
-    answers, predictions = {"no": [], "yes": ["x"]}, {"no": "y", "yes": "x"}
-    first = evaluate(answers, predictions, {"yes": 0.5, "no": 0.5})
-    assert (first["best_exact"], first["best_exact_thresh"]) == (100.0, 0.5)  # between the two, where no threshold is
-    second = evaluate(answers, predictions, {"no": 0.5, "yes": 0.5})
-    assert (second["best_exact"], second["best_exact_thresh"]) == (50.0, 0.0)
-
-
-def test_a_prediction_that_normalises_to_nothing_still_costs_the_walk_a_point():
-    result = evaluate({"no": [], "yes": ["x"]}, {"no": "the", "yes": "x"}, {"no": 0.1, "yes": 0.2})
-    assert (result["exact"], result["best_exact"]) == (100.0, 50.0)
-
-
 @each_case("unscorable", "squad2")
 def test_questions_that_cannot_be_scored(case):
     with pytest.raises(ScoringError, match=case["squad2"]):
@@ -98,11 +83,3 @@ def test_thresholds_are_optimal_by_brute_force(questions):
         assert best == pytest.approx(max(by_threshold.values()))
         assert by_threshold[threshold] == pytest.approx(best)
         assert threshold == min(place for place, value in by_threshold.items() if value == pytest.approx(best))
-
-
-@given(QUESTIONS)
-def test_with_ties_the_walk_is_never_worse_than_a_threshold(questions):
-    answers, predictions, na_probs = plain_rules.columns([(gold, text and "cat", p) for gold, text, p in questions])
-    result = evaluate(answers, predictions, na_probs)
-    for threshold, name in itertools.product(na_probs.values(), ("exact", "f1")):
-        assert result[f"best_{name}"] >= evaluate(answers, predictions, na_probs, threshold)[name] - 1e-9

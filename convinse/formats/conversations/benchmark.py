@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from ...records.conversation import Conversation, check_conversations
 from ...records.evidence import unique_entities
 from ...support.errors import DataError, one_line
@@ -15,8 +13,7 @@ from ..convmix import read_records
 from . import convquestions, single_questions
 from .answers import contract_answer
 
-# a record and its number in the file, from 0 -> a conversation whose answers are as published; raises
-# `msgspec.ValidationError`, which names the key
+# a record and its number in the file, from 0 -> a conversation whose answers are as published; a missing key is a KeyError
 READERS: dict[str, Callable[[dict[str, Any], int], Conversation]] = {
     "convmix": lambda record, _: record,  # type: ignore[dict-item,return-value]  # the pipeline's own structure
     "convquestions": convquestions.conversation,
@@ -46,16 +43,12 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
     """Read the conversations of a file: a JSON list of records, or one record a line (`.jsonl`), plain or packed.
 
     CLOCQ's benchmark files are an object of lists, `dev` and `test`. The ids of gold answers become those of the contract;
-    equal answers of a turn become one.
+    equal answers of a turn become one. Raises `DataError`.
 
     Args:
         path: the file as published.
         benchmark: one of `READERS`; any other name: the shape of the first record decides.
         part: of a file with several.
-
-    Raises:
-        DataError: the file cannot be read, a record has the shape of another benchmark, or lacks a key; the message
-            names the file and the place.
     """
     records = read_records(path)
     if isinstance(records, dict) and records and all(isinstance(part, list) for part in records.values()):
@@ -79,8 +72,10 @@ def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conve
             continue  # other tasks ask for labels, facts and so on
         try:
             conversations.append(reader(record, number))
-        except msgspec.ValidationError as error:
-            raise DataError(f"{path}: conversation {number}: {one_line(error)}") from None
+        except KeyError as error:
+            raise DataError(f"{path}: conversation {number}: the key {error} is missing") from None
+        except (TypeError, AttributeError) as error:
+            raise DataError(f"{path}: conversation {number}: has another form: {one_line(error)}") from None
     for conversation in check_conversations(conversations, str(path)):
         for turn in conversation["questions"]:
             if turn.get("answers"):

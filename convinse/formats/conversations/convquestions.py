@@ -9,26 +9,11 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import msgspec
-
 from ...records.conversation import Conversation
 from ...records.evidence import Entity
 from .answers import item_id
 
 _EMPTY = ("", "n/a")
-
-
-class _ConvquestionsTurn(msgspec.Struct):
-    question: str
-    answer: str
-    answer_text: str = ""
-
-
-class _ConvquestionsConversation(msgspec.Struct):
-    conv_id: str | int
-    questions: list[_ConvquestionsTurn]
-    seed_entity: str = ""
-    seed_entity_text: str = ""
 
 
 def recognizes(record: dict[str, Any]) -> bool:
@@ -39,30 +24,26 @@ def recognizes(record: dict[str, Any]) -> bool:
 
 
 def conversation(record: dict[str, Any], number: int) -> Conversation:
-    """Return the record with `answers` in every turn and the seed entity in the `entities` of the first.
-
-    Raises:
-        msgspec.ValidationError: a key is missing or of another type.
-    """
-    typed = msgspec.convert(record, _ConvquestionsConversation)
+    """Return the record with `answers` in every turn and the seed entity in the `entities` of the first."""
+    conv_id = record["conv_id"]
     turns = []
-    for place, (turn, members) in enumerate(zip(typed.questions, record["questions"], strict=True)):
-        question_id = f"{typed.conv_id}-{place}"
-        turns.append({"turn": place, "question_id": question_id, **members, "answers": _answers(turn)})
-    if turns and (seed := item_id(typed.seed_entity)):
-        turns[0]["entities"] = [{"id": seed, "label": typed.seed_entity_text or seed}]
+    for place, turn in enumerate(record["questions"]):
+        answers = _answers(turn["answer"], turn.get("answer_text", ""))
+        turns.append({"turn": place, "question_id": f"{conv_id}-{place}", **turn, "answers": answers})
+    if turns and (seed := item_id(record.get("seed_entity", ""))):
+        turns[0]["entities"] = [{"id": seed, "label": record.get("seed_entity_text") or seed}]
     return cast(Conversation, {**record, "questions": turns})
 
 
-def _answers(turn: _ConvquestionsTurn) -> list[Entity]:
+def _answers(answer: str, answer_text: str) -> list[Entity]:
     # labels are used if there is one for each answer
-    labels = _parts(turn.answer_text)
-    ids = [part for part in _parts(turn.answer) if part.lower() not in _EMPTY] or labels
+    labels = _parts(answer_text)
+    ids = [part for part in _parts(answer) if part.lower() not in _EMPTY] or labels
     if len(ids) == 1:
-        labels = [turn.answer_text.strip() or ids[0]]
+        labels = [answer_text.strip() or ids[0]]
     elif len(ids) != len(labels):
         labels = ids
-    return [{"id": answer, "label": label} for answer, label in zip(ids, labels, strict=True)]
+    return [{"id": item, "label": label} for item, label in zip(ids, labels, strict=True)]
 
 
 def _parts(text: str) -> list[str]:

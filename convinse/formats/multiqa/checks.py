@@ -12,136 +12,97 @@ from typing import Any
 
 from ..tokens import normalize
 from .dialects import Json, is_placed
-from .schema import Fault, json_path
+from .schema import Fault
 
 NOTE = "note"  # the rule of a difference that does no harm
 _SHOWN = 60  # characters of a text in a message
-
-Path = tuple[str | int, ...]
-
-
-def _fault(path: Path, reason: str) -> Fault:
-    return Fault(json_path(path), reason, "")
-
-
-def _note(path: Path, reason: str) -> Fault:
-    return Fault(json_path(path), reason, NOTE)
 
 
 def check_entry(entry: Json) -> Iterator[Fault]:
     """Yield the disagreements in a context that `schema.json` accepts."""
     documents = entry["context"]["documents"]
     for number, document in enumerate(documents):
-        place: Path = ("context", "documents", number)
+        place = f"$.context.documents[{number}]"
         for part, tokens in (document.get("tokens") or {}).items():
             text = document.get(part)
             if isinstance(text, str):
-                yield from _tokens((*place, "tokens", part), tokens, text)
+                yield from _tokens(f"{place}.tokens.{part}", tokens, text)
             else:
-                yield _fault((*place, "tokens", part), f"tokens of '{part}', which the document does not have")
-        yield from _sentences((*place, "metadata"), document)
+                yield Fault(f"{place}.tokens.{part}", f"tokens of '{part}', which the document does not have", "")
+        for part in ("text", "title", "snippet"):
+            starts = ((document.get("metadata") or {}).get(part) or {}).get("sentence_start_bytes")
+            size = len(document.get(part) or "")
+            if starts and (starts != sorted(starts) or starts[-1] > size):
+                reason = f"the starts have to rise and to lie within the {size} characters of '{part}'"
+                yield Fault(f"{place}.metadata.{part}.sentence_start_bytes", reason, "")
     for number, question in enumerate(entry["qas"]):
-        here: Path = ("qas", number)
-        yield from _tokens((*here, "question_tokens"), question.get("question_tokens") or [], question["question"])
+        place = f"$.qas[{number}]"
+        yield from _tokens(f"{place}.question_tokens", question.get("question_tokens") or [], question["question"])
         for key in ("supporting_context", "answers"):
-            for path, instance in _instances((*here, key), question.get(key)):
+            for path, instance in _instances(f"{place}.{key}", question.get(key)):
                 yield from _instance(path, instance, documents)
         multi_choice = (question.get("answers") or {}).get("multi-choice") or {}
-        yield from _choices((*here, "answers", "multi-choice"), multi_choice)
+        yield from _choices(f"{place}.answers.multi-choice", multi_choice)
 
 
-def _tokens(path: Path, tokens: list[Any], text: str) -> Iterator[Fault]:
+def _tokens(path: str, tokens: list[Any], text: str) -> Iterator[Fault]:
     packed = text.encode("utf-8", "surrogatepass")
-    wrong: list[tuple[int, str]] = []  # the index of a token, and the text at its offset
-    spelled = counted = False
+    notes: set[str] = set()
+    wrong: list[Fault] = []
     for index, token in enumerate(tokens):
         if not is_placed(token) or text.startswith(token[0], token[1]):
             continue
         word, start = token
         there = text[start : start + len(word)]
-        if _same(there, word):
-            spelled = True
-        elif _same(_at_byte(packed, start, word), word):
-            counted = True
+        if there.casefold() == word.casefold():
+            notes.add("tokens differ from the text in case")
+        elif packed.startswith(word.encode("utf-8", "surrogatepass"), start):
+            notes.add("the offsets of tokens count UTF-8 bytes; all other offsets of the format count characters")
         else:
-            wrong.append((index, there))
-    if counted:
-        yield _note(path, "the offsets of tokens count UTF-8 bytes; all other offsets of the format count characters")
-    if spelled:
-        yield _note(path, "tokens differ from the text in case")
-    if wrong:
-        index, there = wrong[0]
-        word, start = tokens[index]
-        there = _at_byte(packed, start, word) if counted else there
-        more = f"; {len(wrong) - 1} more tokens of this text are not at their offsets" if len(wrong) > 1 else ""
-        yield _fault((*path, index), f"{_show(word)} is not at offset {start}: {_show(there)} is{more}")
+            wrong.append(Fault(f"{path}[{index}]", f"{_show(word)} is not at offset {start}: {_show(there)} is", ""))
+    yield from (Fault(path, note, NOTE) for note in sorted(notes))
+    yield from wrong[:1]  # the others are wrong for the same reason, as a rule
 
 
-def _at_byte(packed: bytes, start: int, word: str) -> str:
-    return packed[start : start + len(word.encode("utf-8", "surrogatepass"))].decode("utf-8", "replace")
-
-
-def _sentences(path: Path, document: Json) -> Iterator[Fault]:
-    for part in ("text", "title", "snippet"):
-        starts = ((document.get("metadata") or {}).get(part) or {}).get("sentence_start_bytes")
-        size = len(document.get(part) or "")
-        if starts and (starts != sorted(starts) or starts[-1] > size):
-            reason = f"the starts have to rise and to lie within the {size} characters of '{part}'"
-            yield _fault((*path, part, "sentence_start_bytes"), reason)
-
-
-def _instances(path: Path, value: Any) -> Iterator[tuple[Path, Json]]:
+def _instances(path: str, value: Any) -> Iterator[tuple[str, Json]]:
     # all objects with a place, at any depth, except in metadata, which is free
     if isinstance(value, dict) and value.keys() & {"start_byte", "doc_id", "doc_ind"}:
         yield path, value
-    elif isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+    elif isinstance(value, dict):
+        for key, part in value.items():
             if key != "metadata":
-                yield from _instances((*path, key), part)
+                yield from _instances(f"{path}.{key}", part)
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _instances(f"{path}[{index}]", part)
 
 
-def _instance(path: Path, instance: Json, documents: list[Json]) -> Iterator[Fault]:
+def _instance(path: str, instance: Json, documents: list[Json]) -> Iterator[Fault]:
     key = "doc_id" if "doc_id" in instance else "doc_ind"
     number, part, start = (instance.get(name) for name in (key, "part", "start_byte"))
-    text: str | None = instance.get("text")
     if type(number) is not int:
         return
     if number >= len(documents):
-        yield _fault((*path, key), f"{number} is no document: the context has {len(documents)}, from 0 on")
+        yield Fault(f"{path}.{key}", f"{number} is not a document: the context has {len(documents)}, from 0 on", "")
         return
     whole = documents[number].get(part or "")
     if not isinstance(whole, str):
         if part is not None:
-            yield _fault((*path, "part"), f"document {number} has no text '{part}'")
+            yield Fault(f"{path}.part", f"document {number} has no text '{part}'", "")
         return
+    text: str | None = instance.get("text")
     if type(start) is not int:
         return
-    end = start + len(text) if text is not None and whole.startswith(text, start) else None
-    if text is not None and end is None:
-        finding = _text_finding(path, whole, start, text, covered(documents[number], instance))
-        yield finding
-        if finding.rule != NOTE:  # the tokens are wrong for the same reason
-            return
-    tokens = _placed_tokens(documents[number], part)
-    if tokens and (span := _token_span(instance)):
-        yield from _span(path, span, tokens, start, end)
-
-
-def _text_finding(path: Path, whole: str, start: int, text: str, in_tokens: str) -> Fault:
-    there = whole[start : start + len(text)]
-    if _same(there, text):
-        return _note((*path, "text"), "differs from the document in case")
-    if letters(text) and letters(text) in (letters(there), letters(in_tokens)):
-        return _note((*path, "text"), "differs from the document in punctuation or articles")
-    packed = whole.encode("utf-8", "surrogatepass")
-    if packed.startswith(text.encode("utf-8", "surrogatepass"), start):
-        right = len(packed[:start].decode("utf-8", "replace"))
-        reason = f"{start} counts UTF-8 bytes; offsets of the format count characters, which gives {right}"
-    elif start >= len(whole):
-        reason = f"{start} is outside of the text ({len(whole)} characters)"
-    else:
-        reason = f"{_show(text)} is not at {start}: {_show(there)} is"
-    return _fault((*path, "start_byte"), reason)
+    end = None
+    if text is not None and whole.startswith(text, start):
+        end = start + len(text)
+    elif text is not None:
+        there = whole[start : start + len(text)]
+        if not letters(text) or letters(text) not in (letters(there), letters(covered(documents[number], instance))):
+            yield Fault(f"{path}.start_byte", f"{_show(text)} is not at {start}: {_show(there)} is", "")
+            return  # the tokens are wrong for the same reason
+        yield Fault(f"{path}.text", "differs from the document in case, punctuation or articles", NOTE)
+    yield from _span(path, instance, _placed_tokens(documents[number], part), start, end)
 
 
 def covered(document: Json, instance: Json) -> str:
@@ -164,39 +125,38 @@ def _token_span(instance: Json) -> list[int] | None:
     return span if span and all(type(index) is int for index in span) else None
 
 
-def _span(path: Path, span: list[int], tokens: list[Any], start: int, end: int | None) -> Iterator[Fault]:
+def _span(path: str, instance: Json, tokens: list[Any], start: int, end: int | None) -> Iterator[Fault]:
     # tokens must cover `start`, and the character before `end` if the text is exact
+    span = _token_span(instance)
+    if not tokens or not span:
+        return
     first, last = span
     if not first <= last < len(tokens):
-        yield _fault(path, f"tokens {first} to {last} are not among the {len(tokens)} of the text")
+        yield Fault(path, f"tokens {first} to {last} are not among the {len(tokens)} of the text", "")
         return
     (word, begin), (last_word, last_begin) = tokens[first], tokens[last]
     stop = last_begin + len(last_word)
     if not begin <= start < begin + max(len(word), 1):
-        yield _fault(path, f"token {first} ({_show(word)}) begins at {begin}, not at start_byte {start}")
+        yield Fault(path, f"token {first} ({_show(word)}) begins at {begin}, not at start_byte {start}", "")
     elif end is not None and not last_begin < end <= stop:
-        yield _fault(path, f"token {last} ({_show(last_word)}) ends at {stop}, the text of the instance at {end}")
+        yield Fault(path, f"token {last} ({_show(last_word)}) ends at {stop}, the text of the instance at {end}", "")
     elif end is not None and (begin, stop) != (start, end):
-        yield _note((*path, "text"), "the text does not begin and end where its tokens do")
+        yield Fault(f"{path}.text", "the text does not begin and end where its tokens do", NOTE)
 
 
-def _choices(path: Path, answers: Json) -> Iterator[Fault]:
+def _choices(path: str, answers: Json) -> Iterator[Fault]:
     count = len(answers.get("choices") or [])
-    places: list[tuple[Path, Any]] = [(("correct_answer_index",), answers.get("correct_answer_index"))]
-    several = enumerate(answers.get("multi_correct_answer_indexes") or [])
-    places += [(("multi_correct_answer_indexes", index), number) for index, number in several]
+    places = [(f"{path}.correct_answer_index", answers.get("correct_answer_index"))]
+    for index, number in enumerate(answers.get("multi_correct_answer_indexes") or []):
+        places.append((f"{path}.multi_correct_answer_indexes[{index}]", number))
     for place, number in places:
         if number is not None and number >= count:
-            yield _fault((*path, *place), f"{number} is no choice: there are {count}, from 0 on")
+            yield Fault(place, f"{number} is not a choice: there are {count}, from 0 on", "")
 
 
 def letters(text: str) -> str:
     """Return the letters and digits of a spelling without case and articles, by which spellings are compared."""
     return "".join(filter(str.isalnum, normalize(text)))
-
-
-def _same(text: str, spelling: str) -> bool:
-    return text.casefold() == spelling.casefold()
 
 
 def _show(text: str) -> str:

@@ -3,57 +3,43 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ...support.errors import DataError, OutputError, one_line
-from ...support.jsonlines import read_documents, writing
+from ...support.errors import DataError
+from ...support.jsonlines import encoded, read_documents, writing
 from .answers import is_answered
-from .dialects import Dialect, Json
+from .dialects import Json, respelled
 from .schema import faults
 
 VERSION = "0.1.0"  # of the format
+CONTEXTS, QUESTIONS, ANSWERED = "number_of_contexts", "number_of_qas", "number_of_qas_with_gold_answers"
 
 
-class MultiqaReader:
-    """The header and the contexts of a file in any dialect; JSON lines or JSON documents one after the other.
+def read_header(path: Path) -> Json:
+    """Read the header of a file, plain or packed, JSON lines or documents one after the other; empty without one.
 
-    Every iteration reads the contexts anew, in the published spelling. `header` is there at once.
-
-    Args:
-        path: the file, plain or packed (gzip, bzip2, Zstandard).
-
-    Attributes:
-        header: None if the file begins with a context.
-        dialect: the spellings so far, complete after a whole pass.
-
-    Raises:
-        DataError: the file cannot be read or a document is wrong; the text names file, line, JSON path and reason.
+    Raises `DataError`.
     """
+    for line, document in read_documents(path):
+        header: Json = document["header"] if is_header(document) else {}
+        for fault in faults(header, "head"):
+            raise DataError(f"{path}:{line}: $.header{fault.path[1:]}: {fault.reason}")
+        return header
+    raise DataError(f"{path}: holds no JSON document; a MultiQA file begins with a header")
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.dialect = Dialect()
-        self.header: Json | None = None
-        for line, document in read_documents(path):
-            if is_header(document):
-                self.header = document["header"]
-                for fault in faults(self.header, "head"):
-                    raise DataError(f"{path}:{line}: $.header{fault.path[1:]}: {fault.reason}")
-            return
-        raise DataError(f"{path}: holds no JSON document; a MultiQA file begins with a header")
 
-    def __iter__(self) -> Iterator[Json]:
-        self.dialect = Dialect()
-        for number, (line, document) in enumerate(read_documents(self.path)):
-            if number or not is_header(document):
-                try:
-                    yield self.dialect.read(document)
-                except DataError as error:
-                    raise DataError(f"{self.path}:{line}: {one_line(error)}") from None
+def read_entries(path: Path) -> Iterator[Json]:
+    """Read the contexts of a file in any dialect, in the published spelling. Raises `DataError`."""
+    for number, (line, document) in enumerate(read_documents(path)):
+        if number or not is_header(document):
+            for fault in faults(document, "entry"):
+                raise DataError(f"{path}:{line}: {fault.path}: {fault.reason}")
+            yield respelled(document, set())
 
 
 def is_header(document: Any) -> bool:
@@ -61,45 +47,31 @@ def is_header(document: Any) -> bool:
     return isinstance(document, dict) and isinstance(document.get("header"), dict) and "qas" not in document
 
 
-class Counts:
-    """The numbers in the header of a file."""
-
-    def __init__(self) -> None:
-        self.contexts = self.questions = self.answered = 0
-
-    def add(self, questions: list[Json]) -> None:
-        """Count a context."""
-        self.contexts += 1
-        self.questions += len(questions)
-        self.answered += sum(map(is_answered, questions))
-
-    def fix(self, header: Json) -> Json:
-        """Return a header with these counts; the number of answered questions only if the header has it."""
-        fixed = {**header, "number_of_contexts": self.contexts, "number_of_qas": self.questions}
-        if header.get("number_of_qas_with_gold_answers") is not None:
-            fixed["number_of_qas_with_gold_answers"] = self.answered
-        return fixed
+def count(counts: Counter[str], questions: list[Json]) -> None:
+    """Count a context with its questions, by the keys of the header."""
+    counts.update({CONTEXTS: 1, QUESTIONS: len(questions), ANSWERED: sum(map(is_answered, questions))})
 
 
-def write(path: Path, header: Json, entries: Iterable[Json]) -> Counts:
-    """Write a file of contexts in the published spelling, JSON lines; `.gz` is packed.
+def counted(header: Json, counts: Counter[str]) -> Json:
+    """Return a header with the right numbers; that of answered questions only if the header has it."""
+    numbers = {CONTEXTS: counts[CONTEXTS], QUESTIONS: counts[QUESTIONS]}
+    if header.get(ANSWERED) is not None:
+        numbers[ANSWERED] = counts[ANSWERED]
+    return {**header, **numbers}
 
-    The counts in the header are counted anew. Reading the file and writing it again gives the same bytes.
 
-    Raises:
-        OutputError: the file cannot be written.
+def write(path: Path, header: Json, entries: Iterable[Json]) -> Counter[str]:
+    """Write a file of contexts in the published spelling, JSON lines; `.gz` is packed. Returns the numbers in its header.
+
+    Reading the file and writing it again gives the same bytes. Raises `OutputError`.
     """
-    counts = Counts()
-    encoder = msgspec.json.Encoder()
+    counts: Counter[str] = Counter()
     # the header comes first and is known last; the file without a name is on the same disk, so that no other fills up
     with writing(path) as write_document, tempfile.TemporaryFile(dir=path.parent) as body:
         for entry in entries:
-            counts.add(entry["qas"])
-            try:
-                body.write(encoder.encode(entry) + b"\n")
-            except (TypeError, ValueError, RecursionError) as error:
-                raise OutputError(f"{path}: context '{entry['id']}' cannot be written: {one_line(error)}") from None
-        write_document({"header": counts.fix(header)})
+            count(counts, entry["qas"])
+            body.write(encoded(path, entry) + b"\n")
+        write_document({"header": counted(header, counts)})
         body.seek(0)
         for line in body:
             write_document(msgspec.Raw(line.rstrip(b"\n")))

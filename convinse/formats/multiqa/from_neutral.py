@@ -2,7 +2,7 @@
 
 An answer becomes an extractive candidate, unless its extras have a `type` (`yesno`, `generated_text`, `date`, `number`).
 Places of the record are used; spans without a place are searched for on token borders. If a question has
-`multiqa_answers` (see `to_neutral`), these are filled with the places.
+`multiqa_answers` (see `to_neutral`), these are filled with the places. Other keys that MultiQA does not have are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .answers import spellings
 from .checks import letters
 from .dialects import CANDIDATES, OBJECTS, Json
 from .schema import fits
-from .to_neutral import KEPT, KEPT_OF_CONTEXT, SHAPE, TYPE, EntryRecord
+from .to_neutral import SHAPE, TYPE, EntryRecord
 
 NOT_THERE = "places without their text (left out)"
 NOT_FOUND = "questions without an answer in the documents"
@@ -42,15 +42,8 @@ def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Json:
         members: Json = {part.name: part.text for part in document.parts}
         members["tokens"] = {name: [list(token) for token in parts.texts[number, name].tokens] for name in members}
         documents.append(_with_extras("document", members, document.extras))
-    raw: Json = {
-        "id": record.id or question_id("", parts.text()),
-        "context": {"documents": documents},
-        "qas": questions,
-    }
-    if not record.extras or not documents:
-        return merged(raw, record.extras)
-    documents[0]["metadata"] = {**(documents[0].get("metadata") or {}), KEPT_OF_CONTEXT: record.extras}
-    return raw
+    entry_id = record.id or question_id("", parts.text())
+    return {"id": entry_id, "context": {"documents": documents}, "qas": questions}
 
 
 class _Parts:
@@ -89,25 +82,17 @@ class _Parts:
         # on token borders, in all parts
         if answer not in self._instances:
             self._instances[answer] = [
-                self.instance(number, name, place.start, place.end)
+                self.instance(number, name, start, end)
                 for (number, name), part in self.texts.items()
-                for place in part.find(answer)
+                for start, end in part.find(answer)
             ]
         return self._instances[answer]
 
 
 def _with_extras(kind: str, members: Json, extras: Json) -> Json:
-    # keys of MultiQA go into the object, foreign keys into `metadata`, which is free
-    foreign: Json = {}
-    for key, value in extras.items():
-        target = members if key not in members and fits(kind, key, value) else foreign
-        target[key] = value
-    if foreign:
-        metadata = members.get("metadata")
-        if metadata is not None and (not isinstance(metadata, dict) or KEPT in metadata):
-            foreign["metadata"], metadata = metadata, None
-        members["metadata"] = {**(metadata or {}), KEPT: foreign}
-    return members
+    # the published schema refuses keys of other formats
+    fitting = {key: value for key, value in extras.items() if key not in members and fits(kind, key, value)}
+    return {**members, **fitting}
 
 
 def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) -> Json:

@@ -17,8 +17,6 @@ from .dialects import CANDIDATES, TYPES, Json, is_placed
 
 SHAPE = "multiqa_answers"
 TYPE = "type"  # in the extras of an answer that is not a span: `{"type": "yesno"}`
-KEPT = "convinse_keys"  # of `metadata`: keys of another format
-KEPT_OF_CONTEXT = "convinse_context_keys"
 _TEXT_PARTS = ("title", "snippet", "text")
 _INSTANCE = frozenset({"doc_id", "part", "start_byte", "text", "token_inds"})
 
@@ -42,23 +40,7 @@ def to_neutral(entry: Json) -> EntryRecord:
         ]
         documents.append(NeutralDocument(parts, _without(document, *_TEXT_PARTS, "tokens")))
     questions = [_question(question, raw) for question in entry["qas"]]
-    extras = _without(entry, "id", "context", "qas")
-    if documents:
-        extras |= _unfolded(documents[0].extras, KEPT_OF_CONTEXT)
-    for part_extras in [*(part.extras for part in documents), *(part.extras for part in questions)]:
-        part_extras |= _unfolded(part_extras, KEPT)
-    return EntryRecord(documents, questions, str(entry["id"]), extras, entry)
-
-
-def _unfolded(extras: Json, name: str) -> Json:
-    # takes the keys that `from_neutral` puts into `metadata` out of there
-    metadata = extras.get("metadata")
-    if not isinstance(metadata, dict) or not isinstance(metadata.get(name), dict):
-        return {}
-    extras["metadata"] = _without(metadata, name)
-    if not extras["metadata"]:
-        del extras["metadata"]
-    return dict(metadata[name])
+    return EntryRecord(documents, questions, str(entry["id"]), _without(entry, "id", "context", "qas"), entry)
 
 
 def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:

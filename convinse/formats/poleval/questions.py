@@ -24,12 +24,9 @@ _IDS, _TEXTS = ("id", "_id", "qid", "query_id"), ("text", "query", "question")
 
 
 def read_questions(path: Path) -> list[SearchQuestion]:
-    """Read the questions of a file, in its order.
+    """Read the questions of a file, in its order. Raises `DataError`.
 
     A file whose first line begins with `{` holds JSON lines (PolEval's, or BEIR's with `_id`), any other file is `in.tsv`.
-
-    Raises:
-        DataError: the file cannot be read, has no question, or a line is wrong; the message names file and line.
     """
     return [question for _, question in numbered_questions(path)]
 
@@ -49,12 +46,9 @@ def _from_json(path: Path) -> list[tuple[int, SearchQuestion]]:
     questions = []
     for number, members in read_lines(path, dict[str, Any]):
         name, text = first_of(members, _IDS), first_of(members, _TEXTS)
-        if not isinstance(name, str) or not isinstance(text, str):
-            raise DataError(f"{path}:{number}: no question; it needs {' or '.join(_IDS)}, and {' or '.join(_TEXTS)}")
-        if name.split() != [name]:
-            raise DataError(f"{path}:{number}: the id {name!r} is empty or holds white space")
-        if not text.strip():
-            raise DataError(f"{path}:{number}: question '{name}' has no text")
+        if not isinstance(name, str) or not isinstance(text, str) or name.split() != [name] or not text.strip():
+            needs = f"{' or '.join(_IDS)} without white space, and {' or '.join(_TEXTS)}"
+            raise DataError(f"{path}:{number}: no question; it needs {needs}")
         if seen.setdefault(name, number) != number:
             raise DataError(f"{path}:{number}: the id '{name}' was given in line {seen[name]} already")
         questions.append((number, SearchQuestion(name, text)))

@@ -35,7 +35,7 @@ class PassageRanking(NamedTuple):
 
 
 def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: bool = False) -> int:
-    """Write results in one of `FORMATS`; the file appears when all are written.
+    """Write results in one of `FORMATS`; the file appears when all are written. Raises `OutputError`.
 
     - `poleval`: a line for each question with its passage ids, tab-separated, best first, padding included.
     - `trec`: lines of question id, `Q0`, passage id, rank, score, `convinse`, as trec_eval and ir_measures read them,
@@ -45,9 +45,6 @@ def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: 
 
     Returns:
         The number of questions.
-
-    Raises:
-        OutputError: the file exists (without `force`) or cannot be written.
     """
     check_free(path, force)
     written = 0

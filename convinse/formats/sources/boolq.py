@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from ...support.jsonlines import read_lines
-from ..converters import Answer, Converter, Dataset, Head, Question, Record, question_id, register, titled
+from ..converters import Answer, Converter, Dataset, Question, Record, register
+from ..neutral import question_id, titled
 
 
 class _BoolqLine(msgspec.Struct):
@@ -21,15 +22,10 @@ class _BoolqLine(msgspec.Struct):
 
 @register("boolq")
 class BoolQ(Converter):
-    """BoolQ's own JSON lines: `question`, `title`, `passage`, `answer` (true or false)."""
-
-    @classmethod
-    def recognizes(cls, head: Head) -> bool:
-        """Return True for a question with a passage."""
-        return {"question", "passage"} <= head.keys
+    """Lines of `question`, `title`, `passage` and `answer`; equal passages that follow each other share a context."""
 
     def read(self, path: Path) -> Dataset:
-        """Read a context for each passage; equal passages that follow each other share a context."""
+        """Read a context for each passage."""
         return Dataset("BoolQ", "", _records(path))
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from ...support.errors import DataError
 from ...support.jsonlines import read_documents
-from ..converters import Answer, Converter, Dataset, Document, Head, Part, Question, Record, register
+from ..converters import Answer, Converter, Dataset, Document, Part, Question, Record, register
 
 _KNOWN = ("_id", "id", "question", "answer", "context", "supporting_facts")
 
@@ -20,15 +20,9 @@ _KNOWN = ("_id", "id", "question", "answer", "context", "supporting_facts")
 class HotpotQA(Converter):
     """Questions on several documents, given as titles with lists of sentences.
 
-    Reads the pairs of the original files (`[["title", ["sentence", ...]], ...]`) and the columns of the Hugging Face
-    data set (`{"title": [...], "sentences": [...]}`). Supporting facts become `supporting_context`, other keys (`type`,
+    A context is a list of pairs (`[["title", ["sentence", ...]], ...]`). Supporting facts become `supporting_context`, other keys (`type`,
     `level`, ...) the question's `metadata`. The texts of unlabelled questions are read as well.
     """
-
-    @classmethod
-    def recognizes(cls, head: Head) -> bool:
-        """Return True for questions with supporting facts."""
-        return "supporting_facts" in head.keys or {"supporting_facts.title", "question"} <= head.keys
 
     def read(self, path: Path) -> Dataset:
         """Read a context for each question."""
@@ -45,8 +39,8 @@ def _records(path: Path) -> Iterator[Record]:
 
 
 def _record(value: dict[str, Any]) -> Record:
-    paragraphs = msgspec.convert(_pairs(value["context"], "sentences"), list[tuple[str, list[str]]])
-    facts = msgspec.convert(_pairs(value.get("supporting_facts") or [], "sent_id"), list[tuple[str, int]])
+    paragraphs = msgspec.convert(value["context"], list[tuple[str, list[str]]])
+    facts = msgspec.convert(value.get("supporting_facts") or [], list[tuple[str, int]])
     starts = [[0, *accumulate(map(len, sentences))] for _, sentences in paragraphs]
     documents = [
         Document(
@@ -69,10 +63,3 @@ def _record(value: dict[str, Any]) -> Record:
     answer = msgspec.convert(value.get("answer"), str | None)
     answers = [Answer(answer, extras={"type": "yesno"} if answer in ("yes", "no") else {})] if answer else []
     return Record(documents, [Question(qid, text, answers=answers, extras=extras)], qid)
-
-
-def _pairs(value: Any, second: str) -> Any:
-    if not isinstance(value, dict):
-        return value  # pairs already
-    titles, values = msgspec.convert((value["title"], value[second]), tuple[list[Any], list[Any]])
-    return list(zip(titles, values, strict=True))

@@ -9,21 +9,8 @@ from pathlib import Path
 import msgspec
 
 from .. import mrqa
-from ..converters import (
-    Answer,
-    Dataset,
-    Flat,
-    Format,
-    Head,
-    Question,
-    Record,
-    Span,
-    flatten,
-    locate,
-    question_id,
-    register,
-    titled,
-)
+from ..converters import Answer, Dataset, Format, Question, Record, Span, register
+from ..neutral import Flat, flatten, locate, question_id, titled
 from ..records import Extras, taken
 from ..tokens import Token, TokenizedText, spacy_tokenizer, tokenize
 
@@ -46,12 +33,6 @@ class Mrqa(Format):
     answers and with `is_impossible`, as in its sample of NewsQA, and counted.
     """
 
-    @classmethod
-    def recognizes(cls, head: Head) -> bool:
-        """Return True for a string `context` with tokens, detected answers or a header that names `dataset`."""
-        marks = {"context_tokens", "qas.detected_answers", "qas.qid", "header.dataset"}
-        return "context" in head.keys and "context.documents" not in head.keys and bool(marks & head.keys)
-
     def read(self, path: Path) -> Dataset:
         """Read the contexts of a file as documents with a single part."""
         header = mrqa.read_header(path) or mrqa.MrqaHeader()
@@ -60,8 +41,8 @@ class Mrqa(Format):
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
         """Write a header and the contexts that have a question."""
         header = mrqa.MrqaHeader(dataset.name, dataset.split, dataset.extras)
+        tokenizer = spacy_tokenizer() or tokenize
         with mrqa.writing_examples(path, header) as write:
-            tokenizer = spacy_tokenizer() or tokenize
             for record in dataset.records:
                 if tokenizer is tokenize and any(part.tokens is None for doc in record.documents for part in doc.parts):
                     counts[_OWN_TOKENS] += 1
@@ -74,12 +55,12 @@ class Mrqa(Format):
 def _record(example: mrqa.MrqaExample) -> Record:
     extras = dict(example.extras)
     title, context_id = taken(extras, "title", "id")
-    about = extras.get("documents")
-    if isinstance(about, list) and len(about) == 1 and isinstance(about[0], dict):
-        del extras["documents"]
-    else:
-        about = [{}]
-    document = titled(title, example.context, example.context_tokens or None, about[0])
+    about: Extras = {}
+    match extras:
+        case {"documents": [dict(keys)]}:
+            del extras["documents"]
+            about = keys
+    document = titled(title, example.context, example.context_tokens or None, about)
     questions = [_neutral_question(question, example.context) for question in example.qas]
     return Record([document], questions, context_id, extras)
 
@@ -93,15 +74,8 @@ def _neutral_question(question: mrqa.MrqaQuestion, context: str) -> Question:
     unanswerable = not answers and not question.answers and extras.get(_IMPOSSIBLE) is True
     if unanswerable:
         del extras[_IMPOSSIBLE]
-    return Question(
-        question.qid,
-        question.question,
-        question.question_tokens or None,
-        answers,
-        question.answers,
-        unanswerable,
-        extras,
-    )
+    tokens = question.question_tokens or None
+    return Question(question.qid, question.question, tokens, answers, question.answers, unanswerable, extras)
 
 
 def _examples(record: Record, counts: Counter[str], tokenizer: Tokenizer) -> Iterator[mrqa.MrqaExample]:
@@ -111,9 +85,8 @@ def _examples(record: Record, counts: Counter[str], tokenizer: Tokenizer) -> Ite
     for question in record.questions:
         if question.unanswerable:
             counts[_UNANSWERABLE] += 1
-            question = msgspec.structs.replace(
-                question, answers=[], accepted=[], extras={**question.extras, _IMPOSSIBLE: True}
-            )
+            extras = {**question.extras, _IMPOSSIBLE: True}
+            question = msgspec.structs.replace(question, answers=[], accepted=[], extras=extras)
         written = _question(question, flat, text, tokenizer)
         if not written.detected_answers and not question.unanswerable:
             counts[_NOT_FOUND] += 1
@@ -134,23 +107,18 @@ def _examples(record: Record, counts: Counter[str], tokenizer: Tokenizer) -> Ite
 
 
 def _question(question: Question, flat: Flat, text: TokenizedText, tokenizer: Tokenizer) -> mrqa.MrqaQuestion:
-    places: dict[str, dict[tuple[int, int], None]] = {}  # equal answers of several annotators become one
+    places: dict[str, dict[tuple[int, int], tuple[int, int]]] = {}  # equal answers of several annotators become one
     extras: dict[str, Extras] = {}
-    for answer, located in locate(question, flat, text):
-        places.setdefault(answer.text, {}).update(dict.fromkeys(located))
-        extras.setdefault(answer.text, {}).update(answer.extras)
-    detected = []
-    for answer_text, spans in places.items():
+    for answer, spans in locate(question, flat, text):
         token_spans = {span: tokens for span in spans if (tokens := text.token_span(*span)) is not None}
         if token_spans:
-            detected.append(
-                mrqa.DetectedAnswer(answer_text, [*token_spans], [*token_spans.values()], extras[answer_text])
-            )
+            places.setdefault(answer.text, {}).update(token_spans)
+            extras.setdefault(answer.text, {}).update(answer.extras)
     return mrqa.MrqaQuestion(
         question.id or question_id(question.text, flat.context),
         question.text,
         tokenizer(question.text) if question.tokens is None else question.tokens,
-        detected,
+        [mrqa.DetectedAnswer(answer, [*spans], [*spans.values()], extras[answer]) for answer, spans in places.items()],
         question.texts(),
         question.extras,
     )

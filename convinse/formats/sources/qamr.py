@@ -10,7 +10,7 @@ import msgspec
 
 from ...support.errors import DataError
 from ...support.jsonlines import read_lines
-from ..converters import Answer, Converter, Dataset, Document, Head, Part, Question, Record, Span, register
+from ..converters import Answer, Converter, Dataset, Document, Part, Question, Record, Span, register
 
 
 class _Mark(msgspec.Struct):
@@ -34,11 +34,6 @@ class Qamr(Converter):
     The writer of the question and each validator is an annotator; lines of one sentence that follow each other share a
     context.
     """
-
-    @classmethod
-    def recognizes(cls, head: Head) -> bool:
-        """Return True for questions on a sentence."""
-        return {"sentence", "question", "answer_start"} <= head.keys
 
     def read(self, path: Path) -> Dataset:
         """Read a context for each sentence."""

@@ -7,21 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import squad
-from ..converters import (
-    Answer,
-    Dataset,
-    Flat,
-    Format,
-    Head,
-    Question,
-    Record,
-    Span,
-    flatten,
-    locate,
-    question_id,
-    register,
-    titled,
-)
+from ..converters import Answer, Dataset, Format, Question, Record, Span, register
+from ..neutral import Flat, flatten, locate, question_id, titled
 from ..records import taken
 from ..tokens import TokenizedText
 
@@ -37,11 +24,6 @@ class Squad(Format):
     the question's other keys, and read back. The title is that of the document, the other keys of an article are the
     document's. The name of the data set and its part are written as `dataset` and `split` beside `version`.
     """
-
-    @classmethod
-    def recognizes(cls, head: Head) -> bool:
-        """Return True for articles with paragraphs."""
-        return "data.paragraphs" in head.keys
 
     def read(self, path: Path) -> Dataset:
         """Read the paragraphs of a file as documents with a title and a text."""

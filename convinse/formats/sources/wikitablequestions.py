@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 
 from ...support.errors import DataError
-from ...support.jsonlines import raw_lines, read_bytes, read_lines
-from ..converters import Answer, Converter, Dataset, Head, Question, Record, Span, register, titled
+from ...support.jsonlines import read_bytes, read_lines
+from ..converters import Answer, Converter, Dataset, Question, Record, Span, register
 from ..multiqa.to_neutral import SHAPE
+from ..neutral import titled
 
 _COLUMNS = ("id", "utterance", "context")
 _ESCAPES = {"\\n": "\n", "\\p": "|", "\\\\": "\\"}
@@ -39,11 +40,6 @@ class WikiTableQuestions(Converter):
     that are not a cell (counts, differences) are `generated_text`.
     """
 
-    @classmethod
-    def recognizes(cls, head: Head) -> bool:
-        """Return True if the first line names the columns."""
-        return head.text.startswith("\t".join(_COLUMNS))
-
     def read(self, path: Path) -> Dataset:
         """Read a context for each table; the questions of the file are in memory, the tables are not."""
         return Dataset("WikiTableQuestions", "", _records(path))
@@ -65,20 +61,21 @@ def _records(path: Path) -> Iterator[Record]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
-    columns: list[str] = []
-    for number, raw in raw_lines(path):
-        try:
-            cells = raw.decode("utf-8").rstrip("\r\n").split("\t")
-        except UnicodeDecodeError as error:
-            raise DataError(f"{path}:{number}: not valid UTF-8 at byte {error.start} of the line") from None
-        if not columns:
-            columns = cells
-            if missing := [name for name in _COLUMNS if name not in columns]:
-                raise DataError(f"{path}:{number}: no column '{missing[0]}'; the first line names the columns")
-        elif len(cells) != len(columns):
+    lines = [line.rstrip("\r").split("\t") for line in _text(path).split("\n") if line.strip()]
+    columns, *rows = lines or [[]]
+    if missing := [name for name in _COLUMNS if name not in columns]:
+        raise DataError(f"{path}:1: no column '{missing[0]}'; the first line names the columns")
+    for number, cells in enumerate(rows, 2):
+        if len(cells) != len(columns):
             raise DataError(f"{path}:{number}: {len(cells)} columns, where the first line names {len(columns)}")
-        else:
-            yield dict(zip(columns, cells, strict=True))
+        yield dict(zip(columns, cells, strict=True))
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not valid UTF-8 at byte {error.start}") from None
 
 
 def _tables(path: Path, contexts: list[str]) -> Iterator[_Table]:
@@ -87,22 +84,13 @@ def _tables(path: Path, contexts: list[str]) -> Iterator[_Table]:
             yield from (table for _, table in read_lines(path.parent / name, _Table))
             return
     for context in filter(_CSV.fullmatch, contexts):
-        for folder in (path.parent, path.parent.parent):
-            if (folder / context).is_file():
-                yield _csv_table(folder / context, context)
+        for file in (path.parent / context, path.parent.parent / context):
+            if file.is_file():
+                # in the original release a backslash stands before quotes in a cell
+                lines = _text(file).splitlines(keepends=True)
+                header, *rows = list(csv.reader(lines, doublequote=False, escapechar="\\")) or [[]]
+                yield _Table(context, header, rows)
                 break
-
-
-def _csv_table(path: Path, context: str) -> _Table:
-    # in the original release a backslash stands before quotes in a cell
-    try:
-        text = read_bytes(path).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not valid UTF-8 at byte {error.start}") from None
-    rows = list(csv.reader(text.splitlines(keepends=True), doublequote=False, escapechar="\\"))
-    if not rows:
-        raise DataError(f"{path}: the table is empty")
-    return _Table(context, rows[0], rows[1:])
 
 
 def _record(table: _Table, rows: list[dict[str, str]]) -> Record:

@@ -19,7 +19,7 @@ from multiqa_handmade import (
 
 from convinse.formats.converters import convert
 from convinse.formats.mrqa import read_examples
-from convinse.formats.multiqa.files import MultiqaReader
+from convinse.formats.multiqa.files import read_entries, read_header
 from convinse.formats.multiqa.validate import validate
 from convinse.formats.squad import read_squad
 from written import json_lines
@@ -48,7 +48,7 @@ def questions(path):
     """What must never be lost: every question with its text and its answers of all types."""
     return {
         item["qid"]: (item["question"], without_places(item.get("answers")))
-        for found in MultiqaReader(path)
+        for found in read_entries(path)
         for item in found["qas"]
     }
 
@@ -65,7 +65,7 @@ def places(entry):
 
 
 def only_entry(path):
-    (found,) = MultiqaReader(path)
+    (found,) = read_entries(path)
     return found
 
 
@@ -97,14 +97,22 @@ def test_several_documents_are_joined_with_marks_and_places_move_along(tmp_path)
     assert [answer.answer_start for answer in item.answers] == [46, 142]
 
 
-def test_missing_places_are_detected_on_token_borders(tmp_path):
-    text = "The island of islanders: an island."
-    answers = open_ended(candidate(extractive={"answer": "island"}))
-    path = saved(tmp_path / "a.jsonl", entry(question(answers=answers), documents=[{"text": text}]))
-    assert mrqa_question(there(path, "mrqa"))[1].detected_answers[0].char_spans == [(4, 9), (28, 33)]
-    assert [answer.answer_start for answer in squad_question(there(path, "squad"))[1].answers] == [4, 28]
-    back = places(only_entry(there_and_back(path, "mrqa")))
-    assert [(place["start_byte"], place["token_inds"]) for place in back] == [(4, [1, 1]), (28, [6, 6])]
+def test_keys_of_another_format_are_left_out(tmp_path):
+    item = {
+        "qid": "q",
+        "question": "Who?",
+        "answers": ["Cher"],
+        "level": 1,
+        "metadata": "mine",
+        "supporting_context": "x",
+    }
+    line = {"context": "Cher sang.", "documents": [{"rank": 3}], "url": 7, "id": "c", "qas": [item]}
+    path = save(tmp_path / "a.jsonl", {"header": {"dataset": "D", "split": "x", "flavor": 5, "license": 5}}, line)
+    target = there(path, "multiqa", source="mrqa")
+    report = validate(target)
+    assert report.problems == [] and report.summary["published_dialect"]
+    assert read_header(target)["flavor"] == 5 and "license" not in read_header(target)
+    assert only_entry(target)["qas"][0]["metadata"] == "mine"
 
 
 @pytest.mark.parametrize("to", ["squad", "mrqa"])
@@ -145,27 +153,6 @@ def test_no_question_and_no_answer_is_lost_on_the_way_there_and_back(tmp_path, a
     assert found["context"]["documents"][0][moved["part"]][moved["start_byte"] :].startswith("Beyoncé")
 
 
-def test_yes_and_no_are_not_looked_for_in_the_text(tmp_path):
-    answers = open_ended(candidate(yesno="no"))
-    path = saved(tmp_path / "a.jsonl", entry(question(answers=answers), documents=[document("There is no island.")]))
-    item = mrqa_question(there(path, "mrqa"))[1]
-    assert (item.detected_answers, item.answers) == ([], ["no"])
-
-
-def test_a_place_with_another_spelling_gives_the_words_of_the_document(tmp_path):
-    answers = open_ended(candidate(extractive=extractive("bear island", [instance("bear island")])))
-    path = saved(tmp_path / "a.jsonl", entry(question(answers=answers)))
-    context, item = squad_question(there(path, "squad"))
-    assert (item.answers[0].text, item.answers[0].answer_start) == ("Bear Island", 16)
-    assert "bear island" in item.extras["accepted_answers"]
-
-
-def test_blanks_around_an_answer_belong_to_no_instance(tmp_path):
-    answers = open_ended(candidate(extractive=extractive(" Bear Island ", [instance(" Bear Island ", 15, (3, 4))])))
-    back = there_and_back(saved(tmp_path / "a.jsonl", entry(question(answers=answers))), "squad")
-    assert places(only_entry(back)) == [instance("Bear Island", 16, (3, 4))]
-
-
 def test_multiqa_to_multiqa_changes_the_dialect_only(tmp_path):
     other = {"open-ended": {"answer_candidates": [{"extractive": {"single_answer": extractive()}}]}}
     documents = [document(rank=1, metadata={"text": {"sentence_start_bytes": [0]}})]
@@ -173,44 +160,6 @@ def test_multiqa_to_multiqa_changes_the_dialect_only(tmp_path):
     head = header(flavor="x", full_schema={}, number_of_qas_with_gold_answers=1)
     target = there(save(tmp_path / "a.jsonl", head, raw), "multiqa")
     assert json_lines(target) == [head, raw | {"qas": [question(answers=open_ended(candidate()), rank=3)]}]
-
-
-def test_keys_from_elsewhere_that_mean_something_else_here_are_renamed(tmp_path):
-    line = {"context": "A cold sea.", "id": 4, "qas": [
-        {"qid": "q", "question": "What?", "answers": ["sea"], "question_tokens": [], "supporting_context": "none",
-         "detected_answers": [{"text": "sea", "char_spans": [[7, 9]], "token_spans": [[2, 2]]}]}
-    ], "context_tokens": [["A", 0], ["cold", 2], ["sea", 7], [".", 10]]}  # fmt: skip
-    path = save(tmp_path / "a.jsonl", {"header": {"dataset": "D", "split": "x", "license": 5}}, line)
-    target = there(path, "multiqa", source="mrqa")
-    assert MultiqaReader(target).header["_license"] == 5
-    assert places(only_entry(target))[0]["token_inds"] == [2, 2]
-    assert validate(target).problems == []
-    assert mrqa_question(there(target, "mrqa"))[1].extras == {"supporting_context": "none"}
-
-
-def test_keys_of_another_format_are_in_metadata_and_come_back(tmp_path):
-    item = {"qid": "q", "question": "Who?", "answers": ["Cher"], "level": 1, "metadata": "mine"}
-    line = {"context": "Cher sang.", "documents": [{"rank": 3}], "url": 7, "id": "c", "qas": [item]}
-    path = save(tmp_path / "a.jsonl", {"header": {"dataset": "D", "split": "x", "flavor": 5}}, line)
-    target = there(path, "multiqa", source="mrqa")
-    report = validate(target)
-    assert report.problems == [] and report.summary["published_dialect"]
-    head, back = json_lines(there(target, "mrqa"))
-    assert head["header"]["flavor"] == 5 and back | {key: line[key] for key in ("documents", "url", "id")} == back
-    assert back["qas"][0] | {"level": 1, "metadata": "mine"} == back["qas"][0]
-
-
-def test_a_context_without_an_id_gets_the_same_one_every_time(tmp_path):
-    data = {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": TEXT, "qas": [
-        {"id": "q", "question": "Where?", "is_impossible": False, "answers": [{"text": "Bear Island", "answer_start": 16}]},
-        {"id": "r", "question": "Who?", "is_impossible": True, "answers": []},
-    ]}]}]}  # fmt: skip
-    path = save(tmp_path / "a.json", data)
-    found = only_entry(there(path, "multiqa", source="squad"))
-    assert found["id"] == only_entry(there(path, "multiqa", source="squad"))["id"] != ""
-    assert found["context"]["documents"][0]["title"] == "T" and places(found)[0]["start_byte"] == 16
-    assert found["qas"][1]["answers"]["open-ended"]["cannot_answer"] == "yes"
-    assert squad_question(there(path, "multiqa", "squad", source="squad"))[1].answers[0].answer_start == 16
 
 
 @given(st.lists(entries(), max_size=2), st.sampled_from(["squad", "mrqa"]))
@@ -265,22 +214,3 @@ def test_a_context_that_no_marks_part_is_one_document(tmp_path, context):
     assert [part["text"] for part in only_entry(there(path, "multiqa", source="mrqa"))["context"]["documents"]] == [
         context
     ]
-
-
-@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the MultiQA samples are not there")
-def test_the_documents_of_hotpotqa_come_back_from_mrqa(tmp_path):
-    path = tmp_path / "hotpot.jsonl.gz"
-    path.write_bytes((SAMPLES / "hotpotqa_sample.jsonl.gz").read_bytes())
-    whole = {found["qas"][0]["qid"]: found["context"]["documents"] for found in MultiqaReader(path)}
-    checked = 0
-    for found in MultiqaReader(there_and_back(path, "mrqa")):  # a context ends with its 800th token
-        documents, expected = (
-            [(part.get("title"), part["text"].strip()) for part in parts]
-            for parts in (found["context"]["documents"], whole[found["qas"][0]["qid"]])
-        )
-        if documents[0][0] is None:  # or begins behind it, for answers that stand there
-            continue
-        checked += 1
-        assert len(documents) > 4 and documents[:-1] == expected[: len(documents) - 1]
-        assert expected[len(documents) - 1][1].startswith(documents[-1][1])
-    assert checked > 5

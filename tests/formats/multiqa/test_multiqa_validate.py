@@ -62,14 +62,6 @@ def test_fault_is_named_with_its_line_path_and_reason(tmp_path, raw, path, fault
     assert problem.startswith(f"{lines + 1}: {path}: ") and fault in problem
 
 
-def test_path_of_a_fault_is_that_of_the_file_in_the_other_dialect_too(tmp_path):
-    place = {"doc_ind": 4, "part": "text", "start_byte": 0, "text": "x", "start_end_tokens": [0, 0]}
-    found = {"extractive": {"list": [extractive(instances=[place])]}}
-    raw = entry(question(answers={"open-ended": {"answer_candidates": [found]}}))
-    path = "$.qas[0].answers.open-ended.answer_candidates[0].extractive.list[0].instances[0].doc_ind"
-    assert problems(saved(tmp_path / "a.jsonl", raw)) == [f"2: {path}: 4 is no document: the context has 1, from 0 on"]
-
-
 def test_equal_qids_are_found_across_contexts(tmp_path):
     path = saved(tmp_path / "a.jsonl", entry(question("x")), entry(question("y"), question("x")))
     assert problems(path) == ["3: $.qas[1].qid: 'x' is also the qid of a question in line 2"]
@@ -155,12 +147,6 @@ WHOLE = entry(
 def test_fault_of_the_published_schema_is_a_problem(tmp_path, case):
     faults = problems(saved(tmp_path / "a.jsonl", changed(case)), published=True)
     assert any(case["published"] in text for text in faults), faults
-
-
-def test_context_that_the_published_schema_accepts_has_no_problem(tmp_path):
-    path = saved(tmp_path / "a.jsonl", WHOLE)
-    assert validate(path).problems == [] and validate(path).summary["published_dialect"] is True
-    assert validate(saved(tmp_path / "b.jsonl", entry(rank=1))).summary["published_dialect"] is False
 
 
 def places(value, place=()):

@@ -6,7 +6,7 @@ import pytest
 from convinse.formats.converters import convert, find_converter, guess_format
 from convinse.formats.mrqa import read_examples
 from convinse.formats.multiqa.answers import answers_of, candidates, is_answered, texts
-from convinse.formats.multiqa.files import MultiqaReader
+from convinse.formats.multiqa.files import read_entries
 from convinse.formats.multiqa.from_neutral import NOT_THERE
 from convinse.formats.multiqa.validate import validate
 from convinse.formats.squad import read_squad
@@ -24,7 +24,7 @@ def as_multiqa(path, name):
     counts = convert(path, target, "multiqa", quiet=True).counts
     assert NOT_THERE not in counts  # each place that the source gives is right
     assert validate(target).problems == []
-    return list(MultiqaReader(target))
+    return list(read_entries(target))
 
 
 def as_mrqa(path):
@@ -63,7 +63,9 @@ def test_boolq_becomes_answers_of_yes_and_no(tmp_path):
     assert len({question["qid"] for question in (*first["qas"], *second["qas"])}) == 3
     (example, _) = as_mrqa(path)
     assert [question.answers for question in example.qas] == [["yes"], ["no"]]
-    assert not any(question.detected_answers for question in example.qas)  # `no` stands in the passage, but is no span
+    assert not any(
+        question.detected_answers for question in example.qas
+    )  # `no` stands in the passage, but is not a span
 
 
 HOTPOT = {
@@ -80,22 +82,9 @@ HOTPOT = {
 }
 
 
-def columns(value):
-    """The shape of the Hugging Face data set."""
-    return {
-        **{key: part for key, part in value.items() if key != "_id"},
-        "id": value["_id"],
-        "context": {key: [pair[i] for pair in value["context"]] for i, key in enumerate(("title", "sentences"))},
-        "supporting_facts": {
-            key: [pair[i] for pair in value["supporting_facts"]] for i, key in enumerate(("title", "sent_id"))
-        },
-    }
-
-
-@pytest.mark.parametrize("shape", [lambda value: value, columns])
 @pytest.mark.parametrize("layout", ["list", "lines"])
-def test_hotpotqa_becomes_documents_with_supporting_context(tmp_path, shape, layout):
-    questions = [shape(HOTPOT), shape({**HOTPOT, "_id": "h2", "answer": "yes"})]
+def test_hotpotqa_becomes_documents_with_supporting_context(tmp_path, layout):
+    questions = [HOTPOT, {**HOTPOT, "_id": "h2", "answer": "yes"}]
     path = write_lines(tmp_path / "a.json", *([questions] if layout == "list" else questions))
     first, second = as_multiqa(path, "hotpotqa")
     singer, island = first["context"]["documents"]
@@ -119,7 +108,7 @@ def test_questions_without_answers_are_read(tmp_path, kind):
     good = {"boolq": BOOLQ, "hotpotqa": HOTPOT}[kind]
     unlabelled = {key: good[key] for key in good if key in ("_id", "question", "context", "title", "passage")}
     convert(write_lines(tmp_path / "a.json", unlabelled), tmp_path / "out", "multiqa", kind, quiet=True)
-    (found,) = MultiqaReader(tmp_path / "out")
+    (found,) = read_entries(tmp_path / "out")
     assert not is_answered(found["qas"][0]) and "supporting_context" not in found["qas"][0]
 
 
@@ -227,7 +216,7 @@ def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
     path = write_lines(tmp_path / "a.jsonl", {"q": "Where is it?", "text": "It is here.", "spans": [[6, "here"]]})
     convert(path, tmp_path / "out", "multiqa", "trivia_converter:Trivia", quiet=True)
     assert validate(tmp_path / "out").problems == []
-    (found,) = MultiqaReader(tmp_path / "out")
+    (found,) = read_entries(tmp_path / "out")
     assert places(found["qas"][0]) == [[(0, "text", 6, "here")]]
     assert find_converter("trivia").read(path).name == "Trivia"  # by its name once it is imported
     convert(path, tmp_path / "squad.json", "squad", "trivia", quiet=True)
@@ -261,6 +250,6 @@ def test_published_data_sets_convert(tmp_path, file, name):
         labels = [line["answer"] for _, line in read_lines(tmp_path / "data")]
         assert [
             answers(question) == [{"yesno": "yes"}]
-            for found in MultiqaReader(tmp_path / "multiqa")
+            for found in read_entries(tmp_path / "multiqa")
             for question in found["qas"]
         ] == labels
