@@ -221,7 +221,7 @@ def test_output_on_a_full_disk_is_one_line(small):
     assert (done.returncode, done.stderr) == (1, "convinse: No space left on device\n")
 
 
-HEAVY = "numpy bm25s torch transformers tokenizers safetensors rich msgspec yaml selectolax diskcache sqlite3 rapidfuzz"
+HEAVY = "numpy bm25s torch transformers tokenizers safetensors rich msgspec yaml selectolax sqlite3 rapidfuzz"
 
 
 def test_help_loads_nothing_heavy(run_python):

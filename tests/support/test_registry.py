@@ -79,7 +79,7 @@ def test_a_module_in_the_working_directory_is_found(module):
 
 
 def test_the_working_directory_does_not_hide_installed_modules(run_python, workdir):
-    (workdir / "diskcache.py").write_text("raise SystemError('hidden')")
+    (workdir / "cachetools.py").write_text("raise SystemError('hidden')")
     code = """
 import sys
 sys.path.remove("")  # as when the convinse command runs
