@@ -45,7 +45,7 @@ class BatchQueue(Generic[Item, Result]):
         self._most_size, self._most_items = most_size, most_items
         self._seconds, self._most_waiting = seconds, most_waiting
         self._thread = ThreadPoolExecutor(1, "batches")
-        self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
+        self._waiting: deque[tuple[Item, int, asyncio.Future[Result]]] = deque()
         self._functions = 0
         self._task: asyncio.Task[None] | None = None
 
@@ -67,7 +67,7 @@ class BatchQueue(Generic[Item, Result]):
         """
         self.check_room()
         result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._waiting.append((item, result))
+        self._waiting.append((item, self._size_of(item), result))
         if self._task is None:
             self._task = asyncio.create_task(self._compute_waiting())
         return await self._in_time(result)
@@ -96,16 +96,15 @@ class BatchQueue(Generic[Item, Result]):
         try:
             while self._waiting:
                 batch: list[tuple[Item, asyncio.Future[Result]]] = []
-                size = 0
+                left = self._most_size
                 while self._waiting and len(batch) < self._most_items:
-                    item, future = self._waiting[0]
-                    if future.done():
-                        self._waiting.popleft()
-                        continue
-                    size += self._size_of(item)
-                    if batch and size > self._most_size:
-                        break
-                    batch.append(self._waiting.popleft())
+                    item, size, future = self._waiting[0]
+                    if not future.done():
+                        left -= size
+                        if batch and left < 0:
+                            break
+                        batch.append((item, future))
+                    self._waiting.popleft()
                 items = [item for item, _ in batch]
                 results = await loop.run_in_executor(self._thread, self._compute, items)
                 for (_, future), result in zip(batch, results, strict=True):

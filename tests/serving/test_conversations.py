@@ -3,10 +3,7 @@
 import json
 import random
 import re
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +15,6 @@ import pytest
 from convinse.serving.api import ServiceOptions, create_app
 from convinse.serving.conversations import MOST_TURNS
 from loopback import served
-from places import ROOT
 from services import ask, asked, begun, events, turn_of
 
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who directed Avatar?"]
@@ -349,24 +345,6 @@ def test_the_description_has_every_request_and_the_shape_of_a_turn(server):
 
 
 # -- the end -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_signal_answers_what_has_arrived():
-    command = [sys.executable, "-m", "convinse", "serve", "api", "--port", "0", "--config", "lexical.yml"]
-    environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    try:
-        port = int(re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())[1])
-        paths = [begun(port) for _ in range(12)]
-        clients = [asking(port, f"{path}/turns", QUESTIONS[0]) for path in paths]
-        process.send_signal(signal.SIGTERM)
-        for client in clients:
-            with client:
-                assert client.recv(12) == b"HTTP/1.1 200"
-        assert process.wait(60) == 0, process.communicate()
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_a_turn_that_outlasts_the_patience_ends_before_the_service_does(pipeline):
