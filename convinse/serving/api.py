@@ -7,7 +7,6 @@ computed together; a conversation has one turn under way.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any
@@ -47,11 +46,8 @@ from .metrics import CONTENT_TYPE, RequestCounter
 from .service import ConversationId, ConversationService, RequestError, Service, ServiceOptions
 from .turns import StageListener, TurnStream, named_events
 from .uploads import UploadRules
-from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WholeTable
+from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WebPage, WholeTable
 
-# seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
-# with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
-_SWITCH = 0.0005
 _EVENTS = "text/event-stream"
 _SCHEMAS = "#/components/schemas/"
 
@@ -115,6 +111,7 @@ def _described(schema: str, event_stream: bool = False) -> dict[int | str, dict[
     return {200: {"content": {**content, **({_EVENTS: {}} if event_stream else {})}}}
 
 
+_PAGE = WebPage()
 router = APIRouter(responses={"default": {"model": RequestError}})
 
 
@@ -257,10 +254,9 @@ async def read_metrics(service: Service) -> Response:
 
 
 @router.get("/", include_in_schema=False)
-@router.get(PAGE_PATH + "{file}", include_in_schema=False)
-async def read_page(service: Service, request: Request, file: str | None = None) -> Response:
-    """Send a file of the web page."""
-    return service.page.response(request.headers.get("if-none-match", ""), file)
+async def read_page(request: Request) -> Response:
+    """Send the web page."""
+    return await _PAGE.get_response("index.html", request.scope)
 
 
 def _state(name: str, session: Session) -> ConversationState:
@@ -280,12 +276,9 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        usual = sys.getswitchinterval()
-        sys.setswitchinterval(_SWITCH)
         service.open()
         yield
         await asyncio.to_thread(service.close)
-        sys.setswitchinterval(usual)
 
     middleware = [Middleware(RequestCounter, metrics=service.metrics)]
     if rules.origins:  # around the guard: a browser asks for leave without a token
@@ -308,6 +301,7 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     app.include_router(router, dependencies=security)
     app.include_router(file_requests.router, dependencies=security)
     app.include_router(feedback.router, dependencies=security)
+    app.mount(PAGE_PATH, _PAGE)
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
