@@ -15,7 +15,6 @@ from .places import LIVE, NO_KB, find_config
 from .yaml_files import read_value, read_yaml
 
 S = TypeVar("S", bound=msgspec.Struct)
-_LONGEST_NAME = 200  # bytes of a folder's name; the file system takes 255, and temporary names beside it are longer
 
 
 def load_config(
@@ -99,34 +98,14 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     """A mapping of keys -> the checked configuration; `where` names its origin in messages."""
     config = _convert(_without_aliases(data, where), Config, where)
     try:
-        combinations = config.combinations
+        _ = config.combinations
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    name = config.name
-    reasons = {
-        "is empty": not name.strip(),
-        "is no name of a folder": name.strip() in (".", ".."),
-        "leads to another folder": "/" in name or "\\" in name,
-        "has characters that cannot be printed": not name.isprintable(),
-        f"is longer than {_LONGEST_NAME} bytes": len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME,
-    }
-    if reason := next((reason for reason, holds in reasons.items() if holds), None):
-        shown = name if len(name) <= _LONGEST_NAME else f"{name[:40]}..."
-        raise ConfigError(
-            f"{where}: name: {shown!r} {reason}; it becomes a folder below output_path, give a plain word"
-        )
-    for key in ("output_path", "ers_cache_path"):
-        if not (path := getattr(config, key)).isprintable() or not path:
-            raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
-    if "://" in config.ers_cache_path:
-        raise ConfigError(f"{where}: ers_cache_path: '{config.ers_cache_path}' is an address; name a folder")
     if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
         raise ConfigError(
             f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
             "such as 0.7"
         )
-    if not combinations:
-        raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
     if config.evs_cascade.lexical == config.evs_cascade.dense == 0:
         raise ConfigError(f"{where}: evs_cascade: lexical and dense are both 0; the cross-encoder would see nothing")
     if config.clocq_params.bm25_limit is True:
@@ -155,7 +134,7 @@ def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at ")
         key = place.strip("`").removeprefix("$.") or "configuration"
-        shown = f" (given: {data.get(key.split('[')[0].split('.')[0])!r})" if place else ""
+        shown = f" (given: {str(data.get(key.split('[')[0].split('.')[0]))[:80]!r})" if place else ""
         hint: Any = kind
         for name in key.split("."):
             hint = get_type_hints(hint, include_extras=True).get(name) if isinstance(hint, type) else None
@@ -173,18 +152,12 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
     if not wrong:
         return
     hints = [nearest(key, valid) for key in wrong]
-    remedy = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
-    if len(wrong) == 1:
-        near = struct is not Config or hints[0].startswith("did you mean")
-        raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hints[0] if near else remedy}")
-    named = (
-        f"'{key}' ({hint})" if hint.startswith("did you mean") else f"'{key}'"
+    named = ", ".join(
+        f"'{key}' ({hint})" if hint.startswith("did you mean") or struct is not Config else f"'{key}'"
         for key, hint in zip(wrong, hints, strict=True)
     )
-    text = f"{where}: {len(wrong)} unknown keys: {', '.join(named)}"
-    if struct is not Config:
-        raise ConfigError(f"{text}; valid: {', '.join(sorted(valid))}")
-    raise ConfigError(f"{text}; {remedy}; for keys of CONVINSE, EXPLAIGNN or FAITH see docs/coming-from.md")
+    remedy = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
+    raise ConfigError(f"{where}: unknown key{'s' * (len(wrong) > 1)} {named}; {remedy}")
 
 
 def to_dict(config: Config) -> dict[str, Any]:
