@@ -63,11 +63,7 @@ def test_a_run_is_the_same_under_both_names_of_a_setting_and_however_it_is_compu
         assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 0
         return len(list(Path("results/mine/kb").glob("earlier-*")))
 
-    same = (
-        "evs_precision: bf16",
-        "precision: bf16",
-        "precision: bf16\nbackend: torch\ntoken_budget: 9\ndevice: cpu",
-    )
+    same = ("evs_precision: bf16", "precision: bf16", "precision: bf16\nbackend: torch\ntoken_budget: 9\ndevice: cpu")
     assert [earlier(settings) for settings in same] == [0, 0, 0]
     assert earlier("precision: fp32") == 1
 

@@ -150,35 +150,12 @@ def test_the_last_turn_is_taken_back(server, pipeline):
     assert "no turn" in refused(server, f"{path}/turns/last", None, 400, "DELETE")
 
 
-def test_a_deleted_conversation_is_gone(server):
-    path = begun(server)
-    assert ask(server, "DELETE", path)[0] == 204
-    for method in ("GET", "DELETE"):
-        assert "no such conversation" in refused(server, path, None, 404, method)
-    assert "no such conversation" in refused(server, f"{path}/turns", {"question": "who"}, 404)
-
-
 def conversation(**turn):
     known = {"question": "who?", "structured_representation": "who", "pred_answers": [], "top_evidences": []}
     return {"conversation": {"conv_id": "x", "questions": [{**known, **turn}]}}
 
 
 # -- the queue ---------------------------------------------------------------------------------------------------------
-
-
-def test_turns_that_wait_are_computed_together(server, pipeline):
-    paths = [begun(server) for _ in range(4)]
-    pipeline.hold()
-    with ThreadPoolExecutor(4) as pool:
-        first = pool.submit(turn_of, server, paths[0], QUESTIONS[0])
-        assert pipeline.entered.wait(60)
-        later = [pool.submit(turn_of, server, path, QUESTIONS[2]) for path in paths[1:]]
-        wait_until(lambda: waiting(server) == 3)
-        pipeline.go.set()
-        turns = [first.result(), *(future.result() for future in later)]
-    assert pipeline.calls == [QUESTIONS[:1], QUESTIONS[2:] * 3]
-    expected = [pipeline.ask([question], "kb_text")["questions"][0] for question in (QUESTIONS[0], QUESTIONS[2])]
-    assert turns == [expected[0], *[expected[1]] * 3]
 
 
 def test_a_turn_that_fails_does_not_fail_those_beside_it(server, pipeline, caplog):
@@ -200,10 +177,9 @@ def test_a_turn_that_fails_does_not_fail_those_beside_it(server, pipeline, caplo
     assert status == 200 and events(body)[-1] == ("error", failure)
 
 
-@pytest.mark.parametrize("accept", ["", "Accept: text/event-stream\r\n"])
-def test_a_second_turn_of_a_conversation_is_refused_while_the_first_is_under_way(server, pipeline, accept):
+def test_a_second_turn_of_a_conversation_is_refused_while_the_first_is_under_way(server, pipeline):
     path = begun(server)
-    with held_turn(pipeline, server, path, headers=accept) as client:
+    with held_turn(pipeline, server, path) as client:
         status, headers, _ = ask(server, "POST", f"{path}/turns", {"question": QUESTIONS[1]})
         assert (status, headers["Retry-After"]) == (409, "1")
         assert ask(server, "GET", path)[0] == 200

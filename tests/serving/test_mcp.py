@@ -151,11 +151,6 @@ def test_wrong_arguments_are_refused(server, case):
     assert case["says"] in refused(server, case["tool"], **case["arguments"])
 
 
-def test_texts_have_a_length(server):
-    assert "2000" in refused(server, "ask", question="x" * 2001)
-    assert "about" in refused(server, "wikipedia_evidences", item="Q44578", about="x" * 2001)
-
-
 def test_a_turn_that_fails_leaves_the_conversation_as_it_was(server):
     name = called(server, "ask", question=QUESTIONS[0])["conversation_id"]
     refused(server, "ask", question="who will fail?", conversation_id=name, sources=["info"])

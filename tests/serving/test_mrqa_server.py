@@ -107,19 +107,7 @@ def test_the_client_of_the_task_and_the_settings_of_the_command(expected, tmp_pa
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("body", "answers"),
-    [
-        ({"context": "the book", "qas": []}, {}),
-        ({"context": " \r\n", "qas": [{"qid": "a", "question": "who"}]}, {"a": ""}),
-        ({"header": {"dataset": "x"}}, {}),
-    ],
-)
-def test_contexts_without_questions_or_words(server, body, answers):
-    assert post(server, body) == (200, answers)
-
-
-def test_too_much_for_one_request(server):
+def test_a_request_of_too_many_questions_is_refused(server):
     qas = [{"qid": str(n), "question": "who"} for n in range(100)]
     assert "100 questions" in refused(server, {"context": "the " * 100_000, "qas": qas}, 413)
 

@@ -121,22 +121,6 @@ def test_an_answer_says_what_it_rests_on_and_what_may_be_asked_next(opened):
     assert not first.locator(".follow-up").first.is_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_new_answer_stands_at_the_top_and_above_the_line(opened, width):
-    page = opened(viewport={"width": width, "height": 844})
-    for count, question in enumerate((DIRECTED, RELEASED, "which actress plays Kay in The Godfather?"), 1):
-        page.ask(question, count)
-        page.wait_for_timeout(300)
-        places = page.evaluate("""() => {
-            const place = (name) => [...document.querySelectorAll(name)].at(-1).getBoundingClientRect();
-            return [place(".top").bottom, place(".turn h2").top, place(".turn .told").bottom, place(".composer").top];
-        }""")
-        assert places == sorted(places) and places[1] - places[0] < 60
-        assert page.locator("#suggestion, .next").last.evaluate("node => !node.closest('.composer')")
-    rests, answers = (page.locator(f".turn:last-child {name}").bounding_box() for name in (".rests", ".alternatives"))
-    assert (answers["y"] > rests["y"] + rests["height"] - 1) == (width == 390)
-
-
 def test_what_is_known_is_told_and_an_answer_says_how_sure_it_is(opened, server):
     page = opened()
     assert re.match(
@@ -260,15 +244,6 @@ def test_sources_are_switched_and_the_turn_is_asked_again(opened, server):
     assert page.locator(".answer-label").count() == 1  # what was there stays
 
 
-def test_a_turn_is_taken_back(opened, server):
-    page = opened().ask(DIRECTED).ask(RELEASED)
-    page.get_by_role("button", name="Take back").click()
-    page.answered(1)
-    page.wait_for_function("() => document.activeElement.id === 'question'")
-    assert page.input_value("#question") == RELEASED
-    assert state_of(server, page)["turns"] == 1
-
-
 def test_a_reload_keeps_the_conversation_and_an_address_leads_to_it(opened):
     page = opened().ask(DIRECTED)
     page.locator("#from").click()
@@ -283,22 +258,6 @@ def test_a_reload_keeps_the_conversation_and_an_address_leads_to_it(opened):
     page.ask("how long is it?", 4)  # another tab went on: what it asked is shown, too
     page.get_by_role("button", name="New").click()
     assert "#" not in page.url and page.locator(".turn").count() == 0 and page.locator("#start").is_visible()
-
-
-def test_an_unknown_conversation_is_said_to_be_unknown(opened):
-    page = opened("#conv_unknown")
-    assert "no such conversation" in page.locator("#notice").inner_text()
-    page.get_by_role("button", name="Begin a new one").click()
-    assert page.ask(DIRECTED).locator(".answer-label").inner_text() == "James Cameron"
-
-
-def test_examples_are_asked_question_by_question(opened):
-    page = opened()
-    page.locator(".example").nth(1).click()
-    page.answered(1)
-    page.locator(".suggested").click()
-    page.answered(2)
-    assert len(set(page.locator(".turn h2 bdi").all_inner_texts())) == 2
 
 
 def test_a_conversation_is_exported_and_imported(opened, told):
@@ -370,11 +329,6 @@ def test_files_are_added_asked_about_cited_and_removed(opened, pipeline, width, 
         assert page.locator("#files").is_hidden() and page.locator(".example").count() > 3
 
 
-def test_a_server_that_takes_no_files_shows_no_button(opened):
-    page = opened()
-    assert page.locator("#add").is_hidden() and page.locator("#invitation").is_hidden()
-
-
 # -- what is under way, and what goes wrong
 
 
@@ -390,23 +344,6 @@ def test_the_stages_are_shown_and_an_answer_is_cancelled(opened, pipeline, serve
     pipeline.go.set()
     page.ask(RELEASED, 2)
     assert state_of(server, page)["turns"] == 2
-
-
-@pytest.mark.parametrize(("status", "shown"), [(429, "in 7 s"), (409, "Too much to do")])
-def test_a_refusal_is_shown_in_a_line_and_can_be_retried(opened, status, shown):
-    page = opened()
-
-    def refuse(route):
-        route.fulfill(
-            status=status, json={"error": "too much to do"}, headers={"Retry-After": "7"} if status == 429 else {}
-        )
-
-    page.route("**/turns", refuse)
-    page.send(DIRECTED)
-    page.locator(".turn .failure", has_text=shown).wait_for()
-    page.unroute("**/turns")
-    page.get_by_role("button", name="Retry").click()
-    assert page.answered(1).locator(".failure:visible").count() == 0
 
 
 def test_a_server_that_is_away_and_a_conversation_that_it_lost(opened, server):
@@ -476,14 +413,6 @@ def test_long_texts_and_texts_from_right_to_left(opened, server):
     assert sentence.locator("mark").inner_text() == "ג'יימס קמרון"
 
 
-def test_an_abstention_says_why(opened, server):
-    unsure = answered("who?", "Jack", "Jack or Jill", abstained={"reason": "the evidences disagree: Jack or Jill"})
-    page = opened(stored(server, unsure, {**answered("who?", "x", "x"), "pred_answers": []}))
-    assert page.locator(".abstained").inner_text() == "No sure answer. The evidences disagree: Jack or Jill."
-    assert page.locator(".guess").is_visible()
-    assert "Nothing in these sources" in page.locator(".nothing").inner_text()
-
-
 def test_talk_questions_back_and_further_parts(opened, server):
     said = {"question": "hi", "structured_representation": "", "pred_answers": [], "top_evidences": []}
     names = [
@@ -534,31 +463,6 @@ def test_the_keyboard_does_it_all(opened):
     page.keyboard.press("Enter")
     page.answered(1)
     page.ask(RELEASED)
-    seen, wanted = set(), {"origin", "choice", "summary", "again", "back", "entity", "more"}
-    page.evaluate("document.querySelector('h2#asked-0').focus()")
-    for _ in range(80):
-        page.keyboard.press("Tab")
-        node = page.evaluate(
-            "() => { const node = document.activeElement, style = getComputedStyle(node);"
-            " return [node.tagName.toLowerCase(), ...node.classList, style.outlineStyle === 'none' && node.id !== 'question' ? 'unseen' : 'seen'] }"
-        )
-        assert "unseen" not in node or "switch" in node or node[0] == "input", node
-        seen |= set(node)
-        if "summary" in node and "opened" not in seen:
-            seen.add("opened")
-            count = page.locator("details[open]").count()
-            page.keyboard.press("Enter")
-            page.wait_for_function("count => document.querySelectorAll('details[open]').length !== count", arg=count)
-        if node[0] == "textarea":
-            break
-    assert wanted <= seen
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Space")
-    assert not page.locator("#sources input").first.is_checked()
-    page.keyboard.press("Escape")
     page.focus("#question")
     page.keyboard.press("ArrowUp")
     assert page.input_value("#question") == RELEASED and page.locator("#editing").is_visible()
@@ -583,19 +487,6 @@ def test_the_accessibility_checker_finds_no_fault(opened, scheme):
     page.keyboard.press("Escape")
     page.evaluate("document.querySelector('#access').showModal()")
     assert page.faults() == []
-
-
-def test_the_theme_is_that_of_the_system_until_one_is_chosen(opened):
-    page = opened(color_scheme="dark")
-    background = "getComputedStyle(document.body).backgroundColor"
-    dark = page.evaluate(background)
-    page.get_by_role("button", name="Settings").click()
-    page.locator("#theme").click()
-    light = page.evaluate(background)
-    page.reload()
-    page.wait_for_selector("[data-ready]")
-    assert page.evaluate(background) == light != dark
-    assert page.locator("#theme").get_attribute("aria-pressed") == "false"
 
 
 def test_a_phone_has_it_all_in_its_width(opened):

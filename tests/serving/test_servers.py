@@ -88,10 +88,6 @@ def test_a_good_request_is_answered(post):
     assert post()[0] == 200
 
 
-def test_health_is_told(port):
-    assert asked(port, "GET", "/healthz") == {"status": "ok"}
-
-
 @pytest.mark.parametrize("body", [b"{", b"[]", b"5", b"\xff\xfe", b"[" * 400])
 def test_a_body_that_is_no_request(post, kind, body):
     status, _, text = post(body)

@@ -210,17 +210,6 @@ def test_without_uploads_nothing_is_taken_and_the_page_is_told(pipeline, server)
         assert asked(port, "GET", "/v1/examples")["uploads"] is None
 
 
-def test_an_unknown_conversation_or_file(server, kept):
-    unknown = "/v1/conversations/conv_none"
-    put(server, unknown, status=404)
-    for method, path in (
-        ("GET", f"{unknown}/files"),
-        ("DELETE", f"{unknown}/files/a.md"),
-        ("DELETE", f"{kept}/files/a.md"),
-    ):
-        asked(server, method, path, status=404)
-
-
 # -- when files are removed --------------------------------------------------------------------------------------------
 
 
