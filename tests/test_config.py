@@ -132,11 +132,6 @@ def test_a_file_that_is_no_text_or_too_much_is_one_line(written, text, words):
     unusable(path, str(path), words)
 
 
-def test_keys_of_ones_own_stand_below_custom(written):
-    config = load_config(written("custom:\n  my_key: [1, {deep: true}]\n"))
-    assert config.custom == {"my_key": [1, {"deep": True}]}
-
-
 def test_a_configuration_is_frozen_and_shares_nothing():
     config = Config()
     with pytest.raises(AttributeError):
@@ -147,12 +142,6 @@ def test_a_configuration_is_frozen_and_shares_nothing():
     config.source_combinations.clear()
     assert Config().custom == {}
     assert Config().source_combinations
-
-
-def test_a_configuration_is_its_plain_values():
-    config = parse_config({"clocq_params": {"k": 3}, "custom": {"a": 1}})
-    assert parse_config(to_dict(config)) == config
-    assert to_dict(config)["clocq_params"]["k"] == 3
 
 
 @pytest.mark.parametrize("path", sorted((project_root() / "config").rglob("*.yml")), ids=lambda path: path.name)

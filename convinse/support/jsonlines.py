@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, overload
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -140,23 +140,15 @@ def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, line
 
 
-@overload
-def read_lines(path: Path) -> Iterator[tuple[int, Any]]: ...
-@overload
-def read_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]: ...
 def read_lines(path: Path, kind: Any = Any) -> Iterator[tuple[int, Any]]:
     """The documents of JSON lines, with the number of their line.
 
     Raises:
         DataError: the file cannot be read, or a line is no JSON, no UTF-8 or not of the type; names file and line.
     """
-    return _decoded(path, kind, raw_lines(path))
-
-
-def _decoded(path: Path, kind: Any, documents: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Any]]:
     decoder = msgspec.json.Decoder(kind)
-    for number, document in documents:
-        yield number, decoded(decoder, path, number, document)
+    for number, line in raw_lines(path):
+        yield number, decoded(decoder, path, number, line)
 
 
 def decoded(decoder: msgspec.json.Decoder[T], path: Path, line: int, document: bytes) -> T:
@@ -188,10 +180,6 @@ def _note_ids(path: Path) -> None:
     LOGGER.info("%s: ids are numbers, and read as text", path)
 
 
-@overload
-def read_documents(path: Path, *, unwrap: bool = False) -> Iterator[tuple[int, Any]]: ...
-@overload
-def read_documents(path: Path, kind: type[T], *, unwrap: bool = False) -> Iterator[tuple[int, T]]: ...
 def read_documents(path: Path, kind: Any = Any, *, unwrap: bool = False) -> Iterator[tuple[int, Any]]:
     """The documents of a file, with the number of the line that each begins on; JSON lines are only the usual case.
 
@@ -203,7 +191,9 @@ def read_documents(path: Path, kind: Any = Any, *, unwrap: bool = False) -> Iter
     Raises:
         DataError: as `read_lines`; the line is the one that the broken document begins on.
     """
-    return _decoded(path, kind, raw_documents(path, unwrap=unwrap))
+    decoder = msgspec.json.Decoder(kind)
+    for number, document in raw_documents(path, unwrap=unwrap):
+        yield number, decoded(decoder, path, number, document)
 
 
 def raw_documents(path: Path, *, unwrap: bool = False) -> Iterator[tuple[int, bytes]]:

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from .errors import DataError, one_line
+from .errors import DataError
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -55,7 +55,7 @@ def in_order(
         remedy: what to do when a process is killed.
 
     Raises:
-        DataError: a process died or cannot be started; and whatever the function raises.
+        DataError: a process died; and whatever the function raises.
     """
     pool = ProcessPoolExecutor(workers, _PROCESSES, _begin, (os.getpid(), make, arguments))
     waiting: deque[Future[R]] = deque()
@@ -72,8 +72,6 @@ def in_order(
         raise DataError(f"{about}: a worker process was killed, perhaps for its memory; {remedy}") from error
     except MemoryError as error:
         raise DataError(f"{about}: a worker process ran out of memory; {remedy}") from error
-    except BlockingIOError as error:
-        raise DataError(f"a worker process cannot be started: {one_line(error)}; are there too many?") from error
     finally:
         _end(pool)
 

@@ -35,13 +35,6 @@ def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(log, clock):
     assert log.messages[-1].startswith("kb: 100 of 100 conversations, 0 s left")
 
 
-def test_quick_work_is_one_line(log, clock):
-    with progress("kb", 30, "turns") as advance:
-        for _ in range(10):
-            advance(3)
-    assert len(log.messages) == 1
-
-
 def test_no_work_and_quiet_work_are_silent(log, capfd):
     with progress("kb", 0, "turns"):
         pass
