@@ -11,16 +11,14 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from ..dialogue.examples import data_counts, is_embedded
 from ..pipeline import Pipeline
@@ -49,7 +47,6 @@ from .uploads import UploadRules
 from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WebPage, WholeTable
 
 _EVENTS = "text/event-stream"
-_SCHEMAS = "#/components/schemas/"
 
 
 class _Body(BaseModel):
@@ -106,11 +103,6 @@ class ExampleConversations(BaseModel):
     abstain_below: float
 
 
-def _described(schema: str, event_stream: bool = False) -> dict[int | str, dict[str, Any]]:
-    content: dict[str, Any] = {"application/json": {"schema": {"$ref": _SCHEMAS + schema}}}
-    return {200: {"content": {**content, **({_EVENTS: {}} if event_stream else {})}}}
-
-
 _PAGE = WebPage()
 router = APIRouter(responses={"default": {"model": RequestError}})
 
@@ -138,7 +130,7 @@ async def delete_conversation(service: Service, name: ConversationId) -> None:
     service.store.delete(name)
 
 
-@router.post("/v1/conversations/{id}/turns", responses=_described("Turn", event_stream=True))
+@router.post("/v1/conversations/{id}/turns", response_class=JSONResponse)
 async def ask(service: Service, name: ConversationId, body: NextTurn, request: Request) -> Response:
     """Ask the next question; with `Accept: text/event-stream` as events with the stages."""
     with ExitStack() as stack:
@@ -195,7 +187,7 @@ async def list_examples(service: Service) -> ExampleConversations:
     )
 
 
-@router.get("/v1/tables/{page}/{table:int}", responses=_described("WholeTable"))
+@router.get("/v1/tables/{page}/{table:int}", response_class=JSONResponse)
 async def read_table(service: Service, page: str, table: int) -> Response:
     """Read the whole table of an evidence's row."""
     rows = await service.queue.run(lambda: service.pipeline.resources.rows(page, table))
@@ -204,7 +196,7 @@ async def read_table(service: Service, page: str, table: int) -> Response:
     return json_response(WholeTable(rows[:MOST_ROWS], len(rows)))
 
 
-@router.post("/v1/chat/completions", responses={200: {"content": {_EVENTS: {}}}})
+@router.post("/v1/chat/completions", response_class=JSONResponse)
 async def complete_chat(service: Service, body: ChatRequest, request: Request) -> Response:
     """Answer the last message, in OpenAI's shape."""
     sources = sources_of(body.model, service.sources)
@@ -303,15 +295,6 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     app.include_router(feedback.router, dependencies=security)
     app.mount(PAGE_PATH, _PAGE)
 
-    def describe() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            document = get_openapi(title=app.title, version=app.version, routes=app.routes)
-            _, records = msgspec.json.schema_components((Turn, WholeTable), ref_template=_SCHEMAS + "{name}")
-            document["components"]["schemas"].update(records)
-            app.openapi_schema = document
-        return app.openapi_schema
-
-    app.openapi = describe  # type: ignore[method-assign]
     return app
 
 

@@ -19,7 +19,6 @@ from ..support.files import append_line
 from ..support.jsonlines import encoded
 from .service import ConversationId, RequestError, Service
 
-MOST_BYTES = 100_000_000
 _CHECKSUM = 16  # hexadecimal digits
 router = APIRouter(responses={"default": {"model": RequestError}})
 
@@ -60,7 +59,7 @@ async def give_feedback(service: Service, name: ConversationId, body: FeedbackRe
         answer=" ".join(body.answer.split()),
         comment=body.comment,
     )
-    await asyncio.to_thread(append_line, file, encoded(file, feedback) + b"\n", MOST_BYTES)
+    await asyncio.to_thread(append_line, file, encoded(file, feedback) + b"\n")
 
 
 def check_feedback_file(path: Path) -> None:

@@ -9,7 +9,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
-import jsonschema_rs
 import pytest
 
 from convinse.serving.api import ServiceOptions, create_app
@@ -305,7 +304,7 @@ def test_figures_of_turns_have_their_names_and_few_labels(server):
     assert figure(server, 'convinse_stage_seconds_total{stage="ers"}') > 0
 
 
-def test_the_description_has_every_request_and_the_shape_of_a_turn(server):
+def test_the_description_has_every_request(server):
     document = asked(server, "GET", "/openapi.json")
     assert set(document["paths"]) == {
         "/v1/conversations", "/v1/conversations/{id}", "/v1/conversations/{id}/turns", "/v1/conversations/{id}/turns/last",
@@ -313,11 +312,6 @@ def test_the_description_has_every_request_and_the_shape_of_a_turn(server):
         "/v1/examples", "/v1/tables/{page}/{table}", "/v1/chat/completions", "/v1/models", "/v1/models/{model}",
         "/healthz", "/metrics",
     }  # fmt: skip
-    turn = turn_of(server, begun(server), QUESTIONS[0])
-    schema = {"$ref": "#/components/schemas/Turn", "components": document["components"]}
-    jsonschema_rs.validate(schema, turn)
-    with pytest.raises(jsonschema_rs.ValidationError):
-        jsonschema_rs.validate(schema, {**turn, "question": 5})
 
 
 # -- the end -----------------------------------------------------------------------------------------------------------
