@@ -46,14 +46,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class RequestRules:
-    """The requests that a server answers.
+    """The requests that a server answers: to names of it in `Host`, from other sites in `Origin`, with a bearer token, of a size.
 
-    Attributes:
-        hosts: names of the server in `Host`, besides addresses and the names of this machine alone.
-        origins: other sites whose pages may ask, such as `https://example.org`.
-        token: the bearer token of requests; None if none is needed.
-        open_paths, open_folder: paths that need no token, and a folder of such.
-        body: bytes of a body.
+    Addresses and the names of this machine are good hosts without being named. The open paths, and all below the open folder, need no token.
     """
 
     hosts: Sequence[str] = ()
@@ -249,18 +244,10 @@ def run(
     patience: int = PATIENCE,
     has_token: bool = False,
 ) -> None:
-    """Serve until Ctrl-C or SIGTERM; requests that are being answered get some time to end.
+    """Serve until Ctrl-C or SIGTERM; requests that are being answered get some seconds of `patience` to end.
 
-    Args:
-        app: the application.
-        host: the address to listen on; the log warns if it is reachable from elsewhere without a token.
-        port: the port; 0 takes a free one.
-        ready: called with the server's URL once it answers and a signal ends it in order.
-        patience: seconds for requests under way.
-        has_token: whether requests must give a token.
-
-    Raises:
-        NetworkError: `host` is no address of this machine, or the port is taken.
+    `ready` is called with the server's URL once it answers. The log warns of an address that others can reach without a token.
+    Raises `NetworkError`: the host is no address of this machine, or the port is taken.
     """
     with closing(listen(host, port)) as listener:
         address = url_of(listener)

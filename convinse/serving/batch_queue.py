@@ -20,16 +20,9 @@ _T = TypeVar("_T")
 class BatchQueue(Generic[Item, Result]):
     """Computes items in one thread, those that wait at the same time together; belongs to one event loop.
 
-    An item whose caller is gone, or whose time is over, is not begun.
-
-    Args:
-        work: computes a batch, in the thread: for each item a result, or the exception to raise. A batch on which it raises
-            is computed once more, item by item.
-        size_of: the size of an item.
-        most_size: of a batch; a larger item is computed alone.
-        most_items: of a batch.
-        seconds: allowed for an item or a function, its wait in the queue included.
-        most_waiting: items in the queue.
+    `work` gives for each item of a batch a result, or the exception to raise; a batch on which it raises is computed once more, item by
+    item. A batch has at most some items of some size in all; a larger item is computed alone. An item whose caller is gone, or whose
+    time is over, is not begun.
     """
 
     def __init__(
@@ -59,12 +52,7 @@ class BatchQueue(Generic[Item, Result]):
             raise busy(f"{self._most_waiting} requests wait already")
 
     async def answer(self, item: Item) -> Result:
-        """Return the result of an item.
-
-        Raises:
-            HTTPException: the queue is full (429), or the item takes too long (503).
-            Exception: whatever the work raises.
-        """
+        """Return the result of an item. Raises `HTTPException` (429: the queue is full; 503: too slow), and whatever the work raises."""
         self.check_room()
         result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, self._size_of(item), result))

@@ -61,11 +61,7 @@ class ReaderService:
         self.close = self._queue.close
 
     async def answer(self, request: Request) -> Response:
-        """Answer each question with the best span, "" if the context has no words; a header has no questions.
-
-        Raises:
-            HTTPException: the body is no context in the MRQA format, or too much for one request; or too many wait.
-        """
+        """Answer each question with the best span, "" if the context has no words; a header has no questions. Raises `HTTPException`."""
         body = await request.body()
         try:
             context = parse(body, _PostedContext)
@@ -104,13 +100,7 @@ class ReaderService:
 
 
 def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY) -> Starlette:
-    """Return the application.
-
-    Args:
-        reader: used by the application only.
-        hosts: names of the server besides those of this machine, see `RequestRules`.
-        max_body: bytes of a body.
-    """
+    """Return the application, which alone uses the reader; see `RequestRules`."""
     service = ReaderService(reader)
 
     @asynccontextmanager

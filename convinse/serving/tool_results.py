@@ -191,14 +191,7 @@ class NeighborhoodResult:
 
 
 def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> AskResult:
-    """Write a turn as `ask` gives it.
-
-    Args:
-        turn: answered.
-        name: the id of its conversation.
-        sources: of the turn.
-        most: evidences: those that support the answers, the best answer's first, else the best ones.
-    """
+    """Write a turn as `ask` gives it, with the evidences that support its answers, the best answer's first, else the best ones."""
     evidences, answers = turn["top_evidences"], turn["pred_answers"]
     reasons, rivals = turn.get("attribution", []), turn.get("contradiction", [])
     best, *rest = [answer.get("evidences", []) for answer in answers] or [[]]

@@ -82,12 +82,6 @@ class UploadedFiles:
     """The files of conversations; belongs to one event loop.
 
     Files are read and indexed in a thread of their own, and embedded by the thread of the models, a few texts at a time.
-
-    Args:
-        pipeline: its configuration and models answer.
-        queue: in front of the pipeline.
-        store: of the conversations; it says which are gone by `forget`.
-        most_bytes: of a file.
     """
 
     def __init__(
@@ -124,9 +118,7 @@ class UploadedFiles:
     async def put(self, conversation: str, name: str, data: bytes) -> None:
         """Add a file to a conversation, or put it in place of the one of its name.
 
-        Raises:
-            HTTPException: the name (400) or its kind (415) is not taken, the file cannot be read (422), it is too much (413), the
-                conversation is unknown (404). Nothing has changed then.
+        Raises `HTTPException` for a name (400), a kind (415), a file that cannot be read (422) or is too much (413); nothing has changed then.
         """
         check_name(name)
         self._store.get(conversation)

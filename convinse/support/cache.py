@@ -43,13 +43,10 @@ _DAMAGE = (zlib.error, TypeError, *JSON_ERRORS)
 
 
 class Cache:
-    """A store that processes and threads share.
+    """A store that processes and threads share, in a folder (`ers_cache_path`); without a path nothing is kept and no disk is touched.
 
     The key of an entry is its kind, the build id of the data it comes from, its parameters and what it answers; a changed parameter
-    is another key. Each `put` is one transaction. Nothing is evicted. With `path=None` nothing is kept and no disk is touched.
-
-    Args:
-        path: the folder (`ers_cache_path`).
+    is another key. Each `put` is one transaction. Nothing is evicted.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
@@ -78,11 +75,7 @@ class Cache:
             return None
 
     def put(self, *key: Any, value: Any) -> None:
-        """Keep a JSON value; it is on disk when the call returns.
-
-        Raises:
-            ValueError: for None, as a failure is not an empty result.
-        """
+        """Keep a JSON value; it is on disk when the call returns. Raises `ValueError` for None: a failure is not an empty result."""
         if value is None:
             raise ValueError("None cannot be cached")
         self._write("entries", [(_name(key), zlib.compress(msgspec.json.encode(value), 3))])

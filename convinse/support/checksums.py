@@ -25,10 +25,9 @@ def users_cache() -> Path | None:
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal.
+    """Return the SHA-256 of a file in hexadecimal, which is read once for a state of it.
 
-    A file is read once: its checksum is remembered with its state (device, inode, times of change, size) in the user's cache
-    folder, or without one for the life of the process.
+    The checksum is remembered with that state (device, inode, times of change, size) in the user's cache folder.
     """
     status = path.stat()
     times = status.st_mtime_ns, status.st_ctime_ns

@@ -23,10 +23,7 @@ LOCKS = (".tantivy-meta.lock", ".tantivy-writer.lock")
 class FullTextWriter:
     """Writes documents into a new folder, in the order in which they come; `with` ends its threads.
 
-    Args:
-        path: the folder.
-        schema: the fields, a `tantivy.Schema`.
-        heap: bytes that wait in memory; more documents than fit there become several segments.
+    `heap` is bytes that wait in memory; more documents than fit there become several segments.
     """
 
     def __init__(self, path: Path, schema: Any, heap: int) -> None:
@@ -75,11 +72,7 @@ class FullTextWriter:
 
 
 class FullText:
-    """A folder of the engine, opened to search; `schema` and `searcher` are the engine's.
-
-    Raises:
-        IndexFileError: it cannot be opened.
-    """
+    """A folder of the engine, opened to search; `schema` and `searcher` are the engine's. Raises `IndexFileError`."""
 
     def __init__(self, path: Path) -> None:
         import tantivy

@@ -44,14 +44,9 @@ _ENCODER = msgspec.json.Encoder()
 
 @contextmanager
 def open_packed(path: Path, whole: bool = False) -> Iterator[BinaryIO]:
-    """Open a file, plain or packed, and give its unpacked bytes; reading needs `reading` around it.
+    """Open a file, plain or packed, and give its unpacked bytes; reading needs `reading` around it. Raises `DataError`.
 
-    Args:
-        path: the file.
-        whole: it is one value, not a stream: what is packed must not unpack to very much more.
-
-    Raises:
-        DataError: it cannot be opened; or, while it is read, it unpacks to too much.
+    With `whole` it is one value, not a stream: what is packed must not unpack to very much more.
     """
     with unpacked(path) as (raw, file):
         yield io.BufferedReader(_Limited(path, file), _BLOCK) if whole and file is not raw else file
@@ -141,11 +136,7 @@ def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def read_lines(path: Path, kind: Any = Any) -> Iterator[tuple[int, Any]]:
-    """The documents of JSON lines, with the number of their line.
-
-    Raises:
-        DataError: the file cannot be read, or a line is no JSON, no UTF-8 or not of the type; names file and line.
-    """
+    """Read the documents of JSON lines, with the number of their line. Raises `DataError` with file and line."""
     decoder = msgspec.json.Decoder(kind)
     for number, line in raw_lines(path):
         yield number, decoded(decoder, path, number, line)
@@ -181,15 +172,9 @@ def _note_ids(path: Path) -> None:
 
 
 def read_documents(path: Path, kind: Any = Any, *, unwrap: bool = False) -> Iterator[tuple[int, Any]]:
-    """The documents of a file, with the number of the line that each begins on; JSON lines are only the usual case.
+    """Read the documents of a file of any layout, with the number of the line that each begins on. Raises `DataError` with the line.
 
-    Args:
-        path: the file, plain or packed.
-        kind: the type of every document.
-        unwrap: whether a list stands for its elements, which are then streamed one by one.
-
-    Raises:
-        DataError: as `read_lines`; the line is the one that the broken document begins on.
+    With `unwrap` a list stands for its elements, which are then streamed one by one.
     """
     decoder = msgspec.json.Decoder(kind)
     for number, document in raw_documents(path, unwrap=unwrap):
@@ -197,12 +182,9 @@ def read_documents(path: Path, kind: Any = Any, *, unwrap: bool = False) -> Iter
 
 
 def raw_documents(path: Path, *, unwrap: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield the bytes of each document of a file and the line it begins on.
+    """Yield the bytes of each document of a file and the line it begins on. Raises `DataError` as `read_documents`.
 
     A document that is no JSON is yielded up to the end of the line with the fault: decoding it says what is wrong.
-
-    Raises:
-        DataError: the file cannot be read, text is no object or list, a document is longer than `LONGEST_LINE`.
     """
     text, at, line, inside = "", 0, 1, False
     with open_packed(path) as file, reading(path, lambda: line):
@@ -282,11 +264,7 @@ def decode_part(path: Path, where: str, data: msgspec.Raw, kind: type[T]) -> T:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Callable[[Any], object]]:
-    """A function that writes one document a line; the file takes its place when the block ends well.
-
-    Raises:
-        OutputError: as `writing_bytes`, or a document cannot be expressed in JSON.
-    """
+    """A function that writes one document a line; the file takes its place when the block ends well. Raises `OutputError`."""
     with writing_bytes(path) as write:
         yield lambda document: write(encoded(path, document) + b"\n")
 
@@ -301,12 +279,9 @@ def encoded(path: Path, document: Any) -> bytes:
 
 @contextmanager
 def writing_bytes(path: Path) -> Iterator[Callable[[bytes], object]]:
-    """A function that writes bytes; the file takes its place when the block ends well.
+    """A function that writes bytes; the file takes its place when the block ends well. Raises `OutputError`.
 
     A name that ends in `.gz` is packed; equal bytes give equal files (no time stamp, no file name inside).
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     with replacing(path) as temporary, temporary.open("wb") as raw:
         if path.suffix == ".gz":

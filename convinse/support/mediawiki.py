@@ -27,15 +27,10 @@ T = TypeVar("T")
 
 
 class MediaWikiClient:
-    """A client of the `api.php` of one or several wikis, and of services with the same manners.
+    """A client of the `api.php` of one or several wikis; `sent` counts requests, each once however often it was tried.
 
-    Args:
-        contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
-        remedy: what to do when a wiki cannot be used; the end of an error's message.
-        max_bytes: of an answer; the largest rendered articles have about 5 MB.
-
-    Attributes:
-        sent: requests so far, each counted once however often it was tried.
+    `contact` is sent with the User-Agent, by default that of `CONVINSE_CONTACT`; `remedy` ends messages. The largest rendered articles
+    have about 5 MB.
     """
 
     def __init__(self, contact: str | None, remedy: str, max_bytes: int = 16 << 20) -> None:
@@ -54,11 +49,7 @@ class MediaWikiClient:
     def ask(
         self, address: str, params: dict[str, str], until: float, absent: frozenset[str] = frozenset()
     ) -> dict[str, Any] | None:
-        """The answer to a request of the API; None when it says in one of the `absent` codes that there is nothing.
-
-        Raises:
-            NetworkError: the server cannot be asked, or its answer cannot be used.
-        """
+        """Return the answer to a request of the API; None if it has one of the `absent` codes. Raises `NetworkError`."""
         answer = self.get(address, {**params, **_COMMON}, until)
         code, text = _error(answer)
         if code in absent:

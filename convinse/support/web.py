@@ -94,11 +94,7 @@ class WebSession:
         headers: Mapping[str, str] | None = None,
         until: float | None = None,
     ) -> WebAnswer:
-        """GET an `http(s)` URL, following a few redirects; `until` (of `time.monotonic()`) shortens the deadline.
-
-        Raises:
-            NetworkError: offline, unreachable, too slow, too large, or a status other than 2xx.
-        """
+        """GET a URL, following a few redirects; `until` (of `time.monotonic()`) shortens the deadline. Raises `NetworkError`."""
         return self._request("GET", url, until, params=params, headers=headers)
 
     def get_json(self, url: str, params: Mapping[str, Any] | None = None, until: float | None = None) -> Any:
@@ -111,11 +107,9 @@ class WebSession:
         return self._json(self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
 
     def download(self, url: str, path: Path, advance: Callable[[int], object] = lambda size: None) -> None:
-        """GET an `http(s)` URL into a file as it is stored there: packed files stay so, and the size limit does not count.
+        """GET a URL into a file as it is stored there: packed files stay so, and the size limit does not count.
 
-        Raises:
-            NetworkError: as `get`.
-            OutputError: the file cannot be written.
+        Raises `NetworkError` as `get`, and `OutputError`: the file cannot be written.
         """
 
         def receive(blocks: Iterator[bytes]) -> bytes:

@@ -37,11 +37,7 @@ def scores(weights: Sequence[FeatureWeight], rows: Sequence[Sequence[float]] | n
 
 
 def read_model(path: Path, kind: type[T], version: int, key: str, remedy: str) -> T:
-    """Read a model's file.
-
-    Raises:
-        ModelError: the file is missing, damaged or of another format.
-    """
+    """Read a model's file. Raises `ModelError`: it is missing, damaged or of another format."""
     where = f"{key}: {path}"
     try:
         data = path.read_bytes()

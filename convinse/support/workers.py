@@ -43,19 +43,9 @@ def in_order(
 ) -> Generator[R, None, None]:
     """Yield what a function makes of each piece, in their order; a few are under way at once.
 
-    Processes end when the iterator is used up, closed or left by an error. The thread that begins it goes on to use it:
-    on Linux the workers end with that thread.
-
-    Args:
-        pieces: the input; they go to the processes, and the results come back, as pickles.
-        make: makes the function, once in every process.
-        arguments: of `make`.
-        workers: processes.
-        about: what the pieces are of, for messages.
-        remedy: what to do when a process is killed.
-
-    Raises:
-        DataError: a process died; and whatever the function raises.
+    Each of the processes calls `make(*arguments)` once, for the function; pieces and results travel as pickles. The processes end when the
+    iterator is used up, closed or left by an error; on Linux they end with the thread that began it. `about` and `remedy` are for messages.
+    Raises `DataError` if a process died, and whatever the function raises.
     """
     pool = ProcessPoolExecutor(workers, _PROCESSES, _begin, (os.getpid(), make, arguments))
     waiting: deque[Future[R]] = deque()
