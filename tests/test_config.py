@@ -68,6 +68,7 @@ clocq_use_api: false
 clocq_host: "https://clocq.mpi-inf.mpg.de/api"
 clocq_port: "443"
 clocq_p: 1000
+evs_training: {learning_rate: 2e-5}
 clocq_params:
   h_match: 0.4
   h_rel: 0
@@ -84,18 +85,8 @@ ers_wikipedia_dump: null
     assert config.clocq_port == "443"
     assert config.clocq_params.bm25_limit is False
     assert config.clocq_params.h_rel == 0
+    assert config.evs_training.learning_rate == 2e-5  # a string for YAML 1.1
     assert config.ers_wikipedia_dump is None
-
-
-def test_scoring_and_its_training_are_set_by_keys_of_their_own(written):
-    training = "evs_training: {base: some/model, minutes: 1.5, loss: pairwise, learning_rate: 2e-5}"
-    config = load_config(written(f"evs_cascade: {{lexical: 7}}\n{training}\ntoken_budget: null\nname: 1e5x\n"))
-    assert (config.evs_cascade.lexical, config.evs_cascade.dense) == (7, Config().evs_cascade.dense)
-    found = config.evs_training
-    assert (found.base, found.minutes, found.loss) == ("some/model", 1.5, "pairwise")
-    assert found.learning_rate == 2e-5  # a string for YAML 1.1
-    assert config.name == "1e5x"
-    assert found.epochs == Config().evs_training.epochs
     assert parse_config(to_dict(config)) == config
 
 
@@ -190,12 +181,8 @@ def test_a_key_that_is_not_there_is_an_error_of_one_line():
 # --- where files are looked for
 
 
-def test_the_projects_files_are_found_with_and_without_their_folder(workdir):
-    assert find_config("config/mrqa/tiny.yml") == find_config("mrqa/tiny.yml") == own_configurations() / "mrqa/tiny.yml"
-    assert find_config(own_configurations() / "lexical.yml") == own_configurations() / "lexical.yml"
-
-
 def test_a_file_beside_the_user_wins_over_config_folders(written):
+    assert find_config("config/mrqa/tiny.yml") == find_config("mrqa/tiny.yml") == own_configurations() / "mrqa/tiny.yml"
     inner = written("name: inner", "config/mine.yml")
     assert find_config("mine.yml").resolve() == inner
     outer = written("name: outer", "mine.yml")

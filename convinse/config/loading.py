@@ -151,13 +151,12 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
     wrong = [str(key) for key in data if key not in valid]
     if not wrong:
         return
-    hints = [nearest(key, valid) for key in wrong]
-    named = ", ".join(
-        f"'{key}' ({hint})" if hint.startswith("did you mean") or struct is not Config else f"'{key}'"
-        for key, hint in zip(wrong, hints, strict=True)
-    )
+    hint = nearest(wrong[0], valid)
+    if len(wrong) == 1 and (struct is not Config or hint.startswith("did you mean")):
+        raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hint}")
+    text = f"unknown key{'s' * (len(wrong) > 1)} {', '.join(map(repr, wrong))}"
     remedy = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
-    raise ConfigError(f"{where}: unknown key{'s' * (len(wrong) > 1)} {named}; {remedy}")
+    raise ConfigError(f"{where}: {text}; {remedy}")
 
 
 def to_dict(config: Config) -> dict[str, Any]:

@@ -53,11 +53,6 @@ def test_an_answer_is_a_line_and_its_evidences(server):
     assert evidences == expected[:5]
 
 
-def test_an_edited_answer_counts(server):
-    messages = [message("user", QUESTIONS[0]), message("assistant", "Leonardo DiCaprio (Q38111, score 1)"), message("user", "when was he born?")]  # fmt: skip
-    assert "11 November 1974" in completed(server, messages)["choices"][0]["message"]["content"].split("\n")[0]
-
-
 def earlier_answers(text):
     """The (id, label) of the answers of an earlier turn."""
     messages = [
@@ -150,8 +145,6 @@ def test_tokens_are_those_of_the_embedded_model(server):
     tokenizer = Tokenizer.from_file(str(ROOT / "convinse/snapshot/model/tokenizer.json"))
     assert usage["completion_tokens"] == len(tokenizer.encode(text, add_special_tokens=False)) > len(text.split())
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
-    long = [message("user", "who " * 500), message("assistant", "x"), message("user", "who?")]
-    assert completed(server, long)["usage"]["prompt_tokens"] == 500 + 1 + 2  # nothing is cut off
 
 
 # -- OpenAI's client ---------------------------------------------------------------------------------------------------
@@ -197,13 +190,10 @@ def test_the_client_streams(client):
     assert checked(last).usage == whole.usage and not last.choices
 
 
-def test_the_client_lists_models(client):
-    assert [checked(model).id for model in client.models.list()][:2] == ["convinse", "convinse:kb"]
-    assert checked(client.models.retrieve("convinse:kb_text")).owned_by == "convinse"
-
-
 def test_the_client_reads_errors(client):
     openai = pytest.importorskip("openai")
+    assert checked(client.models.retrieve("convinse:kb_text")).owned_by == "convinse"
+    assert [checked(model).id for model in client.models.list()][:2] == ["convinse", "convinse:kb"]
 
     def create(messages, model="convinse", **more):
         return client.chat.completions.create(model=model, messages=messages, **more)

@@ -137,15 +137,6 @@ def test_the_other_tools_show_single_steps(server, pipeline):
     assert called(server, "wikipedia_evidences", item="Q99999999") == {"evidences": [], "total": 0}
 
 
-def test_an_abstention_says_why():
-    answer = {"answer": {"id": "Q1", "label": "A"}, "score": 0.2, "rank": 1}
-    turn = {"turn": 0, "question": "who?", "structured_representation": "who", "top_evidences": []}
-    told = server_module.ask_result(
-        {**turn, "pred_answers": [answer], "abstained": {"reason": "below 0.3"}}, "conv_1", ("kb",), 5
-    )
-    assert told.abstained == "below 0.3" and told.answers[0].score == 0.2 and told.understood.predicate == "who"
-
-
 @each_case("tools")
 def test_wrong_arguments_are_refused(server, case):
     assert case["says"] in refused(server, case["tool"], **case["arguments"])

@@ -1,7 +1,6 @@
 """The web page in a browser, as people use it: by mouse, by keyboard, on a phone, in the dark, and with texts that mean harm."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -119,20 +118,6 @@ def test_an_answer_says_what_it_rests_on_and_what_may_be_asked_next(opened):
     page.answered(2)
     assert page.locator(".turn h2 bdi").nth(1).inner_text() == question
     assert not first.locator(".follow-up").first.is_visible()
-
-
-def test_what_is_known_is_told_and_an_answer_says_how_sure_it_is(opened, server):
-    page = opened()
-    assert re.match(
-        r"Known here: 5,536 items, 21,405 facts, 104 pages\. The facts are from Wikidata",
-        page.locator("#start .known").inner_text(),
-    )
-    page.ask(DIRECTED)
-    assert page.locator(".turn .sure").inner_text().split() == ["●●●", "likely", "91", "%", "probable"]
-    page.get_by_role("button", name="Settings").click()
-    page.locator("#threshold").fill("95")
-    assert page.locator(".abstained").inner_text().startswith("No sure answer. It is less probable than 95 %")
-    assert page.locator(".turn .sure").inner_text().startswith("●○○ not known")
 
 
 def test_a_question_is_changed_and_those_after_it_are_taken_back(opened, server):

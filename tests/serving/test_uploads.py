@@ -194,14 +194,6 @@ def test_files_and_their_bytes_are_limited(server, monkeypatch):
     assert names(server, path) == ["a.txt", "b.txt"]
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"), [({"Host": "evil.example"}, 403), ({"Origin": "https://evil.example"}, 403), ({}, 401)]
-)
-def test_who_may_not_ask_may_not_upload(pipeline, headers, status):
-    with serving(pipeline, token="of-sixteen-letters") as port:
-        put(port, "/v1/conversations/x", status=status, **headers)
-
-
 def test_without_uploads_nothing_is_taken_and_the_page_is_told(pipeline, server):
     assert asked(server, "GET", "/v1/examples")["uploads"]["most_bytes"] == 10_000_000
     with served(create_app(pipeline)) as port:

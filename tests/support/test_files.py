@@ -1,7 +1,6 @@
 """Outputs that take their place in one step, their writers that are killed or come together, and checksums that are remembered."""
 
 import hashlib
-import os
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -82,15 +81,6 @@ def test_a_folder_replaces_a_folder_and_a_file_never_does(workdir):
     with pytest.raises(OutputError, match="out: cannot be written: Is a directory"), replacing(workdir / "out") as path:
         path.write_text("new")
     assert names(workdir) == ["out"] and names(workdir / "out") == ["two"]
-
-
-def test_pipe_and_place_below_a_file_are_refused_as_outputs(workdir):
-    os.mkfifo(workdir / "pipe")
-    write(workdir / "file", "x")
-    for name, reason in (("pipe", "neither a file nor a folder"), ("file/out", "file/out: cannot be written")):
-        with pytest.raises(OutputError, match=reason), replacing(workdir / name):
-            pytest.fail("there is nothing to be written")
-    assert names(workdir) == ["file", "pipe"] and (workdir / "pipe").is_fifo() and (workdir / "file").read_text() == "x"
 
 
 @pytest.mark.parametrize("inside", ["", "file"])
