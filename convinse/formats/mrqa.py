@@ -131,7 +131,7 @@ def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
 
 def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
     try:
-        return with_extras(with_text_ids(path, _EXAMPLE.decode, line), _RAW_OBJECT.decode(line))
+        return with_extras(with_text_ids(_EXAMPLE.decode, line), _RAW_OBJECT.decode(line))
     except JSON_ERRORS as error:
         raise DataError(f"{not_json(path, number, error)}{_question_of(line, error)}") from None
 

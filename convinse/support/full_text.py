@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 import tempfile
 import weakref
@@ -16,7 +15,6 @@ from typing import Any
 from .errors import IndexFileError, one_line, remedy_of
 from .files import remove, state_of, system_error
 
-_SPARE = 1 << 20  # bytes: a disk with less is full
 LOCKS = (".tantivy-meta.lock", ".tantivy-writer.lock")
 
 
@@ -66,8 +64,6 @@ class FullTextWriter:
         except ValueError as error:
             if cause := system_error(error):
                 raise cause from error
-            if shutil.disk_usage(self._path).free < _SPARE:  # a thread of the engine does not tell why it failed
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
             raise OSError(f"full-text engine: {one_line(error)} Is the disk full?") from error
 
 

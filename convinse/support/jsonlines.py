@@ -11,12 +11,10 @@ import codecs
 import gzip
 import io
 import json
-import logging
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -28,7 +26,6 @@ from .limits import LARGEST_PACKED, LONGEST_LINE, MOST_UNPACKED
 
 T = TypeVar("T")
 
-LOGGER = logging.getLogger(__name__)
 _BLOCK = 1 << 17
 _LONGEST_TOKEN = 16  # characters of what the end of a block may cut in two: `false`, an escape
 _LEVEL = 6  # of gzip: the smallest files for a reasonable time
@@ -145,12 +142,12 @@ def read_lines(path: Path, kind: Any = Any) -> Iterator[tuple[int, Any]]:
 def decoded(decoder: msgspec.json.Decoder[T], path: Path, line: int, document: bytes) -> T:
     """A document of a file, which begins on a line. Raises `DataError`."""
     try:
-        return with_text_ids(path, decoder.decode, document)
+        return with_text_ids(decoder.decode, document)
     except JSON_ERRORS as error:
         raise not_json(path, line, error) from None
 
 
-def with_text_ids(path: Path, decode: Callable[[bytes], T], document: bytes) -> T:
+def with_text_ids(decode: Callable[[bytes], T], document: bytes) -> T:
     """Decode a document; ids that are numbers become text if the type asks for text.
 
     Raises `msgspec.DecodeError` as `decode` does.
@@ -161,14 +158,7 @@ def with_text_ids(path: Path, decode: Callable[[bytes], T], document: bytes) -> 
         changed = _NUMBER_ID.sub(rb'"\1"\2"\3"', document)
         if changed == document:
             raise
-    value = decode(changed)
-    _note_ids(path)
-    return value
-
-
-@lru_cache(maxsize=1 << 10)  # once a file
-def _note_ids(path: Path) -> None:
-    LOGGER.info("%s: ids are numbers, and read as text", path)
+    return decode(changed)
 
 
 def read_documents(path: Path, kind: Any = Any, *, unwrap: bool = False) -> Iterator[tuple[int, Any]]:
@@ -256,7 +246,7 @@ def decode_whole(path: Path, data: bytes, kind: type[T]) -> T:
 def decode_part(path: Path, where: str, data: msgspec.Raw, kind: type[T]) -> T:
     """Decode the value at a JSON path of a file. Raises `DataError`, which names the file and the path."""
     try:
-        return with_text_ids(path, msgspec.json.Decoder(kind).decode, bytes(data))
+        return with_text_ids(msgspec.json.Decoder(kind).decode, bytes(data))
     except JSON_ERRORS as error:
         reason, _, inner = one_line(error).partition(" - at `$")
         raise DataError(f"{path}: {reason} - at `{where}{inner or '`'}") from None

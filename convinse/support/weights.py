@@ -58,8 +58,7 @@ def check_names(weights: Sequence[FeatureWeight], names: Sequence[str], where: s
     """Raise `ModelError` unless the weights are of these features, in this order."""
     trained = [feature.name for feature in weights]
     if trained != list(names):
-        differing = [" ".join(name.split()) for name in sorted(set(trained) ^ set(names))] or ["their order"]
-        raise ModelError(f"{where}: was trained with other features ({', '.join(differing[:3])}); {remedy}")
+        raise ModelError(f"{where}: was trained with other features, or in another order; {remedy}")
 
 
 def model_bytes(model: msgspec.Struct) -> bytes:
