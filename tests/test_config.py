@@ -123,18 +123,6 @@ def test_a_file_that_is_no_text_or_too_much_is_one_line(written, text, words):
     unusable(path, str(path), words)
 
 
-def test_a_configuration_is_frozen_and_shares_nothing():
-    config = Config()
-    with pytest.raises(AttributeError):
-        config.name = "other"
-    with pytest.raises(AttributeError):
-        config.clocq_params.k = 3
-    config.custom["mine"] = 1
-    config.source_combinations.clear()
-    assert Config().custom == {}
-    assert Config().source_combinations
-
-
 @pytest.mark.parametrize("path", sorted((project_root() / "config").rglob("*.yml")), ids=lambda path: path.name)
 def test_the_configurations_of_the_project_are_valid(path):
     if path.parent.name == "model":

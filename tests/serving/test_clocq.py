@@ -119,13 +119,6 @@ def test_search_space(post, kb):
     assert all("type" in entity for fact in typed for entity in fact) and ids(typed) == ids(found["search_space"])
 
 
-@pytest.mark.parametrize("body", [{}, {"item": None, "item1": None, "item2": "Q5"}, {"item1": "Q5"}])
-def test_without_an_item_some_paths_have_the_answer_of_clocq(post, body):
-    assert post("/neighborhood", **body) == post("/two_hop_neighborhood", **body) == []
-    for path in ("/item_to_types", "/item_to_type", "/connect", "/connectivity_check"):
-        assert post(path, **body) is None
-
-
 @pytest.mark.parametrize("prefix", ["/api", "/linking_api"])
 def test_the_prefixes_of_the_public_server(post, prefix):
     for path, request in (("/item_to_label", {"item": TITANIC}), ("/entity_linking", {"question": QUESTION})):
@@ -187,14 +180,3 @@ def test_p_keeps_only_the_facts_as_subject_of_what_has_more_than_p_others(post, 
     for p in (5, "5", 0, False, None, 1000):
         assert len(post("/neighborhood", item="Q900", p=p)) == 8
     assert ids(post("/two_hop_neighborhood", item="Q900", p=4))[:3] == as_subject
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [{"p": 4}, {"p": "4"}, {"p_setting": 4}, {"parameters": {"p": 4}}, {"parameters": {"p_setting": 4}},
-     {"parameters": {"p": 4}, "p_setting": 1000}, {"parameters": {"p": 9, "p_setting": 4}}],
-    ids=str,
-)  # fmt: skip
-def test_p_of_a_question_stands_where_it_may(post, request_):
-    assert len(post("/search_space", question="The Busy One", k=1, **request_)["search_space"]) == 3
-    assert len(post("/search_space", question="The Busy One", parameters={"p": 5, "k": None})["search_space"]) >= 8

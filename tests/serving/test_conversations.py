@@ -271,21 +271,6 @@ def counted(port, path, method, status):
     return figure(port, f'convinse_requests_total{{method="{method}",path="{path}",status="{status}"}}')
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "headers", "status", "label"),
-    [
-        ("GET", "/v1/nothing", {}, 404, "other"),
-        ("GET", "/v1/conversations/conv_1", {}, 404, "/v1/conversations/{id}"),
-        ("GET", "/healthz", {"Host": "example.org"}, 403, "other"),
-        ("POST", "/v1/conversations/conv_1/turns", {"Content_Type": "text/plain"}, 415, "other"),
-    ],
-)
-def test_requests_are_counted_by_their_route(server, method, path, headers, status, label):
-    before = counted(server, label, method, status)
-    assert ask(server, method, path, **headers)[0] == status
-    assert counted(server, label, method, status) == before + 1
-
-
 def test_figures_of_turns_have_their_names_and_few_labels(server):
     turn_of(server, begun(server), QUESTIONS[0])
     for number in range(20):

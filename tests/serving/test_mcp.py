@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import signal
 import subprocess
 import sys
 
@@ -190,15 +189,3 @@ def test_standard_output_has_the_protocol_alone_and_the_end_of_input_ends_it():
         finally:
             process.kill()
     assert {answer.get("id") for answer in answers} >= {1, 2}
-
-
-def test_a_signal_ends_it_while_it_waits():
-    with subprocess.Popen(COMMAND, env=ENVIRONMENT, stdin=-1, stdout=-1, stderr=-1) as process:
-        try:
-            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode() + b"\n")
-            process.stdin.flush()
-            assert process.stdout.readline()
-            process.send_signal(signal.SIGINT)
-            assert process.wait(30) == -signal.SIGINT
-        finally:
-            process.kill()

@@ -131,24 +131,6 @@ def test_a_question_is_changed_and_those_after_it_are_taken_back(opened, server)
     assert [turn["question"] for turn in turns] == [DIRECTED, "how long is it?"]
 
 
-def test_an_answer_is_copied_and_its_link_leads_to_it(opened):
-    page = opened().ask(DIRECTED).ask(RELEASED)
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    copied = "navigator.clipboard.readText()"
-    first = page.locator(".turn").first
-    first.get_by_role("button", name="Copy", exact=True).click()
-    first.get_by_role("button", name="Copied").wait_for()
-    question, answer, evidence, *_ = page.evaluate(copied).splitlines()
-    assert (question, "James Cameron" in answer) == (DIRECTED, True) and evidence.startswith("[1] Titanic, ")
-    page.locator(".turn").last.get_by_role("button", name="Copy link").click()
-    page.get_by_role("button", name="Link copied").wait_for()
-    address = page.evaluate(copied)
-    assert address.endswith(f"#{page.conversation}") and address.endswith("/2")
-    other = opened(address.partition("/")[2].partition("/")[2].partition("/")[2]).answered(2)
-    other.wait_for_function("document.activeElement.id === 'asked-1'")
-    assert 0 < other.locator("#asked-1").bounding_box()["y"] < 120
-
-
 def test_conversations_are_kept_renamed_opened_and_deleted(opened, server):
     page = opened().ask(DIRECTED).ask(RELEASED)
     lost = page.conversation
@@ -208,25 +190,6 @@ def test_each_source_is_shown_as_what_it_is(opened):
     page.ask("who directed it?", 2)  # what was opened stays open
     assert card.locator("tbody tr").count() > 1 and card.locator("tr[aria-current]").count() == 1
     assert page.locator(".actions .back:visible").count() == 1
-
-
-def test_sources_are_switched_and_the_turn_is_asked_again(opened, server):
-    page = opened().ask(DIRECTED)
-    page.get_by_role("button", name="Settings").click()
-    for source in ("kb", "text", "table"):
-        page.locator(f"#sources [value={source}]").click()
-    page.keyboard.press("Escape")
-    assert page.locator("#from").inner_text() == "Answers from infoboxes"
-    page.get_by_role("button", name="Ask again").click()
-    page.wait_for_function("() => /^\\d+ infobox entries$/.test(document.querySelector('.counts')?.textContent)")
-    state = state_of(server, page)
-    assert (state["sources"], state["turns"]) == ("info", 1)
-    page.locator("#from").click()
-    page.locator("#sources [value=info]").click()
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Ask again").click()
-    page.get_by_role("alert").get_by_text("No source is switched on").wait_for()
-    assert page.locator(".answer-label").count() == 1  # what was there stays
 
 
 def test_a_reload_keeps_the_conversation_and_an_address_leads_to_it(opened):
@@ -383,21 +346,6 @@ def test_texts_that_mean_harm_are_texts(opened, server):
     assert page.title() != "taken" and page.locator("caption").first.inner_text().count(HOSTILE) == 1
 
 
-def test_long_texts_and_texts_from_right_to_left(opened, server):
-    long = answered("tell me all", "word " * 1999 + "ended", "w" * 10_000)
-    hebrew = answered("מי ביים את טיטניק?", "ג'יימס קמרון", "הסרט בוים בידי ג'יימס קמרון \U0001f600.")
-    page = opened(stored(server, long, hebrew), viewport={"width": 360, "height": 740})
-    page.open_all()
-    assert page.overflow() <= 0
-    label = page.locator(".answer-label").first
-    assert len(label.inner_text()) < 600
-    label.get_by_role("button", name="Show all 10,000 characters").click()
-    assert label.locator("bdi").inner_text().endswith("ended")
-    sentence = page.locator(".sentence").last
-    assert sentence.evaluate("node => getComputedStyle(node).direction") == "rtl"
-    assert sentence.locator("mark").inner_text() == "ג'יימס קמרון"
-
-
 def test_talk_questions_back_and_further_parts(opened, server):
     said = {"question": "hi", "structured_representation": "", "pred_answers": [], "top_evidences": []}
     names = [
@@ -416,24 +364,6 @@ def test_talk_questions_back_and_further_parts(opened, server):
     page.locator(".meaning").nth(1).click()
     page.locator(".turn").nth(2).wait_for()
     assert page.locator(".turn").nth(2).locator("h2").inner_text().endswith("Q2")
-
-
-def test_a_fetched_evidence_says_as_of_when_it_is_and_leads_to_its_revision(opened, server):
-    turn = answered(DIRECTED, "James Cameron", "Titanic, director, James Cameron")
-    turn["live"] = {"requests": ["named Titanic"], "failures": ["www.wikidata.org: no answer within 10 s"]}
-    address = "https://www.wikidata.org/w/index.php?title=Q44578&oldid=7"
-    origin = {"url": "https://www.wikidata.org/wiki/Q44578#P57", "revision_url": address, "date": "2026-11-20"}
-    turn["top_evidences"][0]["origin"] = origin
-    harmful = answered("who?", "x", "x")
-    harmful["top_evidences"][0]["origin"] = {**origin, "url": "javascript:alert(1)"}
-    page = opened(stored(server, turn, harmful))
-    page.open_all()
-    assert page.locator(".foot a").first.inner_text().startswith("as of 2026-11-20")
-    assert (
-        page.locator(f".foot a[href='{origin['url']}']").count() and page.locator(f".foot a[href='{address}']").count()
-    )
-    assert page.locator("a[href^=javascript]").count() == 0
-    assert page.locator(".guess").first.inner_text() == "Not looked up: www.wikidata.org: no answer within 10 s."
 
 
 def test_the_keyboard_does_it_all(opened):

@@ -1,7 +1,6 @@
 """The contract of all servers: health, errors as JSON of one line, limits, who may ask."""
 
 import json
-import socket
 from contextlib import ExitStack, closing
 from functools import cache
 
@@ -150,18 +149,6 @@ def test_hosts_origins_and_types_of_bodies(post, case):
     status, _, text = post(**{name.replace("-", "_"): value for name, value in headers.items()})
     assert status == case["status"]
     assert status != 403 or "Origin" in case["headers"] or "--allow-host" in error_of(text)
-
-
-def test_a_body_without_a_type_is_read(port, kind):
-    if kind == "mcp":
-        pytest.skip("the SDK wants the type")
-    path, good, _ = KINDS[kind]
-    body = json.dumps(good).encode()
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
-        client.sendall(
-            b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (path.encode(), len(body), body)
-        )
-        assert client.recv(12) == b"HTTP/1.1 200"
 
 
 # -- the token ---------------------------------------------------------------------------------------------------------

@@ -1,10 +1,8 @@
 """Files of conversations: what is asked about them, what is refused, when they are removed."""
 
-import io
 import tempfile
 import threading
 import time
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -169,17 +167,6 @@ def test_a_file_that_is_refused_changes_nothing(server, kept, case):
     error = put(server, kept, case["name"], case.get("body", "Harbour"), case["status"])["error"]
     assert case["says"] in error and "\n" not in error
     assert names(server, kept) == ["kept.md"] and "312" in str(turn_of(server, kept, SHIPS)["top_evidences"])
-
-
-def test_a_bomb_and_a_long_name_are_refused(server, kept, monkeypatch):
-    monkeypatch.setattr("convinse.documents.readers.LARGEST_UNPACKED", 10)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("word/document.xml", " " * 1000)
-    status, _, text = ask(server, "PUT", f"{kept}/files/bomb.docx", packed.getvalue())
-    assert status == 422 and b"unpacks to more than" in text
-    assert "200 bytes" in put(server, kept, "x" * 198 + ".md", status=400)["error"]
-    assert names(server, kept) == ["kept.md"]
 
 
 def test_files_and_their_bytes_are_limited(server, monkeypatch):

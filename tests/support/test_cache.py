@@ -93,15 +93,6 @@ def test_none_is_refused_since_a_failure_is_not_an_empty_result(path):
         Cache(path).put("kind", value=None)
 
 
-def test_a_second_value_replaces_the_first_and_clearing_forgets_all(cache):
-    cache.put("kind", value=[1])
-    cache.put("kind", value=[2])
-    assert cache.get("kind") == [2] and cache.keys() == ['["kind"]']
-    VectorCache(cache, "model", 2).put(["a"], [[1, 2]])
-    cache.clear()
-    assert cache.get("kind") is None and not VectorCache(cache, "model", 2).get(["a"])[1].any()
-
-
 def test_closed_cache_opens_again_and_another_finds_its_entries(cache, workdir):
     cache.put("kind", value=[1])
     cache.close()
@@ -123,8 +114,11 @@ def test_without_a_path_no_disk_is_touched(workdir):
 def test_equal_parameters_are_one_key_in_any_order(cache):
     cache.put("facts", {"k": 1, "d": {"x": 1, "y": 2}}, value=[1])
     assert cache.get("facts", {"d": {"y": 2, "x": 1}, "k": 1}) == [1]
+    cache.put("caf\udce9", value=[2])
     cache.put("caf\udce9", value=[1])  # an argument of the command line in another encoding
-    assert cache.get("caf\udce9") == [1]
+    assert cache.get("caf\udce9") == [1] and len(cache.keys()) == 2
+    cache.clear()
+    assert cache.keys() == []
 
 
 # --- vectors
@@ -204,13 +198,6 @@ def test_a_folder_that_cannot_be_made_is_done_without_after_one_warning(workdir,
         assert cache.get("kind") is None and cache.keys() == []
     (message,) = caplog.messages
     assert "file/cache" in message and "ers_cache_path" in message
-
-
-def test_a_question_is_answered_without_a_home_that_can_be_written(start, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
-    process = start("from convinse.cli import main; main(['ask', 'Who directed Titanic?'])")
-    output, errors = process.communicate(timeout=60)
-    assert "James Cameron" in output and errors.count("going on without it") == 1, errors
 
 
 def test_on_a_full_disk_nothing_more_is_written_and_all_else_is_found(start, workdir):

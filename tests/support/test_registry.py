@@ -62,18 +62,6 @@ def test_a_module_in_the_working_directory_is_found(module):
     assert found.__name__ == "MyERS"
 
 
-def test_the_working_directory_does_not_hide_installed_modules(run_python, workdir):
-    (workdir / "cachetools.py").write_text("raise SystemError('hidden')")
-    code = """
-import sys
-sys.path.remove("")  # as when the convinse command runs
-from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
-from convinse.support.registry import find_module
-print(find_module("ers", "native", EvidenceRetrievalScoring).__name__)
-"""
-    assert run_python(code).strip() == "NativeERS"
-
-
 @each_case("modules", "code")
 def test_a_module_that_does_not_import_shows_its_own_error(module, case):
     name = module(case["code"])

@@ -148,21 +148,6 @@ def test_missing_host_is_named_without_user_and_password(session):
     assert "secret" not in str(error) and "me:" not in str(error)
 
 
-def test_packed_and_chunked_answers_are_read(session):
-    packed = gzip.compress(json.dumps(list(range(10_000))).encode())
-
-    def chunked(handler):
-        handler.wfile.write(
-            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"
-            + b"".join(b"%x\r\n%b\r\n" % (len(block), block) for block in (packed[:100], packed[100:]))
-            + b"0\r\n\r\n"
-        )
-
-    with scripted_server(chunked) as server:
-        assert session().get_json(server.url) == list(range(10_000))
-        assert session().get_json(server.url) == list(range(10_000))
-
-
 def test_redirects_are_followed_by_get_and_refused_by_post(session):
     with scripted_server(ok("there")) as there, scripted_server(status(302, location=there.url)) as here:
         assert session().get_json(here.url, {"a": "b c"}) == "there" and here.requests[0].path == "/?a=b+c"
@@ -220,13 +205,6 @@ def test_a_download_is_stored_as_it_is_and_begins_anew_when_it_breaks_off(sessio
         session(max_bytes=10).download(server.url, workdir / "x", sizes.append)
     assert server.requests[0].headers["Accept-Encoding"] == "identity" and len(server.requests) == 3
     assert (workdir / "x").read_bytes() == packed and sum(sizes) == len(packed) + 100
-
-
-@pytest.mark.parametrize("content", [b"", CONTENT])
-def test_a_download_of_unknown_length(session, workdir, content):
-    with scripted_server(serve(content, length=False)) as server:
-        session().download(server.url, workdir / "x")
-    assert (workdir / "x").read_bytes() == content
 
 
 def test_failed_download_is_refused(session, workdir):
