@@ -79,17 +79,6 @@ class ReaderService:
             )
         return json_response(await while_connected(request, self._queue.answer(context)))
 
-    async def describe(self, _: Request) -> Response:
-        """Say what this server is."""
-        return json_response(
-            {
-                "server": "convinse: extractive question answering",
-                "model": self._reader.model_id,
-                "use": "POST one JSON object in the MRQA 2019 format to /: {context, qas: [{qid, question}, ...]}; "
-                "the answer is {qid: answer, ...}",
-            }
-        )
-
     def _read(self, contexts: list[_PostedContext]) -> list[dict[str, str] | Exception]:
         pairs = [(context, question) for context in contexts for question in context.qas]
         spans = self._reader.read_all(
@@ -108,5 +97,5 @@ def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: in
         yield
         await asyncio.to_thread(service.close)
 
-    routes = [Route("/", service.describe), Route("/", service.answer, methods=["POST"])]
+    routes = [Route("/", service.answer, methods=["POST"])]
     return build_app(routes, RequestRules(hosts, body=max_body), "POST one JSON object to /", lifespan)

@@ -103,7 +103,7 @@ def test_the_client_of_the_task_and_the_settings_of_the_command(expected, tmp_pa
             assert response.status_code == 200 and response.headers["Content-Type"] == "application/json"
             found.update(response.json())
         assert "5000 bytes" in refused(port, {"context": "x" * 5000, "qas": []}, 413)
-        assert ask(port, "GET", "/", Host="reader.example")[0] == 200
+        assert ask(port, "GET", "/healthz", Host="reader.example")[0] == 200
     assert found == expected
 
 
@@ -144,7 +144,7 @@ def test_requests_that_wait_are_read_together_and_one_that_fails_fails_alone(rea
         connections = [stack.enter_context(sent(port, CONTEXTS[0]))]
         assert held.entered.wait(30)
         connections += [stack.enter_context(sent(port, context)) for context in CONTEXTS[1:]]
-        asked(port, "GET", "/")  # what was sent before has arrived by now
+        asked(port, "GET", "/healthz")  # what was sent before has arrived by now
         held.go.set()
         responses = [connection.getresponse() for connection in connections]
         found = [(response.status, json.loads(response.read())) for response in responses]
