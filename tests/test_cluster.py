@@ -106,21 +106,7 @@ def test_the_service_on_a_cluster_answers_as_the_pipeline_does(workers):
     questions = ["Who directed the film Titanic?", "And how long is it?"]
     with Pipeline(config) as pipeline:
         expected = [turn["pred_answers"] for turn in pipeline.ask(questions)["questions"]]
-    line = [
-        sys.executable,
-        "-m",
-        "convinse",
-        "serve",
-        "api",
-        "--on",
-        "ray",
-        "--workers",
-        "2",
-        "--config",
-        "own.yml",
-        "--port",
-        "0",
-    ]
+    line = [sys.executable, *"-m convinse serve api --on ray --workers 2 --config own.yml --port 0".split()]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         try:
             line = server.stdout.readline()

@@ -59,24 +59,10 @@ def test_an_empty_file_gives_the_defaults(written, text):
 def test_the_values_of_a_convinse_file_are_accepted(written):
     path = written(
         """
-name: "convinse"
-benchmark: "convmix"
 source_combinations: [["kb", "text", "table", "info"], ["kb"], [text, infobox], "kb_text"]
-history_separator: " ||| "
-sr_delimiter: " || "
-clocq_use_api: false
-clocq_host: "https://clocq.mpi-inf.mpg.de/api"
 clocq_port: "443"
-clocq_p: 1000
 evs_training: {learning_rate: 2e-5}
-clocq_params:
-  h_match: 0.4
-  h_rel: 0
-  k: "AUTO"
-  d: 20
-  p_setting: 1000
-  bm25_limit: false
-evs_max_evidences: 100
+clocq_params: {h_rel: 0, k: "AUTO", bm25_limit: false}
 ers_wikipedia_dump: null
 """
     )

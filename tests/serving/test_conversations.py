@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from convinse.serving.api import ServiceOptions, create_app
-from convinse.serving.conversations import MOST_TURNS
 from loopback import served
 from services import ask, asked, begun, events, turn_of
 
@@ -256,12 +255,6 @@ def test_conversations_have_a_limit_of_bytes(pipeline):
         for _ in range(8):
             turn_of(port, paths[-1], QUESTIONS[0])  # one that grows makes room, too
         assert ask(port, "GET", paths[-1])[0] == 200 and figure(port, "convinse_conversations") < 8
-
-
-def test_a_conversation_has_an_end(server):
-    full = {**conversation()["conversation"], "questions": conversation()["conversation"]["questions"] * MOST_TURNS}
-    path = begun(server, conversation=full)
-    assert "begin a new one" in refused(server, f"{path}/turns", {"question": QUESTIONS[0]}, 413)
 
 
 # -- figures and description -------------------------------------------------------------------------------------------

@@ -151,8 +151,7 @@ def test_a_turn_that_fails_leaves_the_conversation_as_it_was(server):
 # -- work --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_call_that_is_given_up_ends_before_the_next_stage(server, pipeline, mode):
+def test_a_call_that_is_given_up_ends_before_the_next_stage(server, pipeline):
     async def give_up(client):
         pipeline.hold()
         call = asyncio.create_task(client.call_tool("ask", {"question": QUESTIONS[0]}))
@@ -161,7 +160,7 @@ def test_a_call_that_is_given_up_ends_before_the_next_stage(server, pipeline, mo
         await asyncio.wait([call])
         assert call.cancelled()
 
-    talk(url_of(server), give_up, mode)
+    talk(url_of(server), give_up)
     talk(url_of(server), lambda client: client.list_tools())  # the server has seen by now that the call is given up
     pipeline.go.set()
     called(server, "ask", question=QUESTIONS[0])

@@ -192,22 +192,6 @@ def test_each_source_is_shown_as_what_it_is(opened):
     assert page.locator(".actions .back:visible").count() == 1
 
 
-def test_a_reload_keeps_the_conversation_and_an_address_leads_to_it(opened):
-    page = opened().ask(DIRECTED)
-    page.locator("#from").click()
-    page.locator("#sources [value=kb]").click()
-    page.ask(RELEASED)
-    page.reload()
-    page.answered(2)
-    assert "#conv_" in page.url and not page.locator("#sources input[value=kb]").is_checked()
-    assert page.locator("#threads .thread").count() > 0
-    other = opened("#" + page.conversation).answered(2)
-    other.ask("who wrote its music?", 3)
-    page.ask("how long is it?", 4)  # another tab went on: what it asked is shown, too
-    page.get_by_role("button", name="New").click()
-    assert "#" not in page.url and page.locator(".turn").count() == 0 and page.locator("#start").is_visible()
-
-
 def test_a_conversation_is_exported_and_imported(opened, told):
     page = opened().ask(DIRECTED)
     page.get_by_role("button", name="Conversations").click()

