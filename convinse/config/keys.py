@@ -41,7 +41,6 @@ PATHS = frozenset(
     "ers_wikipedia_dump ers_passage_index path_to_stopwords qu_model qu_rewriter evs_model evs_bi_encoder ha_model "
     "ha_heads ha_ranker base calibration".split()
 )
-ALIASES = {"evs_precision": "precision"}
 
 
 class Config(Settings, frozen=True, kw_only=True):
@@ -197,8 +196,7 @@ class Config(Settings, frozen=True, kw_only=True):
         return self.precision
 
     def _by_key(self) -> dict[str, Any]:
-        aliases = {alias: getattr(self, key) for alias, key in ALIASES.items()}
-        return {**self.custom, **aliases, **super()._by_key()}
+        return {**self.custom, "evs_precision": self.precision, **super()._by_key()}
 
     @property
     def combinations(self) -> list[tuple[str, ...]]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 import msgspec
 
 from ..support.errors import ConfigError, nearest
-from .keys import ALIASES, PATHS, Config
+from .keys import PATHS, Config
 from .places import LIVE, NO_KB, find_config
 from .yaml_files import read_value, read_yaml
 
@@ -46,7 +46,7 @@ def load_config(
             mapping[name] = inner = dict(inner) if isinstance(inner, Mapping) else {}
             mapping = inner
         mapping[key] = read_value(text, f"--set {setting}")
-    return parse_config(_placed({**data, **_without_aliases(overrides, where)}, Path()), where)
+    return parse_config(_placed({**data, **_with_precision(overrides, where)}, Path()), where)
 
 
 def read_config(config: Config | str | os.PathLike[str]) -> Config:
@@ -61,7 +61,7 @@ def read_config(config: Config | str | os.PathLike[str]) -> Config:
 
 
 def _with_base(path: Path, above: Sequence[Path] = ()) -> dict[str, Any]:
-    data = _without_aliases(read_yaml(path), str(path))
+    data = _with_precision(read_yaml(path), str(path))
     base = data.pop("base", None)
     if base is None:
         return _placed(data, path.parent)
@@ -96,7 +96,7 @@ def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrid
 
 def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:
     """A mapping of keys -> the checked configuration; `where` names its origin in messages."""
-    config = _convert(_without_aliases(data, where), Config, where)
+    config = _convert(_with_precision(data, where), Config, where)
     try:
         _ = config.combinations
     except ConfigError as error:
@@ -113,14 +113,12 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     return config
 
 
-def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:
-    values = {key: value for key, value in data.items() if key not in ALIASES}
-    for alias in ALIASES.keys() & data.keys():
-        key, value = ALIASES[alias], data[alias]
-        if values.setdefault(key, value) != value:
-            raise ConfigError(
-                f"{where}: {alias}: {value!r}, but {key}: {values[key]!r}; they are one setting, give {key} only"
-            )
+def _with_precision(data: Mapping[str, Any], where: str) -> dict[str, Any]:
+    values = dict(data)
+    if "evs_precision" in values:  # what scoring called it
+        value = values.pop("evs_precision")
+        if (other := values.setdefault("precision", value)) != value:
+            raise ConfigError(f"{where}: evs_precision: {value!r}, but precision: {other!r}; give precision only")
     return values
 
 
