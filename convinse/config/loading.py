@@ -132,7 +132,7 @@ def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at ")
         key = place.strip("`").removeprefix("$.") or "configuration"
-        shown = f" (given: {str(data.get(key.split('[')[0].split('.')[0]))[:80]!r})" if place else ""
+        shown = f" (given: {repr(data.get(key.split('[')[0].split('.')[0]))[:80]})" if place else ""
         hint: Any = kind
         for name in key.split("."):
             hint = get_type_hints(hint, include_extras=True).get(name) if isinstance(hint, type) else None
