@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
 import shutil
 import tempfile
 import unicodedata
@@ -32,7 +31,6 @@ from .batch_queue import BatchQueue
 from .conversations import ConversationStore
 from .web_page import ExampleConversation, shown_examples
 
-LOGGER = logging.getLogger(__name__)
 MOST_FILES = 50  # of a conversation
 MOST_BYTES = 30_000_000  # of the files of a conversation
 LONGEST_NAME = 200  # bytes; file systems take 255
