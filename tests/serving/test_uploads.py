@@ -1,5 +1,6 @@
 """Files of conversations: what is asked about them, what is refused, when they are removed."""
 
+import os
 import tempfile
 import threading
 import time
@@ -53,8 +54,10 @@ def files_cited(turn):
 
 
 def on_disk():
+    """The files and folders of conversations; others may go meanwhile, which `os.walk` bears."""
     folders = Path(tempfile.gettempdir()).glob("convinse-uploads-*")
-    return {path.name for folder in folders for path in folder.rglob("*") if path.is_file() or path.name[:5] == "conv_"}
+    found = (name for folder in folders for _, inner, files in os.walk(folder) for name in (*inner, *files))
+    return {name for name in found if not name.isdigit()}
 
 
 def wait_until(condition):
