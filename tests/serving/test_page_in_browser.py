@@ -1,6 +1,7 @@
 """The web page in a browser, as people use it: by mouse, by keyboard, on a phone, in the dark, and with texts that mean harm."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,36 @@ def test_an_answer_says_what_it_rests_on_and_what_may_be_asked_next(opened):
     assert not first.locator(".follow-up").first.is_visible()
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_new_answer_stands_at_the_top_and_above_the_line(opened, width):
+    page = opened(viewport={"width": width, "height": 844})
+    for count, question in enumerate((DIRECTED, RELEASED, "which actress plays Kay in The Godfather?"), 1):
+        page.ask(question, count)
+        page.wait_for_timeout(300)
+        places = page.evaluate("""() => {
+            const place = (name) => [...document.querySelectorAll(name)].at(-1).getBoundingClientRect();
+            return [place(".top").bottom, place(".turn h2").top, place(".turn .told").bottom, place(".composer").top];
+        }""")
+        assert places == sorted(places) and places[1] - places[0] < 60
+        assert page.locator("#suggestion, .next").last.evaluate("node => !node.closest('.composer')")
+    rests, answers = (page.locator(f".turn:last-child {name}").bounding_box() for name in (".rests", ".alternatives"))
+    assert (answers["y"] > rests["y"] + rests["height"] - 1) == (width == 390)
+
+
+def test_what_is_known_is_told_and_an_answer_says_how_sure_it_is(opened, server):
+    page = opened()
+    assert re.match(
+        r"Known here: 5,536 items, 21,405 facts, 104 pages\. The facts are from Wikidata",
+        page.locator("#start .known").inner_text(),
+    )
+    page.ask(DIRECTED)
+    assert page.locator(".turn .sure").inner_text().split() == ["●●●", "likely", "91", "%", "probable"]
+    page.get_by_role("button", name="Settings").click()
+    page.locator("#threshold").fill("95")
+    assert page.locator(".abstained").inner_text().startswith("No sure answer. It is less probable than 95 %")
+    assert page.locator(".turn .sure").inner_text().startswith("●○○ not known")
+
+
 def test_a_question_is_changed_and_those_after_it_are_taken_back(opened, server):
     page = opened().ask(DIRECTED).ask(RELEASED).ask("who wrote its music?")
     page.locator(".turn").nth(1).get_by_role("button", name="Edit").click()
@@ -129,6 +160,24 @@ def test_a_question_is_changed_and_those_after_it_are_taken_back(opened, server)
     assert page.locator(".turn h2 bdi").all_inner_texts() == [DIRECTED, "how long is it?"]
     turns = state_of(server, page)["conversation"]["questions"]
     assert [turn["question"] for turn in turns] == [DIRECTED, "how long is it?"]
+
+
+def test_an_answer_is_copied_and_its_link_leads_to_it(opened):
+    page = opened().ask(DIRECTED).ask(RELEASED)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    copied = "navigator.clipboard.readText()"
+    first = page.locator(".turn").first
+    first.get_by_role("button", name="Copy", exact=True).click()
+    first.get_by_role("button", name="Copied").wait_for()
+    question, answer, evidence, *_ = page.evaluate(copied).splitlines()
+    assert (question, "James Cameron" in answer) == (DIRECTED, True) and evidence.startswith("[1] Titanic, ")
+    page.locator(".turn").last.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="Link copied").wait_for()
+    address = page.evaluate(copied)
+    assert address.endswith(f"#{page.conversation}") and address.endswith("/2")
+    other = opened(address.partition("/")[2].partition("/")[2].partition("/")[2]).answered(2)
+    other.wait_for_function("document.activeElement.id === 'asked-1'")
+    assert 0 < other.locator("#asked-1").bounding_box()["y"] < 120
 
 
 def test_conversations_are_kept_renamed_opened_and_deleted(opened, server):
@@ -190,6 +239,66 @@ def test_each_source_is_shown_as_what_it_is(opened):
     page.ask("who directed it?", 2)  # what was opened stays open
     assert card.locator("tbody tr").count() > 1 and card.locator("tr[aria-current]").count() == 1
     assert page.locator(".actions .back:visible").count() == 1
+
+
+def test_sources_are_switched_and_the_turn_is_asked_again(opened, server):
+    page = opened().ask(DIRECTED)
+    page.get_by_role("button", name="Settings").click()
+    for source in ("kb", "text", "table"):
+        page.locator(f"#sources [value={source}]").click()
+    page.keyboard.press("Escape")
+    assert page.locator("#from").inner_text() == "Answers from infoboxes"
+    page.get_by_role("button", name="Ask again").click()
+    page.wait_for_function("() => /^\\d+ infobox entries$/.test(document.querySelector('.counts')?.textContent)")
+    state = state_of(server, page)
+    assert (state["sources"], state["turns"]) == ("info", 1)
+    page.locator("#from").click()
+    page.locator("#sources [value=info]").click()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Ask again").click()
+    page.get_by_role("alert").get_by_text("No source is switched on").wait_for()
+    assert page.locator(".answer-label").count() == 1  # what was there stays
+
+
+def test_a_turn_is_taken_back(opened, server):
+    page = opened().ask(DIRECTED).ask(RELEASED)
+    page.get_by_role("button", name="Take back").click()
+    page.answered(1)
+    page.wait_for_function("() => document.activeElement.id === 'question'")
+    assert page.input_value("#question") == RELEASED
+    assert state_of(server, page)["turns"] == 1
+
+
+def test_a_reload_keeps_the_conversation_and_an_address_leads_to_it(opened):
+    page = opened().ask(DIRECTED)
+    page.locator("#from").click()
+    page.locator("#sources [value=kb]").click()
+    page.ask(RELEASED)
+    page.reload()
+    page.answered(2)
+    assert "#conv_" in page.url and not page.locator("#sources input[value=kb]").is_checked()
+    assert page.locator("#threads .thread").count() > 0
+    other = opened("#" + page.conversation).answered(2)
+    other.ask("who wrote its music?", 3)
+    page.ask("how long is it?", 4)  # another tab went on: what it asked is shown, too
+    page.get_by_role("button", name="New").click()
+    assert "#" not in page.url and page.locator(".turn").count() == 0 and page.locator("#start").is_visible()
+
+
+def test_an_unknown_conversation_is_said_to_be_unknown(opened):
+    page = opened("#conv_unknown")
+    assert "no such conversation" in page.locator("#notice").inner_text()
+    page.get_by_role("button", name="Begin a new one").click()
+    assert page.ask(DIRECTED).locator(".answer-label").inner_text() == "James Cameron"
+
+
+def test_examples_are_asked_question_by_question(opened):
+    page = opened()
+    page.locator(".example").nth(1).click()
+    page.answered(1)
+    page.locator(".suggested").click()
+    page.answered(2)
+    assert len(set(page.locator(".turn h2 bdi").all_inner_texts())) == 2
 
 
 def test_a_conversation_is_exported_and_imported(opened, told):
@@ -261,6 +370,11 @@ def test_files_are_added_asked_about_cited_and_removed(opened, pipeline, width, 
         assert page.locator("#files").is_hidden() and page.locator(".example").count() > 3
 
 
+def test_a_server_that_takes_no_files_shows_no_button(opened):
+    page = opened()
+    assert page.locator("#add").is_hidden() and page.locator("#invitation").is_hidden()
+
+
 # -- what is under way, and what goes wrong
 
 
@@ -276,6 +390,23 @@ def test_the_stages_are_shown_and_an_answer_is_cancelled(opened, pipeline, serve
     pipeline.go.set()
     page.ask(RELEASED, 2)
     assert state_of(server, page)["turns"] == 2
+
+
+@pytest.mark.parametrize(("status", "shown"), [(429, "in 7 s"), (409, "Too much to do")])
+def test_a_refusal_is_shown_in_a_line_and_can_be_retried(opened, status, shown):
+    page = opened()
+
+    def refuse(route):
+        route.fulfill(
+            status=status, json={"error": "too much to do"}, headers={"Retry-After": "7"} if status == 429 else {}
+        )
+
+    page.route("**/turns", refuse)
+    page.send(DIRECTED)
+    page.locator(".turn .failure", has_text=shown).wait_for()
+    page.unroute("**/turns")
+    page.get_by_role("button", name="Retry").click()
+    assert page.answered(1).locator(".failure:visible").count() == 0
 
 
 def test_a_server_that_is_away_and_a_conversation_that_it_lost(opened, server):
@@ -330,6 +461,29 @@ def test_texts_that_mean_harm_are_texts(opened, server):
     assert page.title() != "taken" and page.locator("caption").first.inner_text().count(HOSTILE) == 1
 
 
+def test_long_texts_and_texts_from_right_to_left(opened, server):
+    long = answered("tell me all", "word " * 1999 + "ended", "w" * 10_000)
+    hebrew = answered("מי ביים את טיטניק?", "ג'יימס קמרון", "הסרט בוים בידי ג'יימס קמרון \U0001f600.")
+    page = opened(stored(server, long, hebrew), viewport={"width": 360, "height": 740})
+    page.open_all()
+    assert page.overflow() <= 0
+    label = page.locator(".answer-label").first
+    assert len(label.inner_text()) < 600
+    label.get_by_role("button", name="Show all 10,000 characters").click()
+    assert label.locator("bdi").inner_text().endswith("ended")
+    sentence = page.locator(".sentence").last
+    assert sentence.evaluate("node => getComputedStyle(node).direction") == "rtl"
+    assert sentence.locator("mark").inner_text() == "ג'יימס קמרון"
+
+
+def test_an_abstention_says_why(opened, server):
+    unsure = answered("who?", "Jack", "Jack or Jill", abstained={"reason": "the evidences disagree: Jack or Jill"})
+    page = opened(stored(server, unsure, {**answered("who?", "x", "x"), "pred_answers": []}))
+    assert page.locator(".abstained").inner_text() == "No sure answer. The evidences disagree: Jack or Jill."
+    assert page.locator(".guess").is_visible()
+    assert "Nothing in these sources" in page.locator(".nothing").inner_text()
+
+
 def test_talk_questions_back_and_further_parts(opened, server):
     said = {"question": "hi", "structured_representation": "", "pred_answers": [], "top_evidences": []}
     names = [
@@ -350,6 +504,24 @@ def test_talk_questions_back_and_further_parts(opened, server):
     assert page.locator(".turn").nth(2).locator("h2").inner_text().endswith("Q2")
 
 
+def test_a_fetched_evidence_says_as_of_when_it_is_and_leads_to_its_revision(opened, server):
+    turn = answered(DIRECTED, "James Cameron", "Titanic, director, James Cameron")
+    turn["live"] = {"requests": ["named Titanic"], "failures": ["www.wikidata.org: no answer within 10 s"]}
+    address = "https://www.wikidata.org/w/index.php?title=Q44578&oldid=7"
+    origin = {"url": "https://www.wikidata.org/wiki/Q44578#P57", "revision_url": address, "date": "2026-11-20"}
+    turn["top_evidences"][0]["origin"] = origin
+    harmful = answered("who?", "x", "x")
+    harmful["top_evidences"][0]["origin"] = {**origin, "url": "javascript:alert(1)"}
+    page = opened(stored(server, turn, harmful))
+    page.open_all()
+    assert page.locator(".foot a").first.inner_text().startswith("as of 2026-11-20")
+    assert (
+        page.locator(f".foot a[href='{origin['url']}']").count() and page.locator(f".foot a[href='{address}']").count()
+    )
+    assert page.locator("a[href^=javascript]").count() == 0
+    assert page.locator(".guess").first.inner_text() == "Not looked up: www.wikidata.org: no answer within 10 s."
+
+
 def test_the_keyboard_does_it_all(opened):
     page = opened()
     page.keyboard.press("Tab")
@@ -362,6 +534,31 @@ def test_the_keyboard_does_it_all(opened):
     page.keyboard.press("Enter")
     page.answered(1)
     page.ask(RELEASED)
+    seen, wanted = set(), {"origin", "choice", "summary", "again", "back", "entity", "more"}
+    page.evaluate("document.querySelector('h2#asked-0').focus()")
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        node = page.evaluate(
+            "() => { const node = document.activeElement, style = getComputedStyle(node);"
+            " return [node.tagName.toLowerCase(), ...node.classList, style.outlineStyle === 'none' && node.id !== 'question' ? 'unseen' : 'seen'] }"
+        )
+        assert "unseen" not in node or "switch" in node or node[0] == "input", node
+        seen |= set(node)
+        if "summary" in node and "opened" not in seen:
+            seen.add("opened")
+            count = page.locator("details[open]").count()
+            page.keyboard.press("Enter")
+            page.wait_for_function("count => document.querySelectorAll('details[open]').length !== count", arg=count)
+        if node[0] == "textarea":
+            break
+    assert wanted <= seen
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert not page.locator("#sources input").first.is_checked()
+    page.keyboard.press("Escape")
     page.focus("#question")
     page.keyboard.press("ArrowUp")
     assert page.input_value("#question") == RELEASED and page.locator("#editing").is_visible()
@@ -386,6 +583,19 @@ def test_the_accessibility_checker_finds_no_fault(opened, scheme):
     page.keyboard.press("Escape")
     page.evaluate("document.querySelector('#access').showModal()")
     assert page.faults() == []
+
+
+def test_the_theme_is_that_of_the_system_until_one_is_chosen(opened):
+    page = opened(color_scheme="dark")
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.get_by_role("button", name="Settings").click()
+    page.locator("#theme").click()
+    light = page.evaluate(background)
+    page.reload()
+    page.wait_for_selector("[data-ready]")
+    assert page.evaluate(background) == light != dark
+    assert page.locator("#theme").get_attribute("aria-pressed") == "false"
 
 
 def test_a_phone_has_it_all_in_its_width(opened):
