@@ -45,16 +45,13 @@ _LONGEST_MESSAGE = 300  # characters of an error of Ray's own
 
 @contextmanager
 def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator[RayWorkers]:
-    """Connect to a Ray cluster until the block ends, and yield its workers for experiments.
+    """Connect to a Ray cluster until the block ends, and yield its workers for experiments, at most so many.
 
-    Args:
-        on: `ray`: the cluster that `RAY_ADDRESS` names, else a new one of this machine's cores, which ends with the block;
-            or `ray://HOST:PORT`, the client server of a cluster.
-        most: the number of workers at most; by default one for each core, or for each GPU.
-        device: the configured one. With `auto`, workers have a GPU each if the cluster has any.
+    `on` is `ray`, the cluster that `RAY_ADDRESS` names, else a new one of this machine's cores, which ends with the block; or
+    `ray://HOST:PORT`. With the device `auto`, workers have a GPU each if the cluster has any.
 
     Raises:
-        ConfigError: `on` is not an address, or `device` is `cuda` and the cluster has no GPU.
+        ConfigError: `device` is `cuda` and the cluster has no GPU.
         DependencyError: Ray is not installed.
         NetworkError: the cluster cannot be reached, or has other versions of Python or Ray.
     """
@@ -115,9 +112,7 @@ class RayWorkers:
     def run(self, config: Config, made_from: Mapping[str, str], batches: Sequence[Batch]) -> Iterator[FinishedBatch]:
         """Run batches of conversations; yields them in their order, each as soon as those before it are finished.
 
-        Raises:
-            DataError: a node has other data, models or code than this machine; or a batch ended several actors.
-            ConvinseError: as `Pipeline.run` raises it.
+        Raises `DataError` if a node has other data, models or code than this machine, and what `Pipeline.run` raises.
         """
         ray = self._ray
 
@@ -191,18 +186,7 @@ def serve_api(
     most: int | None,
     ready: Callable[[str], None],
 ) -> None:
-    """Serve the API on a Ray cluster until Ctrl-C or SIGTERM.
-
-    Args:
-        on, most: as `connected` has them; `most` are replicas of the pipeline.
-        config: of the pipelines.
-        options: of the service.
-        host, port: of Ray Serve's proxy on this machine.
-        ready: called with the address once the service answers.
-
-    Raises:
-        ConvinseError: as `connected`; or the service cannot be deployed.
-    """
+    """Serve the API on a Ray cluster until Ctrl-C or SIGTERM; `most` are replicas of the pipeline. Raises as `connected`."""
     from .serving.app import listen, url_of
 
     with closing(listen(host, port)) as listener:  # a taken port is an error at once, and 0 becomes a free one

@@ -90,10 +90,7 @@ def pauses(monkeypatch):
         made.append(seconds)
         now[0] += seconds
 
-    from convinse.support import paced_http
-
-    for module in (web, paced_http):
-        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    monkeypatch.setattr(web, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     return made
 
 

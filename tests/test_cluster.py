@@ -13,7 +13,7 @@ import requests
 
 from convinse import Pipeline, load_config
 from convinse.experiment import read_part, run_experiment
-from convinse.support.errors import ConfigError, DataError, NetworkError
+from convinse.support.errors import ConfigError, NetworkError
 from places import ROOT
 from refusals import refused
 from written import write
@@ -28,7 +28,6 @@ NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": Fal
 MODULE = """
 import os, pathlib, signal, time
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
-from convinse.support.errors import DataError
 
 FOLDER = pathlib.Path(__file__).parent
 
@@ -38,8 +37,6 @@ class Harmful(EntityVoting):
         kind = (FOLDER / "harm").read_text() if (FOLDER / "harm").exists() else ""
         if kind and (FOLDER / "question").read_text() in [turn["question"] for turn in turns]:
             (FOLDER / f"attempt-{os.getpid()}").touch()
-            if kind == "error":
-                raise DataError("this question is refused")
             if kind == "always" or len([*FOLDER.glob("attempt-*")]) == 1:
                 os.kill(os.getpid(), signal.SIGKILL)
         return super().inference_on_turns(turns, sources)
@@ -109,21 +106,7 @@ def test_the_service_on_a_cluster_answers_as_the_pipeline_does(workers):
     questions = ["Who directed the film Titanic?", "And how long is it?"]
     with Pipeline(config) as pipeline:
         expected = [turn["pred_answers"] for turn in pipeline.ask(questions)["questions"]]
-    line = [
-        sys.executable,
-        "-m",
-        "convinse",
-        "serve",
-        "api",
-        "--on",
-        "ray",
-        "--workers",
-        "2",
-        "--config",
-        "own.yml",
-        "--port",
-        "0",
-    ]
+    line = [sys.executable, *"-m convinse serve api --on ray --workers 2 --config own.yml --port 0".split()]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         try:
             line = server.stdout.readline()
@@ -154,11 +137,6 @@ def test_batches_of_a_killed_actor_are_run_again(workers, module):
 def test_a_batch_that_kills_every_actor_ends_the_run_in_one_line(workers, module):
     write(module / "harm", "always")
     refused(NetworkError, lambda: run(workers), "finished conversations are kept")
-
-
-def test_an_error_of_a_module_is_its_own_line(workers, module):
-    write(module / "harm", "error")
-    refused(DataError, lambda: run(workers), "this question is refused")
 
 
 def test_a_node_with_other_code_is_refused(workers):

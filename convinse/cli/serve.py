@@ -181,7 +181,7 @@ def _mcp(options: argparse.Namespace) -> int:
 
 def _service_options(options: argparse.Namespace, over_http: bool = True) -> ServiceOptions:
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
-    from ..serving.feedback import MOST_BYTES, check_feedback_file
+    from ..serving.feedback import check_feedback_file
     from ..serving.service import ServiceOptions
     from ..support.addresses import is_loopback
     from ..support.files import append_line
@@ -198,7 +198,7 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
     if feedback is not None:
         feedback = feedback.expanduser()
         check_feedback_file(feedback)
-        append_line(feedback, b"", MOST_BYTES)  # fails now if nothing can be written there
+        append_line(feedback, b"")  # fails now if nothing can be written there
     return ServiceOptions(
         sources=sources,
         most_conversations=options.conversations,

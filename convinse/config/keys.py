@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -20,6 +20,8 @@ from .value_types import (
     Characters,
     Days,
     Device,
+    FolderName,
+    FolderPath,
     MostCharacters,
     NotNegative,
     Positive,
@@ -39,7 +41,6 @@ PATHS = frozenset(
     "ers_wikipedia_dump ers_passage_index path_to_stopwords qu_model qu_rewriter evs_model evs_bi_encoder ha_model "
     "ha_heads ha_ranker base calibration".split()
 )
-ALIASES = {"evs_precision": "precision", "evs_token_budget": "token_budget"}
 
 
 class Config(Settings, frozen=True, kw_only=True):
@@ -48,7 +49,7 @@ class Config(Settings, frozen=True, kw_only=True):
     By key (`config["seed"]`) the keys below `custom` are found, too; of equal names the project's own counts. A version behind a key
     is the first that has it; all others are of 0.1.
 
-    name: names the folder of the results below `output_path`: no `/`, no `..`, at most 200 bytes;
+    name: names the folder of the results below `output_path`: no `/`, no `..`, at most 200 characters;
     output_path: the folder that results are written to;
     seed: of everything that is drawn by chance;
     custom: keys of your own modules;
@@ -111,10 +112,10 @@ class Config(Settings, frozen=True, kw_only=True):
     device: of all models; `auto` is a GPU where there is one;
     backend (0.2): what computes all models but those of `sr` and `seq2seq`: ONNX Runtime (folders that have the graphs) or PyTorch (extra `neural`; any checkpoint); `auto` is `onnx` on a CPU where the folder has the graphs, else `torch`;
     precision (0.2): of all models but that of `sr`; by `onnx` int8 or fp32 (auto: int8, on a GPU fp32), by `torch` on a CPU fp32 or bf16 (auto: fp32), on a GPU bf16, fp16 or fp32 (auto: bf16); `evs_precision` is another name of it;
-    token_budget (0.2): of a batch, for all models but that of `sr`; null: by device; `evs_token_budget` is another name of it.
+    token_budget (0.2): of a batch, for all models but that of `sr`; null: by device.
     """
 
-    name: str = "convinse"
+    name: FolderName = "convinse"
     qu: str = "slots"
     qu_model: str | None = None
     qu_rewriter: str | None = None
@@ -130,8 +131,8 @@ class Config(Settings, frozen=True, kw_only=True):
     test_input_path: str = "test.json"
     natural_input_path: str = "natural.json"
     natural_third_input_path: str = "natural_third.json"
-    output_path: str = "results"
-    source_combinations: list[str | list[str]] = msgspec.field(
+    output_path: FolderPath = "results"
+    source_combinations: Annotated[list[str | list[str]], msgspec.Meta(min_length=1)] = msgspec.field(
         default_factory=lambda: ["kb", "text", "table", "info", "kb_text", "kb_table", "kb_info", "text_table",
                                  "text_info", "table_info", "kb_text_table_info"]
     )  # fmt: skip
@@ -147,7 +148,7 @@ class Config(Settings, frozen=True, kw_only=True):
     live_max_age: Days = 1.0
     live_deadline: Seconds = 10.0
     ers_use_cache: bool = True
-    ers_cache_path: str = _CACHE  # see `cache_path`
+    ers_cache_path: FolderPath = _CACHE  # see `cache_path`
     ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
     ers_passage_index: str | None = None
     ers_on_the_fly: bool = False
@@ -194,14 +195,8 @@ class Config(Settings, frozen=True, kw_only=True):
         """Another name of `precision`."""
         return self.precision
 
-    @property
-    def evs_token_budget(self) -> int | None:
-        """Another name of `token_budget`."""
-        return self.token_budget
-
     def _by_key(self) -> dict[str, Any]:
-        aliases = {alias: getattr(self, key) for alias, key in ALIASES.items()}
-        return {**self.custom, **aliases, **super()._by_key()}
+        return {**self.custom, "evs_precision": self.precision, **super()._by_key()}
 
     @property
     def combinations(self) -> list[tuple[str, ...]]:

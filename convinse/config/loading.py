@@ -10,12 +10,11 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 import msgspec
 
 from ..support.errors import ConfigError, nearest
-from .keys import ALIASES, PATHS, Config
+from .keys import PATHS, Config
 from .places import LIVE, NO_KB, find_config
 from .yaml_files import read_value, read_yaml
 
 S = TypeVar("S", bound=msgspec.Struct)
-_LONGEST_NAME = 200  # bytes of a folder's name; the file system takes 255, and temporary names beside it are longer
 
 
 def load_config(
@@ -30,7 +29,7 @@ def load_config(
         overrides: further keys, checked like those of the file.
 
     Raises:
-        ConfigError: a missing file, YAML that is no mapping, an unknown key (the nearest name is suggested), a wrong
+        ConfigError: a missing file, YAML that is not a mapping, an unknown key (the nearest name is suggested), a wrong
             type or value; the message names the file and the key.
     """
     path = find_config(name_or_path)
@@ -47,7 +46,7 @@ def load_config(
             mapping[name] = inner = dict(inner) if isinstance(inner, Mapping) else {}
             mapping = inner
         mapping[key] = read_value(text, f"--set {setting}")
-    return parse_config(_placed({**data, **_without_aliases(overrides, where)}, Path()), where)
+    return parse_config(_placed({**data, **_with_precision(overrides, where)}, Path()), where)
 
 
 def read_config(config: Config | str | os.PathLike[str]) -> Config:
@@ -62,7 +61,7 @@ def read_config(config: Config | str | os.PathLike[str]) -> Config:
 
 
 def _with_base(path: Path, above: Sequence[Path] = ()) -> dict[str, Any]:
-    data = _without_aliases(read_yaml(path), str(path))
+    data = _with_precision(read_yaml(path), str(path))
     base = data.pop("base", None)
     if base is None:
         return _placed(data, path.parent)
@@ -97,36 +96,16 @@ def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrid
 
 def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:
     """A mapping of keys -> the checked configuration; `where` names its origin in messages."""
-    config = check_settings(_without_aliases(data, where), Config, where)
+    config = check_settings(_with_precision(data, where), Config, where)
     try:
-        combinations = config.combinations
+        _ = config.combinations
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    name = config.name
-    reasons = {
-        "is empty": not name.strip(),
-        "is no name of a folder": name.strip() in (".", ".."),
-        "leads to another folder": "/" in name or "\\" in name,
-        "has characters that cannot be printed": not name.isprintable(),
-        f"is longer than {_LONGEST_NAME} bytes": len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME,
-    }
-    if reason := next((reason for reason, holds in reasons.items() if holds), None):
-        shown = name if len(name) <= _LONGEST_NAME else f"{name[:40]}..."
-        raise ConfigError(
-            f"{where}: name: {shown!r} {reason}; it becomes a folder below output_path, give a plain word"
-        )
-    for key in ("output_path", "ers_cache_path"):
-        if not (path := getattr(config, key)).isprintable() or not path:
-            raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
-    if "://" in config.ers_cache_path:
-        raise ConfigError(f"{where}: ers_cache_path: '{config.ers_cache_path}' is an address; name a folder")
     if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
         raise ConfigError(
             f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
             "such as 0.7"
         )
-    if not combinations:
-        raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
     if config.evs_cascade.lexical == config.evs_cascade.dense == 0:
         raise ConfigError(f"{where}: evs_cascade: lexical and dense are both 0; the cross-encoder would see nothing")
     if config.clocq_params.bm25_limit is True:
@@ -134,14 +113,12 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     return config
 
 
-def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:
-    values = {key: value for key, value in data.items() if key not in ALIASES}
-    for alias in ALIASES.keys() & data.keys():
-        key, value = ALIASES[alias], data[alias]
-        if values.setdefault(key, value) != value:
-            raise ConfigError(
-                f"{where}: {alias}: {value!r}, but {key}: {values[key]!r}; they are one setting, give {key} only"
-            )
+def _with_precision(data: Mapping[str, Any], where: str) -> dict[str, Any]:
+    values = dict(data)
+    if "evs_precision" in values:  # what scoring called it
+        value = values.pop("evs_precision")
+        if (other := values.setdefault("precision", value)) != value:
+            raise ConfigError(f"{where}: evs_precision: {value!r}, but precision: {other!r}; give precision only")
     return values
 
 
@@ -156,7 +133,7 @@ def check_settings(data: Mapping[str, Any], kind: type[S], where: str) -> S:
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at ")
         key = place.strip("`").removeprefix("$.") or "configuration"
-        shown = f" (given: {data.get(key.split('[')[0].split('.')[0])!r})" if place else ""
+        shown = f" (given: {repr(data.get(key.split('[')[0].split('.')[0]))[:80]})" if place else ""
         hint: Any = kind
         for name in key.split("."):
             hint = get_type_hints(hint, include_extras=True).get(name) if isinstance(hint, type) else None
@@ -173,19 +150,12 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
     wrong = [str(key) for key in data if key not in valid]
     if not wrong:
         return
-    hints = [nearest(key, valid) for key in wrong]
+    hint = nearest(wrong[0], valid)
+    if len(wrong) == 1 and (struct is not Config or hint.startswith("did you mean")):
+        raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hint}")
+    text = f"unknown key{'s' * (len(wrong) > 1)} {', '.join(map(repr, wrong))}"
     remedy = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
-    if len(wrong) == 1:
-        near = struct is not Config or hints[0].startswith("did you mean")
-        raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hints[0] if near else remedy}")
-    named = (
-        f"'{key}' ({hint})" if hint.startswith("did you mean") else f"'{key}'"
-        for key, hint in zip(wrong, hints, strict=True)
-    )
-    text = f"{where}: {len(wrong)} unknown keys: {', '.join(named)}"
-    if struct is not Config:
-        raise ConfigError(f"{text}; valid: {', '.join(sorted(valid))}")
-    raise ConfigError(f"{text}; {remedy}; for keys of CONVINSE, EXPLAIGNN or FAITH see docs/coming-from.md")
+    raise ConfigError(f"{where}: {text}; {remedy}")
 
 
 def to_dict(config: Config) -> dict[str, Any]:

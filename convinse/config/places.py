@@ -19,12 +19,9 @@ def resolve(path: str) -> Path:
 
 
 def find_config(name: str | os.PathLike[str]) -> Path:
-    """The file of a configuration: as given, else in `config/` here, else among the project's own.
+    """Return the file of a configuration: as given, else in `config/` here, else among the project's own. Raises `ConfigError`.
 
     The project's own are found with and without `config/` before their name.
-
-    Raises:
-        ConfigError: the file is missing; the message names the nearest one.
     """
     path = Path(name)
     inner = path.relative_to("config") if path.parts[:1] == ("config",) else path

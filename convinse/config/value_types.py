@@ -25,6 +25,13 @@ Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+", extra={"form
 BaseUrl = Annotated[  # no name, no password in it
     str, msgspec.Meta(pattern=r"^https?://[^\s/@?#]+(/[^\s?#]*)?$", extra={"form": "an address, http or https"})
 ]
+FolderPath = Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x1f]+$", extra={"form": "a folder"})]
+FolderName = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^(?!\s*\.{0,2}\s*$)[^/\\\x00-\x1f\x7f]{1,200}$", extra={"form": "a plain word, which names a folder"}
+    ),
+]
 Device = Annotated[
     str,
     msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$", extra={"form": "`auto`, `cpu`, `cuda`, or `cuda:1` and so on"}),

@@ -60,7 +60,7 @@ def _loader(text: str) -> Any:
 
         def construct_scalar(self, node: Any) -> Any:
             text = super().construct_scalar(node)
-            text.encode()  # half of a surrogate pair, which YAML may write as an escape, is no text
+            text.encode()  # half of a surrogate pair, which YAML may write as an escape, is not text
             return text
 
     number = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+$")

@@ -54,7 +54,6 @@ def in_flight(work: Sequence[W], call: Callable[[W], R], parallel: int, done: Ca
 
 
 _ATTEMPTS = 6  # of a request; a busy server sends several away
-_REFUSALS = 2  # attempts if no server runs
 _MAX_BYTES = 32 << 20  # of an answer: embeddings of a few hundred texts
 _HIDDEN = "[key]"
 _TELLING = 8  # letters of the beginning of a key that are not there by chance
@@ -94,7 +93,6 @@ class ModelServer:
             read_timeout=settings.timeout,
             deadline=settings.timeout,
             attempts=_ATTEMPTS,
-            refusals=_REFUSALS,
             max_bytes=_MAX_BYTES,
             connections=settings.parallel,
             remedy=f"check {key}.base_url and {key}.model, and that the server runs",

@@ -12,16 +12,14 @@ from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from ..dialogue.examples import data_counts, is_embedded
 from ..pipeline import Pipeline
@@ -47,13 +45,12 @@ from .metrics import CONTENT_TYPE, RequestCounter
 from .service import ConversationId, ConversationService, RequestError, Service, ServiceOptions
 from .turns import StageListener, TurnStream, named_events
 from .uploads import UploadRules
-from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WholeTable
+from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WebPage, WholeTable
 
 # seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
 # with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
 _SWITCH = 0.0005
 _EVENTS = "text/event-stream"
-_SCHEMAS = "#/components/schemas/"
 
 
 class _Body(BaseModel):
@@ -110,11 +107,7 @@ class ExampleConversations(BaseModel):
     abstain_below: float
 
 
-def _described(schema: str, event_stream: bool = False) -> dict[int | str, dict[str, Any]]:
-    content: dict[str, Any] = {"application/json": {"schema": {"$ref": _SCHEMAS + schema}}}
-    return {200: {"content": {**content, **({_EVENTS: {}} if event_stream else {})}}}
-
-
+_PAGE = WebPage()
 router = APIRouter(responses={"default": {"model": RequestError}})
 
 
@@ -141,7 +134,7 @@ async def delete_conversation(service: Service, name: ConversationId) -> None:
     service.store.delete(name)
 
 
-@router.post("/v1/conversations/{id}/turns", responses=_described("Turn", event_stream=True))
+@router.post("/v1/conversations/{id}/turns", response_class=JSONResponse)
 async def ask(service: Service, name: ConversationId, body: NextTurn, request: Request) -> Response:
     """Ask the next question; with `Accept: text/event-stream` as events with the stages."""
     with ExitStack() as stack:
@@ -198,7 +191,7 @@ async def list_examples(service: Service) -> ExampleConversations:
     )
 
 
-@router.get("/v1/tables/{page}/{table:int}", responses=_described("WholeTable"))
+@router.get("/v1/tables/{page}/{table:int}", response_class=JSONResponse)
 async def read_table(service: Service, page: str, table: int) -> Response:
     """Read the whole table of an evidence's row."""
     rows = await service.queue.run(lambda: service.pipeline.resources.rows(page, table))
@@ -207,7 +200,7 @@ async def read_table(service: Service, page: str, table: int) -> Response:
     return json_response(WholeTable(rows[:MOST_ROWS], len(rows)))
 
 
-@router.post("/v1/chat/completions", responses={200: {"content": {_EVENTS: {}}}})
+@router.post("/v1/chat/completions", response_class=JSONResponse)
 async def complete_chat(service: Service, body: ChatRequest, request: Request) -> Response:
     """Answer the last message, in OpenAI's shape."""
     sources = sources_of(body.model, service.sources)
@@ -257,10 +250,9 @@ async def read_metrics(service: Service) -> Response:
 
 
 @router.get("/", include_in_schema=False)
-@router.get(PAGE_PATH + "{file}", include_in_schema=False)
-async def read_page(service: Service, request: Request, file: str | None = None) -> Response:
-    """Send a file of the web page."""
-    return service.page.response(request.headers.get("if-none-match", ""), file)
+async def read_page(request: Request) -> Response:
+    """Send the web page."""
+    return await _PAGE.get_response("index.html", request.scope)
 
 
 def _state(name: str, session: Session) -> ConversationState:
@@ -308,16 +300,8 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     app.include_router(router, dependencies=security)
     app.include_router(file_requests.router, dependencies=security)
     app.include_router(feedback.router, dependencies=security)
+    app.mount(PAGE_PATH, _PAGE)
 
-    def describe() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            document = get_openapi(title=app.title, version=app.version, routes=app.routes)
-            _, records = msgspec.json.schema_components((Turn, WholeTable), ref_template=_SCHEMAS + "{name}")
-            document["components"]["schemas"].update(records)
-            app.openapi_schema = document
-        return app.openapi_schema
-
-    app.openapi = describe  # type: ignore[method-assign]
     return app
 
 

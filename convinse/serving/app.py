@@ -37,10 +37,8 @@ LOGGER = logging.getLogger(__name__)
 _CONNECTIONS = 512  # open at once; a request over a further one gets 503
 _IDLE_SECONDS = 20
 _HEADER_BYTES = 16_384
-_BODIES = 200_000_000  # bytes of the bodies of all requests under way
 _DRAINED = 10  # largest bodies that are read and thrown away, so that a client that still sends gets to read the answer
 PATIENCE = 60  # seconds for requests under way when the server is stopped: as long as a turn may take
-_LAST_ACCEPTED = 0.2  # seconds in which requests that have arrived are accepted before the listener closes
 _OPENAI_PATHS = ("/v1/chat/", "/v1/models")
 _OPENAI_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 _T = TypeVar("_T")
@@ -48,14 +46,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class RequestRules:
-    """The requests that a server answers.
+    """The requests that a server answers: to names of it in `Host`, from other sites in `Origin`, with a bearer token, of a size.
 
-    Attributes:
-        hosts: names of the server in `Host`, besides addresses and the names of this machine alone.
-        origins: other sites whose pages may ask, such as `https://example.org`.
-        token: the bearer token of requests; None if none is needed.
-        open_paths, open_folder: paths that need no token, and a folder of such.
-        body: bytes of a body.
+    Addresses and the names of this machine are good hosts without being named. The open paths, and all below the open folder, need no token.
     """
 
     hosts: Sequence[str] = ()
@@ -76,7 +69,6 @@ class RequestGuard:
     def __init__(self, app: ASGIApp, rules: RequestRules) -> None:
         self._app, self._rules = app, rules
         self._hosts = {host.lower() for host in rules.hosts}
-        self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or pass it on."""
@@ -85,19 +77,17 @@ class RequestGuard:
             return
         request = Request(scope)
         size, is_answered = 0, False
+        most = self._rules.body
 
         async def receive_counted() -> Message:
             nonlocal size
             message = await receive()
-            length = len(message.get("body", b""))
-            size += length
-            self._held += length
-            if size > self._rules.body:
-                if message.get("more_body"):
-                    await self._drain(receive)
-                raise self._too_large()
-            if self._held > _BODIES:
-                raise busy("the server holds too many large requests")
+            size += len(message.get("body", b""))
+            if size > most:
+                while message.get("more_body") and size < _DRAINED * most:
+                    message = await receive()
+                    size += len(message.get("body", b""))
+                raise HTTPException(413, f"the body is larger than {most} bytes; send less", {"Connection": "close"})
             return message
 
         async def send_noted(message: Message) -> None:
@@ -107,23 +97,17 @@ class RequestGuard:
 
         try:
             self._check(request)
-            length = request.headers.get("content-length", "0")
-            if not length.isdigit() or int(length) > self._rules.body:
-                await self._drain(receive)
-                raise self._too_large()
             await self._app(scope, receive_counted, send_noted)
         except Exception as error:  # of a bug, too: the client gets no traceback, and the connection goes on
             if is_answered:
                 raise
             await error_response(request, as_http_error(error))(scope, receive, send)
-        finally:
-            self._held -= size
 
     def _check(self, request: Request) -> None:
         headers, rules = request.headers, self._rules
         host = headers.get("host", "")
         if not self._is_own(host):
-            raise HTTPException(403, f"Host: {host[:100]!r} is no name of this server; allow it with --allow-host")
+            raise HTTPException(403, f"Host: {host[:100]!r} is not a name of this server; allow it with --allow-host")
         origin = headers.get("origin")
         if origin is not None and origin not in rules.origins and origin not in (f"http://{host}", f"https://{host}"):
             raise HTTPException(403, f"Origin: pages of {origin[:100]!r} are not answered; open the server's own page")
@@ -153,16 +137,6 @@ class RequestGuard:
         except ValueError:
             return False
         return True
-
-    def _too_large(self) -> HTTPException:
-        return HTTPException(
-            413, f"the body is larger than {self._rules.body} bytes; send less", {"Connection": "close"}
-        )
-
-    async def _drain(self, receive: Receive) -> None:
-        left = _DRAINED * self._rules.body
-        while left > 0 and (message := await receive()).get("more_body"):
-            left -= len(message["body"])
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
@@ -270,18 +244,10 @@ def run(
     patience: int = PATIENCE,
     has_token: bool = False,
 ) -> None:
-    """Serve until Ctrl-C or SIGTERM; requests that are being answered get some time to end.
+    """Serve until Ctrl-C or SIGTERM; requests that are being answered get some seconds of `patience` to end.
 
-    Args:
-        app: the application.
-        host: the address to listen on; the log warns if it is reachable from elsewhere without a token.
-        port: the port; 0 takes a free one.
-        ready: called with the server's URL once it answers and a signal ends it in order.
-        patience: seconds for requests under way.
-        has_token: whether requests must give a token.
-
-    Raises:
-        NetworkError: `host` is no address of this machine, or the port is taken.
+    `ready` is called with the server's URL once it answers. The log warns of an address that others can reach without a token.
+    Raises `NetworkError`: the host is not an address of this machine, or the port is taken.
     """
     with closing(listen(host, port)) as listener:
         address = url_of(listener)
@@ -323,11 +289,6 @@ class HttpServer(uvicorn.Server):
         await super().startup(sockets)
         if self._started is not None:
             self._started()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop after the requests that have arrived."""
-        await asyncio.sleep(_LAST_ACCEPTED)
-        await super().shutdown(sockets)
 
 
 def listen(host: str, port: int) -> socket.socket:

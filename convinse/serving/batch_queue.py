@@ -20,16 +20,9 @@ _T = TypeVar("_T")
 class BatchQueue(Generic[Item, Result]):
     """Computes items in one thread, those that wait at the same time together; belongs to one event loop.
 
-    An item whose caller is gone, or whose time is over, is not begun.
-
-    Args:
-        work: computes a batch, in the thread: for each item a result, or the exception to raise. A batch on which it raises
-            is computed once more, item by item.
-        size_of: the size of an item.
-        most_size: of a batch; a larger item is computed alone.
-        most_items: of a batch.
-        seconds: allowed for an item or a function, its wait in the queue included.
-        most_waiting: items in the queue.
+    `work` gives for each item of a batch a result, or the exception to raise; a batch on which it raises is computed once more, item by
+    item. A batch has at most some items of some size in all; a larger item is computed alone. An item whose caller is gone, or whose
+    time is over, is not begun.
     """
 
     def __init__(
@@ -45,7 +38,7 @@ class BatchQueue(Generic[Item, Result]):
         self._most_size, self._most_items = most_size, most_items
         self._seconds, self._most_waiting = seconds, most_waiting
         self._thread = ThreadPoolExecutor(1, "batches")
-        self._waiting: deque[tuple[Item, asyncio.Future[Result]]] = deque()
+        self._waiting: deque[tuple[Item, int, asyncio.Future[Result]]] = deque()
         self._functions = 0
         self._task: asyncio.Task[None] | None = None
 
@@ -59,15 +52,10 @@ class BatchQueue(Generic[Item, Result]):
             raise busy(f"{self._most_waiting} requests wait already")
 
     async def answer(self, item: Item) -> Result:
-        """Return the result of an item.
-
-        Raises:
-            HTTPException: the queue is full (429), or the item takes too long (503).
-            Exception: whatever the work raises.
-        """
+        """Return the result of an item. Raises `HTTPException` (429: the queue is full; 503: too slow), and whatever the work raises."""
         self.check_room()
         result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._waiting.append((item, result))
+        self._waiting.append((item, self._size_of(item), result))
         if self._task is None:
             self._task = asyncio.create_task(self._compute_waiting())
         return await self._in_time(result)
@@ -96,16 +84,15 @@ class BatchQueue(Generic[Item, Result]):
         try:
             while self._waiting:
                 batch: list[tuple[Item, asyncio.Future[Result]]] = []
-                size = 0
+                left = self._most_size
                 while self._waiting and len(batch) < self._most_items:
-                    item, future = self._waiting[0]
-                    if future.done():
-                        self._waiting.popleft()
-                        continue
-                    size += self._size_of(item)
-                    if batch and size > self._most_size:
-                        break
-                    batch.append(self._waiting.popleft())
+                    item, size, future = self._waiting[0]
+                    if not future.done():
+                        left -= size
+                        if batch and left < 0:
+                            break
+                        batch.append((item, future))
+                    self._waiting.popleft()
                 items = [item for item, _ in batch]
                 results = await loop.run_in_executor(self._thread, self._compute, items)
                 for (_, future), result in zip(batch, results, strict=True):

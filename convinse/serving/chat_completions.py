@@ -10,7 +10,6 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
@@ -23,7 +22,6 @@ from ..pipeline import Pipeline
 from ..question_understanding.base import turns_in_step, understand
 from ..records.conversation import Conversation, RankedAnswer, Turn
 from ..records.evidence import SOURCES, Entity, parse_sources
-from ..records.written_values import find_literals
 from ..resources import Resources
 from ..session import Session
 from ..support.errors import ConfigError
@@ -96,12 +94,6 @@ class ChatQuestion(NamedTuple):
     question: str
     earlier: list[Turn]
 
-    @property
-    def texts(self) -> list[str]:
-        """The texts that the pipeline reads: the questions, and the names of their answers."""
-        answers = [answer["answer"]["label"] for turn in self.earlier for answer in turn["pred_answers"]]
-        return [*(turn["question"] for turn in self.earlier), *answers, self.question]
-
 
 def model_card(name: str) -> dict[str, Any]:
     """Describe a model as OpenAI does. Raises `HTTPException` (404)."""
@@ -136,9 +128,6 @@ def chat_question(request: ChatRequest) -> ChatQuestion:
         last = message.role
     if not turns or last != "user":
         raise HTTPException(400, "messages: the last one must be of the role 'user'; it is the question")
-    message = request.messages[-1]
-    if isinstance(message.content, list) and message.content and not message.text.strip():
-        raise HTTPException(400, f"messages: content of type '{message.content[0].type[:50]}'; only text can be asked")
     *earlier, last_turn = turns
     question = checked_question(last_turn["question"])
     return ChatQuestion(question, [turn for turn in earlier if can_be_asked(turn["question"])][-_EARLIER:])
@@ -156,45 +145,25 @@ def _answers_of(text: str) -> list[RankedAnswer]:
 
 
 def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[Turn]) -> Session:
-    """Return a session that goes on after these turns; they are understood, and not answered again. Talk among them is passed over.
-
-    An answer of another program is what its line names: the item, date or number in it that fits its question best.
-    """
+    """Return a session that goes on after these turns; they are understood, and not answered again. Talk among them is passed over."""
     earlier = [turn for turn in earlier if not pipeline.dialogue.is_talk(turn["question"])]
     conversation: Conversation = {"conv_id": "chat", "questions": earlier}
     for turn in earlier:
         for answer in turn["pred_answers"]:
             if not answer["answer"]["id"]:
-                answer["answer"] = _named(pipeline.resources, turn["question"], answer["answer"]["label"])
+                answer["answer"] = _named(pipeline.resources, answer["answer"]["label"])
     for turns, histories in turns_in_step([conversation], use_gold_answers=False):
         understand(pipeline.qu, turns, histories, use_gold_answers=False)
     return pipeline.session(sources, conversation)
 
 
-def _named(resources: Resources, question: str, line: str) -> Entity:
-    """The entity that a line names as the answer to a question; the line itself if it names none."""
-    line = _MARKUP.sub(r"\1", line).strip(' \t.:"“”')
-    question, text = repair(question), repair(line)
-    mentions = resources.linker.link(f"{question}\n{text}")
-    linked = {mention.candidates[0].id for mention in mentions if mention.end <= len(question)}
-    named = [mention for mention in mentions if mention.start > len(question)]
-    for mention in named:
+def _named(resources: Resources, line: str) -> Entity:
+    """The item that a line is the name of; else the line itself."""
+    text = repair(_MARKUP.sub(r"\1", line).strip(' \t.:"“”'))
+    for mention in resources.linker.link(text):
         if mention.end - mention.start == len(text):
             return mention.candidates[0].entity
-    places = [
-        (mention.start - len(question) - 1, mention.candidates[0].entity) for mention in named if mention.is_certain
-    ]
-    places += [(span.start, span.entity) for span in find_literals(text)]
-    types = resources.language.answer_types
-    expected = types.expected_type(question)
-
-    def fit(entity: Entity) -> float:
-        return types.fit(
-            expected, entity["id"], [kind["label"].lower() for kind in resources.kb.types_of(entity["id"])]
-        )
-
-    new = [entity for _, entity in sorted(places, key=itemgetter(0)) if entity["id"] not in linked]
-    return max(new, key=fit, default=Entity(id=line, label=line))
+    return Entity(id=text, label=text)
 
 
 def answer_lines(turn: Turn) -> list[str]:
@@ -231,7 +200,9 @@ def _answer_lines(turn: Turn) -> list[str]:
 
 def usage(chat: ChatQuestion, turn: Turn, counter: TokenCounter) -> dict[str, int]:
     """Count the tokens of the conversation and those of the answer's text."""
-    prompt, answer = counter.count(chat.texts), counter.count(["\n".join(answer_lines(turn))])
+    answers = [answer["answer"]["label"] for turn in chat.earlier for answer in turn["pred_answers"]]
+    prompt = counter.count([*(turn["question"] for turn in chat.earlier), *answers, chat.question])
+    answer = counter.count(["\n".join(answer_lines(turn))])
     return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
 
 

@@ -24,15 +24,9 @@ _ID_BYTES = 16  # of chance: a client that knows an id may read the conversation
 
 
 class ConversationStore:
-    """Sessions by id; belongs to one event loop.
+    """Sessions by id, at most so many, and so many bytes; belongs to one event loop.
 
-    Where there is no room, idle conversations are dropped, the one that was used longest ago first.
-
-    Args:
-        most: conversations.
-        most_bytes: of all of them.
-        metrics: counts those that were dropped.
-        forget: called with the id of a conversation that is gone.
+    Where there is no room, idle conversations are dropped and forgotten, the one that was used longest ago first.
     """
 
     def __init__(self, most: int, most_bytes: int, metrics: ServiceMetrics, forget: Callable[[str], None]) -> None:
@@ -46,11 +40,7 @@ class ConversationStore:
         return len(self._sessions)
 
     def add(self, session: Session) -> str:
-        """Keep a session, and return its id.
-
-        Raises:
-            HTTPException: it is too large (413), or all others have turns under way (429).
-        """
+        """Keep a session, and return its id. Raises `HTTPException`: it is too large (413), or all others have turns under way (429)."""
         if session.stored_bytes > self._most_bytes:
             raise HTTPException(413, f"conversation: it has more than {self._most_bytes} bytes; begin a new one")
         self._make_room(1, session.stored_bytes)

@@ -19,7 +19,6 @@ from ..support.files import append_line
 from ..support.jsonlines import encoded
 from .service import ConversationId, RequestError, Service
 
-MOST_BYTES = 100_000_000
 _CHECKSUM = 16  # hexadecimal digits
 router = APIRouter(responses={"default": {"model": RequestError}})
 
@@ -60,13 +59,13 @@ async def give_feedback(service: Service, name: ConversationId, body: FeedbackRe
         answer=" ".join(body.answer.split()),
         comment=body.comment,
     )
-    await asyncio.to_thread(append_line, file, encoded(file, feedback) + b"\n", MOST_BYTES)
+    await asyncio.to_thread(append_line, file, encoded(file, feedback) + b"\n")
 
 
 def check_feedback_file(path: Path) -> None:
     """Raise `DataError` unless a file is missing, empty, or begins with feedback."""
     if path.exists() and path.stat().st_size and next(read_feedback(path), None) is None:
-        raise DataError(f"{path}: is no file of feedback; name another one")
+        raise DataError(f"{path}: is not a file of feedback; name another one")
 
 
 def _answered(turn: Turn) -> AnsweredQuestion:

@@ -33,7 +33,6 @@ async def list_files(service: Service, conversation: ConversationId) -> FileList
 @router.put("/v1/conversations/{id}/files/{name}", openapi_extra={"requestBody": _BINARY})
 async def put_file(service: Service, conversation: ConversationId, name: str, request: Request) -> FileList:
     """Add a file, its bytes as the body, or put it in place of the one of its name; the conversation is about its files alone."""
-    service.files.check()
     await service.files.put(conversation, name, await request.body())
     return service.files.listed(conversation)
 

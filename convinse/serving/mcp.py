@@ -248,7 +248,7 @@ def create_app(tools: PipelineTools) -> Starlette:
     app = create_server(tools).streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
-        max_request_body_size=tools.rules.body,
+        max_request_body_size=2 * tools.rules.body,  # the guard refuses it before
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     app.add_route("/healthz", answer_health)

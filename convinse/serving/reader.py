@@ -7,11 +7,9 @@ client waits for the port, then posts one context after the other. Requests that
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.applications import Starlette
@@ -27,9 +25,9 @@ if TYPE_CHECKING:
     from ..encoder.extractive_reader import ExtractiveReader
 
 MAX_BODY = 10_000_000
-_LONGEST_CONTEXT = 1_000_000  # characters: they are tokenised at once, in a second
-# characters of a request: of each question, its context and its own; a context of MRQA has 5,000
-_MOST_READ = 20_000_000
+_MOST_READ = (
+    20_000_000  # characters of a request: of each question, its context and its own; a context of MRQA has 5,000
+)
 _READ_TOGETHER = 100_000  # characters of a batch
 SECONDS = 300  # for a request, its time in the queue counted
 
@@ -54,29 +52,16 @@ class _PostedHeader(msgspec.Struct):
     context: msgspec.UnsetType = msgspec.UNSET
 
 
-class _Reading(NamedTuple):
-    """A context to read; `given_up` is set when no client waits for it."""
-
-    context: _PostedContext
-    given_up: threading.Event
-
-
 class ReaderService:
     """Answers contexts; belongs to one event loop."""
 
     def __init__(self, reader: ExtractiveReader) -> None:
         self._reader = reader
-        self._queue = BatchQueue(
-            self._read, lambda reading: reading.context.size, _READ_TOGETHER, MOST_WAITING, SECONDS
-        )
+        self._queue = BatchQueue(self._read, lambda context: context.size, _READ_TOGETHER, MOST_WAITING, SECONDS)
         self.close = self._queue.close
 
     async def answer(self, request: Request) -> Response:
-        """Answer each question with the best span, "" if the context has no words; a header has no questions.
-
-        Raises:
-            HTTPException: the body is no context in the MRQA format, or too much for one request; or too many wait.
-        """
+        """Answer each question with the best span, "" if the context has no words; a header has no questions. Raises `HTTPException`."""
         body = await request.body()
         try:
             context = parse(body, _PostedContext)
@@ -85,58 +70,26 @@ class ReaderService:
                 parse(body, _PostedHeader)
                 return json_response({})  # the first line of a file
             raise
-        for qid, times in Counter(str(question.qid) for question in context.qas).items():
-            if times > 1:
-                raise HTTPException(400, f"qas: qid {qid[:100]!r} appears {times} times; a qid must be unique")
-        length = len(context.context)
-        if length > _LONGEST_CONTEXT:
-            raise HTTPException(413, f"context: {length} characters; at most {_LONGEST_CONTEXT} are read at once")
+        if len({str(question.qid) for question in context.qas}) < len(context.qas):
+            raise HTTPException(400, "qas: a qid appears twice; it must be unique")
         if context.size > _MOST_READ:
             raise HTTPException(
-                413, f"{len(context.qas)} questions on {length} characters are too much for one request; send several"
+                413,
+                f"{len(context.qas)} questions on {len(context.context)} characters are too much; send several requests",
             )
-        reading = _Reading(context, threading.Event())
-        try:
-            return json_response(await while_connected(request, self._queue.answer(reading)))
-        finally:
-            reading.given_up.set()
+        return json_response(await while_connected(request, self._queue.answer(context)))
 
-    async def describe(self, _: Request) -> Response:
-        """Say what this server is."""
-        return json_response(
-            {
-                "server": "convinse: extractive question answering",
-                "model": self._reader.model_id,
-                "use": "POST one JSON object in the MRQA 2019 format to /: {context, qas: [{qid, question}, ...]}; "
-                "the answer is {qid: answer, ...}",
-            }
-        )
-
-    def _read(self, readings: list[_Reading]) -> list[dict[str, str] | Exception]:
-        contexts = [reading.context for reading in readings]
+    def _read(self, contexts: list[_PostedContext]) -> list[dict[str, str] | Exception]:
         pairs = [(context, question) for context in contexts for question in context.qas]
-        steps = self._reader.reading(
+        spans = self._reader.read_all(
             [question.question for _, question in pairs], [[context.context] for context, _ in pairs], top_k=1
         )
-        try:
-            while not all(reading.given_up.is_set() for reading in readings):
-                next(steps)
-            steps.close()
-            return [{} for _ in readings]
-        except StopIteration as stop:
-            spans = stop.value
         texts = iter(best[0].text if best else "" for best in spans)
         return [{str(question.qid): next(texts) for question in context.qas} for context in contexts]
 
 
 def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY) -> Starlette:
-    """Return the application.
-
-    Args:
-        reader: used by the application only.
-        hosts: names of the server besides those of this machine, see `RequestRules`.
-        max_body: bytes of a body.
-    """
+    """Return the application, which alone uses the reader; see `RequestRules`."""
     service = ReaderService(reader)
 
     @asynccontextmanager
@@ -144,5 +97,5 @@ def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: in
         yield
         await asyncio.to_thread(service.close)
 
-    routes = [Route("/", service.describe), Route("/", service.answer, methods=["POST"])]
+    routes = [Route("/", service.answer, methods=["POST"])]
     return build_app(routes, RequestRules(hosts, body=max_body), "POST one JSON object to /", lifespan)

@@ -22,7 +22,7 @@ from .conversations import ConversationStore
 from .metrics import ServiceMetrics
 from .turns import TurnQueue
 from .uploads import UploadedFiles
-from .web_page import PAGE_PATH, ExampleConversation, WebPage, shown_examples
+from .web_page import PAGE_PATH, ExampleConversation, shown_examples
 
 # besides the files of the page: a monitor need not know the token; the page asks for it
 _OPEN_PATHS = ("/", "/healthz")
@@ -75,7 +75,6 @@ class ConversationService:
         )
         self.files = UploadedFiles(pipeline, self.queue, self.store, options.rules.body)
         self.metrics.add_gauge("conversations", "Conversations in memory.", self.store.__len__)
-        self.page = WebPage()
 
     def open(self) -> None:
         """Begin to take files if the options say so."""

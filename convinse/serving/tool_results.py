@@ -104,7 +104,7 @@ class AskResult:
 
     `sentence` says the best answer with the numbers of its evidences, or replies to talk; `confidence` is likely, perhaps or not known;
     `attribution` are the evidences that it rests on, `contradictions` what other sources say; `follow_ups` can be asked next. `act` is
-    what was said if it was no question (`thanks`).
+    what was said if it was not a question (`thanks`).
     """
 
     conversation_id: str
@@ -191,14 +191,7 @@ class NeighborhoodResult:
 
 
 def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> AskResult:
-    """Write a turn as `ask` gives it.
-
-    Args:
-        turn: answered.
-        name: the id of its conversation.
-        sources: of the turn.
-        most: evidences: those that support the answers, the best answer's first, else the best ones.
-    """
+    """Write a turn as `ask` gives it, with the evidences that support its answers, the best answer's first, else the best ones."""
     evidences, answers = turn["top_evidences"], turn["pred_answers"]
     reasons, rivals = turn.get("attribution", []), turn.get("contradiction", [])
     best, *rest = [answer.get("evidences", []) for answer in answers] or [[]]

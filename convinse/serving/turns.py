@@ -63,13 +63,7 @@ class TurnQueue(BatchQueue[NextQuestion, Turn]):
         super().close()
 
     async def ask(self, session: Session, question: str, listener: StageListener | None = None) -> Turn:
-        """Return the next turn of a session, which has no other under way. Raises as `answer`.
-
-        Args:
-            session: of the queue's pipeline.
-            question: checked.
-            listener: hears of each stage.
-        """
+        """Return the next turn of a session, which has no other under way; a listener hears of each stage. Raises as `answer`."""
         loop, given_up = asyncio.get_running_loop(), threading.Event()
 
         def report(stage: str, turn: Turn) -> None:
@@ -102,12 +96,9 @@ class TurnQueue(BatchQueue[NextQuestion, Turn]):
 
 
 class TurnStream(StreamingResponse):
-    """A turn as server-sent events; it is given up when its client goes away.
+    """A turn as server-sent events, the first of them at once; it is given up when its client goes away.
 
-    Args:
-        answer: gives the turn, and tells a listener of its stages.
-        write: the form of the events; `begin` is sent at once.
-        held: belongs to the turn, and is closed at its end.
+    `write` gives the form of the events; `held` belongs to the turn, and is closed at its end.
     """
 
     def __init__(

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
-import os
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
-from fcntl import LOCK_EX, LOCK_NB, flock
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -28,18 +25,14 @@ from ..documents.suggestions import suggested
 from ..encoder.bi_encoder import BiEncoder
 from ..pipeline import Pipeline
 from ..resources import Resources
-from ..support.checksums import users_cache
-from ..support.errors import DataError, OutputError, one_line
+from ..support.errors import DataError, one_line
 from ..wikipedia.stored_pages import Embedding
-from .app import busy
 from .batch_queue import BatchQueue
 from .conversations import ConversationStore
 from .web_page import ExampleConversation, shown_examples
 
-LOGGER = logging.getLogger(__name__)
 MOST_FILES = 50  # of a conversation
 MOST_BYTES = 30_000_000  # of the files of a conversation
-MOST_WITH_FILES = 10  # conversations; a further one takes the place of the one that was used longest ago
 LONGEST_NAME = 200  # bytes; file systems take 255
 _TOGETHER = 64  # texts that are embedded at once; turns of other conversations are asked between them
 _CONTROLS = frozenset(("Cc", "Cs", "Zl", "Zp"))
@@ -87,12 +80,6 @@ class UploadedFiles:
     """The files of conversations; belongs to one event loop.
 
     Files are read and indexed in a thread of their own, and embedded by the thread of the models, a few texts at a time.
-
-    Args:
-        pipeline: its configuration and models answer.
-        queue: in front of the pipeline.
-        store: of the conversations; it says which are gone by `forget`.
-        most_bytes: of a file.
     """
 
     def __init__(
@@ -100,13 +87,11 @@ class UploadedFiles:
     ) -> None:
         self._pipeline, self._queue, self._store, self._most_bytes = pipeline, queue, store, most_bytes
         self._reader = ThreadPoolExecutor(1, "uploads")
-        self._files: dict[str, _Files] = {}  # the one that was used longest ago comes first
+        self._files: dict[str, _Files] = {}
         self._encoder: BiEncoder | None = None
         self._numbers = itertools.count()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._folder: Path | None = None
-        self._reason = _FOR_OTHERS
-        self._held = ExitStack()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     @property
     def rules(self) -> UploadRules | None:
@@ -116,29 +101,8 @@ class UploadedFiles:
         return UploadRules(kinds=list(READERS), most_files=MOST_FILES, most_bytes=self._most_bytes)
 
     def open(self) -> None:
-        """Take files from now on; what servers that were killed have left is removed."""
-        try:
-            cache = users_cache()
-            if cache is None:
-                raise OutputError("there is no cache folder; set XDG_CACHE_HOME to one")
-            above = cache / "uploads"
-            above.mkdir(parents=True, exist_ok=True)
-            with _locked(above, LOCK_EX):  # until a new folder has a lock of its own
-                for left in above.iterdir():
-                    with suppress(BlockingIOError), _locked(left, LOCK_EX | LOCK_NB):
-                        shutil.rmtree(left, ignore_errors=True)
-                folder = Path(tempfile.mkdtemp(dir=above))
-                self._held.enter_context(_locked(folder, LOCK_EX))
-            self._held.callback(shutil.rmtree, folder, ignore_errors=True)
-            self._folder = folder
-        except (OSError, OutputError) as error:
-            self._reason = f"uploads are off: {one_line(error)}"
-            LOGGER.warning("%s", self._reason)
-
-    def check(self) -> None:
-        """Raise `HTTPException` (403) if uploads are off."""
-        if self._folder is None:
-            raise HTTPException(403, self._reason)
+        """Take files from now on."""
+        self._folder = tempfile.TemporaryDirectory(prefix="convinse-uploads-")
 
     def listed(self, conversation: str) -> FileList:
         """The files of a conversation. Raises `HTTPException` (404)."""
@@ -152,22 +116,13 @@ class UploadedFiles:
     async def put(self, conversation: str, name: str, data: bytes) -> None:
         """Add a file to a conversation, or put it in place of the one of its name.
 
-        Raises:
-            HTTPException: the name (400) or its kind (415) is not taken, the file cannot be read (422), it is too much (413), the
-                conversation is unknown (404), or all others with files have turns under way (429). Nothing has changed then.
+        Raises `HTTPException` for a name (400), a kind (415), a file that cannot be read (422) or is too much (413); nothing has changed then.
         """
         check_name(name)
         self._store.get(conversation)
         if self._folder is None:
-            raise HTTPException(403, self._reason)
-        files = self._files.pop(conversation, None) or _Files(self._folder / conversation)
-        having = [key for key, entry in self._files.items() if entry.paths or entry.lock.locked()]
-        if not files.paths and len(having) >= MOST_WITH_FILES:
-            idle = next((key for key in having if not self._files[key].lock.locked()), None)
-            if idle is None:
-                raise busy(f"{MOST_WITH_FILES} conversations with files have turns under way")
-            self._store.delete(idle)
-        self._files[conversation] = files
+            raise HTTPException(403, _FOR_OTHERS)
+        files = self._files.setdefault(conversation, _Files(Path(self._folder.name, conversation)))
         async with files.lock:
             files.require()
             path = files.folder / str(next(self._numbers)) / name
@@ -199,11 +154,10 @@ class UploadedFiles:
     @asynccontextmanager
     async def pipeline_of(self, conversation: str) -> AsyncIterator[Pipeline]:
         """The pipeline that a conversation is asked with, after its files are indexed. Raises `HTTPException` (404)."""
-        files = self._files.pop(conversation, None)
+        files = self._files.get(conversation)
         if files is None:
             yield self._pipeline
             return
-        self._files[conversation] = files
         async with files.lock:
             files.require()
             yield files.pipeline or self._pipeline
@@ -223,7 +177,8 @@ class UploadedFiles:
         for files in self._files.values():
             if files.pipeline is not None:
                 files.pipeline.resources.close()
-        self._held.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     async def _change(self, files: _Files, paths: dict[str, Path], new: Path | None = None, data: bytes = b"") -> None:
         """Bring the index of a conversation up to date; what fails leaves it as it was."""
@@ -296,13 +251,3 @@ def check_name(name: str) -> None:
         raise HTTPException(400, f"{shown}: a name of a file has {LONGEST_NAME} bytes at most")
     if PurePosixPath(name).suffix.lower() not in READERS:
         raise HTTPException(415, f"{name}: files of this kind are not read, only {' '.join(READERS)}")
-
-
-@contextmanager
-def _locked(folder: Path, how: int) -> Iterator[None]:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        flock(descriptor, how)
-        yield
-    finally:
-        os.close(descriptor)

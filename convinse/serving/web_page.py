@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from importlib import resources
-from pathlib import PurePath
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any
 
 import msgspec
 from pydantic import BaseModel
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
 
 from ..documents.suggestions import Suggestion
 from ..records.evidence import Row
 
 PAGE_PATH = "/page/"
-_START = "index.html"
 MOST_ROWS = 500
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -37,32 +28,17 @@ _HEADERS = {
 }
 
 
-class _PageFile(NamedTuple):
-    body: bytes
-    tag: str
-    kind: str
-
-
-class WebPage:
-    """Answers requests for the page at `/` and for its files below `PAGE_PATH`."""
+class WebPage(StaticFiles):
+    """The files of the page, with their headers."""
 
     def __init__(self) -> None:
-        self._files = {}
-        for file in resources.files(__package__).joinpath("page").iterdir():
-            kind = _TYPES.get(PurePath(file.name).suffix)
-            if kind is not None:
-                body = file.read_bytes()
-                self._files[file.name] = _PageFile(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"', kind)
+        super().__init__(directory=Path(__file__).with_name("page"))
 
-    def response(self, tags: str, name: str | None) -> Response:
-        """Return a file, or 304 if its tag is among those of the browser. Raises `HTTPException` (404)."""
-        file = self._files.get(name or _START)
-        if file is None:
-            raise HTTPException(404, "the page has no such file")
-        headers = {**_HEADERS, "ETag": file.tag}
-        if file.tag in tags:
-            return Response(status_code=304, headers=headers)
-        return Response(file.body, headers=headers, media_type=file.kind)
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        """Return a file, or 304 if the browser has it."""
+        response = super().file_response(*args, **options)
+        response.headers.update(_HEADERS)
+        return response
 
 
 class ExampleConversation(BaseModel):

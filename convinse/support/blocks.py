@@ -22,10 +22,7 @@ _MAX_BAD_SHARE = 0.01  # beyond it, the file is taken to be something else
 
 
 class Block(NamedTuple):
-    """Whole lines of a file.
-
-    data: their bytes; first_line: the number of the first, from 1; position: bytes of the (packed) file read so far.
-    """
+    """Whole lines of a file: their bytes, the number of the first from 1, and the bytes of the (packed) file read so far."""
 
     data: bytes
     first_line: int
@@ -39,11 +36,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(path: Path, size: int) -> Iterator[Block]:
-    """The lines of a file, plain or packed, in blocks of about `size` bytes; a byte order mark is left out.
-
-    Raises:
-        DataError: the file cannot be read; names it, and the line where it broke off.
-    """
+    """Yield the lines of a file, plain or packed, in blocks of about `size` bytes. Raises `DataError` with the line where it broke off."""
     line = 1
     with unpacked(path) as (raw, file), reading(path, lambda: line):
         start = file.read(len(BOM)).removeprefix(BOM)
@@ -70,19 +63,7 @@ def in_order(
     processes: int,
     remedy: str,
 ) -> Generator[T, None, None]:
-    """Yield the results of a function over blocks, in their order; see `workers.in_order`.
-
-    Args:
-        path: of the file, for messages.
-        blocks: see `read_blocks`.
-        make: makes the function, once in every process.
-        arguments: of `make`; they go to the processes.
-        processes: to work with; this one alone where there is one, or a single block.
-        remedy: what to do when a process is killed.
-
-    Raises:
-        DataError: a process died; and whatever the function raises.
-    """
+    """Yield the results of a function over the blocks of a file, in their order, from processes if there are several; see `workers.in_order`."""
     first = list(islice(blocks, 2))
     if processes == 1 or len(first) < 2:
         yield from map(make(*arguments), chain(first, blocks))
@@ -94,11 +75,7 @@ class Faults:
     """Reports bad entries with their place, and stops when they are more than 1 % (and more than 10).
 
     While more than 1 % are bad their report waits: if the file turns out to be something else, the error is all there is.
-
-    Args:
-        path: the file that is read.
-        unit: what is counted, such as "lines".
-        hint: what may be wrong with the file.
+    `unit` is what is counted, such as "lines"; `hint` says what may be wrong with the file.
     """
 
     def __init__(self, path: Path, unit: str, hint: str) -> None:
@@ -107,11 +84,7 @@ class Faults:
         self._waiting: list[str] = []
 
     def count(self, seen: int, bad: Iterable[tuple[str, str]] = (), final: bool = False) -> None:
-        """Count `seen` more, of which `bad` (place, reason) are bad.
-
-        Raises:
-            DataError: too many are bad.
-        """
+        """Count `seen` more, of which `bad` (place, reason) are bad. Raises `DataError` if too many are."""
         self.seen += seen
         for place, reason in bad:
             self.bad += 1

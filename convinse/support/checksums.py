@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import sys
 import time
@@ -11,8 +10,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-LOGGER = logging.getLogger(__name__)
-_LARGE = 4 << 30  # bytes, which take some seconds
 _SETTLED = 2.0  # seconds after a change in which another one may bear the same time
 _MOST_REMEMBERED = 4 << 20  # bytes
 
@@ -28,18 +25,15 @@ def users_cache() -> Path | None:
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal.
+    """Return the SHA-256 of a file in hexadecimal, which is read once for a state of it.
 
-    A file is read once: its checksum is remembered with its state (device, inode, times of change, size) in the user's cache
-    folder, or without one for the life of the process.
+    The checksum is remembered with that state (device, inode, times of change, size) in the user's cache folder.
     """
     status = path.stat()
     times = status.st_mtime_ns, status.st_ctime_ns
     state = ":".join(map(str, (status.st_dev, status.st_ino, *times, status.st_size)))
     digests = _remembered()
     if state not in digests:
-        if status.st_size > _LARGE:
-            LOGGER.info("%s: reading %.1f GB to compare the checksum, once", path, status.st_size / 1e9)
         digest = read_sha256(path)
         if time.time() - status.st_ctime < _SETTLED:
             return digest

@@ -68,11 +68,7 @@ class ScoringError(ConvinseError, ValueError):
 
 
 class NetworkError(ConvinseError):
-    """A server cannot be asked, or answers what cannot be used; the text names the host and a remedy.
-
-    Attributes:
-        status: the HTTP status of the last answer; None where there was none.
-    """
+    """A server cannot be asked, or answers what cannot be used; the text names the host and a remedy, `status` is that of its last answer."""
 
     def __init__(self, text: str, status: int | None = None) -> None:
         super().__init__(text)

@@ -46,12 +46,9 @@ def writing_to(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; the file or folder written there takes its place when the block ends well.
+    """Yield a temporary path beside `path`; the file or folder written there takes its place when the block ends well. Raises `OutputError`.
 
-    An older one is replaced only then, a folder by a folder and a file by a file.
-
-    Raises:
-        OutputError: it cannot be written, or another process is writing it.
+    An older one is replaced only then, a folder by a folder and a file by a file. Another process that writes it is refused.
     """
     target = path.resolve() if path.is_symlink() else path
     new, old = _beside(target, "new"), _beside(target, "old")
@@ -82,18 +79,10 @@ def replacing(path: Path) -> Iterator[Path]:
         ) from error
 
 
-def append_line(path: Path, line: bytes, most: int) -> None:
+def append_line(path: Path, line: bytes) -> None:
     """Append a line to a file; it is on disk when the call returns. Half a line, left by a killed writer, is cut off.
 
-    Several processes may append. A new file can be read by its owner alone.
-
-    Args:
-        path: the file.
-        line: with its end.
-        most: bytes of the file.
-
-    Raises:
-        OutputError: it cannot be written, or would get too large; the file has the lines that it had.
+    Several processes may append. A new file can be read by its owner alone. Raises `OutputError`: the file has the lines that it had.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
     # no buffers: what a full disk refuses must not be tried again when the file is closed
@@ -104,8 +93,6 @@ def append_line(path: Path, line: bytes, most: int) -> None:
             file.seek(0)
             size = file.read().rfind(b"\n") + 1
             file.truncate(size)
-        if size + len(line) > most:
-            raise OutputError(f"{path}: has {size} bytes, and {most} are the most; move it away")
         try:
             view = memoryview(line)
             while view:

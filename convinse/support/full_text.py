@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 import tempfile
 import weakref
@@ -16,17 +15,13 @@ from typing import Any
 from .errors import IndexFileError, one_line, remedy_of
 from .files import remove, state_of, system_error
 
-_SPARE = 1 << 20  # bytes: a disk with less is full
 LOCKS = (".tantivy-meta.lock", ".tantivy-writer.lock")
 
 
 class FullTextWriter:
     """Writes documents into a new folder, in the order in which they come; `with` ends its threads.
 
-    Args:
-        path: the folder.
-        schema: the fields, a `tantivy.Schema`.
-        heap: bytes that wait in memory; more documents than fit there become several segments.
+    `heap` is bytes that wait in memory; more documents than fit there become several segments.
     """
 
     def __init__(self, path: Path, schema: Any, heap: int) -> None:
@@ -69,17 +64,11 @@ class FullTextWriter:
         except ValueError as error:
             if cause := system_error(error):
                 raise cause from error
-            if shutil.disk_usage(self._path).free < _SPARE:  # a thread of the engine does not tell why it failed
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
             raise OSError(f"full-text engine: {one_line(error)} Is the disk full?") from error
 
 
 class FullText:
-    """A folder of the engine, opened to search; `schema` and `searcher` are the engine's.
-
-    Raises:
-        IndexFileError: it cannot be opened.
-    """
+    """A folder of the engine, opened to search; `schema` and `searcher` are the engine's. Raises `IndexFileError`."""
 
     def __init__(self, path: Path) -> None:
         import tantivy

@@ -11,14 +11,12 @@ import codecs
 import gzip
 import io
 import json
-import logging
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, overload
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -28,7 +26,6 @@ from .limits import LARGEST_PACKED, LONGEST_LINE, MOST_UNPACKED
 
 T = TypeVar("T")
 
-LOGGER = logging.getLogger(__name__)
 _BLOCK = 1 << 17
 _LONGEST_TOKEN = 16  # characters of what the end of a block may cut in two: `false`, an escape
 _LEVEL = 6  # of gzip: the smallest files for a reasonable time
@@ -44,14 +41,9 @@ _ENCODER = msgspec.json.Encoder()
 
 @contextmanager
 def open_packed(path: Path, whole: bool = False) -> Iterator[BinaryIO]:
-    """Open a file, plain or packed, and give its unpacked bytes; reading needs `reading` around it.
+    """Open a file, plain or packed, and give its unpacked bytes; reading needs `reading` around it. Raises `DataError`.
 
-    Args:
-        path: the file.
-        whole: it is one value, not a stream: what is packed must not unpack to very much more.
-
-    Raises:
-        DataError: it cannot be opened; or, while it is read, it unpacks to too much.
+    With `whole` it is one value, not a stream: what is packed must not unpack to very much more.
     """
     with unpacked(path) as (raw, file):
         yield io.BufferedReader(_Limited(path, file), _BLOCK) if whole and file is not raw else file
@@ -140,34 +132,22 @@ def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, line
 
 
-@overload
-def read_lines(path: Path) -> Iterator[tuple[int, Any]]: ...
-@overload
-def read_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]: ...
 def read_lines(path: Path, kind: Any = Any) -> Iterator[tuple[int, Any]]:
-    """The documents of JSON lines, with the number of their line.
-
-    Raises:
-        DataError: the file cannot be read, or a line is no JSON, no UTF-8 or not of the type; names file and line.
-    """
-    return _decoded(path, kind, raw_lines(path))
-
-
-def _decoded(path: Path, kind: Any, documents: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Any]]:
+    """Read the documents of JSON lines, with the number of their line. Raises `DataError` with file and line."""
     decoder = msgspec.json.Decoder(kind)
-    for number, document in documents:
-        yield number, decoded(decoder, path, number, document)
+    for number, line in raw_lines(path):
+        yield number, decoded(decoder, path, number, line)
 
 
 def decoded(decoder: msgspec.json.Decoder[T], path: Path, line: int, document: bytes) -> T:
     """A document of a file, which begins on a line. Raises `DataError`."""
     try:
-        return with_text_ids(path, decoder.decode, document)
+        return with_text_ids(decoder.decode, document)
     except JSON_ERRORS as error:
         raise not_json(path, line, error) from None
 
 
-def with_text_ids(path: Path, decode: Callable[[bytes], T], document: bytes) -> T:
+def with_text_ids(decode: Callable[[bytes], T], document: bytes) -> T:
     """Decode a document; ids that are numbers become text if the type asks for text.
 
     Raises `msgspec.DecodeError` as `decode` does.
@@ -178,41 +158,23 @@ def with_text_ids(path: Path, decode: Callable[[bytes], T], document: bytes) -> 
         changed = _NUMBER_ID.sub(rb'"\1"\2"\3"', document)
         if changed == document:
             raise
-    value = decode(changed)
-    _note_ids(path)
-    return value
+    return decode(changed)
 
 
-@lru_cache(maxsize=1 << 10)  # once a file
-def _note_ids(path: Path) -> None:
-    LOGGER.info("%s: ids are numbers, and read as text", path)
-
-
-@overload
-def read_documents(path: Path, *, unwrap: bool = False) -> Iterator[tuple[int, Any]]: ...
-@overload
-def read_documents(path: Path, kind: type[T], *, unwrap: bool = False) -> Iterator[tuple[int, T]]: ...
 def read_documents(path: Path, kind: Any = Any, *, unwrap: bool = False) -> Iterator[tuple[int, Any]]:
-    """The documents of a file, with the number of the line that each begins on; JSON lines are only the usual case.
+    """Read the documents of a file of any layout, with the number of the line that each begins on. Raises `DataError` with the line.
 
-    Args:
-        path: the file, plain or packed.
-        kind: the type of every document.
-        unwrap: whether a list stands for its elements, which are then streamed one by one.
-
-    Raises:
-        DataError: as `read_lines`; the line is the one that the broken document begins on.
+    With `unwrap` a list stands for its elements, which are then streamed one by one.
     """
-    return _decoded(path, kind, raw_documents(path, unwrap=unwrap))
+    decoder = msgspec.json.Decoder(kind)
+    for number, document in raw_documents(path, unwrap=unwrap):
+        yield number, decoded(decoder, path, number, document)
 
 
 def raw_documents(path: Path, *, unwrap: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield the bytes of each document of a file and the line it begins on.
+    """Yield the bytes of each document of a file and the line it begins on. Raises `DataError` as `read_documents`.
 
-    A document that is no JSON is yielded up to the end of the line with the fault: decoding it says what is wrong.
-
-    Raises:
-        DataError: the file cannot be read, text is no object or list, a document is longer than `LONGEST_LINE`.
+    A document that is not JSON is yielded up to the end of the line with the fault: decoding it says what is wrong.
     """
     text, at, line, inside = "", 0, 1, False
     with open_packed(path) as file, reading(path, lambda: line):
@@ -284,7 +246,7 @@ def decode_whole(path: Path, data: bytes, kind: type[T]) -> T:
 def decode_part(path: Path, where: str, data: msgspec.Raw, kind: type[T]) -> T:
     """Decode the value at a JSON path of a file. Raises `DataError`, which names the file and the path."""
     try:
-        return with_text_ids(path, msgspec.json.Decoder(kind).decode, bytes(data))
+        return with_text_ids(msgspec.json.Decoder(kind).decode, bytes(data))
     except JSON_ERRORS as error:
         reason, _, inner = one_line(error).partition(" - at `$")
         raise DataError(f"{path}: {reason} - at `{where}{inner or '`'}") from None
@@ -292,11 +254,7 @@ def decode_part(path: Path, where: str, data: msgspec.Raw, kind: type[T]) -> T:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Callable[[Any], object]]:
-    """A function that writes one document a line; the file takes its place when the block ends well.
-
-    Raises:
-        OutputError: as `writing_bytes`, or a document cannot be expressed in JSON.
-    """
+    """A function that writes one document a line; the file takes its place when the block ends well. Raises `OutputError`."""
     with writing_bytes(path) as write:
         yield lambda document: write(encoded(path, document) + b"\n")
 
@@ -311,12 +269,9 @@ def encoded(path: Path, document: Any) -> bytes:
 
 @contextmanager
 def writing_bytes(path: Path) -> Iterator[Callable[[bytes], object]]:
-    """A function that writes bytes; the file takes its place when the block ends well.
+    """A function that writes bytes; the file takes its place when the block ends well. Raises `OutputError`.
 
     A name that ends in `.gz` is packed; equal bytes give equal files (no time stamp, no file name inside).
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     with replacing(path) as temporary, temporary.open("wb") as raw:
         if path.suffix == ".gz":

@@ -33,10 +33,7 @@ class FileRecord(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, kw_only=True):
-    """The manifest of a folder.
-
-    kind: of folder; build_id: depends on its content and the format only; files: by their paths in the folder; checksum: of the manifest.
-    """
+    """The manifest of a folder: its `build_id` depends on its content and the format only, `checksum` is of the manifest."""
 
     kind: str
     format: int
@@ -66,13 +63,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def seal(folder: Path, kind: str, names: Iterable[str] | None = None) -> None:
-    """Write the manifest of a folder of models or results. Raises `OutputError`: it cannot be written.
-
-    Args:
-        folder: the folder.
-        kind: of folder.
-        names: of its files; None: all but Markdown, which is for people to read and to edit.
-    """
+    """Write the manifest of a folder of models or results, by default of all files but Markdown, which is for people to read and to edit."""
     if names is None:
         paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
         names = (path.as_posix() for path in paths if path.name[0] != "." and path.as_posix() != MANIFEST)
@@ -109,17 +100,9 @@ def has_kind(folder: Path, kind: str) -> bool:
 
 
 def read_manifest(folder: Path, kind: type[M], version: int, remedy: str, missing: str) -> M:
-    """Read the manifest of a folder.
+    """Read the manifest of a folder, of a format `version`, as a `kind` of manifest. Raises `IndexFileError`: it is missing or damaged.
 
-    Args:
-        folder: the folder.
-        kind: of the manifest, a struct.
-        version: the `format` that is read.
-        remedy: what to do about a damaged one.
-        missing: the message for a missing manifest; `{}` stands for the reason.
-
-    Raises:
-        IndexFileError: the manifest is missing, damaged or of another format.
+    `remedy` is what to do about a damaged one, `missing` the message for a missing one, in which `{}` stands for the reason.
     """
     file = folder / MANIFEST
     recover(folder)

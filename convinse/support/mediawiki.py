@@ -9,12 +9,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
 
 from .addresses import host_of
 from .errors import ConfigError, NetworkError, one_line
+from .jsonlines import JSON_ERRORS
 from .web import WebAnswer, WebSession
 
 _SLOTS = threading.BoundedSemaphore(2)  # requests at once, over all threads and clients
@@ -25,15 +27,10 @@ T = TypeVar("T")
 
 
 class MediaWikiClient:
-    """A client of the `api.php` of one or several wikis, and of services with the same manners.
+    """A client of the `api.php` of one or several wikis; `sent` counts requests, each once however often it was tried.
 
-    Args:
-        contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
-        remedy: what to do when a wiki cannot be used; the end of an error's message.
-        max_bytes: of an answer; the largest rendered articles have about 5 MB.
-
-    Attributes:
-        sent: requests so far, each counted once however often it was tried.
+    `contact` is sent with the User-Agent, by default that of `CONVINSE_CONTACT`; `remedy` ends messages. The largest rendered articles
+    have about 5 MB.
     """
 
     def __init__(self, contact: str | None, remedy: str, max_bytes: int = 16 << 20) -> None:
@@ -52,17 +49,13 @@ class MediaWikiClient:
     def ask(
         self, address: str, params: dict[str, str], until: float, absent: frozenset[str] = frozenset()
     ) -> dict[str, Any] | None:
-        """The answer to a request of the API; None when it says in one of the `absent` codes that there is nothing.
-
-        Raises:
-            NetworkError: the server cannot be asked, or its answer cannot be used.
-        """
+        """Return the answer to a request of the API; None if it has one of the `absent` codes. Raises `NetworkError`."""
         answer = self.get(address, {**params, **_COMMON}, until)
-        code, info = _error(answer)
+        code, text = _error(answer)
         if code in absent:
             return None
         if code:
-            raise self.strange(address, f"the error '{code}'{f' ({info})' if info else ''}")
+            raise self.strange(address, text)
         return answer
 
     def get(self, address: str, params: dict[str, str], until: float) -> dict[str, Any]:
@@ -128,23 +121,16 @@ def _error(answer: Any) -> tuple[str, str]:
     error = answer.get("error") if isinstance(answer, dict) else None
     if not error:
         return "", ""
-    if not isinstance(error, dict):
-        return "unknown", " ".join(str(error)[:200].split())
-    return str(error.get("code") or "unknown"), " ".join(str(error.get("info", ""))[:200].split())
+    code, info = (error.get("code"), error.get("info", "")) if isinstance(error, dict) else ("unknown", error)
+    text = " ".join(str(info)[:200].split())
+    return str(code), f"the error '{code}'{f' ({text})' if text else ''}"
 
 
 def _passing_fault(answer: WebAnswer) -> str | None:
-    """MediaWiki says in answers of status 200 that it is too busy; a cut answer may also look whole to HTTP."""
-    body = answer.body
-    if body[:200].lstrip()[:1] != b"{":
-        return None
-    if b'"error"' in body[:2000]:
-        try:
-            code, info = _error(msgspec.json.decode(body))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        if code in _PASSING or code.startswith("internal_api_error"):
-            return f"answered the error '{code}'{f' ({info})' if info else ''}"
-    elif body.rstrip()[-1:] != b"}":
-        return "the answer broke off"
+    """MediaWiki says in answers of status 200 that it is too busy."""
+    if b'"error"' in answer.body[:2000]:
+        with suppress(*JSON_ERRORS):
+            code, text = _error(msgspec.json.decode(answer.body))
+            if code in _PASSING or code.startswith("internal_api_error"):
+                return f"answered {text}"
     return None

@@ -25,11 +25,7 @@ class Advance(Protocol):
 def progress(title: str, total: int | None, unit: str, quiet: bool = False) -> Iterator[Advance]:
     """Show how far work of `total` units (None: unknown) is while the block runs.
 
-    Args:
-        title: of the work.
-        total: the number of units.
-        unit: its plural.
-        quiet: show nothing; so it is, too, if the log of the project is set to warnings only.
+    Nothing is shown if `quiet`, or if the log of the project is set to warnings only.
     """
     if quiet or logging.getLogger("convinse").level > logging.INFO:
         yield lambda units=1: None

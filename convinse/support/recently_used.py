@@ -14,12 +14,7 @@ V = TypeVar("V")
 
 
 class RecentlyUsed(Generic[K, V]):
-    """Values that are found again by their keys; threads may share it.
-
-    Args:
-        most: the sum of sizes that is kept.
-        size: of a value; by default each counts one.
-    """
+    """Values that are found again by their keys, up to a sum of their sizes; by default each counts one. Threads may share it."""
 
     def __init__(self, most: int, size: Callable[[V], int] = lambda _: 1) -> None:
         self._values: LRUCache[K, V] = LRUCache(most, getsizeof=size)

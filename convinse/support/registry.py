@@ -53,16 +53,11 @@ def _plugins(stage: str) -> dict[str, str]:
 
 
 def find_module(stage: str, name: str, base: type) -> type:
-    """The class that `name` stands for.
-
-    Args:
-        stage: `qu`, `ers` or `ha`: also the configuration key that messages name.
-        name: a registered name, or `package.module:Class`; modules in the working directory are found.
-        base: the class that it must inherit.
+    """Return the class that a registered name, or `package.module:Class`, stands for; modules in the working directory are found.
 
     Raises:
-        ModuleError: the name is unknown (the nearest is suggested), the module does not import (its own error is
-            shown), it lacks the class, or the class does not inherit `base` or implements none of its methods, or one with other parameters.
+        ModuleError: the name is unknown, the module does not import (its own error is shown), or the class does not inherit `base`
+            or has methods with other parameters.
     """
     target = _MODULES[stage].get(name) or (name if ":" in name else _plugins(stage).get(name))
     if target is None:
@@ -89,11 +84,7 @@ def find_module(stage: str, name: str, base: type) -> type:
 
 
 def find_trainer(stage: str, target: str) -> Callable[..., Any]:
-    """Return the function that `package.module:function` names, which trains a module of a stage on some sources.
-
-    Raises:
-        ModuleError: the module does not import, or lacks the function.
-    """
+    """Return the function that `package.module:function` names, which trains a module of a stage. Raises `ModuleError`."""
     module_name, _, name = target.partition(":")
     trainer: Callable[..., Any] | None = getattr(_import(stage, module_name), name, None)
     if not callable(trainer):

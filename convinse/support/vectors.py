@@ -19,15 +19,10 @@ _KEY = 16  # bytes of a hash
 
 
 class VectorCache:
-    """Vectors of texts. Threads may share an object, and processes the cache.
+    """Vectors of texts, by a model's id. Threads may share an object, and processes the cache.
 
-    Args:
-        cache: keeps the vectors; with one that is not enabled they stay in memory.
-        model_id: the model that makes the vectors; whatever changes them belongs into it.
-        dimension: the length of a vector.
-        most: vectors in memory; those used longest ago go. With 12,000 the embedded conversations have 4 % more evidences embedded
-            than without a limit.
-        precision: of the numbers: half is enough for embeddings; float32 gives back exactly what a model computed.
+    With a cache that is not enabled the `most` that were used last stay in memory: with 12,000 the embedded conversations have 4 % more
+    evidences embedded than without a limit. Half precision is enough for embeddings; float32 gives back exactly what a model computed.
     """
 
     def __init__(
@@ -80,11 +75,7 @@ class VectorCache:
         return vectors, is_cached
 
     def put(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        """Keep the vectors [n, d] of texts.
-
-        Raises:
-            ModelError: a vector is not finite in this precision.
-        """
+        """Keep the vectors [n, d] of texts. Raises `ModelError`: a vector is not finite in this precision."""
         with np.errstate(over="ignore"):
             numbers = np.asarray(vectors).astype(self._numbers).reshape(len(texts), self._dimension)
         if len(bad := np.flatnonzero(~np.isfinite(numbers).all(axis=1))):

@@ -7,13 +7,15 @@ usual environment variables (`HTTPS_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE`); l
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
-import threading
+import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger(__name__)
 _RETRIED = frozenset((429, 500, 502, 503, 504))
-BACK_OFF = 0.5  # seconds before the third attempt; doubled for each further one
+BACK_OFF = 0.5  # seconds before the second attempt at most; doubled for each further one
 _LONGEST_BACK_OFF = 30.0
+_REFUSALS = 2  # attempts if there is no connection
 _CONNECT_TIMEOUT = 10.0  # seconds
 _BLOCK = 1 << 16
 _EXCERPT = 200  # characters of an error's body in a message
@@ -48,24 +51,24 @@ class WebAnswer(NamedTuple):
 
 
 class _PassingError(Exception):
-    def __init__(self, text: str, response: requests.Response | None = None) -> None:
+    def __init__(self, text: str, response: requests.Response | None = None, is_connected: bool = True) -> None:
         super().__init__(text)
+        self.is_connected = is_connected
         self.status = response.status_code if response is not None else None
-        self.raw = response.raw if response is not None else None
+        self.wish = _retry_after(response.headers) if response is not None else None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WebSession:
     """HTTP requests with timeouts, retries and limits; one session may serve several threads.
 
-    An attempt that meets 429, 500, 502, 503, 504, a broken connection or silence is repeated by the rules of `urllib3.Retry`:
-    after a growing pause, or after what `Retry-After` asks for. Requests must therefore be safe to repeat: look-ups, not changes.
+    An attempt that meets 429, 500, 502, 503, 504, a broken connection or silence is repeated after a growing pause, or after what
+    `Retry-After` asks for. Requests must therefore be safe to repeat: look-ups, not changes.
 
     Args:
         read_timeout: seconds of silence to accept from the server.
         deadline: seconds for a request in all, its attempts and pauses included.
         attempts: how often a request is sent at most.
-        refusals: how often a request is sent at most if there is no connection.
         max_bytes: the largest body to accept, unpacked.
         remedy: what to do when a host cannot be used; the end of an error's message.
         contact: whom to ask about these requests, sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
@@ -77,15 +80,12 @@ class WebSession:
     read_timeout: float = 60.0
     deadline: float = 180.0
     attempts: int = 5
-    refusals: int = 5
     max_bytes: int = 256 << 20
     remedy: str = "check the address and the network"
     contact: str | None = None
     passing: Callable[[WebAnswer], str | None] | None = None
     connections: int = 10
     redirects: bool = True
-    _sessions: dict[bool, requests.Session] = field(default_factory=dict, init=False)  # loopback or not -> session
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def get(
         self,
@@ -94,15 +94,11 @@ class WebSession:
         headers: Mapping[str, str] | None = None,
         until: float | None = None,
     ) -> WebAnswer:
-        """GET an `http(s)` URL, following a few redirects; `until` (of `time.monotonic()`) shortens the deadline.
-
-        Raises:
-            NetworkError: offline, unreachable, too slow, too large, or a status other than 2xx.
-        """
+        """GET a URL, following a few redirects; `until` (of `time.monotonic()`) shortens the deadline. Raises `NetworkError`."""
         return self._request("GET", url, until, params=params, headers=headers)
 
     def get_json(self, url: str, params: Mapping[str, Any] | None = None, until: float | None = None) -> Any:
-        """The JSON value that GET answers. Raises `NetworkError` as `get` does, and for a body that is no JSON."""
+        """The JSON value that GET answers. Raises `NetworkError` as `get` does, and for a body that is not JSON."""
         return self._json(self.get(url, params, {"Accept": "application/json"}, until))
 
     def post_json(self, url: str, value: Any, headers: Mapping[str, str] | None = None) -> Any:
@@ -111,17 +107,15 @@ class WebSession:
         return self._json(self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
 
     def download(self, url: str, path: Path, advance: Callable[[int], object] = lambda size: None) -> None:
-        """GET an `http(s)` URL into a file as it is stored there: packed files stay so, and the size limit does not count.
+        """GET a URL into a file as it is stored there: packed files stay so, and the size limit does not count.
 
-        Raises:
-            NetworkError: as `get`.
-            OutputError: the file cannot be written.
+        Raises `NetworkError` as `get`, and `OutputError`: the file cannot be written.
         """
 
-        def receive(response: requests.Response) -> bytes:
+        def receive(blocks: Iterator[bytes]) -> bytes:
             with writing_to(path):
                 path.write_bytes(b"")
-            while block := response.raw.read1(_BLOCK, decode_content=False):
+            for block in blocks:
                 with writing_to(path), path.open("ab") as file:  # a full disk is no fault of the network
                     file.write(block)
                 advance(len(block))
@@ -131,10 +125,8 @@ class WebSession:
 
     def close(self) -> None:
         """Close the connections that are kept open; the next request opens them again."""
-        with self._lock:
-            for session in self._sessions.values():
-                session.close()
-            self._sessions.clear()
+        if (session := vars(self).pop("_session", None)) is not None:
+            session.close()
 
     def _json(self, answer: WebAnswer) -> Any:
         try:
@@ -150,56 +142,48 @@ class WebSession:
         method: str,
         url: str,
         until: float | None = None,
-        receive: Callable[[requests.Response], bytes] | None = None,
+        receive: Callable[[Iterator[bytes]], bytes] | None = None,
         headers: Mapping[str, str] | None = None,
         **options: Any,
     ) -> WebAnswer:
-        """Send until an answer comes; `receive` takes the body of a 2xx answer."""
+        """Send until an answer comes; `receive` takes the body of a 2xx answer as it is sent."""
         host = host_of(url)
         if os.environ.get("CONVINSE_OFFLINE", "").strip().lower() not in _OFF:
             raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
-        from urllib3 import Retry
-        from urllib3.exceptions import MaxRetryError
-
-        from . import paced_http
-
         now = time.monotonic()
         seconds = self.deadline if until is None else max(0.0, min(self.deadline, until - now))
-        deadline = paced_http.Deadline(now + seconds, seconds, self.read_timeout)
+        end = now + seconds
         if not seconds:
             raise self._error(url, "not asked, as no time is left")
-        paced_http.deadline.set(deadline)
-        retry = Retry(
-            self.attempts - 1, connect=self.refusals - 1, allowed_methods=None, status_forcelist=_RETRIED,
-            backoff_factor=BACK_OFF, backoff_max=_LONGEST_BACK_OFF, backoff_jitter=BACK_OFF,
-        )  # fmt: skip
         options["headers"] = {"User-Agent": user_agent(self.contact), **(headers or {})}
-        while True:
+        for attempt in itertools.count(1):
             try:
-                return self._attempt(method, url, receive or self._body, options)
+                return self._attempt(method, url, end, receive, options)
             except _PassingError as fault:
-                attempts = f"{len(retry.history) + 1} attempt{'s' * bool(retry.history)}"
-                if deadline.left <= 0:
+                attempts = f"{attempt} attempt{'s' * (attempt > 1)}"
+                left = end - time.monotonic()
+                if left <= 0:
                     text = f"no whole answer within {_seconds(seconds)} ({attempts}; {fault})"
                     raise self._error(url, text, fault.status) from fault
-                try:
-                    cause = fault.__cause__
-                    inner = cause.args[0] if cause is not None and cause.args else cause
-                    inner = getattr(inner, "reason", inner)  # urllib3's own says whether there was a connection at all
-                    retry = retry.increment(method, url, fault.raw, inner if isinstance(inner, Exception) else None)
-                except MaxRetryError:
+                if attempt >= self.attempts or (attempt >= _REFUSALS and not fault.is_connected):
                     raise self._error(url, f"{fault} ({attempts})", fault.status) from fault.__cause__
-                wish = _retry_after(retry, fault.raw)
-                pause = retry.get_backoff_time() if wish is None else wish
-                if pause >= deadline.left:
-                    asks = "" if wish is None else f", asks to wait {wish:.0f} s"
+                growing = min(_LONGEST_BACK_OFF, BACK_OFF * 2 ** (attempt - 1)) * random.uniform(0.5, 1)
+                pause = growing if fault.wish is None else fault.wish
+                if pause >= left:
+                    asks = "" if fault.wish is None else f", asks to wait {pause:.0f} s"
                     text = f"{fault}{asks} ({attempts}, {_seconds(seconds)} in all)"
                     raise self._error(url, text, fault.status) from fault.__cause__
                 LOGGER.info("%s: %s (%s of %d); again in %.1f s", host, fault, attempts, self.attempts, pause)
                 time.sleep(pause)
+        raise AssertionError
 
     def _attempt(
-        self, method: str, url: str, receive: Callable[[requests.Response], bytes], options: dict[str, Any]
+        self,
+        method: str,
+        url: str,
+        end: float,
+        receive: Callable[[Iterator[bytes]], bytes] | None,
+        options: dict[str, Any],
     ) -> WebAnswer:
         """Send once. Raises `_PassingError` if another attempt may help, else `NetworkError`."""
         import http.client
@@ -207,66 +191,65 @@ class WebSession:
         import requests
         import urllib3
 
-        from .paced_http import deadline
-
-        connect = min(_CONNECT_TIMEOUT, max(deadline.get().left, 0.001))
+        left = max(end - time.monotonic(), 0.001)
+        connect, silence = min(_CONNECT_TIMEOUT, left), min(self.read_timeout, left)
+        proxies = {"http": "", "https": ""} if is_loopback(urlsplit(url).hostname or "") else None
         try:
-            with self._session(url).request(
-                method, url, timeout=(connect, self.read_timeout), stream=True,
+            with self._session.request(
+                method, url, timeout=(connect, silence), stream=True, proxies=proxies,
                 allow_redirects=self.redirects and method == "GET", **options,
             ) as response:  # fmt: skip
-                is_good = 200 <= response.status_code < 300
-                body = receive(response) if is_good else response.raw.read1(_BLOCK, decode_content=True)
+                if not 200 <= response.status_code < 300:
+                    body = response.raw.read1(_BLOCK, decode_content=True)
+                elif receive is None:
+                    body = self._body(response, end)
+                else:
+                    body = receive(_blocks(response, end, decode=False))
         except requests.exceptions.SSLError as error:
             raise self._error(url, f"no secure connection: {_cause(error)}") from error
         except requests.exceptions.ConnectTimeout as error:
-            raise _PassingError(f"no connection within {_seconds(connect)}") from error
+            raise _PassingError(f"no connection within {_seconds(connect)}", is_connected=False) from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError) as error:
-            raise _PassingError(f"no answer within {_seconds(self.read_timeout)}") from error
-        except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
-            raise _PassingError(f"no connection: {_cause(error)}") from error
+            raise _PassingError(f"no answer within {_seconds(silence)}") from error
+        except requests.exceptions.ConnectionError as error:
+            reason = getattr(error.args[0], "reason", None) if error.args else None
+            is_connected = not isinstance(reason, urllib3.exceptions.NewConnectionError)
+            raise _PassingError(f"no connection: {_cause(error)}", is_connected=is_connected) from error
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
             if isinstance(error, requests.exceptions.RequestException):  # an OSError, too: a bad URL, endless redirects
                 raise self._error(url, one_line(error)) from error
             raise _PassingError(f"the answer broke off: {_cause(error)}") from error
+        return self._checked(url, response, body)
+
+    def _checked(self, url: str, response: requests.Response, body: bytes) -> WebAnswer:
         name = f"{response.status_code} {response.reason or ''}".strip()
         if response.status_code in _RETRIED:
             raise _PassingError(f"answered {name}", response)
-        if not is_good:
-            said = response.headers.get("Location") or _message_in(
-                body[: 4 * _EXCERPT].decode("utf-8", "replace").strip()
-            )
+        if not 200 <= response.status_code < 300:
+            said = response.headers.get("Location") or _message_in(body[: 4 * _EXCERPT].decode("utf-8", "replace"))
             raise self._error(url, f"answered {name}{f': {said}' if said else ''}", response.status_code)
         answer = WebAnswer(response.url, response.status_code, response.headers, body)
         if self.passing is not None and (fault := self.passing(answer)) is not None:
             raise _PassingError(fault, response)
         return answer
 
-    def _body(self, response: requests.Response) -> bytes:
-        blocks = []
-        left = self.max_bytes
-        while block := response.raw.read1(_BLOCK, decode_content=True):
-            left -= len(block)
-            if left < 0:
+    def _body(self, response: requests.Response, end: float) -> bytes:
+        body = bytearray()
+        for block in _blocks(response, end, decode=True):
+            body += block
+            if len(body) > self.max_bytes:
                 raise self._error(response.url, f"answered more than {self.max_bytes >> 20} MiB", response.status_code)
-            blocks.append(block)
-        return b"".join(blocks)
+        return bytes(body)
 
-    def _session(self, url: str) -> requests.Session:
-        loopback = is_loopback(urlsplit(url).hostname or "")
-        with self._lock:
-            if loopback not in self._sessions:
-                import requests
+    @cached_property
+    def _session(self) -> requests.Session:
+        import requests
 
-                from .paced_http import PacedAdapter
-
-                session = requests.Session()
-                session.trust_env = not loopback
-                session.max_redirects = 5
-                for scheme in ("http://", "https://"):
-                    session.mount(scheme, PacedAdapter(pool_maxsize=self.connections))
-                self._sessions[loopback] = session
-            return self._sessions[loopback]
+        session = requests.Session()
+        session.max_redirects = 5
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, requests.adapters.HTTPAdapter(pool_maxsize=self.connections))
+        return session
 
     def _error(self, url: str, text: str, status: int | None = None) -> NetworkError:
         return NetworkError(f"{host_of(url)}: {text}; {self.remedy}", status)
@@ -290,15 +273,21 @@ def _cause(error: BaseException) -> str:
     return one_line(error)
 
 
-def _retry_after(retry: Any, response: Any) -> float | None:
+def _blocks(response: requests.Response, end: float, decode: bool) -> Iterator[bytes]:
+    while block := response.raw.read1(_BLOCK, decode_content=decode):
+        if time.monotonic() > end:  # a timeout bounds one read, and a slow server sends a byte now and then
+            raise _PassingError("it is too slow", response)
+        yield block
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds that `Retry-After` asks for; None if it is missing or malformed."""
+    from urllib3 import Retry
     from urllib3.exceptions import HTTPError
 
-    try:
-        wish: float | None = retry.get_retry_after(response) if response is not None else None
-    except (HTTPError, ValueError, OverflowError):
-        return None
-    return wish
+    with suppress(KeyError, HTTPError, ValueError, OverflowError):
+        return Retry().parse_retry_after(headers["Retry-After"])
+    return None
 
 
 def _message_in(text: str) -> str:
@@ -308,4 +297,4 @@ def _message_in(text: str) -> str:
         error = value.get("error", value.get("detail")) if isinstance(value, dict) else None
         message = error.get("message") if isinstance(error, dict) else error
         text = message if isinstance(message, str) else text
-    return "" if text.startswith("<") else " ".join(text[:_EXCERPT].split())
+    return "" if text.lstrip().startswith("<") else " ".join(text[:_EXCERPT].split())

@@ -5,7 +5,6 @@ A worker dies with its parent, however that dies; a worker that dies is an error
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -20,16 +19,14 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from .errors import DataError, one_line
+from .errors import DataError
 
 P = TypeVar("P")
 R = TypeVar("R")
 
 _FAREWELL = 5.0  # seconds for a killed process to be gone
-_PR_SET_PDEATHSIG = 1  # of Linux' prctl
-_IS_LINUX = sys.platform == "linux"
 # a forked worker shares what the parent has read, and starts at once; where the system's libraries are not made for it, it is started anew
-_PROCESSES = multiprocessing.get_context("fork" if _IS_LINUX else "spawn")
+_PROCESSES = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 _function: Callable[[], Callable[[Any], Any]]  # of a worker: makes what works on pieces, once
 
 
@@ -43,21 +40,11 @@ def in_order(
 ) -> Generator[R, None, None]:
     """Yield what a function makes of each piece, in their order; a few are under way at once.
 
-    Processes end when the iterator is used up, closed or left by an error. The thread that begins it goes on to use it:
-    on Linux the workers end with that thread.
-
-    Args:
-        pieces: the input; they go to the processes, and the results come back, as pickles.
-        make: makes the function, once in every process.
-        arguments: of `make`.
-        workers: processes.
-        about: what the pieces are of, for messages.
-        remedy: what to do when a process is killed.
-
-    Raises:
-        DataError: a process died or cannot be started; and whatever the function raises.
+    Each of the processes calls `make(*arguments)` once, for the function; pieces and results travel as pickles. The processes end when the
+    iterator is used up, closed or left by an error. `about` and `remedy` are for messages.
+    Raises `DataError` if a process died, and whatever the function raises.
     """
-    pool = ProcessPoolExecutor(workers, _PROCESSES, _begin, (os.getpid(), make, arguments))
+    pool = ProcessPoolExecutor(workers, _PROCESSES, _begin, (make, arguments))
     waiting: deque[Future[R]] = deque()
     try:
         for piece in pieces:
@@ -72,8 +59,6 @@ def in_order(
         raise DataError(f"{about}: a worker process was killed, perhaps for its memory; {remedy}") from error
     except MemoryError as error:
         raise DataError(f"{about}: a worker process ran out of memory; {remedy}") from error
-    except BlockingIOError as error:
-        raise DataError(f"a worker process cannot be started: {one_line(error)}; are there too many?") from error
     finally:
         _end(pool)
 
@@ -103,14 +88,9 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(parent: int, make: Callable[..., Callable[[Any], Any]], arguments: tuple[Any, ...]) -> None:
+def _begin(make: Callable[..., Callable[[Any], Any]], arguments: tuple[Any, ...]) -> None:
     global _function
-    if not _IS_LINUX:
-        threading.Thread(target=_outlive, daemon=True).start()
-    elif ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL):
-        raise OSError(ctypes.get_errno(), "a process cannot be tied to its parent (prctl)")
-    elif os.getppid() != parent:  # it ended before
-        os._exit(1)
+    threading.Thread(target=_outlive, daemon=True).start()
     _function = lru_cache(maxsize=1)(lambda: make(*arguments))  # an error of it is raised with the first piece
 
 

@@ -63,11 +63,7 @@ def test_a_run_is_the_same_under_both_names_of_a_setting_and_however_it_is_compu
         assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 0
         return len(list(Path("results/mine/kb").glob("earlier-*")))
 
-    same = (
-        "evs_precision: bf16",
-        "precision: bf16",
-        "precision: bf16\nbackend: torch\nevs_token_budget: 9\ndevice: cpu",
-    )
+    same = ("evs_precision: bf16", "precision: bf16", "precision: bf16\nbackend: torch\ntoken_budget: 9\ndevice: cpu")
     assert [earlier(settings) for settings in same] == [0, 0, 0]
     assert earlier("precision: fp32") == 1
 
@@ -221,7 +217,7 @@ def test_output_on_a_full_disk_is_one_line(small):
     assert (done.returncode, done.stderr) == (1, "convinse: No space left on device\n")
 
 
-HEAVY = "numpy bm25s torch transformers tokenizers safetensors rich msgspec yaml selectolax diskcache sqlite3 rapidfuzz"
+HEAVY = "numpy bm25s torch transformers tokenizers safetensors rich msgspec yaml selectolax sqlite3 rapidfuzz"
 
 
 def test_help_loads_nothing_heavy(run_python):

@@ -49,7 +49,7 @@ def test_undamaged_files_are_ok(built, capsys):
     assert all(line.endswith(": ok") for line in lines)
     names = {line.removeprefix(f"{built}/").removesuffix(": ok") for line in lines}
     assert names >= {"kb/tokens", "kb/manifest.json", "wikipedia.db", "passages/row_term", "results/turns.jsonl"}
-    assert names >= {"results/metrics.json", "voting/answers.json", "answers/answers.json", "cache/v3/cache.db"}
+    assert names >= {"results/metrics.json", "voting/answers.json", "answers/answers.json", "cache/v4/cache.db"}
 
 
 @pytest.mark.parametrize("kind", ["kb", "passages", "results", "voting", "answers"])
@@ -77,7 +77,7 @@ def test_damage_of_a_page_of_a_dump_is_found(built, capsys):
 
 
 def test_damage_of_an_entry_of_a_cache_is_found(built, capsys):
-    path = built / "cache/v3/cache.db"
+    path = built / "cache/v4/cache.db"
     place = path.read_bytes().rindex(b"\x78\x5e")  # where zlib begins
     flip(path, place + 20)
     status, lines, _ = verified(built / "cache", capsys)

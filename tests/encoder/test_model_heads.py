@@ -137,9 +137,7 @@ def test_a_head_computes_as_its_settings_and_keyword_arguments_say(head):
         head.kind(whole(), precison="fp32")
 
 
-@pytest.mark.parametrize(
-    ("precision", "budget"), [("precision", "token_budget"), ("evs_precision", "evs_token_budget")]
-)
+@pytest.mark.parametrize(("precision", "budget"), [("precision", "token_budget"), ("evs_precision", "token_budget")])
 def test_a_configuration_says_how_all_its_models_compute(precision, budget):
     keys = {"device": "cpu", precision: "bf16", budget: 99, "evs_max_length": 66, "ha_max_length": 88, "ha_stride": 7}
     config = parse_config({"ers_use_cache": False, "evs_model": str(joint()), "ha_model": str(joint()), **keys})

@@ -29,8 +29,7 @@ def answers(numbers, meanwhile=None, **limits):
     work = Work()
 
     async def ask():
-        given = {"most_size": 100, "most_items": 8, "seconds": 30, **limits}
-        queue = BatchQueue(work, lambda number: number, **given)
+        queue = BatchQueue(work, int, **{"most_size": 100, "most_items": 8, "seconds": 30, **limits})
         tasks = []
         for number in numbers:
             tasks.append(asyncio.create_task(queue.answer(number)))
@@ -48,30 +47,26 @@ def answers(numbers, meanwhile=None, **limits):
     return work.batches, asyncio.run(ask())
 
 
-def test_waiting_items_are_computed_together():
-    assert answers([1, 2, 3, 4]) == ([[1], [2, 3, 4]], [2, 4, 6, 8])
-
-
-def test_a_batch_has_a_size_and_a_number_of_items():
-    assert answers([1, 2, 3, 4], most_items=2)[0] == [[1], [2, 3], [4]]
-    assert answers([1, 50, 60, 200, 2])[0] == [[1], [50], [60], [200], [2]]
-
-
-def test_an_item_that_fails_fails_alone():
-    batches, results = answers([1, 2, 13, 3])
-    assert batches == [[1], [2, 13, 3], [2], [13], [3]]
-    assert results[:2] == [2, 4] and isinstance(results[2], ValueError) and results[3] == 6
+@pytest.mark.parametrize(
+    ("numbers", "limits", "batches", "results"),
+    [
+        ([1, 2, 3, 4], {}, [[1], [2, 3, 4]], [2, 4, 6, 8]),
+        ([1, 2, 3, 4], {"most_items": 2}, [[1], [2, 3], [4]], [2, 4, 6, 8]),
+        ([1, 50, 60, 200, 2], {}, [[1], [50], [60], [200], [2]], [2, 100, 120, 400, 4]),
+        ([1, 2, 13, 3], {}, [[1], [2, 13, 3], [2], [13], [3]], [2, 4, ValueError, 6]),
+        ([1, 2, "no size", 3], {}, [[1], [2, 3]], [2, 4, ValueError, 6]),
+        ([1, 2, 3, 4], {"most_waiting": 2}, [[1], [2, 3]], [2, 4, 6, HTTPException]),  # a full queue
+    ],
+)
+def test_waiting_items_are_computed_together_and_one_that_fails_fails_alone(numbers, limits, batches, results):
+    computed, found = answers(numbers, **limits)
+    assert computed == batches
+    assert [type(result) if isinstance(result, Exception) else result for result in found] == results
 
 
 def test_an_item_that_is_given_up_is_not_begun():
     batches, results = answers([1, 2, 3], lambda tasks: tasks[1].cancel())
     assert batches == [[1], [3]] and results[::2] == [2, 6] and isinstance(results[1], asyncio.CancelledError)
-
-
-def test_a_full_queue_takes_no_more():
-    batches, results = answers([1, 2, 3, 4], most_waiting=2)
-    assert batches == [[1], [2, 3]]
-    assert isinstance(results[3], HTTPException) and results[3].status_code == 429
 
 
 def test_time_is_over():

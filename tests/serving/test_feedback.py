@@ -67,12 +67,3 @@ def test_what_is_rated_is_the_question_that_was_answered(port, file):
     rate(port, path, turn=2, rating="up")
     (kept,) = read_feedback(file)
     assert (kept.rated.question, kept.history) == ("who directed Jaws?", [AnsweredQuestion(QUESTIONS[0], [CAMERON])])
-
-
-def test_a_file_that_is_full_takes_nothing_more(port, file, monkeypatch):
-    monkeypatch.setattr("convinse.serving.feedback.MOST_BYTES", 1000)
-    path = begun(port)
-    turn_of(port, path, QUESTIONS[0])
-    rate(port, path, turn=0, rating="up")
-    assert "1000 are the most" in rate(port, path, 500, turn=0, rating="up", comment="x" * 900)
-    assert len(list(read_feedback(file))) == 1

@@ -313,7 +313,7 @@ def test_a_conversation_is_exported_and_imported(opened, told):
     page.answered(2)
     Path("wrong.json").write_text('{"conv_id": 1, "questions": [{}]}')
     Path("none.json").write_text("{")
-    for name, words in (("wrong.json", "question"), ("none.json", "no JSON")):
+    for name, words in (("wrong.json", "question"), ("none.json", "not JSON")):
         page.set_input_files("#file", name)
         page.locator("#notice", has_text=words).wait_for()
     assert page.locator(".turn").count() == 2

@@ -1,10 +1,11 @@
 """Files of conversations: what is asked about them, what is refused, when they are removed."""
 
-import io
+import os
+import tempfile
 import threading
 import time
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,6 @@ from convinse import Pipeline, load_config
 from convinse.documents.index import update
 from convinse.serving import uploads
 from convinse.serving.api import ServiceOptions, create_app
-from convinse.support.checksums import users_cache
 from loopback import served
 from services import ask, asked, begun, turn_of
 
@@ -54,7 +54,10 @@ def files_cited(turn):
 
 
 def on_disk():
-    return {path.name for path in (users_cache() / "uploads").rglob("*") if path.is_file() or path.name[:5] == "conv_"}
+    """The files and folders of conversations; others may go meanwhile, which `os.walk` bears."""
+    folders = Path(tempfile.gettempdir()).glob("convinse-uploads-*")
+    found = (name for folder in folders for _, inner, files in os.walk(folder) for name in (*inner, *files))
+    return {name for name in found if not name.isdigit()}
 
 
 def wait_until(condition):
@@ -169,17 +172,6 @@ def test_a_file_that_is_refused_changes_nothing(server, kept, case):
     assert names(server, kept) == ["kept.md"] and "312" in str(turn_of(server, kept, SHIPS)["top_evidences"])
 
 
-def test_a_bomb_and_a_long_name_are_refused(server, kept, monkeypatch):
-    monkeypatch.setattr("convinse.documents.readers.LARGEST_UNPACKED", 10)
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("word/document.xml", " " * 1000)
-    status, _, text = ask(server, "PUT", f"{kept}/files/bomb.docx", packed.getvalue())
-    assert status == 422 and b"unpacks to more than" in text
-    assert "200 bytes" in put(server, kept, "x" * 198 + ".md", status=400)["error"]
-    assert names(server, kept) == ["kept.md"]
-
-
 def test_files_and_their_bytes_are_limited(server, monkeypatch):
     monkeypatch.setattr(uploads, "MOST_FILES", 2)
     monkeypatch.setattr(uploads, "MOST_BYTES", 100)
@@ -192,42 +184,12 @@ def test_files_and_their_bytes_are_limited(server, monkeypatch):
     assert names(server, path) == ["a.txt", "b.txt"]
 
 
-def test_the_conversation_with_files_that_was_used_longest_ago_makes_room(pipeline, monkeypatch):
-    monkeypatch.setattr(uploads, "MOST_WITH_FILES", 2)
-    with serving(pipeline) as port:
-        paths = [begun(port) for _ in range(3)]
-        for path in paths[:2]:
-            put(port, path)
-        turn_of(port, paths[0], SHIPS)
-        put(port, paths[2])
-        assert [ask(port, "GET", path)[0] for path in paths] == [200, 404, 200]
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"), [({"Host": "evil.example"}, 403), ({"Origin": "https://evil.example"}, 403), ({}, 401)]
-)
-def test_who_may_not_ask_may_not_upload(pipeline, headers, status):
-    with serving(pipeline, token="of-sixteen-letters") as port:
-        put(port, "/v1/conversations/x", status=status, **headers)
-
-
 def test_without_uploads_nothing_is_taken_and_the_page_is_told(pipeline, server):
     assert asked(server, "GET", "/v1/examples")["uploads"]["most_bytes"] == 10_000_000
     with served(create_app(pipeline)) as port:
         path = begun(port)
         assert "--no-upload" in put(port, path, status=403)["error"] and names(port, path) == []
         assert asked(port, "GET", "/v1/examples")["uploads"] is None
-
-
-def test_an_unknown_conversation_or_file(server, kept):
-    unknown = "/v1/conversations/conv_none"
-    put(server, unknown, status=404)
-    for method, path in (
-        ("GET", f"{unknown}/files"),
-        ("DELETE", f"{unknown}/files/a.md"),
-        ("DELETE", f"{kept}/files/a.md"),
-    ):
-        asked(server, method, path, status=404)
 
 
 # -- when files are removed --------------------------------------------------------------------------------------------
@@ -249,14 +211,3 @@ def test_files_are_removed_with_the_conversation_and_with_the_server(pipeline):
         wait_until(lambda: kept not in on_disk())
         put(port, begun(port))
     assert on_disk() == before
-
-
-def test_files_of_a_killed_server_are_removed_and_those_of_others_stay(pipeline):
-    left = users_cache() / "uploads/killed"
-    (left / "conv_x/0").mkdir(parents=True)
-    (left / "conv_x/0/secret.md").write_text("secret")
-    with serving(pipeline) as port:
-        put(port, begun(port), "kept.md")
-        assert not left.exists()
-        with serving(pipeline):
-            assert "kept.md" in on_disk()

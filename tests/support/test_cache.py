@@ -6,10 +6,9 @@ import pickle
 import signal
 import sqlite3
 import stat
+import zlib
 from contextlib import closing
-from pathlib import Path
 
-import diskcache
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -54,13 +53,6 @@ assert cache.get("first") == 1
 """
 
 
-class Bomb:
-    """An object whose unpickling creates a file."""
-
-    def __reduce__(self):
-        return Path.touch, (Path("exploded").absolute(),)
-
-
 @pytest.fixture
 def cache(workdir, closed):
     return closed(Cache(workdir / "cache"))
@@ -75,12 +67,6 @@ def module_cache(tmp_path_factory):
 def database(workdir):
     (path,) = workdir.rglob(FILE)
     return path
-
-
-def plant(workdir, statement, values=()):
-    """Change the rows of the cache behind its back, as whoever may write the folder can."""
-    with closing(sqlite3.connect(database(workdir))) as connection, connection:
-        assert connection.execute(statement, values).rowcount == 1
 
 
 # --- entries
@@ -107,20 +93,12 @@ def test_none_is_refused_since_a_failure_is_not_an_empty_result(path):
         Cache(path).put("kind", value=None)
 
 
-def test_a_second_value_replaces_the_first_and_clearing_forgets_all(cache):
-    cache.put("kind", value=[1])
-    cache.put("kind", value=[2])
-    assert cache.get("kind") == [2] and cache.keys() == ['["kind"]']
-    VectorCache(cache, "model", 2).put(["a"], [[1, 2]])
-    cache.clear()
-    assert cache.get("kind") is None and not VectorCache(cache, "model", 2).get(["a"])[1].any()
-
-
 def test_closed_cache_opens_again_and_another_finds_its_entries(cache, workdir):
     cache.put("kind", value=[1])
     cache.close()
     cache.close()
     assert cache.get("kind") == [1] and Cache(workdir / "cache").get("kind") == [1]
+    assert stat.S_IMODE(database(workdir).parent.stat().st_mode) == 0o700
 
 
 def test_without_a_path_no_disk_is_touched(workdir):
@@ -133,35 +111,14 @@ def test_without_a_path_no_disk_is_touched(workdir):
     assert Cache("cache").enabled and list(workdir.iterdir()) == []
 
 
-def test_the_folder_is_for_its_owner_only(cache, workdir):
-    before = os.umask(0)
-    try:
-        cache.put("kind", value=[1])
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(database(workdir).parent.stat().st_mode) == 0o700
-
-
-def test_nothing_is_evicted_even_if_the_folder_has_a_limit(cache, workdir):
-    cache.put("first", value="x" * 1000)
-    cache.close()
-    folder = database(workdir).parent
-    diskcache.Cache(folder, size_limit=1, cull_limit=50, eviction_policy="least-recently-stored").close()
-    for number in range(40):
-        cache.put("more", number, value=os.urandom(2000).hex())
-    assert cache.get("first") == "x" * 1000 and len(cache.keys()) == 41
-
-
-@pytest.mark.parametrize(
-    ("key", "same_key"),
-    [
-        ([{"k": 1, "d": {"x": 1, "y": 2}}], [{"d": {"y": 2, "x": 1}, "k": 1}]),
-        (["caf\udce9"], ["caf\udce9"]),  # an argument of the command line in another encoding
-    ],
-)
-def test_equal_parameters_are_one_key_in_any_order_and_encoding(cache, key, same_key):
-    cache.put("facts", *key, value=[1])
-    assert cache.get("facts", *same_key) == [1]
+def test_equal_parameters_are_one_key_in_any_order(cache):
+    cache.put("facts", {"k": 1, "d": {"x": 1, "y": 2}}, value=[1])
+    assert cache.get("facts", {"d": {"y": 2, "x": 1}, "k": 1}) == [1]
+    cache.put("caf\udce9", value=[2])
+    cache.put("caf\udce9", value=[1])  # an argument of the command line in another encoding
+    assert cache.get("caf\udce9") == [1] and len(cache.keys()) == 2
+    cache.clear()
+    assert cache.keys() == []
 
 
 # --- vectors
@@ -201,48 +158,22 @@ def test_only_missing_vectors_are_computed(cache):
     assert computed == ["a", "bcd", "ef"] and (again[[2, 0]] == first).all()  # both as they are kept
 
 
-# --- damage, foreign entries
+# --- damage
 
 
-def test_a_pickle_is_damage_and_never_loaded(cache, workdir, caplog):
-    pickle.loads(pickle.dumps(Bomb()))  # else the test could not fail
-    (workdir / "exploded").unlink()
-    cache.put("kind", value=[1])
-    for mode, filename in ((4, None), (1, None), (2, "../bomb"), (3, "../bomb")):
-        (workdir / "cache/bomb").write_bytes(pickle.dumps(Bomb()))
-        plant(workdir, "UPDATE Cache SET mode = ?, filename = ?, value = ?", (mode, filename, pickle.dumps(Bomb())))
-        assert cache.get("kind") is None and "damaged entry is made again" in caplog.text
-        cache.put("kind", value=[2])
-        assert cache.get("kind") == [2] and (workdir / "cache/bomb").exists()
-    plant(workdir, "UPDATE Cache SET raw = 0, key = ?", (pickle.dumps(Bomb()),))
-    assert cache.get("kind") is None and cache.keys() == [""] and not (workdir / "exploded").exists()
-
-
-@pytest.mark.parametrize("place", [0, 5, -1])
-@pytest.mark.parametrize("table", ["Cache", "vectors"])
-def test_a_damaged_entry_is_made_again(cache, workdir, table, place):
+@pytest.mark.parametrize("value", [b"", b"no zlib", zlib.compress(b"{"), pickle.dumps([1]), 5, "text"])
+def test_a_damaged_entry_is_made_again(cache, workdir, caplog, value):
     vectors = VectorCache(cache, "model", 2)
-
-    def find():
-        return cache.get("kind"), VectorCache(cache, "model", 2).get(["a"])[1].tolist()
-
     cache.put("kind", value=[1])
     vectors.put(["a"], [[1, 2]])
-    with closing(sqlite3.connect(database(workdir))) as connection:
-        value = bytearray(connection.execute(f"SELECT value FROM {table}").fetchone()[0])
-    value[place] ^= 1
-    plant(workdir, f"UPDATE {table} SET value = ?", (bytes(value),))
-    assert find() == ((None, [True]) if table == "Cache" else ([1], [False]))
-    assert "1 entries are damaged" in cache_fault(database(workdir))
+    with closing(sqlite3.connect(database(workdir))) as connection, connection:
+        for table in ("entries", "vectors"):
+            connection.execute(f"UPDATE {table} SET value = ?", (value,))
+    assert cache.get("kind") is None and "damaged entry is made again" in caplog.text
+    assert not vectors.get(["a"])[1].any()
     cache.put("kind", value=[1])
     vectors.put(["a"], [[1, 2]])
-    assert find() == ([1], [True]) and cache_fault(database(workdir)) == ""
-
-
-def test_an_entry_under_the_key_of_another_is_damage(cache, workdir):
-    cache.put("one", value=[1])
-    plant(workdir, "UPDATE Cache SET key = ?", ('["other"]',))
-    assert cache.get("other") is None
+    assert cache.get("kind") == [1] and vectors.get(["a"])[1].all() and cache_fault(database(workdir)) == ""
 
 
 @pytest.mark.parametrize("content", [b"not SQLite at all" * 1000, b"SQLite format 3\0" + b"\xff" * 5000])
@@ -267,13 +198,6 @@ def test_a_folder_that_cannot_be_made_is_done_without_after_one_warning(workdir,
         assert cache.get("kind") is None and cache.keys() == []
     (message,) = caplog.messages
     assert "file/cache" in message and "ers_cache_path" in message
-
-
-def test_a_question_is_answered_without_a_home_that_can_be_written(start, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
-    process = start("from convinse.cli import main; main(['ask', 'Who directed Titanic?'])")
-    output, errors = process.communicate(timeout=60)
-    assert "James Cameron" in output and errors.count("going on without it") == 1, errors
 
 
 def test_on_a_full_disk_nothing_more_is_written_and_all_else_is_found(start, workdir):

@@ -1,8 +1,6 @@
 """Outputs that take their place in one step, their writers that are killed or come together, and checksums that are remembered."""
 
 import hashlib
-import os
-import signal
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -38,15 +36,6 @@ checksums.hexdigest = lambda *arguments: print("read") or read(*arguments)
 checksums.time.time = lambda: 2**40  # the file has not been changed for long
 print(checksums.sha256(Path("data")))
 """
-
-
-def test_an_output_takes_the_place_of_the_path(workdir):
-    path = workdir / "deep" / "out.json"
-    for text in ("first", "second"):
-        with replacing(path) as temporary:
-            temporary.write_text(text)
-            assert temporary.parent == path.parent  # another file system could not rename it
-        assert path.read_text() == text and names(path.parent) == ["out.json"]
 
 
 @pytest.mark.parametrize("inside", ["", "file"])
@@ -94,15 +83,6 @@ def test_a_folder_replaces_a_folder_and_a_file_never_does(workdir):
     assert names(workdir) == ["out"] and names(workdir / "out") == ["two"]
 
 
-def test_pipe_and_place_below_a_file_are_refused_as_outputs(workdir):
-    os.mkfifo(workdir / "pipe")
-    write(workdir / "file", "x")
-    for name, reason in (("pipe", "neither a file nor a folder"), ("file/out", "file/out: cannot be written")):
-        with pytest.raises(OutputError, match=reason), replacing(workdir / name):
-            pytest.fail("there is nothing to be written")
-    assert names(workdir) == ["file", "pipe"] and (workdir / "pipe").is_fifo() and (workdir / "file").read_text() == "x"
-
-
 @pytest.mark.parametrize("inside", ["", "file"])
 def test_the_target_of_a_link_is_replaced_not_the_link(workdir, inside):
     real, link = workdir / "disk" / "out", workdir / "link"
@@ -111,14 +91,6 @@ def test_the_target_of_a_link_is_replaced_not_the_link(workdir, inside):
     with replacing(link) as temporary:
         write(temporary / inside, "newer")
     assert link.is_symlink() and (real / inside).read_text() == "newer" and names(real.parent) == ["out"]
-
-
-def test_of_two_writers_of_a_path_the_second_is_refused(workdir):
-    with replacing(workdir / "out") as temporary:
-        with pytest.raises(OutputError, match="out: another process is writing it"), replacing(workdir / "out"):
-            pytest.fail("it is locked")
-        temporary.write_text("first")
-    assert names(workdir) == ["out"]
 
 
 def test_writers_that_come_together_leave_one_whole_folder(workdir, start_together):
@@ -144,21 +116,6 @@ def test_a_folder_that_a_killed_writer_had_put_aside_comes_back(workdir, comes_b
     assert (workdir / "index/whole").read_text() == "whole" and not (workdir / ".index.old").exists()
 
 
-def test_leftovers_of_a_killed_writer_are_removed_by_the_next(workdir, start):
-    process = start(
-        WRITER.replace('(temporary / "file").write_text("whole")', "print('writing', flush=True); input()"), "out"
-    )
-    process.stdin.write("go\n")
-    process.stdin.flush()
-    assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "writing\n"]
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert names(workdir) == [".out.lock", ".out.new"]
-    with replacing(workdir / "out") as temporary:
-        write(temporary / "file", "newer")
-    assert names(workdir) == ["out"]
-
-
 # --- checksums
 
 
@@ -180,9 +137,3 @@ def test_a_file_is_read_once_for_a_state_of_it(workdir, run_python):
         digest = hashlib.sha256(content.encode()).hexdigest()
         assert [run_python(CHECKSUM).split() for _ in range(2)] == [["read", digest], [digest]]
         time.sleep(0.05)  # the clock of a file system may tick every hundredth of a second
-
-
-def test_without_a_folder_to_remember_in_a_file_is_read_by_each_process(workdir, run_python, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
-    digest = sha256(write(workdir / "data", "content"))
-    assert [run_python(CHECKSUM).split() for _ in range(2)] == [["read", digest]] * 2

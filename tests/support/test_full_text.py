@@ -1,38 +1,15 @@
 import os
-import stat
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.support.errors import IndexFileError
 from convinse.support.full_text import FullText
-from convinse.wikipedia.dump import WikipediaDump, write_dump
-from evidences import evidence
-from handmade import world
-from handmade import write as write_documents
+from convinse.wikipedia.dump import WikipediaDump
 from refusals import refused
-
-
-def test_all_that_is_built_has_the_rights_of_the_umask(workdir, corpus):
-    before = os.umask(0o027)
-    try:
-        build(write_documents(workdir / "dump.json", world()), workdir / "kb")
-        build_index(corpus([("a", "one two")]), workdir / "passages", quiet=True)
-        write_dump(workdir / "wikipedia.db", [("Q1", [evidence("seven", "text", ("seven", "Q7"))])])
-    finally:
-        os.umask(before)
-    modes = {
-        path: stat.S_IMODE(path.stat().st_mode)
-        for name in ("kb", "passages", "wikipedia.db")
-        for path in [workdir / name, *(workdir / name).rglob("*")]
-    }
-    assert {path for path, mode in modes.items() if mode != (0o750 if path.is_dir() else 0o640)} == set()
-    assert len(modes) > 40
 
 
 @contextmanager

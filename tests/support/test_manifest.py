@@ -14,7 +14,6 @@ from convinse.support.manifest import (
     check_folder,
     faults,
     has_kind,
-    map_array,
     measure,
     read_manifest,
     seal,
@@ -44,8 +43,7 @@ def built(folder, build):
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"[]", b"7", b"{}", b'{"format": "3"}', b'{"format": 3}', b'{"format": 3, "build_id": "\xff", "files": {}}',
-        b"[" * 5000, b'{"format": 3, "build_id": "a", "files": ' + b'{"a":' * 5000,
+        b"", b"[]", b'{"format": "3"}', b'{"format": 3}', b'{"format": 3, "build_id": "\xff", "files": {}}', b"[" * 5000,
         b'{"kind": "test", "format": 3, "build_id": "a", "files": {"x": {"size": "many"}}}',
     ],
 )  # fmt: skip
@@ -107,12 +105,6 @@ def test_a_folder_is_of_its_kind_or_of_any_if_its_manifest_is_damaged(workdir):
     assert has_kind(folder, "test") and not has_kind(folder, "model")
     write(folder / MANIFEST, "{")
     assert has_kind(folder, "model")
-
-
-def test_arrays_are_mapped_even_empty_ones(workdir):
-    assert map_array(write(workdir / "a", b"\1\0\2\0"), "<u2", REMEDY).tolist() == [1, 2]
-    assert map_array(write(workdir / "b", b""), "<u2", REMEDY).tolist() == []
-    refused(IndexFileError, lambda: map_array(workdir / "c", "<u2", REMEDY), "c: cannot be opened", REMEDY)
 
 
 def opener(folder, between):

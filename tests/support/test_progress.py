@@ -1,7 +1,4 @@
 import logging
-import os
-import pty
-import subprocess
 import sys
 
 import pytest
@@ -35,13 +32,6 @@ def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(log, clock):
     assert log.messages[-1].startswith("kb: 100 of 100 conversations, 0 s left")
 
 
-def test_quick_work_is_one_line(log, clock):
-    with progress("kb", 30, "turns") as advance:
-        for _ in range(10):
-            advance(3)
-    assert len(log.messages) == 1
-
-
 def test_no_work_and_quiet_work_are_silent(log, capfd):
     with progress("kb", 0, "turns"):
         pass
@@ -50,29 +40,3 @@ def test_no_work_and_quiet_work_are_silent(log, capfd):
         advance(1)
     assert log.messages == []
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_terminal_shows_a_bar_on_standard_error():
-    code = """
-from convinse.support.progress import progress
-with progress("kb_text", 3, "conversations") as advance:
-    advance(2)
-    advance()
-"""
-    ours, theirs = pty.openpty()
-    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=theirs, env=terminal)
-    os.close(theirs)
-    shown = b""
-    try:
-        while block := os.read(ours, 4096):
-            shown += block
-    except OSError:  # the terminal has gone with the process
-        pass
-    os.close(ours)
-    output, _ = process.communicate(timeout=30)
-    assert process.returncode == 0
-    assert output == b""
-    assert b"kb_text" in shown
-    assert b"3/3" in shown
-    assert b"conversations" in shown

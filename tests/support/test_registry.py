@@ -8,7 +8,6 @@ from case_tables import each_case
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.heterogeneous_answering.base import HeterogeneousAnswering
-from convinse.pipeline import STAGES
 from convinse.question_understanding.base import QuestionUnderstanding
 from convinse.support.errors import ModuleError
 from convinse.support.registry import find_module, module_names
@@ -52,21 +51,6 @@ def not_found(stage, name, *words, base=EvidenceRetrievalScoring):
     assert refused(ModuleError, lambda: find_module(stage, name, base), *words).startswith(f"{stage}: ")
 
 
-CLASSES = {
-    "qu": {
-        "naive_concat": "NcAll", "nc_all": "NcAll", "nc_init": "NcInit", "nc_prev": "NcPrev", "nc_init_prev": "NcInitPrev",
-        "slots": "Slots", "sr": "StructuredRepresentation",
-    },
-    "ers": {"native": "NativeERS", "clocq_bm25": "ClocqBM25"},
-    "ha": {"entity_voting": "EntityVoting", "extractive": "ExtractiveAnswering"},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("stage", CLASSES)
-def test_the_names_of_the_contract_are_registered(stage):
-    assert {name: find_module(stage, name, STAGES[stage]).__name__ for name in CLASSES[stage]} == CLASSES[stage]
-
-
 def test_an_unknown_name_suggests_the_nearest_one_or_lists_all():
     not_found("qu", "slot", "unknown module 'slot'", "did you mean 'slots'", base=QuestionUnderstanding)
     not_found("ha", "zzz", "entity_voting", "package.module:Class", base=HeterogeneousAnswering)
@@ -76,18 +60,6 @@ def test_a_module_in_the_working_directory_is_found(module):
     found = find_module("ers", f"{module(GOOD)}:MyERS", EvidenceRetrievalScoring)
     assert issubclass(found, EvidenceRetrievalScoring)
     assert found.__name__ == "MyERS"
-
-
-def test_the_working_directory_does_not_hide_installed_modules(run_python, workdir):
-    (workdir / "diskcache.py").write_text("raise SystemError('hidden')")
-    code = """
-import sys
-sys.path.remove("")  # as when the convinse command runs
-from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
-from convinse.support.registry import find_module
-print(find_module("ers", "native", EvidenceRetrievalScoring).__name__)
-"""
-    assert run_python(code).strip() == "NativeERS"
 
 
 @each_case("modules", "code")
@@ -120,11 +92,6 @@ def test_an_installed_plug_in_is_a_name(module, monkeypatch):
     assert "plugged" in module_names("ers")
     assert "plugged" not in module_names("ha")
     not_found("ers", "pluged", "did you mean 'plugged'")
-
-
-def test_modules_are_imported_on_use_only(run_python):
-    code = "import sys, convinse.support.registry; print([m for m in sys.modules if m.endswith(('native', 'slots', 'numpy'))])"
-    assert run_python(code).strip() == "[]"
 
 
 TRAINED = """

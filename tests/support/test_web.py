@@ -4,7 +4,6 @@ import gzip
 import json
 import logging
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 
@@ -41,12 +40,6 @@ def test_post_json_sends_and_reads_json(session):
     assert request.headers["Content-Type"] == "application/json"
 
 
-def test_get_json_with_parameters(session):
-    with scripted_server(ok([])) as server:
-        assert session().get_json(server.url, {"a": "b c", "n": 1}) == []
-    assert server.requests[0].path == "/?a=b+c&n=1"
-
-
 def test_every_request_has_a_user_agent_with_the_contact(session, monkeypatch):
     monkeypatch.setenv("CONVINSE_CONTACT", "me@example.org\r\nX: y")
     with scripted_server(ok(1)) as server:
@@ -58,17 +51,7 @@ def test_every_request_has_a_user_agent_with_the_contact(session, monkeypatch):
     assert "you@example.org" in named and "me@" not in named
 
 
-def test_connection_is_used_again_until_it_is_closed(session):
-    ports = []
-    with scripted_server(lambda handler: (ports.append(handler.client_address[1]), ok(1)(handler))) as server:
-        client = session()
-        for _ in range(3):
-            client.get_json(server.url)
-        client.close()
-        assert len(set(ports)) == 1 and client.get_json(server.url) == 1
-
-
-@pytest.mark.parametrize("code", [429, 500, 502, 503, 504])
+@pytest.mark.parametrize("code", [429, 503])
 def test_passing_faults_are_tried_again(session, caplog, code):
     caplog.set_level(logging.INFO, "convinse.support.web")
     with scripted_server(status(code, b"busy"), status(code), ok("fine")) as server:
@@ -99,21 +82,9 @@ def test_a_retry_after_beyond_the_deadline_ends_at_once(session, pauses):
     assert pauses == [] and len(server.requests) == 1
 
 
-def dripping_headers(handler):
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-    while not handler.server.stopped.wait(0.02):
-        handler.wfile.write(b"X")
-
-
-def dripping_status(handler):
-    while not handler.server.stopped.wait(0.02):
-        handler.wfile.write(b"HTTP"[:1])
-
-
-@pytest.mark.parametrize("step", [dripping(0.02), dripping_headers, dripping_status], ids=["body", "headers", "status"])
-def test_a_deadline_holds_while_an_answer_drips(session, step):
+def test_a_deadline_holds_while_an_answer_drips(session):
     start = time.monotonic()
-    with scripted_server(step) as server:
+    with scripted_server(dripping(0.02)) as server:
         refused(lambda: session(deadline=0.4).get(server.url), "no whole answer within 0.4 s (1 attempt")
         refused(lambda: session().get(server.url, until=time.monotonic() + 0.3), "no whole answer within 0.3 s")
         refused(lambda: session().get(server.url, until=time.monotonic() - 1), "no time is left")
@@ -141,10 +112,7 @@ def test_a_cut_connection_is_tried_again(session, step):
 HALF = cut(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
 BOMB = status(200, gzip.compress(b"\0" * 30_000_000), content_encoding="gzip")
 FAILURES = {  # step of the server, options, words of the error, number of requests
-    **{
-        f"{code}": (status(code, b'{"error": "no"}'), {"remedy": "ask another"}, [f"{code}", "no", "; ask another"], 1)
-        for code in (400, 401, 403, 404, 413, 501)
-    },
+    "404": (status(404, b'{"error": "no"}'), {"remedy": "ask another"}, ["404", "no", "; ask another"], 1),
     "busy for ever": (status(503), {"attempts": 3}, ["503", "answered 503", "3 attempts"], 3),
     "always cut": (HALF, {"attempts": 2}, ["broke off", "2 attempts"], 2),
     "silent": (silent(60), {"read_timeout": 0.2, "attempts": 2}, ["no answer within 0.2 s", "2 attempts"], 2),
@@ -173,11 +141,6 @@ def test_a_body_that_is_no_json_is_refused(session, body):
     assert len(server.requests) == 1
 
 
-def test_a_body_of_the_largest_size_is_read(session):
-    with scripted_server(status(200, b"x" * 300_000)) as server:
-        assert len(session(max_bytes=300_000).get(server.url).body) == 300_000
-
-
 def test_missing_host_is_named_without_user_and_password(session):
     port = free_port()
     words = f"127.0.0.1:{port}: no connection: Connection refused (2 attempts)", "check the address and the network"
@@ -185,32 +148,14 @@ def test_missing_host_is_named_without_user_and_password(session):
     assert "secret" not in str(error) and "me:" not in str(error)
 
 
-def test_packed_and_chunked_answers_are_read(session):
-    packed = gzip.compress(json.dumps(list(range(10_000))).encode())
-
-    def chunked(handler):
-        handler.wfile.write(
-            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"
-            + b"".join(b"%x\r\n%b\r\n" % (len(block), block) for block in (packed[:100], packed[100:]))
-            + b"0\r\n\r\n"
-        )
-
-    with scripted_server(chunked) as server:
-        assert session().get_json(server.url) == list(range(10_000))
-        assert session().get_json(server.url) == list(range(10_000))
-
-
 def test_redirects_are_followed_by_get_and_refused_by_post(session):
     with scripted_server(ok("there")) as there, scripted_server(status(302, location=there.url)) as here:
-        assert session().get_json(here.url) == "there"
+        assert session().get_json(here.url, {"a": "b c"}) == "there" and here.requests[0].path == "/?a=b+c"
         error = refused(lambda: session().post_json(here.url, 1), "302", there.url)
         assert error.status == 302
 
 
-@pytest.mark.parametrize(
-    ("value", "offline"),
-    [*((word, True) for word in ("1", "true", "yes")), *((word, False) for word in ("", "0", "false", "no"))],
-)
+@pytest.mark.parametrize(("value", "offline"), [("1", True), ("yes", True), ("", False), ("no", False)])
 def test_offline_opens_no_socket(session, workdir, monkeypatch, value, offline):
     monkeypatch.setenv("CONVINSE_OFFLINE", value)
     with scripted_server(ok(1)) as server:
@@ -241,12 +186,6 @@ def test_loopback_uses_no_proxy_others_do(session, monkeypatch):
     assert proxy.requests[0].path == "http://example.invalid/x"
 
 
-def test_threads_share_a_session(session):
-    client = session()
-    with scripted_server(ok(1)) as server, ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda n: client.post_json(server.url, n), range(80))) == [1] * 80
-
-
 def test_importing_it_loads_no_http_library(run_python):
     code = "import sys, convinse.support.web, convinse.wikipedia.api; print('requests' in sys.modules, 'urllib3' in sys.modules)"
     assert run_python(code) == "False False\n"
@@ -263,21 +202,6 @@ def test_a_download_is_stored_as_it_is_and_begins_anew_when_it_breaks_off(sessio
         session(max_bytes=10).download(server.url, workdir / "x", sizes.append)
     assert server.requests[0].headers["Accept-Encoding"] == "identity" and len(server.requests) == 3
     assert (workdir / "x").read_bytes() == packed and sum(sizes) == len(packed) + 100
-
-
-@pytest.mark.parametrize("content", [b"", CONTENT])
-def test_a_download_of_unknown_length(session, workdir, content):
-    with scripted_server(serve(content, length=False)) as server:
-        session().download(server.url, workdir / "x")
-    assert (workdir / "x").read_bytes() == content
-
-
-def test_failed_download_is_refused(session, workdir):
-    with scripted_server(status(404, b"no such key")) as server:
-        error = refused(lambda: session().download(server.url, workdir / "x"), "404", "no such key")
-    assert error.status == 404 and len(server.requests) == 1
-    with scripted_server(dripping(0.02)) as server:
-        refused(lambda: session(deadline=0.3).download(server.url, workdir / "x"), "no whole answer within 0.3 s")
     with scripted_server(serve(CONTENT)) as server, pytest.raises(OutputError, match="no/x"):
         session().download(server.url, workdir / "no" / "x")
     assert len(server.requests) == 1

@@ -81,7 +81,7 @@ export function within(spans, start, text) {
     .map((span) => ({ start: Math.max(span.start, start) - start, end: Math.min(span.end, end) - start }));
 }
 
-/** A probability in words: `71 %`; what is no probability as the number that it is. */
+/** A probability in words: `71 %`; what is not a probability as the number that it is. */
 export function percent(score) {
   if (typeof score !== "number" || !Number.isFinite(score)) return "";
   if (score < 0 || score > 1) return score.toPrecision(3);

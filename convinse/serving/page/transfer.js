@@ -9,14 +9,14 @@ export function download(conversation) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-/** The conversation in a file. Raises `RequestError`: it is no JSON. */
+/** The conversation in a file. Raises `RequestError`: it is not JSON. */
 export async function conversationIn(file) {
   try {
     const value = JSON.parse(await file.text());
     const inner = Array.isArray(value) ? value[0] : value;
     return inner?.conversation ?? inner;
   } catch {
-    throw new RequestError(`${shortened(file.name, 80)} is no JSON; import what Export, chat or ask --json wrote.`, 0);
+    throw new RequestError(`${shortened(file.name, 80)} is not JSON; import what Export, chat or ask --json wrote.`, 0);
   }
 }
 
