@@ -75,16 +75,7 @@ def first_hit(ranked: Iterable[Evidence], gold: Iterable[str]) -> int | None:
 
 
 def build_sources(data: Path, work: Path, pages: tuple[str, str] = SAVED, vectors: str = "") -> dict[str, str]:
-    """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`, as keys of a configuration.
-
-    What is there already is kept.
-
-    Args:
-        data: the shared data.
-        work: the folder.
-        pages: the file of the pages, in `data`.
-        vectors: the bi-encoder that lets evidences be found by their vectors, too; empty: none.
-    """
+    """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`, as keys of a configuration."""
     file, titles = needed(data, *pages), data / "wikipedia-pages" / "title2qid.tsv.gz"
     embedding = None
     if vectors:

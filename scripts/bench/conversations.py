@@ -47,11 +47,7 @@ _YEAR = re.compile(r"[0-9]{4}")
 
 
 def each_wording_once(versions: Iterable[Conversation], groups: int | None = None) -> Iterator[Conversation]:
-    """Versions of each group, none of which repeats a wording: no (group, turn, question) is in two of them.
-
-    In the order of the file, a version is taken when all of its wordings are new to its group. Of two wordings a turn
-    these are two versions: the first one of the group, and the one that differs from it in every turn.
-    """
+    """Versions of each group, none of which repeats a wording: no (group, turn, question) is in two of them."""
     seen: dict[int, set[tuple[int, str]]] = defaultdict(set)
     for version in versions:
         group: int = version["group"]  # type: ignore[typeddict-item]

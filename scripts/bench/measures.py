@@ -60,11 +60,7 @@ def best_first(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> li
 
 
 def cross_fitted(ranks_of: Mapping[float, Sequence[Rank]]) -> tuple[list[Rank], tuple[float, float]]:
-    """Each question with the first weight that has the best mean reciprocal rank on the other half of the questions.
-
-    Returns:
-        The ranks of all questions, and the weights that were chosen for the even and for the odd ones.
-    """
+    """Each question with the first weight that has the best mean reciprocal rank on the other half of the questions."""
     chosen: list[float] = []
     ranks: list[Rank] = [None] * len(next(iter(ranks_of.values())))
     for half in (0, 1):

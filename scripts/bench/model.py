@@ -268,10 +268,7 @@ def ranking_part(bench: Bench) -> Figures:
 
 
 def evidence_part(bench: Bench) -> Figures:
-    """Answer presence among the best facts that are retrieved for the one-hop questions of ConvQuestions.
-
-    No fact of training is about the items of these questions. The cross-encoder scores all facts.
-    """
+    """Answer presence among the best facts that are retrieved for the one-hop questions of ConvQuestions."""
     note("building the knowledge base, retrieving facts ...")
     gathered = gather(bench.folder, bench.kept)
     questions = [question for question in gathered.questions if question.one_hop][: bench.size.evidence]

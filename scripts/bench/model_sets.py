@@ -81,10 +81,7 @@ def ranking_sets(data: Path, most: int) -> dict[str, tuple[Asked, ...]]:
 
 
 def article_sets(data: Path, most: int) -> dict[str, tuple[Question, ...]]:
-    """Questions on the held-out articles of the reading files, by kind, each with its paragraph; no text is a distractor.
-
-    `NEW_WIKIPEDIA` has the articles that no other data set asks about; the questions of `UNANSWERABLE` have no answer.
-    """
+    """Questions on the held-out articles of the reading files, by kind, each with its paragraph; no text is a distractor."""
     kinds: dict[str, list[Example]] = {}
     for kind, examples in held_out(data, SEED).items():
         for example in reported(examples):

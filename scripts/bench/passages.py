@@ -109,10 +109,7 @@ def _engine(engine: str, folder: Path) -> Figures:
 
 
 def brute_force(bench: Bench) -> Figures:
-    """How many questions have the same ten passages as every passage scored by the formula, one after the other; and by tantivy alone.
-
-    Titles count once, as for tantivy.
-    """
+    """How many questions have the same ten passages as every passage scored by the formula, one after the other; and by tantivy alone."""
     folder, parameters, analyzer = bench.work / "checked", Parameters(LANGUAGE, title_weight=1.0), Analyzer(LANGUAGE)
     apart(write_corpus, folder, CHECKED // 10 if bench.options.quick else CHECKED)
     build_index(folder / "passages.jl", folder / "index", parameters)

@@ -56,21 +56,15 @@ _CLASSES = frozenset(("P31", "P279"))
 
 
 class TimedQuestion(NamedTuple):
-    """A question whose answer is in its space.
-
-    Attributes:
-        gold: the gold answers that the knowledge base can give.
-        item: the first item that is linked in the question; questions about one item are not independent.
-        held_out: whether the recipe of the embedded model keeps examples about this item for its dev part.
-    """
+    """A question whose answer is in its space."""
 
     data_set: str
     question_id: str
     text: str
-    gold: list[Entity]
+    gold: list[Entity]  # the gold answers that the knowledge base can give
     signals: tuple[str, ...]
-    item: str
-    held_out: bool
+    item: str  # the first item that is linked in the question; questions about one item are not independent
+    held_out: bool  # whether the recipe of the embedded model keeps examples about this item for its dev part
 
     @property
     def subsets(self) -> list[str]:

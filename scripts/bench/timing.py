@@ -87,11 +87,7 @@ class Usage(NamedTuple):
 
 
 def apart(function: Callable[..., Any], *arguments: Any) -> Usage:
-    """Call a function of a module in a new process, with arguments and a result that JSON can hold (or paths).
-
-    The seconds are those of the call; the memory is that of all its processes, pages shared by them counted once. Raises
-    `ChildError` with the last line that the process wrote to standard error.
-    """
+    """Call a function of a module in a new process, with arguments and a result that JSON can hold (or paths)."""
     module = function.__module__
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]

@@ -164,10 +164,7 @@ class World(NamedTuple):
 
 
 def learned_sets(worlds: Sequence[World]) -> list[ChoiceSet]:
-    """The choices of each set of turns.
-
-    Of ConvMix only those with a right candidate: wikidata-27k lacks most of its answers. For yes or no that is not known.
-    """
+    """The choices of each set of turns."""
     sets = [choices_of(name, module, own, is_right) for module, turns in worlds for name, own in turns.items()]
     return [
         ChoiceSet(own.name, [choice for choice in own.choices if choice.right.any()], [])

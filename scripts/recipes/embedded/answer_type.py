@@ -28,14 +28,7 @@ _TEMPERATURES = np.arange(0.5, 1.55, 0.05)
 def train_answer_type(
     checkpoint: Checkpoint, typed: TypedQuestions, recipe: Recipe, state: Path, most: int | None = None
 ) -> tuple[AnswerTypeHead, FitResult]:
-    """Train the head of a recipe that has one for a joint model, which stays as it is.
-
-    Of the train part's templates and conversations a tenth chooses the epoch and the divisor of the logits.
-
-    Args:
-        state: what a stopped run goes on from.
-        most: questions of each part; None: all.
-    """
+    """Train the head of a recipe that has one for a joint model, which stays as it is."""
     settings, device, seed = recipe.answer_type, recipe.device, recipe.seed
     parts: dict[str, list[TypedQuestion]] = {"train": [], "choosing": []}
     for question in typed.questions:
@@ -95,10 +88,7 @@ def begins_with_verb(question: TypedQuestion) -> bool:
 
 
 def verb_first_shares(questions: Sequence[TypedQuestion], names: Iterable[str]) -> str:
-    """Of each class the share of its questions that begin with the verb, as the head's file keeps it.
-
-    Of few questions it is near the share among all questions but those for yes or no.
-    """
+    """Of each class the share of its questions that begin with the verb, as the head's file keeps it."""
     counts: Counter[str] = Counter()
     first: Counter[str] = Counter()
     for question in questions:

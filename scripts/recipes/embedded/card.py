@@ -23,13 +23,7 @@ def content_and_licence(name: str) -> tuple[str, str]:
 def embedded_card(
     recipe: Recipe, sizes: Mapping[str, int], last: FitResult, base: str, minutes: float, heads: Trained
 ) -> str:
-    """The card of a trained model.
-
-    Args:
-        sizes: examples of each data set to train on.
-        last: what the last stage gave.
-        base: the name of the model that it began as.
-    """
+    """The card of a trained model."""
     names = sorted({name for stage in recipe.stages for name in stage.mixture})
     head = "".join(f" an epoch of stage {number} |" for number in range(1, len(recipe.stages) + 1))
     rows = [f"| set | licence | examples to train on |{head}", f"|---|---|---:|{'---:|' * len(recipe.stages)}"]

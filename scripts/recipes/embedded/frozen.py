@@ -78,14 +78,7 @@ def fit_head(
     seed: int,
     title: str,
 ) -> FitResult:
-    """Train a head in place; the epoch of the lowest `log loss` that `validate` gives is kept.
-
-    Args:
-        settings: with `epochs`, `learning_rate` and `batch_size`.
-        loss: of the head and the places of some questions.
-        state: that a stopped run goes on from.
-        learned: questions and settings; together with the states of the questions they name the run.
-    """
+    """Train a head in place; the epoch of the lowest `log loss` that `validate` gives is kept."""
     given = hashlib.sha256(repr((learned, settings, seed)).encode())
     given.update(b"".join(np.ascontiguousarray(read[0]).tobytes() for read in train.states))  # as the trunk reads
     learning: Objective[np.ndarray] = Objective(

@@ -111,10 +111,7 @@ def _conversation(own: Question) -> Conversation:
 
 
 def _list(name: str, turn: Turn, key: str) -> Example | None:
-    """The best evidences of a turn; None if too many have an answer to tell which say so.
-
-    One that names an answer without holding its item is neither right nor wrong.
-    """
+    """The best evidences of a turn; None if too many have an answer to tell which say so."""
     answers = turn["answers"]
     right, wrong = {}, {}
     for evidence in turn["top_evidences"][:_RANKED]:

@@ -42,26 +42,26 @@ _OWN_SETTINGS = ("stages", "yes_no", "answer_type", "rewrite")
 
 
 class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One run over the mixture.
-
-    Attributes:
-        alone: share of a data set's examples that are learned from without negatives: reading costs a third so.
-        negatives: data set -> irrelevant texts beside each relevant one, instead of the recipe's.
-        mined: data set -> negatives of each of its examples that the model of the stage before finds (`with_mined`).
-        lists: data set -> texts of each of its examples, up to half of them relevant (`drawn_list`), in place of one relevant text and `negatives`.
-        listwise: weight of the loss that teaches the embedding the cross-encoder's order of an example's texts.
-    """
+    """One run over the mixture."""
 
     mixture: dict[str, Positive]  # examples drawn from each data set in an epoch (all, if it has fewer)
     epochs: Positive = 1  # of that size
     validations: Positive = 4  # of an epoch; each keeps the best weights and what a stopped run goes on from
     learning_rate: Weight = 1e-4  # the highest
-    alone: dict[str, Share] = {}
-    mined: dict[str, Positive] = {}
-    negatives: dict[str, NotNegative] = {}
-    lists: dict[str, Positive] = {}
+    alone: dict[
+        str, Share
+    ] = {}  # share of a data set's examples that are learned from without negatives: reading costs a third so
+    mined: dict[
+        str, Positive
+    ] = {}  # data set -> negatives of each of its examples that the model of the stage before finds (`with_mined`)
+    negatives: dict[
+        str, NotNegative
+    ] = {}  # data set -> irrelevant texts beside each relevant one, instead of the recipe's
+    lists: dict[str, Positive] = {}  # data set -> texts of each of its examples (`drawn_list`), in place of `negatives`
     embedding_every: Positive = 4  # steps between those that also train the embedding
-    listwise: Weight = 0.0
+    listwise: Weight = (
+        0.0  # weight of the loss that teaches the embedding the cross-encoder's order of an example's texts
+    )
     minutes: Weight | None = None  # of training steps, after which the stage ends early; None: no limit
 
 
@@ -97,22 +97,19 @@ class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How the embedded model is trained; see `config/model/embedded.yml`.
+    """How the embedded model is trained; see `config/model/embedded.yml`."""
 
-    Attributes:
-        base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
-        layers: of the base that are kept, from 0; None: all.
-        teacher: the model whose cosines the embedding stays close to.
-        reader: a folder of a wider model of the same vocabulary, whose choices and spans it learns; None: there is none.
-        taught: weight of that.
-        contrast, distillation: weights of the embedding's losses: against other texts, and against the teacher's cosines.
-    """
-
-    base: str | None = None
-    layers: Annotated[list[NotNegative], msgspec.Meta(min_length=1)] | None = None
-    reader: str | None = None
-    taught: Weight = 1.0
-    teacher: Literal["base", "all-MiniLM-L6-v2"] = "base"
+    base: str | None = (
+        None  # a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2
+    )
+    layers: Annotated[list[NotNegative], msgspec.Meta(min_length=1)] | None = (
+        None  # of the base that are kept, from 0; None: all
+    )
+    reader: str | None = (
+        None  # a folder of a wider model of the same vocabulary, whose choices and spans it learns; None: there is none
+    )
+    taught: Weight = 1.0  # weight of that
+    teacher: Literal["base", "all-MiniLM-L6-v2"] = "base"  # the model whose cosines the embedding stays close to
     stages: Annotated[list[Stage], msgspec.Meta(min_length=1)]  # one after the other
     batch_size: Positive = 32  # examples of a step
     negatives: NotNegative = 2  # irrelevant texts beside each relevant one, of the same example; 1 beside a long one
@@ -121,8 +118,10 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     stride: NotNegative = STRIDE  # tokens that such a window shares with the one before
     portion: Positive = 1408  # tokens, padding counted, that are computed at once
     token_budget: Positive = 4096  # tokens that are computed at once if nothing is learned
-    contrast: Weight = 0.5
-    distillation: Weight = 0.5
+    contrast: Weight = 0.5  # weights of the embedding's losses: against other texts, and against the teacher's cosines
+    distillation: Weight = (
+        0.5  # weights of the embedding's losses: against other texts, and against the teacher's cosines
+    )
     dev_examples: Positive = 80  # of each data set, that a validation looks at
     warmup: Share = 0.06
     weight_decay: Weight = 0.01
@@ -195,13 +194,7 @@ def read_examples(path: Path) -> Data:
 
 
 def without_held_out(data: Data, texts: Collection[str], names: Collection[str]) -> Data:
-    """The sets `names`; those over text without texts that share eight words in a row with a held-out one.
-
-    Sets overlap: a paragraph of one is a sentence of another, in the other part.
-
-    Args:
-        texts: the sets over text. The held-out texts of all of them count, also of those that are not in `names`.
-    """
+    """The sets `names`; those over text without texts that share eight words in a row with a held-out one."""
     examples = (example for name in sorted(texts) for example in data.dev[name])
     held = HeldOut(candidate.text for example in examples for candidate in example.candidates)
     train = {}

@@ -34,12 +34,7 @@ class ReportQuestion(NamedTuple):
 
 
 def tatqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """TAT-QA: rows of tables of financial reports.
-
-    A question is used if its answers, or else the numbers that its answer is computed from, are cells of one row,
-    each found in no other row. Only an answer that is one cell is read. Reports with an equal row or paragraph have one
-    key, that of their paragraphs in `reading/tatqa-text`.
-    """
+    """TAT-QA: rows of tables of financial reports."""
     lines = list(records(data, "hybrid", "tatqa.jsonl.gz"))
     reports = {f"tatqa {number}": read_financial_table(line["table"]) for number, line in enumerate(lines)}
     text_lines, questions = [], []
@@ -56,10 +51,7 @@ def tatqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
 
 
 def aitqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """AIT-QA: rows of tables of airlines' reports, whose columns and rows have several headers each.
-
-    A question is used if its answer is a cell of one row. Tables with an equal row have one key.
-    """
+    """AIT-QA: rows of tables of airlines' reports, whose columns and rows have several headers each."""
     reports: dict[str, Report] = {}
     questions = []
     for line in records(data, "hybrid", "aitqa.jsonl.gz"):  # a table stands before its questions
@@ -78,10 +70,7 @@ def aitqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
 
 
 def read_financial_table(table: Sequence[Sequence[str]]) -> Report:
-    """Return the joined names of the columns, and the rows that have a value.
-
-    The rows above the first one with a name and a number that is no year are the header, of four at most.
-    """
+    """Return the joined names of the columns, and the rows that have a value."""
 
     def has_value(row: Sequence[str]) -> bool:
         return row[0].strip() != "" and any(_NUMBER.search(cell) and not _YEAR.search(cell) for cell in row[1:])

@@ -77,12 +77,7 @@ def _encoded(examples: Sequence[Rewrite], tokenizer: TextTokenizer) -> _Targets:
 def train_rewriter(
     checkpoint: Checkpoint, examples: RewriteExamples, recipe: Recipe, state: Path, most: int | None = None
 ) -> tuple[RewriteHead, FitResult]:
-    """Train the head of a recipe that has one for a joint model, which stays as it is.
-
-    Args:
-        state: what a stopped run goes on from.
-        most: examples of each part; None: all.
-    """
+    """Train the head of a recipe that has one for a joint model, which stays as it is."""
     settings = recipe.rewrite
     tokenizer = TextTokenizer.of(checkpoint, MAX_LENGTH)
     checkpoint.model.to(find_device(recipe.device))

@@ -38,16 +38,12 @@ Place = tuple[int, int]  # row and column of a cell, from 0
 
 
 class Rows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the rows of tables are learned from.
+    """How the rows of tables are learned from."""
 
-    Attributes:
-        form: `plain`, the text of an evidence; `ranked`: with ranks and neighbours (`convinse.records.ranked_rows`). The model keeps
-            it in its configuration, and is given rows so.
-        others: of the rows of a table that do not answer, so many stand in an example, the best by BM25 first.
-    """
-
-    form: RowForm = "plain"
-    others: Positive = 5
+    form: RowForm = "plain"  # `plain`, the text of an evidence; `ranked`: with ranks and neighbours (`convinse.records.ranked_rows`). The model keeps it in its configuration, and is given rows so
+    others: Positive = (
+        5  # of the rows of a table that do not answer, so many stand in an example, the best by BM25 first
+    )
 
 
 PLAIN = Rows()
@@ -69,30 +65,20 @@ class TableTexts(NamedTuple):
 
 
 class TableQuestion(NamedTuple):
-    """A question about a table.
-
-    Attributes:
-        places: the cells that make a row relevant.
-        answer: is read if it stands once in these cells; None: nothing is read.
-        name: of the page, which some queries name; empty if there is none.
-    """
+    """A question about a table."""
 
     source: str
     question: str
-    places: Collection[Place]
-    answer: str | None
+    places: Collection[Place]  # the cells that make a row relevant
+    answer: str | None  # is read if it stands once in these cells; None: nothing is read
     key: str
-    name: str = ""
+    name: str = ""  # of the page, which some queries name; empty if there is none
 
 
 def verbalised(
     form: Rows, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], section: str = ""
 ) -> TableTexts:
-    """The rows of a table by the pipeline's own code; each cell is made a link, which tells where it stands.
-
-    Cells and the names of columns may have line breaks; `section` is the heading that the table stands below. A plain row
-    that is too long is several evidences of one number; of a ranked one the cells that do not fit are left out.
-    """
+    """The rows of a table by the pipeline's own code; each cell is made a link, which tells where it stands."""
 
     def inner(cell: str) -> str:
         return "<br>".join(html.escape(line) for line in cell.split("\n"))
@@ -126,10 +112,7 @@ def verbalised(
 def against_others(
     question: str, relevant: Mapping[str, Candidate], rows: Sequence[TableEvidence], right: Collection[int], most: int
 ) -> tuple[Candidate, ...]:
-    """Relevant candidates by their texts, then at most so many rows that are not of the numbers `right`, best by BM25.
-
-    Nothing if one of both is missing.
-    """
+    """Relevant candidates by their texts, then at most so many rows that are not of the numbers `right`, best by BM25."""
     others = list(dict.fromkeys(row.text for row in rows if row.number not in right and row.text not in relevant))
     if not relevant or not others:
         return ()
@@ -151,13 +134,7 @@ def query_of(question: str, name: str, chance: random.Random) -> str:
 
 
 def row_examples(asked: TableQuestion, rows: TableTexts, chance: random.Random | None, most: int) -> Iterator[Example]:
-    """The example of a question, if it has rows that answer and others.
-
-    Args:
-        rows: of its table.
-        chance: draws how the page is named in the query; None: not at all.
-        most: rows that do not answer.
-    """
+    """The example of a question, if it has rows that answer and others."""
     plain, shown = (row_candidates(asked, row, most) for row in rows)
     if plain:
         query = asked.question if chance is None else query_of(asked.question, asked.name, chance)  # in all forms
@@ -185,12 +162,7 @@ def row_candidates(asked: TableQuestion, rows: Sequence[TableEvidence], most: in
 
 
 def tables(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """WikiTableQuestions whose one answer is exactly one cell of the table; the key is the table.
-
-    A row is verbalised by `convinse.wikipedia`. The row with the cell is relevant; against it stand other rows of the
-    table. Tables with an equal row have one key. Questions for a count or a sum are left out, even if a cell has
-    that number.
-    """
+    """WikiTableQuestions whose one answer is exactly one cell of the table; the key is the table."""
     chance = random.Random(f"tables {seed}")
     named: dict[str, str] = {}
     rows: dict[str, TableTexts] = {}
@@ -244,12 +216,7 @@ def read_tables(data: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def hybrid_rows(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """HybridQA and OTT-QA: the row that holds the answer, or the cell that the answer's passage is linked from.
-
-    The key is the table's page. Questions whose answers were found by string match in several rows are left out: which is
-    right is not known. The span is learned if one cell of the table is the only match. Against the row
-    stand others of the table. Pages of WikiTableQuestions are left out.
-    """
+    """HybridQA and OTT-QA: the row that holds the answer, or the cell that the answer's passage is linked from."""
     chance = random.Random(f"hybrid_rows {seed}")
     questions = list(records(data, "hybrid", "hybrid-questions.jsonl.gz"))
     wanted = {question["table_id"] for question in questions}
@@ -275,11 +242,7 @@ def hybrid_rows(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
 
 
 def hybrid_passages(data: Path, seed: int) -> Iterator[Example]:
-    """HybridQA and OTT-QA: the passage that answers, against passages without the answer, the best by BM25.
-
-    Only questions whose one match is in a passage; the key is its page. A passage is cut to 1,000 characters around
-    its answer. It is ranked, not read: `reading/hybridqa-ottqa-passages` has the same questions with their spans.
-    """
+    """HybridQA and OTT-QA: the passage that answers, against passages without the answer, the best by BM25."""
     chance = random.Random(f"hybrid_passages {seed}")
     given = {line["link"]: line["text"] for line in records(data, "hybrid", "hybrid-passages.jsonl.gz")}
     pages = {link: unquote(link.removeprefix("/wiki/")).replace("_", " ") for link in given}
@@ -313,10 +276,7 @@ def _joined(text: str) -> str:
 
 
 def fetaqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """FeTaQA: the rows whose cells an annotator highlighted for the answer, of five at most; they are ranked, not read.
-
-    The key is the page. Questions that need more rows have no row that answers them.
-    """
+    """FeTaQA: the rows whose cells an annotator highlighted for the answer, of five at most; they are ranked, not read."""
     chance = random.Random(f"fetaqa {seed}")
     known = {title for title, _ in read_tables(data)}
     lines = records(data, "hybrid", "fetaqa.jsonl.gz")

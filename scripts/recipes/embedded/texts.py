@@ -30,11 +30,7 @@ _SLOT_TYPES = {"PER": "person", "LOC": "place", "TIME": "date", "NUM": "number"}
 
 
 def multiqa_samples(data: Path, seed: int) -> Iterator[Example]:
-    """The samples of MultiQA: questions with an answer that stands in the text of a document.
-
-    If answers were found by string match in many documents, the two that are most like the question are the
-    relevant ones; documents of the same context without an answer are the negatives.
-    """
+    """The samples of MultiQA: questions with an answer that stands in the text of a document."""
     read = find_converter("multiqa").read
     paths = [needed(data, "multiqa-samples", f"{name}_sample.jsonl.gz") for name in _MULTIQA]
     given = [record for path in paths for record in read(path).records]
@@ -96,12 +92,7 @@ def _relevant(question: Question, record: Record, chance: random.Random) -> list
 
 
 def multihop_paragraphs(data: Path, seed: int) -> Iterator[Example]:
-    """HotpotQA, 2WikiMultihopQA and MuSiQue: supporting paragraphs against distracting ones; ranked, not read.
-
-    The key is the page of the first supporting paragraph; `reading/multihop-supporting` has most of these paragraphs,
-    in the same part. A paragraph is a candidate only if its own page is in the part of the example, so that a page is
-    in one part even if examples of several pages share it. The title stands in front of a text, as in evidences.
-    """
+    """HotpotQA, 2WikiMultihopQA and MuSiQue: supporting paragraphs against distracting ones; ranked, not read."""
     chance = random.Random(f"multihop_paragraphs {seed}")
     lines = list(records(data, "hybrid", "multihop-paragraphs.jsonl.gz"))
     paragraphs = [(paragraph["title"], paragraph["text"]) for line in lines for paragraph in line["paragraphs"]]
@@ -130,12 +121,7 @@ def multihop_paragraphs(data: Path, seed: int) -> Iterator[Example]:
 
 
 def redocred(data: Path, seed: int) -> Iterator[Example]:
-    """Re-DocRED: a fact as a representation (`|| subject || property || type`), and the sentence that states it.
-
-    Facts that one sentence states alone are used, those of one subject and property together. The mentions of the object
-    are the spans. Other sentences of the introduction that do not mention the object are the negatives, best by BM25.
-    The key is the page, whose title stands in front of a sentence, as in evidences.
-    """
+    """Re-DocRED: a fact as a representation (`|| subject || property || type`), and the sentence that states it."""
     labels = property_labels(data)
     lines = list(records(data, "hybrid", "redocred.jsonl.gz"))
     sentences = ((line["title"], " ".join(tokens)) for line in lines for tokens in line["sentences"])
@@ -191,11 +177,7 @@ def _of_introduction(line: dict[str, Any], labels: dict[str, str], key: str) -> 
 
 
 def doqa(data: Path, seed: int) -> Iterator[Example]:
-    """DoQA: questions of conversations about a forum's answer; the question follows the first and the last turn.
-
-    A question with a span is read; one that is only known to be answerable is ranked. Questions that cannot be answered
-    have no relevant text and are left out. Negatives are other answers of the forum, the best by BM25.
-    """
+    """DoQA: questions of conversations about a forum's answer; the question follows the first and the last turn."""
     asked: list[tuple[str, str, Spans]] = []
     for line in records(data, "hybrid", "doqa.jsonl.gz"):
         for question in line["questions"]:
@@ -213,11 +195,7 @@ def doqa(data: Path, seed: int) -> Iterator[Example]:
 
 
 def onestopqa(data: Path, seed: int) -> Iterator[Example]:
-    """OneStopQA: the sentences of a paragraph of news that an annotator marked as evidence, against its other ones.
-
-    The answer is in an annotator's own words; it is read if it stands in the evidence once. The key is the article,
-    which comes in three levels of difficulty.
-    """
+    """OneStopQA: the sentences of a paragraph of news that an annotator marked as evidence, against its other ones."""
     for line in records(data, "hybrid", "onestopqa.jsonl.gz"):
         context, start = line["context"], line["evidence_start"]
         end = start + len(line["evidence"])

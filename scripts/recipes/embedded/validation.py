@@ -58,13 +58,7 @@ def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: 
 def validate(
     model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int, stride: int = STRIDE
 ) -> dict[str, float]:
-    """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it.
-
-    If no text is relevant, a span read in the first text counts 0, and "no answer" 1.
-
-    The mean over sets of 50 examples or more is `mean`: small ones would choose the epoch by chance. Spans are compared
-    as sets of tokens in the window, against the nearest reference.
-    """
+    """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it."""
     measures: dict[str, float] = {}
     least = min(_COUNTED, max(map(len, dev.values()), default=0))
     counted: list[float] = []
@@ -102,11 +96,7 @@ def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
 def calibrate(
     model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192, stride: int = STRIDE
 ) -> dict[str, float]:
-    """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017).
-
-    Relevance also gets a new bias. What fits is the best span's probability, as the reader gives it, that it is an answer:
-    0 in a text without one. The order of texts and of spans does not change, however wrong the model is.
-    """
+    """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017)."""
     made = batch(dev, tokenizer, None, stride)
     pairs = scored(model, made, budget)
     scores: list[np.ndarray] = []  # of each text [spans + 1]: its best spans, the best first, and "no answer"

@@ -24,13 +24,7 @@ from recipes.embedded.recipe import Recipe
 def train_yes_no(
     checkpoint: Checkpoint, questions: Sequence[Decided], recipe: Recipe, state: Path, most: int | None = None
 ) -> tuple[YesNoHead, FitResult]:
-    """Train the head of a recipe that has one for a joint model, which stays as it is; held-out questions that
-    may choose (`chooses`) choose the epoch.
-
-    Args:
-        state: what a stopped run goes on from.
-        most: questions of each part; None: all.
-    """
+    """Train the head over a joint model, which stays as it is; held-out questions choose the epoch."""
     settings, max_length, device, seed = recipe.yes_no, recipe.max_length, recipe.device, recipe.seed
     parts = {part: [one for one in questions if part_of("boolq", one.key) == part] for part in ("train", "dev")}
     parts["dev"] = [one for one in parts["dev"] if chooses(one.key)]
@@ -61,8 +55,7 @@ def train_yes_no(
 
 
 def measures(head: YesNoHead, read: States) -> dict[str, float]:
-    """Of questions that the text decides the accuracy, and the share of the more frequent answer, which a constant would have as
-    accuracy; of all the log loss, and the share of right verdicts among yes, no and "does not say", by thirds of the probability."""
+    """Return accuracy of decided questions, share of right verdicts, log loss, and the accuracy of a constant."""
     device = next(head.parameters()).device
     odds = np.empty(len(read.targets))
     order = np.argsort([len(one) for one in read.states], kind="stable")
