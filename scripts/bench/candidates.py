@@ -18,7 +18,6 @@ from convinse.encoder.bi_encoder import BiEncoder
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.records.evidence import SOURCES, Evidence
 from convinse.support.checksums import sha256
-from convinse.support.errors import DataError
 from convinse.wikipedia.build import build
 from convinse.wikipedia.stored_pages import Embedding
 from recipes.embedded.wikidata import knowledge_base
@@ -134,14 +133,9 @@ def _page_evidences(retriever: ClocqRetriever, data: Path) -> Iterator[list[Evid
 
 def draw_pairs(questions: Sequence[Candidates], size: int) -> list[tuple[str, str, str]]:
     """Random (question, text of a candidate, source), of all sources; each at most once."""
-    own = ((question.query, evidence) for question in questions for evidence in question.evidences)
-    pairs = dict.fromkeys((query, evidence["evidence_text"], evidence["source"]) for query, evidence in own)
-    if len(pairs) < size:
-        raise DataError(f"the data gives {len(pairs)} pairs only, not {size}")
-    drawn = random.Random(SEED).sample(list(pairs), size)
-    if lacking := set(SOURCES) - {source for *_, source in drawn}:
-        raise DataError(f"no pair from {', '.join(sorted(lacking))}; draw more than {size}")
-    return drawn
+    candidates = ((question.query, evidence) for question in questions for evidence in question.evidences)
+    pairs = dict.fromkeys((query, evidence["evidence_text"], evidence["source"]) for query, evidence in candidates)
+    return random.Random(SEED).sample(list(pairs), size)
 
 
 def draw_lists(questions: Sequence[Candidates], least: int, most_pairs: int) -> list[tuple[str, list[str]]]:

@@ -9,7 +9,6 @@ import numpy as np
 from convinse.encoder.tokens import Sequences, TextTokenizer, token_spans
 from recipes.embedded.examples import Candidate, Example
 
-STRIDE = 64  # tokens that a window shares with the one before
 _ANY_WINDOW = 0.2  # of texts that are cut: how often a window without the answer is learned from
 
 
@@ -65,12 +64,10 @@ def with_foreign(examples: Sequence[Example], share: float, chance: random.Rando
     return made
 
 
-def batch(
-    examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.Random | None, stride: int = STRIDE
-) -> Batch:
-    """The model inputs of some examples."""
+def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.Random | None) -> Batch:
+    """The model inputs of some examples; `chance` draws the window of a long text, mostly one with the answer, else the first such."""
     pairs = [(example.query, candidate) for example in examples for candidate in example.candidates]
-    windows = tokenizer.windows([(query, candidate.text) for query, candidate in pairs], stride)
+    windows = tokenizer.windows([(query, candidate.text) for query, candidate in pairs], tokenizer.max_length // 3)
     firsts = windows.sequences.firsts
     ends = windows.sequences.lengths - windows.trailing
     of_pair: list[list[int]] = [[] for _ in pairs]

@@ -13,7 +13,7 @@ from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.torch_backend import model_inputs
 from convinse.scoring.extractive import normalize
-from recipes.embedded.batches import STRIDE, Batch, batch
+from recipes.embedded.batches import Batch, batch
 from recipes.embedded.examples import Example
 
 _MOST_CANDIDATES = 12
@@ -56,7 +56,7 @@ def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: 
 
 
 def validate(
-    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int, stride: int = STRIDE
+    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int
 ) -> dict[str, float]:
     """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it."""
     measures: dict[str, float] = {}
@@ -65,7 +65,7 @@ def validate(
     for name, examples in dev.items():
         first, f1 = [], []
         shown = [replace(example, candidates=example.candidates[:_MOST_CANDIDATES]) for example in examples]
-        made = batch(shown, tokenizer, None, stride)
+        made = batch(shown, tokenizer, None)
         pairs, ends = scored(model, made, budget), np.cumsum(made.sizes).tolist()
         for row, stop in zip([0, *ends], ends, strict=False):
             right = made.relevant[row:stop]
@@ -93,11 +93,9 @@ def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
     return 2 * common / (found[1] - found[0] + wanted[1] - wanted[0] + 2)
 
 
-def calibrate(
-    model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192, stride: int = STRIDE
-) -> dict[str, float]:
+def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192) -> dict[str, float]:
     """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017)."""
-    made = batch(dev, tokenizer, None, stride)
+    made = batch(dev, tokenizer, None)
     pairs = scored(model, made, budget)
     scores: list[np.ndarray] = []  # of each text [spans + 1]: its best spans, the best first, and "no answer"
     correct: list[bool] = []

@@ -30,6 +30,13 @@ def beginnings(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def monkeypatch_module():
+    """`monkeypatch` for the tests of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
 def checkpoint():
     """A tiny joint model, which tests do not change."""
     from embedded_examples import joint_checkpoint
