@@ -11,29 +11,14 @@ own. Of BoolQ every passage is a candidate for every question. Corpora and index
 import json
 import math
 import shutil
-from collections import Counter, defaultdict
 from pathlib import Path
 
-from convinse.passages.analysis import Analyzer
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
-from convinse.support.jsonlines import read_documents
 from recipes.sources import records
 
-from .engines import (
-    ENGINES,
-    LANGUAGE,
-    QUESTIONS,
-    TOP,
-    Search,
-    index_engine,
-    index_tantivy,
-    load_tantivy,
-    passages,
-    search_engine,
-    write_corpus,
-)
+from .engines import ENGINES, QUESTIONS, TOP, index_engine, search_engine, write_corpus
 from .harness import Bench, Figures, Spec, run
 from .measures import first_right, share_within
 from .timing import ChildError, apart, disk, timed
@@ -43,7 +28,6 @@ BOOLQ_COLUMNS = {
     "NDCG@10": ("ndcg_at_10", "{:.2f}"), "ms a question": ("ms_per_question", "{:.2f}"),
 }  # fmt: skip
 MOST = {"tantivy": 1_000_000, "bm25s": 1_000_000, "rank_bm25": 100_000}  # passages that an engine is given
-CHECKED = 20_000  # passages of the comparison with brute force
 MEMORY = 2_000_000_000  # bytes that an index may be built in
 COLUMNS = {
     "index s": ("index_seconds", "{:.1f}"), "peak MB": ("index_peak_mb", "{:,.0f}"), "disk MB": ("disk_mb", "{:,.0f}"),
@@ -108,42 +92,7 @@ def _engine(engine: str, folder: Path) -> Figures:
     return {**built_in, **asked.result, "search_peak_mb": asked.peak / 1e6}
 
 
-def brute_force(bench: Bench) -> Figures:
-    """How many questions have the same ten passages as every passage scored by the formula, one after the other; and by tantivy alone."""
-    folder, parameters, analyzer = bench.work / "checked", Parameters(LANGUAGE, title_weight=1.0), Analyzer(LANGUAGE)
-    apart(write_corpus, folder, CHECKED // 10 if bench.options.quick else CHECKED)
-    build_index(folder / "passages.jl", folder / "index", parameters)
-    index_tantivy(folder, MEMORY)
-    own, beside = PassageIndex(folder / "index"), load_tantivy(folder)
-    engines: dict[str, Search] = {"convinse": lambda text: [hit.id for hit in own.search(text, TOP)], "tantivy": beside}
-    ids, texts = zip(*passages(folder), strict=True)
-    counts = [Counter(analyzer.terms([text])) for text in texts]
-    lengths = [count.total() for count in counts]
-    mean = sum(lengths) / len(lengths)
-    postings: dict[str, list[int]] = defaultdict(list)
-    for number, count in enumerate(counts):
-        for term in count:
-            postings[term].append(number)
-    same = dict.fromkeys(engines, 0)
-    questions = [question["text"] for _, question in read_documents(folder / "questions.jl")]
-    for question in questions:
-        scores: dict[int, float] = defaultdict(float)
-        for term in dict.fromkeys(analyzer.terms([question])):
-            having = postings.get(term, [])
-            idf = math.log(1 + (len(counts) - len(having) + 0.5) / (len(having) + 0.5))
-            for number in having:
-                norm = parameters.k1 * (1 - parameters.b + parameters.b * lengths[number] / mean)
-                scores[number] += idf * counts[number][term] / (counts[number][term] + norm)
-        best = sorted(scores, key=lambda number: (-round(scores[number], 9), number))[:TOP]
-        for engine, search in engines.items():
-            same[engine] += {ids[number] for number in best} == set(search(question))
-    title = f"{len(counts):,} passages, {len(questions):,} questions: the top {TOP} of a brute-force BM25"
-    rows = {engine: {"same": number} for engine, number in same.items()}
-    bench.compare(title, ("engine",), {"the same": ("same", "{:,}")}, {(): rows})
-    return {"passages": len(counts), "questions": len(questions), "same": same}
-
-
-_PARTS = {"synthetic": synthetic, "brute_force": brute_force, "boolq": boolq}
+_PARTS = {"synthetic": synthetic, "boolq": boolq}
 SPEC = Spec("passages", __doc__, _PARTS, ((5_000,), (100_000,), (100_000, 1_000_000, 7_097_322)))
 
 if __name__ == "__main__":

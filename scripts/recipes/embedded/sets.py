@@ -23,7 +23,7 @@ from recipes.embedded.reading import (
 )
 from recipes.embedded.report_tables import aitqa, tatqa
 from recipes.embedded.tables import fetaqa, hybrid_passages, hybrid_rows, tables
-from recipes.embedded.texts import doqa, multihop_paragraphs, multiqa_samples, onestopqa, redocred
+from recipes.embedded.texts import doqa, multihop_paragraphs, onestopqa, redocred
 from recipes.embedded.turns import conversations, lcquad, timequestions
 
 Build = Callable[..., Iterator[Example]]
@@ -44,7 +44,7 @@ def _share(build: Build, data: Path, seed: int) -> Iterator[Example]:
 # in both parts of a set.
 # over plain text: from (shared data, seed)
 TEXT_SETS = {
-    **_named(qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq, multiqa_samples),
+    **_named(qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq),
     **_named(squad2_unanswerable, mismatched, sentence_lists),
     **_named(hybrid_passages, multihop_paragraphs, redocred, doqa, onestopqa),
     **{name: partial(reading, name) for name in READING_FILES},

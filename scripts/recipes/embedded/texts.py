@@ -3,89 +3,20 @@
 import random
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from convinse.formats.converters import Question, Record, find_converter
-from convinse.language.language import english
 from recipes.embedded.examples import Candidate, Example, Spans
-from recipes.embedded.negatives import by_bm25, holds, joined_keys, negatives, part_of, parts_with_texts
+from recipes.embedded.negatives import by_bm25, holds, negatives, part_of, parts_with_texts
 from recipes.embedded.reading import MOST_ANSWER_WORDS, keys_with_reading
 from recipes.embedded.spans import cut, sentence_borders, standing, untokenised
 from recipes.embedded.wikidata import property_labels
-from recipes.sources import needed, records
+from recipes.sources import records
 
 _MOST_CHARACTERS = 1000
 _NEGATIVES = 4
-_MOST_RELEVANT, _OTHERS = 2, 3  # documents of a question of MultiQA
-# not naturalquestions: its texts are HTML, in which the spans are some characters off; not wikihop: the documents in
-# which its answers stand seldom say that they are the answers
-_MULTIQA = ("hotpotqa", "searchqa", "squad", "triviaqa_unfilt")
 # kinds of entities of Re-DocRED as the last slot of a representation names them
 _SLOT_TYPES = {"PER": "person", "LOC": "place", "TIME": "date", "NUM": "number"}
-
-
-# -- samples of MultiQA ------------------------------------------------------------------------------------------------
-
-
-def multiqa_samples(data: Path, seed: int) -> Iterator[Example]:
-    """The samples of MultiQA: questions with an answer that stands in the text of a document."""
-    read = find_converter("multiqa").read
-    paths = [needed(data, "multiqa-samples", f"{name}_sample.jsonl.gz") for name in _MULTIQA]
-    given = [record for path in paths for record in read(path).records]
-    keys = joined_keys((_name(record), text) for record in given for _, text in _texts(record))
-    chance = random.Random(f"multiqa {seed}")
-    having = [record for record in given if _texts(record)]
-    for own, find in parts_with_texts("multiqa", having, lambda record: keys[_name(record)], _heads, seed):
-        for record in own:
-            key = keys[_name(record)]
-            for question in record.questions:
-                right = _relevant(question, record, chance)
-                if not right:
-                    continue
-                answers = [*question.texts(), *(text.text[slice(*span)] for text in right for span in text.spans)]
-                others = [text for _, text in _texts(record) if not holds(text, answers)]
-                wrong = negatives([_head(text) for text in by_bm25(question.text, others)][:_OTHERS])
-                wrong += find(question.text, _OTHERS - len(wrong), set(_heads(record)), answers)
-                yield Example(question.text, (*right, *wrong), "multiqa", key, f"multiqa:{key}")
-
-
-def _heads(record: Record) -> list[str]:
-    return [_head(text) for _, text in _texts(record)]
-
-
-@lru_cache(maxsize=1000)
-def _head(text: str) -> str:
-    """The beginning of a text, of which a negative is made."""
-    return cut(text, 0, 1, random.Random(0))[0]
-
-
-def _name(record: Record) -> str:
-    return record.id or record.documents[0].parts[0].text
-
-
-def _texts(record: Record) -> list[tuple[int, str]]:
-    parts = ((number, document.part("text")) for number, document in enumerate(record.documents))
-    return [(number, part.text) for number, part in parts if part is not None and part.text.strip()]
-
-
-def _relevant(question: Question, record: Record, chance: random.Random) -> list[Candidate]:
-    """The documents that hold an answer, cut around the first place; those most like the question only."""
-    spans: dict[int, dict[tuple[int, int], None]] = {}
-    for answer in question.answers:
-        for span in answer.spans:
-            if span.part == "text" and len(span.text.split()) <= MOST_ANSWER_WORDS:
-                spans.setdefault(span.document, {})[span.start, span.start + len(span.text)] = None
-    texts = [(number, text) for number, text in _texts(record) if number in spans]
-    found = []
-    for place, _ in english().bm25.order(question.text, [text for _, text in texts])[:_MOST_RELEVANT]:
-        number, whole = texts[place]
-        first = next(iter(spans[number]))
-        text, begin = cut(whole, *first, chance)
-        moved = ((start - begin, end - begin) for start, end in spans[number])
-        found.append(Candidate(text, True, tuple((a, b) for a, b in moved if a >= 0 and b <= len(text))))
-    return found
 
 
 # -- several paragraphs ------------------------------------------------------------------------------------------------
