@@ -45,24 +45,21 @@ _COLUMNS = {
     "unreadable": ("unreadable", "{}"),
     "p (P@1)": ("p_value", "{:.4f}"),
 }
-_SAY_SERVER = "bash run.sh bench answering --base-url http://localhost:8000/v1 --model NAME"
 
 
-def _systems(bench: Bench) -> dict[str, dict[str, Any] | None]:
-    """The keys of each module's configuration; None: it is not measured."""
-    seq2seq, server = bench.options.seq2seq, _server(bench)
-    return {
-        "entity_voting": {},
-        "extractive": {},
-        "seq2seq": {"ha_model": seq2seq} if seq2seq else None,
-        "llm": {"ha_llm": server | {"evidences": bench.options.evidences}} if server else None,
-    }
+def _systems(bench: Bench) -> dict[str, dict[str, Any]]:
+    """The keys of each module's configuration."""
+    systems: dict[str, dict[str, Any]] = {"entity_voting": {}, "extractive": {}}
+    if bench.options.seq2seq:
+        systems["seq2seq"] = {"ha_model": bench.options.seq2seq}
+    if server := _server(bench):
+        systems["llm"] = {"ha_llm": server | {"evidences": bench.options.evidences}}
+    return systems
 
 
 def _server(bench: Bench) -> dict[str, Any]:
-    given = bench.options
-    names = ("base_url", "model", "parallel", "api_key_env")
-    return {name: getattr(given, name) for name in names} if given.base_url else {}
+    names, options = ("base_url", "model", "parallel", "api_key_env"), bench.options
+    return {name: getattr(options, name) for name in names} if options.base_url else {}
 
 
 def systems(bench: Bench) -> Figures:
@@ -74,45 +71,31 @@ def systems(bench: Bench) -> Figures:
     figures: dict[str, Figures] = {}
     files: dict[str, Path] = {}
     for name, keys in _systems(bench).items():
-        if keys is None:
-            figures[name] = {}
-            continue
-        own = load_config("config.yml", ha=name, ers_cache_path=str(bench.work / "cache"), **keys)
+        config = load_config("config.yml", ha=name, ers_cache_path=str(bench.work / "cache"), **keys)
         note(f"{name} answers ...")
-        figures[name], files[name] = _measured(own, retrieved, bench.work / f"{name}.jsonl")
+        figures[name], files[name] = _measured(config, retrieved, bench.work / f"{name}.jsonl")
     for name, file in files.items():
         if name != _AGAINST:
             figures[name]["p_value"] = compare(files[_AGAINST], file)["p_at_1"]["p_value_groups"]
     number = sum(len(conversation["questions"]) for conversation in conversations)
     bench.compare(f"{bench.options.part}: {number} questions, the same evidences", ("ha",), _COLUMNS, {(): figures})
-    missing = [name for name, own in figures.items() if not own]
-    if missing:
-        bench.console.print(f"not measured: {', '.join(missing)}; {_SAY_SERVER}, or --seq2seq FOLDER")
     return figures
 
 
 def understanding(bench: Bench) -> Figures:
-    settings: dict[str, dict[str, Any] | None] = {"slots": {}, "llm": None}
-    if server := _server(bench):
-        settings["llm"] = {"qu_llm": server}
+    server = _server(bench)
+    settings: dict[str, dict[str, Any]] = {"slots": {}, **({"llm": {"qu_llm": server}} if server else {})}
     figures: dict[str, Figures] = {}
-    number = 0
     for name, keys in settings.items():
-        if keys is None:
-            figures[name] = {}
-            bench.console.print(f"not measured: {name}; {_SAY_SERVER}")
-            continue
         config = load_config("config.yml", qu=name, ers_cache_path=str(bench.work / f"cache-{name}"), **keys)
         conversations = read_part(config, bench.options.part)[: bench.size]
         note(f"{name} understands ...")
         with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
             seconds, done = timed(partial(pipeline.run, conversations, SOURCES))
             spent = spending(done, config, resources.requests).get("qu_llm", {})
-        measures = evaluate(done)
-        number = measures["num_questions"]
-        kept = {key: measures[key] for key in ("p_at_1", "mrr")}
-        figures[name] = {**kept, "seconds": seconds, **spent}
-    bench.compare(f"{bench.options.part}: {number} questions, ha: extractive", ("qu",), _COLUMNS, {(): figures})
+        figures[name] = {**evaluate(done), "seconds": seconds, **spent}
+    title = f"{bench.options.part}: {figures['slots']['num_questions']} questions, ha: extractive"
+    bench.compare(title, ("qu",), _COLUMNS, {(): figures})
     return figures
 
 
@@ -120,20 +103,19 @@ def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> 
     with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
         seconds, done = timed(lambda: pipeline.run(retrieved, SOURCES, done_by="ers"))
         turns = [turn for conversation in done for turn in conversation["questions"]]
-        supported, answered = 0, 0
+        supported = []
         for turn in turns:
             for answer in turn["pred_answers"][:1]:
-                (asked,) = questions_of([turn], resources)
-                places = range(len(asked.evidences))
-                answered += 1
-                supported += bool(cited(answer["answer"]["label"], answer.get("evidences", ()), asked, places).places)
+                (question,) = questions_of([turn], resources)
+                label, named = answer["answer"]["label"], answer.get("evidences", ())
+                supported.append(bool(cited(label, named, question, range(len(question.evidences))).places))
         spent = spending(done, config, resources.requests).get("ha_llm", {})
     file.write_bytes(b"".join(msgspec.json.encode(conversation) + b"\n" for conversation in done))
     measures = evaluate(done)
     return {
         "p_at_1": measures["p_at_1"],
         "mrr": measures["mrr"],
-        "supported": supported / max(1, answered),
+        "supported": sum(supported) / max(1, len(supported)),
         "abstained": sum(map(has_abstained, turns)) / len(turns),
         "seconds": seconds,
         **spent,

@@ -2,16 +2,15 @@
 
     bash run.sh bench passages [--full]
 
-Synthetic passages of about 65 words (`scripts/recipes/synthetic_passages.py`) with 1,291 questions of 8 words: 100,000 by
-default, 5,000 with `--quick`; `--full` adds 1,000,000 and 7,097,322. Other engines run at the sizes they manage: tantivy
-and bm25s up to a million, rank_bm25 up to 100,000. They are not needed for anything else. Every engine has a process of its
-own. Of BoolQ every passage is a candidate for every question. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).
+Synthetic passages of about 65 words (`scripts/recipes/synthetic_passages.py`) with 1,291 questions of 8 words: 100,000 by default, 5,000
+with `--quick`; `--full` adds 1,000,000 and 7,097,322. tantivy and bm25s run up to a million; they are not needed for anything else.
+Every engine has a process of its own. Of BoolQ every passage is a candidate for every question. Corpora and indexes lie in a temporary
+folder (TMPDIR; 10 GB for the largest).
 """
 
 import json
 import math
 import shutil
-from pathlib import Path
 
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
@@ -21,19 +20,19 @@ from recipes.sources import records
 from .engines import ENGINES, QUESTIONS, TOP, index_engine, search_engine, write_corpus
 from .harness import Bench, Figures, Spec, run
 from .measures import first_right, share_within
-from .timing import ChildError, apart, disk, timed
+from .timing import apart, disk, timed
 
 BOOLQ_COLUMNS = {
     "questions": ("questions", "{:,}"), "hit@1": ("hit_at_1", "{:.2f}"), "hit@10": ("hit_at_10", "{:.2f}"),
     "NDCG@10": ("ndcg_at_10", "{:.2f}"), "ms a question": ("ms_per_question", "{:.2f}"),
 }  # fmt: skip
-MOST = {"tantivy": 1_000_000, "bm25s": 1_000_000, "rank_bm25": 100_000}  # passages that an engine is given
+PEERS_MOST = 1_000_000  # passages that other engines are given
 MEMORY = 2_000_000_000  # bytes that an index may be built in
 COLUMNS = {
     "index s": ("index_seconds", "{:.1f}"), "peak MB": ("index_peak_mb", "{:,.0f}"), "disk MB": ("disk_mb", "{:,.0f}"),
     "open s": ("open_seconds", "{:.3f}"), "median ms": ("median_ms", "{:.2f}"), "p95 ms": ("p95_ms", "{:.2f}"),
     "queries/s": ("queries_per_second", "{:,.0f}"), "peak MB ": ("search_peak_mb", "{:,.0f}"),
-    "hit@10": ("hit_at_10", "{:.3f}"), "": ("left_out", "{}"),
+    "hit@10": ("hit_at_10", "{:.3f}"),
 }  # fmt: skip
 
 
@@ -48,10 +47,8 @@ def boolq(bench: Bench) -> Figures:
     corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     build_index(corpus, bench.work / "boolq", Parameters("en"))
     index = PassageIndex(bench.work / "boolq")
-    seconds, found = timed(lambda: [index.search(text, TOP) for text, _ in questions])
-    ranks = [
-        first_right([hit.id for hit in hits], {wanted}) for hits, (_, wanted) in zip(found, questions, strict=True)
-    ]
+    seconds, hits = timed(lambda: [index.search(text, TOP) for text, _ in questions])
+    ranks = [first_right([hit.id for hit in found], {key}) for found, (_, key) in zip(hits, questions, strict=True)]
     measured = {
         "questions": len(ranks),
         "hit_at_1": 100 * share_within(ranks, 1),
@@ -69,27 +66,19 @@ def synthetic(bench: Bench) -> Figures:
 
 def _size(bench: Bench, size: int) -> Figures:
     folder = bench.work / str(size)
-    seconds = apart(write_corpus, folder, size).seconds
+    apart(write_corpus, folder, size)
     rows: Figures = {}
     for engine in ENGINES:
-        if size > MOST.get(engine, size):
-            rows[engine] = {"left_out": f"more than {MOST[engine]:,} passages"}
-        elif engine == "convinse" or bench.has(engine):
-            rows[engine] = _engine(engine, folder)
+        if engine == "convinse" or (size <= PEERS_MOST and bench.has(engine)):
+            built = apart(index_engine, engine, folder, MEMORY)
+            searched = apart(search_engine, engine, folder)
+            rows[engine] = {
+                "index_seconds": built.seconds, "index_peak_mb": built.peak / 1e6,
+                "disk_mb": disk(folder / engine) / 1e6, **searched.result, "search_peak_mb": searched.peak / 1e6,
+            }  # fmt: skip
     shutil.rmtree(folder)
     bench.compare(f"{size:,} synthetic passages, {QUESTIONS:,} questions of 8 words", ("engine",), COLUMNS, {(): rows})
-    return {"corpus_seconds": seconds, **rows}
-
-
-def _engine(engine: str, folder: Path) -> Figures:
-    try:
-        built = apart(index_engine, engine, folder, MEMORY)
-        asked = apart(search_engine, engine, folder)
-    except ChildError as error:
-        return {"left_out": str(error)}
-    size = disk(folder / engine) / 1e6
-    built_in = {"index_seconds": built.seconds, "index_peak_mb": built.peak / 1e6, "disk_mb": size}
-    return {**built_in, **asked.result, "search_peak_mb": asked.peak / 1e6}
+    return rows
 
 
 _PARTS = {"synthetic": synthetic, "boolq": boolq}
