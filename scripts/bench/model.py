@@ -8,57 +8,36 @@ as bi-encoder, whose weights the training begins with; --against is another mode
 """
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from convinse.config import Config, resolve
-from convinse.encoder.answer_classes import YES_NO
-from convinse.encoder.bi_encoder import BiEncoder, KeptEmbeddings
+from convinse.config import resolve
+from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.encoder.pool import ModelPool
-from convinse.encoder.question_readers import AnswerTypeReader, YesNoReader
 from convinse.encoder.reranker import BertReranker
-from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
-from convinse.evidence_retrieval_scoring.cascade import Cascade, reciprocal_ranks
+from convinse.evidence_retrieval_scoring.cascade import reciprocal_ranks
 from convinse.language.language import english
 from convinse.scoring.convqa import calibration_error
 from convinse.scoring.extractive import normalize
-from recipes.embedded.answer_classes import TypedQuestion, known_labels, typed_questions
-from recipes.embedded.answer_type import begins_with_verb
-from recipes.embedded.examples import chooses
-from recipes.embedded.negatives import part_of
-from recipes.embedded.ranking_sets import Decided, boolq_questions, infotabs_statements
-from recipes.embedded.yes_no import thirds
 from recipes.sources import BASE_PACKAGE, minilm
 
-from .candidates import first_hit, gather, is_right
 from .exported import exported
-from .harness import Bench, Figures, Spec, note, run
+from .harness import Bench, Figures, Spec, run
 from .machine import MODELS
 from .measures import Rank, answer_scores, best_first, first_right, mean_reciprocal_rank, share_within
-from .model_sets import UNANSWERABLE, Question, RankingQuestion, article_sets, ranking_sets, reading_sets, sample
+from .model_sets import UNANSWERABLE, Question, RankingQuestion, article_sets, ranking_sets, reading_sets
 
 SPANS = 5  # of a text, as the pipeline keeps them
 TOP = 20  # that the cross-encoder reads
-DECIDED, TYPED = (
-    4,
-    20,
-)  # times as many questions as of other sets: an answer of two tells little, and questions are short
 BM25, BASE, OWN = "BM25", "base bi-encoder", "the model's bi-encoder"
 FUSED, CROSS = "BM25 and bi-encoder fused", "cross-encoder"
-EXPANDED, CASCADE = "BM25, expanded query", "cascade"
-CUTS = (5, 20, 100)  # evidences
 _PORTION = 20  # questions computed together
 _EXACT_F1 = {"EM": ("exact", "{:.1f}"), "F1": ("f1", "{:.1f}")}
-
-
-class Size(NamedTuple):
-    questions: int  # of a set
-    evidence: int
 
 
 class Model:
@@ -124,7 +103,7 @@ def reading_scores(made: Sequence[Reading], alone: bool = True) -> dict[str, flo
 def reading_part(bench: Bench) -> Figures:
     """EM and F1 of the answers in sentences and paragraphs, alone and among distractors."""
     groups: dict[Any, Figures] = {}
-    for name, questions in reading_sets(bench.folder, bench.size.questions).items():
+    for name, questions in reading_sets(bench.folder, bench.size).items():
         rows = groups[name, str(len(questions))] = {}
         for label, model in bench.state.models.items():
             made = readings(model, questions)
@@ -137,7 +116,7 @@ def reading_part(bench: Bench) -> Figures:
 
 def articles_part(bench: Bench) -> Figures:
     """EM and F1 on paragraphs of held-out articles by kind, and whether the best span's probability is that of being right."""
-    sets = article_sets(bench.folder, bench.size.questions)
+    sets = article_sets(bench.folder, bench.size)
     groups: dict[Any, Figures] = {}
     calibration: dict[str, Figures] = {}
     for label, model in bench.state.models.items():
@@ -216,7 +195,7 @@ def cosines(encoder: BiEncoder, questions: Sequence[RankingQuestion]) -> list[np
 def ranking_part(bench: Bench) -> Figures:
     """MRR and hits of BM25, bi-encoders and the cross-encoder over sentences, passages and rows of tables."""
     groups: dict[Any, Figures] = {}
-    for name, questions in ranking_sets(bench.folder, bench.size.questions).items():
+    for name, questions in ranking_sets(bench.folder, bench.size).items():
         texts = statistics.median(len(question.texts) for question in questions)
         rows = groups[name, str(len(questions)), f"{texts:.0f}"] = {}
         for label, model in bench.state.models.items():
@@ -230,32 +209,6 @@ def ranking_part(bench: Bench) -> Figures:
     return _named(groups)
 
 
-def evidence_part(bench: Bench) -> Figures:
-    """Answer presence among the best facts for one-hop questions of ConvQuestions, about whose items no training fact is."""
-    note("building the knowledge base, retrieving facts ...")
-    gathered = gather(bench.folder, bench.kept)
-    one_hop = [question for question in gathered.questions if question.one_hop][: bench.size.evidence]
-    questions = [
-        RankingQuestion.of(own.query, ((fact["evidence_text"], is_right(fact, own.gold)) for fact in own.facts))
-        for own in one_hop
-    ]
-    model, scorer, cuts = bench.state.model, BM25Scorer(QueryExpansion(gathered.properties)), Config().evs_cascade
-    ranks = ranks_of(model, bench.state.base, questions, None)
-    embeddings = KeptEmbeddings(model.bi_encoder)
-    cascade = Cascade(scorer, model.reranker, embeddings, lexical=cuts.lexical, dense=cuts.dense)
-    ranks[EXPANDED], ranks[CASCADE] = [], []
-    for question, own in zip(questions, one_hop, strict=True):
-        order = best_first(scorer.scores(question.query, own.facts), question.texts)
-        ranks[EXPANDED].append(first_right(order, question.right))
-        ranks[CASCADE].append(first_hit(cascade.rank(own.query, own.facts, CUTS[-1]), own.gold))
-    median = statistics.median(len(question.facts) for question in one_hop)
-    rows = {system: {f"e={e}": share_within(found, e) for e in CUTS} for system, found in ranks.items()}
-    title = f"one-hop questions: answers among the best e of {median:.0f} facts (median)"
-    columns = {f"e={e}": (f"e={e}", "{:.1%}") for e in CUTS}
-    bench.compare(title, ("n", "system"), columns, {str(len(one_hop)): rows})
-    return rows
-
-
 def _named(groups: dict[Any, Figures]) -> Figures:
     return {
         ", ".join((*group, *([row] if isinstance(row, str) else row))): figures
@@ -264,81 +217,12 @@ def _named(groups: dict[Any, Figures]) -> Figures:
     }
 
 
-# -- decisions and types -----------------------------------------------------------------------------------------------
-
-
-def decision_part(bench: Bench) -> Figures:
-    """Accuracy of yes or no on held-out questions of BoolQ, and of three verdicts on statements of InfoTabS (dev)."""
-    most = DECIDED * bench.size.questions
-    boolq = [
-        own for own in boolq_questions(bench.folder) if part_of("boolq", own.key) == "dev" and not chooses(own.key)
-    ]
-    questions, statements = sample(boolq, most), sample(infotabs_statements(bench.folder, "dev"), most)
-    yes = np.array([question.yes for question in questions])
-    reader = YesNoReader(bench.state.model.folder)
-    figures = {}
-    for name, values in probabilities(reader, questions).items():
-        right = np.where(yes, values, 1 - values).clip(1e-6, 1)
-        figures[name] = {"accuracy": ((values > 0.5) == yes).mean(), "log loss": float(-np.log(right).mean())}
-    columns = {name: (name, "{:.3f}") for name in ("accuracy", "log loss")}
-    bench.compare(f"yes or no, {len(questions)} questions of BoolQ", ("decided by",), columns, {(): figures})
-    gold = thirds(np.array([statement.yes for statement in statements]))
-    ways = probabilities(reader, statements)
-    verdicts = {name: {"accuracy": (thirds(values) == gold).mean()} for name, values in ways.items()}
-    title = f"yes, no or not said, {len(statements)} statements of InfoTabS (dev) on four attributes"
-    bench.compare(title, ("decided by",), columns, {(): verdicts})
-    return {"questions": len(questions), **figures, "statements": len(statements), "verdicts": verdicts}
-
-
-def probabilities(reader: YesNoReader, questions: Sequence[Decided]) -> dict[str, np.ndarray]:
-    """[n] probability of yes by each way to decide."""
-    pairs = [(question.question, question.passage) for question in questions]
-    return {
-        "the more frequent answer": np.full(len(questions), np.mean([question.yes for question in questions])),
-        "the head, whole passage": np.array(reader.probabilities(pairs)),
-    }
-
-
-def types_part(bench: Bench) -> Figures:
-    """Which questions' answers are of the likeliest class, and of the type that the word lists expect."""
-    typed = typed_questions(bench.folder, bench.kept)
-    held_out = [question for question in typed.questions if question.part == "dev" and question.known]
-    questions = sample(held_out, TYPED * bench.size.questions)
-    reader = AnswerTypeReader(bench.state.model.folder)
-    is_verb_first = [begins_with_verb(question) for question in questions]
-    chances = reader.probabilities([question.text for question in questions], is_verb_first)
-    names, labels = list(reader.classes.names), known_labels(bench.folder, bench.kept)
-    right = [own.classes.get(names[top], 0) > 0 for own, top in zip(questions, chances.argmax(axis=1), strict=True)]
-    by_lists = [_word_lists_are_right(question, labels) for question in questions]
-    rows: Figures = {}
-    for group in ("all", *sorted({question.source for question in questions})):
-        places = [row for row, question in enumerate(questions) if group in ("all", question.source)]
-        shares = (np.mean([flags[place] for place in places]) for flags in (right, by_lists))
-        rows[group] = dict(zip(("n", "head", "word lists"), (len(places), *shares), strict=True))
-    columns = {"n": ("n", "{}"), **{name: (name, "{:.3f}") for name in ("head", "word lists")}}
-    bench.compare(f"answer types, {len(questions)} questions of other templates", ("questions",), columns, {(): rows})
-    return {**rows, "calibration error": calibration_error(chances.max(axis=1), right)}
-
-
-def _word_lists_are_right(question: TypedQuestion, labels: Callable[[str], Sequence[str]]) -> bool:
-    language = english().answer_types
-    expected = language.expected_type(question.text)
-    if expected.kind == "yesno":
-        return YES_NO in question.classes
-    fits = (language.fit(expected, answer, labels(answer)) for answer in question.answers)
-    return expected.kind != "any" and any(fit >= 0.5 for fit in fits)
-
-
-_PARTS: dict[str, Callable[[Bench], Figures]] = {
-    "reading": reading_part, "articles": articles_part, "ranking": ranking_part, "evidence": evidence_part,
-    "decisions": decision_part, "types": types_part,
-}  # fmt: skip
+_PARTS = {"reading": reading_part, "articles": articles_part, "ranking": ranking_part}
 _OPTIONS = {
     "--model": {"default": "snapshot:model", "metavar": "DIR", "help": "a joint model (default: %(default)s)"},
     "--against": {"metavar": "DIR", "help": "another joint model, read and ranked with in the same tables"},
 }
-_SIZES = (Size(10, 4), Size(200, 40), Size(500, 1000))
-SPEC = Spec("model", __doc__, _PARTS, _SIZES, options=_OPTIONS, prepare=Setup)
+SPEC = Spec("model", __doc__, _PARTS, (10, 200, 500), options=_OPTIONS, prepare=Setup)
 
 if __name__ == "__main__":
     run(SPEC)

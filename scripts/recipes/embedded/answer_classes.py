@@ -26,7 +26,7 @@ from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import boolq_questions
 from recipes.embedded.reading import answer_places
-from recipes.embedded.wikidata import Facts, bench_items, is_item, knowledge_base
+from recipes.embedded.wikidata import Facts, bench_items, is_item
 from recipes.sources import needed, records
 
 _SNAPSHOT = project_root() / "convinse" / "snapshot"
@@ -50,11 +50,7 @@ class TypedQuestion(NamedTuple):
 
     question: str
     in_full: str  # of question understanding, if it has a history; else as asked
-    answers: tuple[str, ...]
-    classes: Classes
-    known: (
-        bool  # whether its own answers have these classes; else the values of the property that is asked for have them
-    )
+    classes: Classes  # of its answers, or else of the values of the property that is asked for
     source: str
     key: str  # its template (`template`), its conversation or its text's title, of which nothing is in another part
 
@@ -86,12 +82,6 @@ class _Asked(NamedTuple):
     prop: str = ""
 
 
-def known_labels(data: Path, work: Path) -> Callable[[str], Sequence[str]]:
-    """A function that looks up the labels of the classes of an item."""
-    kbs = (knowledge_base(data, work), KnowledgeBase(_SNAPSHOT / "kb"))
-    return lambda item: next(filter(None, (kb.types(item) for kb in kbs)), ()) if is_item(item) else ()
-
-
 def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestions:
     """The questions whose answers have known classes, and those that the property asked for tells the classes of."""
     known = Facts(data, work)
@@ -101,23 +91,20 @@ def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestion
         asked = list(dict.fromkeys(_all_asked(data, *kbs)))
         classes = ItemClasses(kbs)
         of_property = property_classes(known, classes)
-        own = [classes.shares(row.answers) for row in asked]
-        direct = [shares or of_property.get(row.prop, {}) for row, shares in zip(asked, own, strict=True)]
+        direct = [classes.shares(row.answers) or of_property.get(row.prop, {}) for row in asked]
         items = {*known.by_subject, *known.by_object}
         items.update(answer for row in asked for answer in row.answers if is_item(answer))
         joined = classes.joined(items, direct, least)
         names = {root: classes.name(root) for root in sorted(set(joined.values()))}
     common = common_words(row.question for row in asked)
     questions = []
-    for row, shares, known_shares in zip(asked, direct, own, strict=True):
+    for row, shares in zip(asked, direct, strict=True):
         if shares:
             merged: Counter[str] = Counter()
             for name, share in shares.items():
                 merged[joined.get(name, OTHER) if is_item(name) else name] += share  # type: ignore[assignment]
             key = row.conversation or template(row.question, common)
-            questions.append(
-                TypedQuestion(row.question, row.in_full, row.answers, dict(merged), bool(known_shares), row.source, key)
-            )
+            questions.append(TypedQuestion(row.question, row.in_full, dict(merged), row.source, key))
     return TypedQuestions(questions, names | {name: name for name in (DATE, NUMBER, YES_NO, TEXT, OTHER)}, joined)
 
 
