@@ -82,15 +82,13 @@ def _pipeline_lists(
     seeds = bench_items(data).seeds
     by_text = {question.text: question for question in questions if question.about not in seeds}
     settings = {**build_sources(data, work, INTRODUCTIONS, "snapshot:model"), **(changes or {})}
-    conversations = list(map(_conversation, by_text.values()))
+    conversations: list[Conversation] = [
+        {"conv_id": text, "questions": [{"turn": 0, "question_id": "0", "question": text, "answers": own.answers}]}
+        for text, own in by_text.items()
+    ]
     for _, turn in kept_turns(name, "wikidata-27k.yml", settings, conversations, SOURCES, work):
         if example := _list(name, turn, by_text[turn["question"]].about):
             yield example
-
-
-def _conversation(own: Question) -> Conversation:
-    turn = {"turn": 0, "question_id": "0", "question": own.text, "answers": own.answers}
-    return {"conv_id": own.text, "questions": [turn]}  # type: ignore[typeddict-item]
 
 
 def _list(name: str, turn: Turn, key: str) -> Example | None:

@@ -1,15 +1,12 @@
 """What the embedded model minimises: the losses of lists of texts and of embeddings."""
 
-import random
-
 import numpy as np
 import pytest
 
-from convinse.encoder.bi_encoder import BiEncoder
 from embedded_examples import FixedOutputs, examples, unanswerable
 from recipes.embedded import batches, losses
 from recipes.embedded.examples import Candidate, Example
-from tiny_models import WORDS, joint, torch
+from tiny_models import torch
 
 BUDGET = 200  # tokens: several portions
 
@@ -108,17 +105,6 @@ def test_embedding_losses_are_their_definition():
         for own, wanted in zip(cosines, targets, strict=True)
     ]
     assert distillation.item() == pytest.approx(np.mean(divergence), rel=1e-4)
-
-
-def test_embeddings_are_those_of_the_bi_encoder(model, tokenizer):
-    chance = random.Random(3)
-    texts = [" ".join(chance.choices(WORDS, k=chance.randint(1, 40))) for _ in range(30)]
-    expected = BiEncoder(joint(), "cpu").embed(texts)
-    for budget in (1, 100, 10**6):
-        found = losses.embed(model, tokenizer.singles(texts), budget)
-        np.testing.assert_allclose(found.detach().numpy(), expected, atol=1e-5)
-    found.sum().backward()
-    assert model.bert.encoder.layer[0].attention.self.query.weight.grad.abs().sum() > 0
 
 
 def test_the_embedding_learns_the_cross_encoders_order():

@@ -157,10 +157,11 @@ QUICK = {
 
 
 @pytest.fixture(scope="module")
-def shared(beginnings, monkeypatch_module):
+def shared(beginnings):
     """The beginnings of the data sets of the quick recipe, which are all there is."""
-    monkeypatch_module.setattr(script, "TEXT_SETS", {name: script.TEXT_SETS[name] for name in QUICK["mixture"]})
-    return beginnings(LINES, ("selqa",))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(script, "TEXT_SETS", {name: script.TEXT_SETS[name] for name in QUICK["mixture"]})
+        yield beginnings(LINES, ("selqa",))
 
 
 def arguments(folder, data):
