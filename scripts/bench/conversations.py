@@ -69,21 +69,16 @@ def is_right(entity: Entity, gold: Iterable[Entity]) -> bool:
     return is_date(entity["id"]) and entity["id"][:4] in years
 
 
-def rank_of_gold(turn: Turn) -> int | None:
-    return next((a["rank"] for a in turn["pred_answers"] if is_right(a["answer"], turn["answers"])), None)
-
-
-def place_of_gold(turn: Turn) -> int | None:
-    """The place of the first top evidence with a gold answer, from 1."""
-    held = (any(is_right(entity, turn["answers"]) for entity in e["wikidata_entities"]) for e in turn["top_evidences"])
-    return next((place for place, right in enumerate(held, 1) if right), None)
-
-
 def figures(turns: Sequence[Turn]) -> Figures:
-    ranks = [rank_of_gold(turn) for turn in turns]
+    ranks, present = [], 0
+    for turn in turns:
+        gold = turn["answers"]
+        ranks.append(next((a["rank"] for a in turn["pred_answers"] if is_right(a["answer"], gold)), None))
+        evidences = turn["top_evidences"]
+        present += any(is_right(entity, gold) for own in evidences for entity in own["wikidata_entities"])
     return {
         "turns": len(turns),
-        "answer_presence": sum(place_of_gold(turn) is not None for turn in turns) / max(1, len(turns)),
+        "answer_presence": present / max(1, len(turns)),
         "p_at_1": share_within(ranks, 1),
         "mrr": mean_reciprocal_rank(ranks),
         "h_at_5": share_within(ranks, HIT),
