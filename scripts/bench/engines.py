@@ -1,6 +1,7 @@
 """The engines of `bench passages`: each indexes a folder's passages.jl, and searches its index.
 
-They load their packages when they are called: an engine's memory is its own. All use the Polish stop words and the Polish Snowball stemmer.
+They load their packages when they are called: an engine's memory is its own.
+All use the Polish stop words and the Polish Snowball stemmer.
 """
 
 import functools
@@ -17,6 +18,7 @@ from .timing import percentile, timed
 TOP = 10
 LANGUAGE = "pl"
 QUESTIONS, SEED = 1_291, 1
+FEW_QUESTIONS = {"rank_bm25": 50}
 Search = Callable[[str], Sequence[str]]  # question -> ids of passages, best first
 
 
@@ -24,6 +26,13 @@ def passages(folder: Path) -> Iterator[tuple[str, str]]:
     with (folder / "passages.jl").open("rb") as file:
         for passage in map(json.loads, file):
             yield passage["id"], f"{passage['title']} {passage['text']}"
+
+
+def _analyzer() -> Any:
+    """For tantivy and rank_bm25: the first has no Polish stemmer, the second no analysis at all."""
+    from convinse.passages.analysis import Analyzer
+
+    return Analyzer(LANGUAGE)
 
 
 def index_convinse(folder: Path, memory: int) -> None:
@@ -49,19 +58,13 @@ def _tantivy_schema() -> Any:
     return builder.build()
 
 
-def _analyzer() -> Any:
-    """For tantivy, which has no Polish stemmer."""
-    from convinse.passages.analysis import Analyzer
-
-    return Analyzer(LANGUAGE)
-
-
 def index_tantivy(folder: Path, memory: int) -> None:
     import tantivy
 
     (folder / "tantivy").mkdir()
     index = tantivy.Index(_tantivy_schema(), path=str(folder / "tantivy"))
-    terms, split = functools.lru_cache(1_000_000)(_analyzer().term), _analyzer().words
+    terms = functools.lru_cache(1_000_000)(_analyzer().term)
+    split = _analyzer().words
     writer = index.writer(heap_size=memory // 4, num_threads=os.cpu_count() or 1)
     for key, text in passages(folder):
         writer.add_document(tantivy.Document(id=key, text=" ".join(filter(None, map(terms, split(text))))))
@@ -125,10 +128,28 @@ def load_bm25s(folder: Path) -> Search:
     return search
 
 
+def load_rank_bm25(folder: Path) -> Search:
+    """It has no file: its index is built anew to search."""
+    import numpy as np
+    from rank_bm25 import BM25Okapi
+
+    analyzer = _analyzer()
+    ids, terms = zip(*((key, analyzer.terms([text])) for key, text in passages(folder)), strict=True)
+    engine = BM25Okapi(terms, k1=1.2, b=0.75)
+
+    def search(question: str) -> list[str]:
+        scores = engine.get_scores(list(dict.fromkeys(analyzer.terms([question]))))
+        best = np.argpartition(scores, -TOP)[-TOP:]
+        return [ids[number] for number in best[np.argsort(-scores[best])].tolist()]
+
+    return search
+
+
 ENGINES: dict[str, tuple[Callable[[Path, int], object], Callable[[Path], Search]]] = {
     "convinse": (index_convinse, load_convinse),
     "tantivy": (index_tantivy, load_tantivy),
     "bm25s": (index_bm25s, load_bm25s),
+    "rank_bm25": (lambda folder, memory: load_rank_bm25(folder), load_rank_bm25),
 }
 
 
@@ -145,6 +166,7 @@ def index_engine(engine: str, folder: str, memory: int) -> None:
 def search_engine(engine: str, name: str) -> dict[str, float]:
     folder = Path(name)
     questions = [json.loads(line) for line in (folder / "questions.jl").read_text("utf-8").splitlines()]
+    questions = questions[: FEW_QUESTIONS.get(engine)]
     gold = dict(line.split("\t")[:2] for line in (folder / "pairs.tsv").read_text("utf-8").splitlines()[1:])
     opened, search = timed(lambda: ENGINES[engine][1](folder))
     search(questions[0]["text"])
@@ -152,7 +174,7 @@ def search_engine(engine: str, name: str) -> dict[str, float]:
     seconds = [spent for spent, _ in answered]
     hits = sum(gold[question["id"]] in ids for question, (_, ids) in zip(questions, answered, strict=True))
     return {
-        "open_seconds": opened, "median_ms": 1000 * statistics.median(seconds),
+        "open_seconds": opened, "questions": len(questions), "median_ms": 1000 * statistics.median(seconds),
         "p95_ms": 1000 * percentile(seconds, 0.95), "queries_per_second": len(seconds) / sum(seconds),
         "hit_at_10": hits / len(questions),
     }  # fmt: skip

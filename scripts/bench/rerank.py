@@ -1,9 +1,10 @@
 """Evidence scoring beside its peers: pairs a second, and BM25.
 
     bash run.sh bench rerank [--full] [--model FOLDER]
+    bash run.sh bench rerank --device cuda --parts pairs
 
 Pairs are scored with the shipped model, or --model. The peers are sentence-transformers' CrossEncoder, and ONNX Runtime as it is:
-the same graphs, pairs sorted by length, batches of 32 on all cores. The pairs are those of bench/candidates.py.
+the same graphs, pairs sorted by length, batches of 32 on all cores. On a GPU both compute in bf16, without ONNX Runtime. The pairs are those of bench/candidates.py.
 """
 
 import statistics
@@ -118,8 +119,8 @@ def _bm25_turn(
 class Ours:
     """`BertReranker`, which tokenises anew at each call: it would know the texts of the round before."""
 
-    def __init__(self, folder: Path, precision: Precision, backend: Backend) -> None:
-        self.reranker = BertReranker(folder, "cpu", precision=precision, backend=backend, max_length=MAX_LENGTH)
+    def __init__(self, folder: Path, device: str, precision: Precision, backend: Backend) -> None:
+        self.reranker = BertReranker(folder, device, precision=precision, backend=backend, max_length=MAX_LENGTH)
         self._new_tokenizer = tokenizers(folder, MAX_LENGTH)
 
     def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -130,11 +131,14 @@ class Ours:
 class Peer:
     """sentence-transformers' `CrossEncoder`, fed as its users do."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, device: str) -> None:
         import torch
         from sentence_transformers import CrossEncoder
 
-        self._encoder = CrossEncoder(str(folder), device="cpu", max_length=MAX_LENGTH, local_files_only=True)
+        self._encoder = CrossEncoder(
+            str(folder), device=device, max_length=MAX_LENGTH, local_files_only=True,
+            model_kwargs={"dtype": "float32" if device == "cpu" else "bfloat16"},
+        )  # fmt: skip
         self._raw = torch.nn.Identity()
 
     def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -151,10 +155,12 @@ def pairs_part(bench: Bench) -> Figures:
     disable_progress_bar()
     register()  # sentence-transformers is to know the joint model
     folder = exported(resolve(bench.options.model), bench.work / "exported", "sequence-classification")
-    graphs = sorted(read_exported(folder, str(folder)).graphs)
-    systems: dict[str, Any] = {PEER: Peer(folder)}
-    systems |= {f"BertReranker {graph}": Ours(folder, graph, "onnx") for graph in graphs}
-    systems["BertReranker fp32, PyTorch"] = Ours(folder, "fp32", "torch")
+    device = bench.options.device
+    graphs = sorted(read_exported(folder, str(folder)).graphs) if device == "cpu" else []
+    systems: dict[str, Any] = {PEER: Peer(folder, device)}
+    systems |= {f"BertReranker {graph}": Ours(folder, device, graph, "onnx") for graph in graphs}
+    precision: Precision = "fp32" if device == "cpu" else "bf16"
+    systems[f"BertReranker {precision}, PyTorch"] = Ours(folder, device, precision, "torch")
     systems |= {PLAIN.format(graph): PlainOnnx(folder, graph, MAX_LENGTH) for graph in graphs}
     drawn = draw_pairs(bench.state.questions, bench.size.pairs)
     pairs = [(query, text) for query, text, _ in drawn]
@@ -180,7 +186,7 @@ def pairs_part(bench: Bench) -> Figures:
     for graph in graphs:
         rows[f"BertReranker {graph}"]["times_plain"] = median[PLAIN.format(graph)] / median[f"BertReranker {graph}"]
     sources = ", ".join(f"{source} {count}" for source, count in Counter(source for *_, source in drawn).most_common())
-    bench.compare(f"{bench.options.model}: {len(pairs)} pairs ({sources})", ("system",), COLUMNS, {(): rows})
+    bench.compare(f"{bench.options.model}, {device}: {len(pairs)} pairs ({sources})", ("system",), COLUMNS, {(): rows})
     return {"pairs": len(pairs), "lists": len(lists), "rows": rows}
 
 
@@ -190,10 +196,11 @@ def _of_lists(system: Any, lists: Sequence[tuple[str, list[str]]]) -> list[np.nd
 
 
 _MODEL = {"default": "snapshot:model", "metavar": "FOLDER", "help": "a trained cross-encoder (default: %(default)s)"}
+_DEVICE = {"default": "cpu", "help": "cpu (default) or cuda, for all models"}
 _SIZES = (Size(60, 100, 120, 1, 60), Size(500, 4000, 3000, 4), Size(2000, 12000, 3000, 4))
 # BM25 is the first: it is to see texts for the first time
 _PARTS = {"bm25": bm25_part, "pairs": pairs_part}
-SPEC = Spec("rerank", __doc__, _PARTS, _SIZES, (1, 3, 3), {"--model": _MODEL}, prepare)
+SPEC = Spec("rerank", __doc__, _PARTS, _SIZES, (1, 3, 3), {"--model": _MODEL, "--device": _DEVICE}, prepare)
 
 if __name__ == "__main__":
     run(SPEC)
