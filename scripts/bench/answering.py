@@ -9,11 +9,8 @@ answer is supported if an evidence that it names contains it, checked in the sam
 `evaluate compare` against `extractive`, whole conversations swapped. `llm` and `seq2seq` are measured if a server and a folder
 of `train ha` are named.
 `understanding`: the pipeline with `qu: slots` and with `qu: llm`, and the same scorer and reader behind them.
-`sentences`: answers that are not abstained from as sentences, by the forms of `convinse.dialogue` and by a language model that is told question,
-answer and evidences. A sentence is held to them if it has the answer, cites evidences of it, and no number that neither they nor the question have.
 """
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -22,16 +19,12 @@ from typing import Any
 import msgspec
 
 from convinse.config import Config, load_config
-from convinse.dialogue.sentences import sentence_of
 from convinse.experiment import read_part
 from convinse.heterogeneous_answering.llm import cited
 from convinse.heterogeneous_answering.question import questions_of
-from convinse.language.text import fold
-from convinse.language_models.completion import read_strictly
-from convinse.language_models.prompts import Prompt, closed_object, fenced
 from convinse.language_models.spending import spending
 from convinse.pipeline import Pipeline
-from convinse.records.conversation import Conversation, Turn, asked_in_full
+from convinse.records.conversation import Conversation
 from convinse.records.evidence import SOURCES
 from convinse.resources import Resources
 from convinse.scoring.convqa import evaluate, has_abstained
@@ -45,7 +38,6 @@ _COLUMNS = {
     "P@1": ("p_at_1", "{:.3f}"),
     "MRR": ("mrr", "{:.3f}"),
     "supported": ("supported", "{:.3f}"),
-    "held to them": ("held", "{:.3f}"),
     "abstained": ("abstained", "{:.3f}"),
     "seconds": ("seconds", "{:.1f}"),
     "tokens read": ("prompt_tokens", "{}"),
@@ -53,29 +45,21 @@ _COLUMNS = {
     "unreadable": ("unreadable", "{}"),
     "p (P@1)": ("p_value", "{:.4f}"),
 }
-_WRITE = """Write one short sentence that answers the question with the given answer, and cite the evidence that says so by its number.
-Write one JSON object and nothing else, such as {"sentence": "Jane Austen wrote the novel Emma [1]."}"""
-_CITED = re.compile(r"\[(\d{1,3})\]")
-_NUMBER = re.compile(r"\d+")
-_SHOWN = 12  # sentences of the model, to read
-_SAY_SERVER = "bash run.sh bench answering --base-url http://localhost:8000/v1 --model NAME"
 
 
-def _systems(bench: Bench) -> dict[str, dict[str, Any] | None]:
-    """The keys of each module's configuration; None: it is not measured."""
-    seq2seq, server = bench.options.seq2seq, _server(bench)
-    return {
-        "entity_voting": {},
-        "extractive": {},
-        "seq2seq": {"ha_model": seq2seq} if seq2seq else None,
-        "llm": {"ha_llm": server | {"evidences": bench.options.evidences}} if server else None,
-    }
+def _systems(bench: Bench) -> dict[str, dict[str, Any]]:
+    """The keys of each module's configuration."""
+    systems: dict[str, dict[str, Any]] = {"entity_voting": {}, "extractive": {}}
+    if bench.options.seq2seq:
+        systems["seq2seq"] = {"ha_model": bench.options.seq2seq}
+    if server := _server(bench):
+        systems["llm"] = {"ha_llm": server | {"evidences": bench.options.evidences}}
+    return systems
 
 
 def _server(bench: Bench) -> dict[str, Any]:
-    given = bench.options
-    names = ("base_url", "model", "parallel", "api_key_env")
-    return {name: getattr(given, name) for name in names} if given.base_url else {}
+    names, options = ("base_url", "model", "parallel", "api_key_env"), bench.options
+    return {name: getattr(options, name) for name in names} if options.base_url else {}
 
 
 def systems(bench: Bench) -> Figures:
@@ -87,122 +71,51 @@ def systems(bench: Bench) -> Figures:
     figures: dict[str, Figures] = {}
     files: dict[str, Path] = {}
     for name, keys in _systems(bench).items():
-        if keys is None:
-            figures[name] = {}
-            continue
-        own = load_config("config.yml", ha=name, ers_cache_path=str(bench.work / "cache"), **keys)
+        config = load_config("config.yml", ha=name, ers_cache_path=str(bench.work / "cache"), **keys)
         note(f"{name} answers ...")
-        figures[name], files[name] = _measured(own, retrieved, bench.work / f"{name}.jsonl")
+        figures[name], files[name] = _measured(config, retrieved, bench.work / f"{name}.jsonl")
     for name, file in files.items():
         if name != _AGAINST:
             figures[name]["p_value"] = compare(files[_AGAINST], file)["p_at_1"]["p_value_groups"]
     number = sum(len(conversation["questions"]) for conversation in conversations)
     bench.compare(f"{bench.options.part}: {number} questions, the same evidences", ("ha",), _COLUMNS, {(): figures})
-    missing = [name for name, own in figures.items() if not own]
-    if missing:
-        bench.console.print(f"not measured: {', '.join(missing)}; {_SAY_SERVER}, or --seq2seq FOLDER")
     return figures
 
 
 def understanding(bench: Bench) -> Figures:
-    settings: dict[str, dict[str, Any] | None] = {"slots": {}, "llm": None}
-    if server := _server(bench):
-        settings["llm"] = {"qu_llm": server}
+    server = _server(bench)
+    settings: dict[str, dict[str, Any]] = {"slots": {}, **({"llm": {"qu_llm": server}} if server else {})}
     figures: dict[str, Figures] = {}
-    number = 0
     for name, keys in settings.items():
-        if keys is None:
-            figures[name] = {}
-            bench.console.print(f"not measured: {name}; {_SAY_SERVER}")
-            continue
         config = load_config("config.yml", qu=name, ers_cache_path=str(bench.work / f"cache-{name}"), **keys)
         conversations = read_part(config, bench.options.part)[: bench.size]
         note(f"{name} understands ...")
         with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
             seconds, done = timed(partial(pipeline.run, conversations, SOURCES))
             spent = spending(done, config, resources.requests).get("qu_llm", {})
-        measures = evaluate(done)
-        number = measures["num_questions"]
-        kept = {key: measures[key] for key in ("p_at_1", "mrr")}
-        figures[name] = {**kept, "seconds": seconds, **spent}
-    bench.compare(f"{bench.options.part}: {number} questions, ha: extractive", ("qu",), _COLUMNS, {(): figures})
+        figures[name] = {**evaluate(done), "seconds": seconds, **spent}
+    title = f"{bench.options.part}: {figures['slots']['num_questions']} questions, ha: extractive"
+    bench.compare(title, ("qu",), _COLUMNS, {(): figures})
     return figures
-
-
-class _Said(msgspec.Struct):
-    sentence: str
-
-
-def sentences(bench: Bench) -> Figures:
-    keys = {"ha_llm": server} if (server := _server(bench)) else {}
-    config = load_config("config.yml", ers_cache_path=str(bench.work / "cache"), **keys)
-    with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
-        done = pipeline.run(read_part(config, bench.options.part)[: bench.size], SOURCES)
-        every = [turn for conversation in done for turn in conversation["questions"]]
-        turns = [turn for turn in every if turn["pred_answers"] and "abstained" not in turn]
-        seconds, said = timed(lambda: [sentence_of(turn, resources.language) for turn in turns])
-        figures = {"forms": {"held": _held(said, turns), "seconds": seconds}, "llm": {}}
-        if server:
-            prompts = [_prompt(turn) for turn in turns]
-            seconds, replies = timed(
-                lambda: resources.chat_model("ha_llm").ask(prompts, partial(read_strictly, form=_Said))
-            )
-            said = ["" if reply.said is None else reply.said.sentence for reply in replies]
-            figures["llm"] = {
-                "held": _held(said, turns), "seconds": seconds, "unreadable": sum(not own for own in said),
-                "prompt_tokens": sum(reply.completion.prompt_tokens for reply in replies),
-                "completion_tokens": sum(reply.completion.completion_tokens for reply in replies),
-            }  # fmt: skip
-            for turn, own in list(zip(turns, said, strict=True))[:_SHOWN]:
-                print(f"  {turn['question']} | {own}")
-    bench.compare(f"{bench.options.part}: {len(turns)} answers as sentences", ("by",), _COLUMNS, {(): figures})
-    return figures
-
-
-def _evidences(turn: Turn) -> list[str]:
-    return [turn["top_evidences"][place]["evidence_text"] for place in turn["pred_answers"][0].get("evidences", [])]
-
-
-def _prompt(turn: Turn) -> Prompt:
-    lines = [f"question: {asked_in_full(turn)}", f"answer: {turn['pred_answers'][0]['answer']['label']}"]
-    lines += [f"[{number}] {text}" for number, text in enumerate(_evidences(turn), 1)]
-    return Prompt(_WRITE, fenced("answer", lines), "sentence", closed_object(sentence={"type": "string"}))
-
-
-def _held(said: Sequence[str], turns: Sequence[Turn]) -> float:
-    return sum(map(_is_held, said, turns)) / max(1, len(turns))
-
-
-def _is_held(sentence: str, turn: Turn) -> bool:
-    evidences, label = _evidences(turn), turn["pred_answers"][0]["answer"]["label"]
-    cited = [int(number) for number in _CITED.findall(sentence)]
-    numbers = {*_NUMBER.findall(" ".join([asked_in_full(turn), label, *evidences]))}
-    return (
-        f" {fold(label)}" in f" {fold(sentence)}"
-        and bool(cited)
-        and all(1 <= number <= len(evidences) for number in cited)
-        and numbers.issuperset(_NUMBER.findall(_CITED.sub("", sentence)))
-    )
 
 
 def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> tuple[Figures, Path]:
     with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
         seconds, done = timed(lambda: pipeline.run(retrieved, SOURCES, done_by="ers"))
         turns = [turn for conversation in done for turn in conversation["questions"]]
-        supported, answered = 0, 0
+        supported = []
         for turn in turns:
             for answer in turn["pred_answers"][:1]:
-                (asked,) = questions_of([turn], resources)
-                places = range(len(asked.evidences))
-                answered += 1
-                supported += bool(cited(answer["answer"]["label"], answer.get("evidences", ()), asked, places).places)
+                (question,) = questions_of([turn], resources)
+                label, named = answer["answer"]["label"], answer.get("evidences", ())
+                supported.append(bool(cited(label, named, question, range(len(question.evidences))).places))
         spent = spending(done, config, resources.requests).get("ha_llm", {})
     file.write_bytes(b"".join(msgspec.json.encode(conversation) + b"\n" for conversation in done))
     measures = evaluate(done)
     return {
         "p_at_1": measures["p_at_1"],
         "mrr": measures["mrr"],
-        "supported": supported / max(1, answered),
+        "supported": sum(supported) / max(1, len(supported)),
         "abstained": sum(map(has_abstained, turns)) / len(turns),
         "seconds": seconds,
         **spent,
@@ -219,11 +132,7 @@ _OPTIONS = {
     "--seq2seq": {"metavar": "FOLDER", "help": "a model of train ha with ha: seq2seq"},
 }
 SPEC = Spec(
-    "answering",
-    __doc__,
-    {"systems": systems, "understanding": understanding, "sentences": sentences},
-    (4, None, None),
-    options=_OPTIONS,
+    "answering", __doc__, {"systems": systems, "understanding": understanding}, (4, None, None), options=_OPTIONS
 )
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ four sources.
 
 import itertools
 import random
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +17,6 @@ from convinse.encoder.bi_encoder import BiEncoder
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.records.evidence import SOURCES, Evidence
 from convinse.support.checksums import sha256
-from convinse.support.errors import DataError
 from convinse.wikipedia.build import build
 from convinse.wikipedia.stored_pages import Embedding
 from recipes.embedded.wikidata import knowledge_base
@@ -27,14 +25,11 @@ from recipes.sources import needed, records
 SAVED = ("wikipedia-pages", "pages_with_qid.jsonl.gz")
 INTRODUCTIONS = ("wikipedia-intros", "pages_wd27k.jsonl.gz")  # of the items of wikidata-27k
 CONVQUESTIONS = ("convquestions", "val_wd27k.json.gz")  # its conversations over wikidata-27k
-_ITEM = re.compile(r"Q[1-9][0-9]*")
-_YEAR = re.compile(r"[0-9]{4}")
 SEED = 5
-_STAMP = re.compile(r"([0-9]{4})-[0-9]{2}-[0-9]{2}T")
 
 
-def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict, tuple[str, ...]]]:
-    """(seed entity, turn, gold answers) of each (seed entity, question) once: a conversation is there in 32 wordings."""
+def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict]]:
+    """(seed entity, turn) of each (seed entity, question) once: a conversation is there in 32 wordings."""
     seen = set()
     for conversation in conversations:
         seed = conversation["questions"][0]["entities"][0]
@@ -42,13 +37,13 @@ def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict, 
             key = (seed["id"], turn["question"])
             if key not in seen:
                 seen.add(key)
-                yield seed, turn, tuple(answer["id"] for answer in turn["answers"])
+                yield seed, turn
 
 
 def convquestions(data: Path) -> list[str]:
     """The questions of turn 0, and of the turns one hop from the seed entity with its label in front."""
     first, one_hop = [], []
-    for seed, turn, _ in distinct_turns(records(data, *CONVQUESTIONS)):
+    for seed, turn in distinct_turns(records(data, *CONVQUESTIONS)):
         if turn["turn"] == 0:
             first.append(turn["question"])
         if turn["one_hop"] and turn["label_agrees"] is not False:
@@ -56,35 +51,8 @@ def convquestions(data: Path) -> list[str]:
     return first + one_hop
 
 
-def is_right(evidence: Evidence, gold: Iterable[str]) -> bool:
-    """Whether an evidence holds a gold answer; a year also as the year of a date."""
-    entities = evidence["wikidata_entities"]
-    ids = {entity["id"] for entity in entities}
-    texts = [answer for answer in gold if not _ITEM.fullmatch(answer) and answer.casefold() not in ("yes", "no", "")]
-    if any(answer in ids for answer in gold if _ITEM.fullmatch(answer)):
-        return True
-    if not texts:
-        return False
-    labels = {entity["label"].casefold() for entity in entities}
-    years = {match[1] for entity_id in ids if (match := _STAMP.match(entity_id))}
-    return any(text in ids or text.casefold() in labels or (_YEAR.fullmatch(text) and text in years) for text in texts)
-
-
-def first_hit(ranked: Iterable[Evidence], gold: Iterable[str]) -> int | None:
-    return next((rank for rank, evidence in enumerate(ranked, 1) if is_right(evidence, gold)), None)
-
-
 def build_sources(data: Path, work: Path, pages: tuple[str, str] = SAVED, vectors: str = "") -> dict[str, str]:
-    """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`, as keys of a configuration.
-
-    What is there already is kept.
-
-    Args:
-        data: the shared data.
-        work: the folder.
-        pages: the file of the pages, in `data`.
-        vectors: the bi-encoder that lets evidences be found by their vectors, too; empty: none.
-    """
+    """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`, as keys of a configuration."""
     file, titles = needed(data, *pages), data / "wikipedia-pages" / "title2qid.tsv.gz"
     embedding = None
     if vectors:
@@ -100,8 +68,6 @@ def build_sources(data: Path, work: Path, pages: tuple[str, str] = SAVED, vector
 
 class Candidates(NamedTuple):
     query: str  # the seed entity's label and the question
-    gold: tuple[str, ...]  # the answers: item ids or texts
-    one_hop: bool  # whether an answer is one fact away from the seed entity
     facts: list[Evidence]  # evidences retrieved from the knowledge base
     page: list[Evidence]  # evidences of a saved page, which need not have to do with the question
 
@@ -125,10 +91,10 @@ def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
         of_pages = list(_page_evidences(retriever, data))
         questions = []
         turns = itertools.islice(distinct_turns(records(data, *CONVQUESTIONS)), most)
-        for (seed, turn, gold), page in zip(turns, itertools.cycle(of_pages)):
+        for (seed, turn), page in zip(turns, itertools.cycle(of_pages)):
             query = f"{seed['label']} {turn['question']}"
             facts, _ = retriever.retrieve_evidences(query, SOURCES)
-            questions.append(Candidates(query, gold, turn["one_hop"], facts, page))
+            questions.append(Candidates(query, facts, page))
         retriever.store_cache()
         return Gathered(questions, list(retriever.kb.properties()))
 
@@ -143,14 +109,9 @@ def _page_evidences(retriever: ClocqRetriever, data: Path) -> Iterator[list[Evid
 
 def draw_pairs(questions: Sequence[Candidates], size: int) -> list[tuple[str, str, str]]:
     """Random (question, text of a candidate, source), of all sources; each at most once."""
-    own = ((question.query, evidence) for question in questions for evidence in question.evidences)
-    pairs = dict.fromkeys((query, evidence["evidence_text"], evidence["source"]) for query, evidence in own)
-    if len(pairs) < size:
-        raise DataError(f"the data gives {len(pairs)} pairs only, not {size}")
-    drawn = random.Random(SEED).sample(list(pairs), size)
-    if lacking := set(SOURCES) - {source for *_, source in drawn}:
-        raise DataError(f"no pair from {', '.join(sorted(lacking))}; draw more than {size}")
-    return drawn
+    candidates = ((question.query, evidence) for question in questions for evidence in question.evidences)
+    pairs = dict.fromkeys((query, evidence["evidence_text"], evidence["source"]) for query, evidence in candidates)
+    return random.Random(SEED).sample(list(pairs), size)
 
 
 def draw_lists(questions: Sequence[Candidates], least: int, most_pairs: int) -> list[tuple[str, list[str]]]:

@@ -5,8 +5,7 @@
 
 The conversations are those of convquestions/val_wd27k, which has each in 32 versions, one per choice between two wordings of each
 of its five turns: of a group two versions, which together have each wording once; by default of 15 groups, with --full of all 46.
-Gold texts count as the date or the number that they hold, a bare year as any date in it; "P@1 label" also counts answers that have
-the gold label under another id, for the published ids are often wrong.
+Gold texts count as the date or the number that they hold, a bare year as any date in it.
 """
 
 import re
@@ -16,7 +15,6 @@ from contextlib import closing
 
 from convinse.config import load_config
 from convinse.formats.conversations.benchmark import read_benchmark
-from convinse.language.text import fold
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Conversation, Turn
 from convinse.records.evidence import Entity
@@ -40,18 +38,14 @@ SUBSETS: dict[str, Callable[[Turn], bool]] = {
 }
 COLUMNS = {
     "turns": ("turns", "{}"), "presence": ("answer_presence", "{:.1%}"), "P@1": ("p_at_1", "{:.1%}"),
-    "MRR": ("mrr", "{:.1%}"), "Hit@5": ("h_at_5", "{:.1%}"), "P@1 label": ("p_at_1_label", "{:.1%}"),
+    "MRR": ("mrr", "{:.1%}"), "Hit@5": ("h_at_5", "{:.1%}"),
 }  # fmt: skip
 HIT = 5
 _YEAR = re.compile(r"[0-9]{4}")
 
 
 def each_wording_once(versions: Iterable[Conversation], groups: int | None = None) -> Iterator[Conversation]:
-    """Versions of each group, none of which repeats a wording: no (group, turn, question) is in two of them.
-
-    In the order of the file, a version is taken when all of its wordings are new to its group. Of two wordings a turn
-    these are two versions: the first one of the group, and the one that differs from it in every turn.
-    """
+    """Versions of each group, none of which repeats a wording: no (group, turn, question) is in two of them."""
     seen: dict[int, set[tuple[int, str]]] = defaultdict(set)
     for version in versions:
         group: int = version["group"]  # type: ignore[typeddict-item]
@@ -75,34 +69,19 @@ def is_right(entity: Entity, gold: Iterable[Entity]) -> bool:
     return is_date(entity["id"]) and entity["id"][:4] in years
 
 
-def is_right_by_label(entity: Entity, gold: Iterable[Entity]) -> bool:
-    """Whether an entity is right, or has the label of a gold answer but for case, accents and punctuation."""
-    gold = list(gold)
-    return is_right(entity, gold) or (fold(entity["label"]) or "-") in {fold(entity["label"]) for entity in gold}
-
-
-def rank_of_gold(turn: Turn) -> int | None:
-    return next((a["rank"] for a in turn["pred_answers"] if is_right(a["answer"], turn["answers"])), None)
-
-
-def place_of_gold(turn: Turn) -> int | None:
-    """The place of the first top evidence with a gold answer, from 1."""
-    held = (any(is_right(entity, turn["answers"]) for entity in e["wikidata_entities"]) for e in turn["top_evidences"])
-    return next((place for place, right in enumerate(held, 1) if right), None)
-
-
 def figures(turns: Sequence[Turn]) -> Figures:
-    ranks = [rank_of_gold(turn) for turn in turns]
-    labels = [
-        is_right_by_label(answer["answer"], turn["answers"]) for turn in turns for answer in turn["pred_answers"][:1]
-    ]
+    ranks, present = [], 0
+    for turn in turns:
+        gold = turn["answers"]
+        ranks.append(next((a["rank"] for a in turn["pred_answers"] if is_right(a["answer"], gold)), None))
+        evidences = turn["top_evidences"]
+        present += any(is_right(entity, gold) for own in evidences for entity in own["wikidata_entities"])
     return {
         "turns": len(turns),
-        "answer_presence": sum(place_of_gold(turn) is not None for turn in turns) / max(1, len(turns)),
+        "answer_presence": present / max(1, len(turns)),
         "p_at_1": share_within(ranks, 1),
         "mrr": mean_reciprocal_rank(ranks),
         "h_at_5": share_within(ranks, HIT),
-        "p_at_1_label": sum(labels) / max(1, len(turns)),
     }
 
 

@@ -8,8 +8,6 @@ data has. By default the conversations whose first question is about an item of 
 two wordings of a conversation the first. Configurations whose models are trained on ConvMix's training part are left out.
 """
 
-from collections.abc import Iterator
-
 from convinse.config import load_config
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.pipeline import Pipeline
@@ -24,16 +22,6 @@ _OFFLINE = {"clocq_use_api": False, "ers_on_the_fly": False, "ers_use_cache": Fa
 _COLUMNS = {"turns": COLUMNS["turns"], "in the data": ("in_data", "{:.1%}"), **COLUMNS}
 
 
-def first_wordings(conversations: list[Conversation]) -> Iterator[Conversation]:
-    """Yield one conversation of each group, the first in the order of the file."""
-    seen: set[object] = set()
-    for conversation in conversations:
-        group = conversation["group"]  # type: ignore[typeddict-item]
-        if group not in seen:
-            seen.add(group)
-            yield conversation
-
-
 def dev(bench: Bench) -> Figures:
     """Answer the conversations with each configuration, with gold answers of earlier turns."""
     about_items = read_benchmark(bench.data("convmix", "dev_wd27k.json.gz"), "convmix")
@@ -44,7 +32,10 @@ def dev(bench: Bench) -> Figures:
         if turn["answer_in_kb"] or turn["one_hop"]  # type: ignore[typeddict-item]
     }
     everything = read_benchmark(bench.data("convmix", "dev.json.gz"), "convmix") if bench.size == "all" else about_items
-    conversations = list(first_wordings(everything))
+    first_wordings: dict[object, Conversation] = {}  # of each group the first one in the order of the file
+    for conversation in everything:
+        first_wordings.setdefault(conversation["group"], conversation)  # type: ignore[typeddict-item]
+    conversations = list(first_wordings.values())
     if bench.size == "trial":
         conversations = conversations[:5]
     note(f"knowledge base and introductions in {bench.kept} ...")

@@ -2,21 +2,17 @@
 
     bash run.sh bench dialogues
 
-`tests/dialogues.txt` says what is right in each turn. The half `choose` was there to choose by, `judge` to report. The time of a turn is
-that of its question in a conversation, with talk and without.
+`tests/dialogues.txt` says what is right in each turn. The half `choose` was there to choose by, `judge` to report.
 """
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 from convinse.config import load_config, project_root
 from convinse.language.text import fold
 from convinse.pipeline import Pipeline
-from convinse.question_understanding.base import history_turn
 from convinse.records.conversation import Turn
 from convinse.records.evidence import SOURCES
 
@@ -75,7 +71,6 @@ def dialogues(bench: Bench) -> Figures:
             counts[half] += 1
             session = pipeline.session(SOURCES)
             done += [(half, turn, session.ask(turn.utterance)) for turn in turns]
-        seconds = _seconds(pipeline)
     for half, count in counts.items():
         right = [(own.treatment, is_right(turn, own.treatment)) for part, own, turn in done if part == half]
         talk = [own for treatment, own in right if treatment.startswith(("act", "ask"))]
@@ -87,33 +82,8 @@ def dialogues(bench: Bench) -> Figures:
             "talk_right": sum(talk) / len(talk),
             "answers_right": sum(answers) / len(answers),
         }
-    for half, own, turn in done:
-        if not is_right(turn, own.treatment):
-            best = [answer["answer"]["label"] for answer in turn["pred_answers"][:1]]
-            print(f"  {half}: {own.utterance!r}: {turn.get('act', '')} {best}, not {own.treatment}")
     bench.compare("written dialogues", ("half",), _COLUMNS, {(): figures})
-    times = {"in a conversation": (1000 * seconds[0], "{:.0f}"), "answered alone": (1000 * seconds[1], "{:.0f}")}
-    bench.report("milliseconds of a turn that was asked before, median of 20", times)
-    return {**figures, "seconds": seconds}
-
-
-def _seconds(pipeline: Pipeline) -> tuple[float, float]:
-    """The median seconds of the second question of a conversation, with talk and without."""
-    before: Turn = {"turn": 0, "question": "Who directed Jaws?"}
-    pipeline.answer_turns([before], [[]], SOURCES)
-    history = [history_turn(before, use_gold_answers=False)]
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for number in range(20):
-        for place in (0, 1):
-            turn: Turn = {"turn": 1, "question": f"Who was number {number} in it?"}
-            pipeline.answer_turns([{**turn}], [history], SOURCES)
-            start = time.perf_counter()
-            if place:
-                pipeline.answer_turns([turn], [history], SOURCES, use_gold_answers=True)
-            else:
-                pipeline.answer_turns([turn], [history], SOURCES)
-            seconds[place].append(time.perf_counter() - start)
-    return median(seconds[0]), median(seconds[1])
+    return figures
 
 
 SPEC = Spec("dialogues", __doc__, {"dialogues": dialogues})

@@ -1,8 +1,8 @@
-"""The parts that all benches share: options, sizes and parts; systems in turn; processes; tables; the file of figures.
+"""The parts that all benches share: options, sizes and parts; tables; the file of figures.
 
-A bench is a `Spec`: parts that each measure something, show it and return their figures. `run` reads the arguments,
-runs the parts, and writes results/bench/NAME.json: of each part the machine, the commit, the arguments, its figures and the tables that
-were printed. The site shows such tables from docs/figures/NAME.json. Parts of earlier runs that were not measured now stay in the file.
+A bench is a `Spec`: parts that each measure something, show it and return their figures. `run` reads the arguments, runs the parts, and
+writes results/bench/NAME.json: of each part the machine, the commit, the arguments, its figures and the tables that were printed. The
+site shows such tables from docs/figures/NAME.json. Parts of earlier runs that were not measured now stay in the file.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -71,7 +71,7 @@ class Bench:
         table = Table(title=title, title_justify="left")
         printed: list[list[str]] = []
         rows = [figures for systems in groups.values() for figures in systems.values()]
-        columns = {head: own for head, own in columns.items() if any(row.get(own[0]) is not None for row in rows)}
+        columns = {head: pair for head, pair in columns.items() if any(row.get(pair[0]) is not None for row in rows)}
         for place, column in enumerate((*words, *columns)):
             table.add_column(column, justify="left" if place < len(words) else "right")
         for group, systems in groups.items():
@@ -108,8 +108,7 @@ class Spec:
     prepare: Callable[[Bench], Any] = lambda bench: None  # makes what the parts share
 
 
-def run(spec: Spec) -> None:
-    """Measure the parts of a bench, print, and write; ends the program with one line if that cannot be."""
+def _read_options(spec: Spec) -> argparse.Namespace:
     about = spec.about.split("\n")[0]
     parser = argparse.ArgumentParser(
         prog=f"bench {spec.name}", description=about, epilog="The data lies in ../shared/data or CONVINSE_DATA."
@@ -120,15 +119,25 @@ def run(spec: Spec) -> None:
     parser.add_argument("--rounds", type=positive, metavar="N", help=f"of timed systems (default: {spec.rounds[1]})")
     parser.add_argument("--output", type=Path, default=Path(f"results/bench/{spec.name}.json"), metavar="FILE")
     parser.add_argument("--work", type=Path, metavar="DIR", help="keep what is built here")
-    parser.add_argument("--parts", "--only", metavar="PART", help=f"of {','.join(spec.parts)}")
+    parser.add_argument("--parts", metavar="PART", help=f"of {','.join(spec.parts)}")
     for name, settings in spec.options.items():
         parser.add_argument(name, **settings)
     options = parser.parse_args()
-    told = {name: value for name, value in vars(options).items() if name not in ("output", "work")}
     chosen = options.parts.split(",") if options.parts else list(spec.parts)
     if unknown := [part for part in chosen if part not in spec.parts]:
         parser.error(f"--parts: unknown part '{unknown[0]}'; valid: {', '.join(spec.parts)}")
+    # for the file of figures: what differs from the defaults and changes them
+    options.arguments = []
+    for name, value in vars(options).items():
+        if name not in ("output", "work", "arguments") and value != parser.get_default(name):
+            options.arguments += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     options.parts = [part for part in spec.parts if part in chosen]
+    return options
+
+
+def run(spec: Spec) -> None:
+    """Measure the parts of a bench, print, and write; ends the program with one line if that cannot be."""
+    options = _read_options(spec)
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     logging.basicConfig(format="%(message)s")
@@ -148,7 +157,7 @@ def run(spec: Spec) -> None:
                 note(f"measuring {part} ...")
                 seconds, figures = timed(partial(spec.parts[part], bench))
                 written[part] = {
-                    "arguments": list(_repeated(parser, told)), "commit": commit(), "machine": {**machine(), "load": load},
+                    "arguments": options.arguments, "commit": commit(), "machine": {**machine(), "load": load},
                     "seconds": round(seconds, 1), "rounds": bench.rounds, "tables": bench.tables, "figures": figures,
                 }  # fmt: skip
                 with replacing(options.output) as temporary:
@@ -157,14 +166,6 @@ def run(spec: Spec) -> None:
     except ConvinseError as error:
         raise SystemExit(f"bench {spec.name}: {error}") from None
     print(options.output)
-
-
-def _repeated(parser: argparse.ArgumentParser, told: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in told.items():
-        if value != parser.get_default(name):
-            yield f"--{name.replace('_', '-')}"
-            if value is not True:
-                yield str(value)
 
 
 def note(text: str) -> None:

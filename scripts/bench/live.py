@@ -31,9 +31,8 @@ from recipes.embedded.wikidata import knowledge_base, wikidata_27k
 from recipes.sources import needed
 
 from .candidates import CONVQUESTIONS
-from .conversations import each_wording_once, rank_of_gold
+from .conversations import each_wording_once, is_right
 from .harness import Bench, Figures, Spec, note, run
-from .measures import share_within
 from .timing import percentile
 
 HISTORIES = {"gold": True, "predicted": False}  # history -> whether earlier turns count with their gold answers
@@ -158,6 +157,10 @@ def _asked(
             history.append(history_turn({**now, "answers": turn["answers"]}, use_gold))
 
 
+def _is_answered(turn: Turn) -> bool:
+    return any(is_right(answer["answer"], turn["answers"]) for answer in turn["pred_answers"][:1])
+
+
 def _best(turn: Turn) -> str | None:
     return None if "abstained" in turn else next((answer["answer"]["id"] for answer in turn["pred_answers"]), None)
 
@@ -169,8 +172,8 @@ def _compared(embedded: Sequence[AskedTurn], results: Sequence[AskedTurn]) -> Fi
     return {
         "turns": len(pairs),
         "same": sum(_best(other.turn) == _best(live.turn) for other, live in pairs) / len(pairs),
-        "p_at_1": share_within([rank_of_gold(live.turn) for _, live in pairs], 1),
-        "p_at_1_embedded": share_within([rank_of_gold(other.turn) for other, _ in pairs], 1),
+        "p_at_1": statistics.fmean(_is_answered(live.turn) for _, live in pairs),
+        "p_at_1_embedded": statistics.fmean(_is_answered(other.turn) for other, _ in pairs),
         "requests": statistics.mean(requests), "most_requests": max(requests),
         "own_ms": statistics.median(own), "own_ms_p95": percentile(own, 0.95),
     }  # fmt: skip

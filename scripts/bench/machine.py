@@ -26,27 +26,26 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 def commit() -> str | None:
     """The commit that is measured, with `+` if files were changed since; None outside of a checkout with git."""
-    call = ("git", "-C", str(_ROOT))
-    asked = (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--", "convinse", "scripts", "config"))
-    try:
-        name, changed = (
-            subprocess.run([*call, *words], capture_output=True, text=True, check=True).stdout for words in asked
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return name.strip() + ("+" if changed else "")
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(_ROOT), *words], capture_output=True, text=True).stdout
+
+    name = git("rev-parse", "--short", "HEAD").strip()
+    # figures that were written since do not count
+    changed = git("status", "--porcelain", "--", "convinse", "scripts", "config")
+    return name + ("+" if changed else "") if name else None
 
 
 def machine() -> dict[str, Any]:
     """The conditions of figures besides the code and the load: the processor, Python, versions of packages, the date."""
-    told: dict[str, Any] = {
+    conditions: dict[str, Any] = {
         "date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(),
         "architecture": platform.machine(), "python": platform.python_version(),
     }  # fmt: skip
     with suppress(OSError):
         lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines())
-        told["processor"] = {key.strip(): value.strip() for key, _, value in lines}.get("model name", "")
+        conditions["processor"] = {key.strip(): value.strip() for key, _, value in lines}.get("model name", "")
     for name in ("onnxruntime", *MODELS, *PACKAGES):
         with suppress(metadata.PackageNotFoundError):
-            told[name] = metadata.version(name)
-    return told
+            conditions[name] = metadata.version(name)
+    return conditions

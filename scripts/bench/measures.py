@@ -1,6 +1,6 @@
 """Measures of answers and rankings that several benches share."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -30,11 +30,6 @@ def share_within(ranks: Sequence[Rank], depth: int) -> float:
     return sum(rank is not None and rank <= depth for rank in ranks) / max(1, len(ranks))
 
 
-def presence(ranks: Mapping[str, Sequence[Rank]], cuts: Iterable[int]) -> dict[str, dict[str, float]]:
-    """Of each system the shares of questions with an answer among its best."""
-    return {system: {f"e={e}": share_within(own, e) for e in cuts} for system, own in ranks.items()}
-
-
 def same_share(first: Sequence[object], second: Sequence[object]) -> float:
     return sum(a == b for a, b in zip(first, second, strict=True)) / max(1, len(first))
 
@@ -57,18 +52,3 @@ def top_overlap(first: Sequence[float] | np.ndarray, second: Sequence[float] | n
 def best_first(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> list[int]:
     """Places, best first; scores that are equal to 6 digits in the order of the texts."""
     return sorted(range(len(texts)), key=lambda place: (-round(float(scores[place]), 6), texts[place]))
-
-
-def cross_fitted(ranks_of: Mapping[float, Sequence[Rank]]) -> tuple[list[Rank], tuple[float, float]]:
-    """Each question with the first weight that has the best mean reciprocal rank on the other half of the questions.
-
-    Returns:
-        The ranks of all questions, and the weights that were chosen for the even and for the odd ones.
-    """
-    chosen: list[float] = []
-    ranks: list[Rank] = [None] * len(next(iter(ranks_of.values())))
-    for half in (0, 1):
-        best = max(ranks_of, key=lambda weight: mean_reciprocal_rank(ranks_of[weight][1 - half :: 2]))
-        ranks[half::2] = ranks_of[best][half::2]
-        chosen.append(best)
-    return ranks, (chosen[0], chosen[1])

@@ -14,7 +14,7 @@ from recipes.embedded.examples import Example, reported
 from recipes.embedded.negatives import holds
 from recipes.embedded.reading import held_out, mismatched, squad2_unanswerable
 from recipes.embedded.sets import TEXT_SETS
-from recipes.embedded.tables import Rows, read_tables, tables, verbalised
+from recipes.embedded.tables import read_tables, tables, verbalised
 
 SEED = 9
 PARAGRAPHS = ("qed", "fairytaleqa")
@@ -34,7 +34,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RankingQuestion:
     """A question with the texts to rank; `right` are the places of those that answer it."""
 
     query: str
@@ -46,7 +46,7 @@ class Asked:
         return self.ranked if form == "ranked" and self.ranked else self.texts
 
     @classmethod
-    def of(cls, query: str, texts: Iterable[tuple[str, bool]]) -> Asked:
+    def of(cls, query: str, texts: Iterable[tuple[str, bool]]) -> RankingQuestion:
         texts = tuple(texts)
         return cls(query, [text for text, _ in texts], frozenset(n for n, (_, right) in enumerate(texts) if right))
 
@@ -59,40 +59,36 @@ def reading_sets(data: Path, most: int) -> dict[str, tuple[Question, ...]]:
     sets = {"qamr": sample(questions(single), most)}
     for name in PARAGRAPHS:
         chance = random.Random(f"distractors {SEED}")
-        asked = sample(questions(reported(TEXT_SETS[name](data, SEED))), most)
-        sets[name] = tuple(with_distractors(question, passages, chance) for question in asked)
+        drawn = sample(questions(reported(TEXT_SETS[name](data, SEED))), most)
+        sets[name] = tuple(with_distractors(question, passages, chance) for question in drawn)
     return sets
 
 
-def ranking_sets(data: Path, most: int) -> dict[str, tuple[Asked, ...]]:
+def ranking_sets(data: Path, most: int) -> dict[str, tuple[RankingQuestion, ...]]:
     """Questions with all texts of their section, table or corpus."""
     prepared = {name: list(reported(TEXT_SETS[name](data, SEED))) for name in ("squad_sentences", "selqa", "boolq")}
     fill = [candidate.text for example in prepared["selqa"] for candidate in example.candidates]
-    selqa = (
-        Asked.of(example.query, ((candidate.text, candidate.relevant) for candidate in example.candidates))
-        for example in sample(prepared["selqa"], most)
-    )
     return {
         "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most),
-        "selqa": tuple(selqa),
+        "selqa": tuple(
+            RankingQuestion.of(own.query, ((candidate.text, candidate.relevant) for candidate in own.candidates))
+            for own in sample(prepared["selqa"], most)
+        ),
         "boolq": against_one_pool(prepared["boolq"], (), 0, most),
         "tables": whole_tables(data, sample(list(reported(tables(data, SEED))), most)),
     }
 
 
 def article_sets(data: Path, most: int) -> dict[str, tuple[Question, ...]]:
-    """Questions on the held-out articles of the reading files, by kind, each with its paragraph; no text is a distractor.
-
-    `NEW_WIKIPEDIA` has the articles that no other data set asks about; the questions of `UNANSWERABLE` have no answer.
-    """
+    """Questions on the held-out articles of the reading files, by kind, each with its paragraph; no text is a distractor."""
     kinds: dict[str, list[Example]] = {}
     for kind, examples in held_out(data, SEED).items():
         for example in reported(examples):
             kinds.setdefault(NEW_WIKIPEDIA if example.source == _NEW_ARTICLES else kind, []).append(example)
     made = {kind: sample(questions(examples), most) for kind, examples in sorted(kinds.items())}
     nothing = [*reported(squad2_unanswerable(data, SEED)), *reported(mismatched(data, SEED))]
-    asked = [Question(example.query, example.candidates[0].text, ()) for example in nothing]
-    return {**made, UNANSWERABLE: sample(asked, most)}
+    unanswerable = [Question(example.query, example.candidates[0].text, ()) for example in nothing]
+    return {**made, UNANSWERABLE: sample(unanswerable, most)}
 
 
 def sample(items: Sequence[T], most: int) -> tuple[T, ...]:
@@ -123,7 +119,9 @@ def with_distractors(question: Question, passages: Sequence[str], chance: random
     return replace(question, distractors=tuple(islice(free, DISTRACTORS)))
 
 
-def against_one_pool(examples: Sequence[Example], fill: Iterable[str], size: int, most: int) -> tuple[Asked, ...]:
+def against_one_pool(
+    examples: Sequence[Example], fill: Iterable[str], size: int, most: int
+) -> tuple[RankingQuestion, ...]:
     """Each question with the relevant texts of all questions, and further ones until they are `size`."""
     pool = texts_of(examples)
     others = [text for text in dict.fromkeys(fill) if text not in set(pool)]
@@ -133,23 +131,23 @@ def against_one_pool(examples: Sequence[Example], fill: Iterable[str], size: int
     for example in examples:
         own = right.setdefault(example.query, set())
         own |= {place_of[candidate.text] for candidate in example.candidates if candidate.relevant}
-    return tuple(Asked(query, pool, frozenset(right[query])) for query in sample(list(right), most))
+    return tuple(RankingQuestion(query, pool, frozenset(right[query])) for query in sample(list(right), most))
 
 
-def whole_tables(data: Path, examples: Sequence[Example]) -> tuple[Asked, ...]:
+def whole_tables(data: Path, examples: Sequence[Example]) -> tuple[RankingQuestion, ...]:
     """Each question with all rows of its table, of which an example has a few."""
-    wanted = {example.group for example in examples}
+    groups = {example.group for example in examples}
     rows: dict[str, dict[str, str]] = {}  # of a table: a row's text -> the same with ranks
     for title, table in read_tables(data):
         group = f"tables:{table['context']}"
-        if group in wanted:
-            plain, ranked = verbalised(Rows("ranked"), title, table["header"], table["rows"])
+        if group in groups:
+            plain, ranked = verbalised(title, table["header"], table["rows"])
             text_of = {row.number: row.text for row in ranked}
             rows[group] = {row.text: text_of[row.number] for row in reversed(plain)}
     made = []
     for example in examples:
         right = {candidate.text for candidate in example.candidates if candidate.relevant}
         texts = rows[example.group]
-        asked = Asked.of(example.query, ((text, text in right) for text in texts))
-        made.append(replace(asked, ranked=list(texts.values())))
+        question = RankingQuestion.of(example.query, ((text, ranked in right) for text, ranked in texts.items()))
+        made.append(replace(question, ranked=list(texts.values())))
     return tuple(made)

@@ -6,9 +6,7 @@ The server is a process of its own, begun in an empty folder, with an empty cach
 questions of the embedded dev conversations, each client conversation after conversation.
 """
 
-import http.client
 import itertools
-import json
 import random
 import re
 import subprocess
@@ -21,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
+import urllib3
 
 from convinse import load_config
 from convinse.formats.conversations.benchmark import read_benchmark
@@ -45,16 +44,12 @@ def server(bench: Bench, name: str) -> Iterator[tuple[int, psutil.Process]]:
     folder = bench.work / name
     (folder / "cache").mkdir(parents=True, exist_ok=True)  # the default takes it if it is there
     command = [sys.executable, "-m", "convinse", "serve", "api", "--port", "0", "--config", bench.options.config]
-    with (
-        (folder / "errors").open("w+") as errors,
-        psutil.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
-    ):
+    with psutil.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         try:
-            told = re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())
-            if told is None:
-                errors.seek(0)
-                raise ChildError(f"serve api: {(errors.read().strip().splitlines() or ['it ended'])[-1]}")
-            port = int(told[1])
+            address = re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())
+            if address is None:
+                raise ChildError("serve api: it ended")
+            port = int(address[1])
             with closing(Client(port)) as client:
                 client.turn(client.begin(), "who directed Titanic?")  # loads the models
             yield port, process
@@ -66,42 +61,35 @@ class Client:
     """One connection. Every answer is read; one that is refused raises `ChildError`."""
 
     def __init__(self, port: int) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)
-        self.close = self._connection.close
+        self._pool = urllib3.HTTPConnectionPool("127.0.0.1", port, timeout=_PATIENCE, retries=False)
+        self.close = self._pool.close
+
+    def request(self, method: str, path: str, value: Any = None, **options: Any) -> urllib3.BaseHTTPResponse:
+        response = self._pool.request(method, path, json=value, **options)
+        if response.status >= 300:
+            raise ChildError(f"{method} {path}: {response.status} {response.data[:200]!r}")
+        return response
 
     def begin(self) -> str:
-        """The path of a new conversation."""
-        return f"/v1/conversations/{json.loads(self._response('POST', '/v1/conversations', {}).read())['id']}"
+        """The path of the turns of a new conversation."""
+        return f"/v1/conversations/{self.request('POST', '/v1/conversations', {}).json()['id']}/turns"
 
     def turn(self, path: str, question: str) -> float:
         """Seconds of a turn."""
         start = time.perf_counter()
-        self._response("POST", f"{path}/turns", {"question": question}).read()
+        self.request("POST", path, {"question": question})
         return time.perf_counter() - start
 
     def first_byte(self, question: str) -> float:
         """Seconds until the first byte of a stream in a new conversation; the rest is read, too."""
-        path = self.begin()
+        path, headers = self.begin(), {"Accept": "text/event-stream", "Content-Type": "application/json"}
         start = time.perf_counter()
-        headers = {"Accept": "text/event-stream"}
-        response = self._response("POST", f"{path}/turns", {"question": question}, headers)
+        response = self.request("POST", path, {"question": question}, headers=headers, preload_content=False)
         response.read(1)
         seconds = time.perf_counter() - start
-        response.read()
+        response.drain_conn()
+        response.release_conn()
         return seconds
-
-    def waiting(self) -> int:
-        """The number of turns that wait."""
-        metrics = self._response("GET", "/metrics").read()
-        return int(re.findall(rb"^convinse_waiting (\d+)", metrics, re.MULTILINE)[0])
-
-    def _response(self, method: str, path: str, value: Any = None, headers: Any = None) -> http.client.HTTPResponse:
-        body = None if value is None else json.dumps(value)
-        self._connection.request(method, path, body, {"Content-Type": "application/json", **(headers or {})})
-        response = self._connection.getresponse()
-        if response.status >= 300:
-            raise ChildError(f"{method} {path}: {response.status} {response.read()[:200]!r}")
-        return response
 
 
 def turn(bench: Bench) -> Figures:
@@ -123,17 +111,15 @@ def turn(bench: Bench) -> Figures:
 def stream(bench: Bench) -> Figures:
     """The first byte of a stream: alone, and beside clients that ask all the time."""
     amounts, figures = bench.size, {}
-    asked = list(itertools.chain.from_iterable(bench.state))
+    questions = list(itertools.chain.from_iterable(bench.state))[: amounts.streams]
     with server(bench, "stream") as (port, _), ThreadPoolExecutor(1) as pool, closing(Client(port)) as client:
-        alone = (client.first_byte(asked[number % len(asked)]) for number in range(amounts.streams))
-        figures["idle"] = _spread(list(alone))
+        figures["idle"] = _spread([client.first_byte(question) for question in questions])
         loading = pool.submit(_loaded, bench, port)
-        while not loading.done() and not client.waiting():
+        while not loading.done() and b"\nconvinse_waiting 0" in client.request("GET", "/metrics").data:
             time.sleep(0.05)
         seconds: list[float] = []
         while not loading.done() and len(seconds) < amounts.streams:
-            with closing(Client(port)) as other:
-                seconds.append(other.first_byte(random.choice(asked)))
+            seconds.append(client.first_byte(random.choice(questions)))
         loading.result()
         figures[f"beside {amounts.clients} clients"] = _spread(seconds)
     bench.compare("first byte of a stream", ("",), _COLUMNS, {(): figures})
@@ -169,8 +155,8 @@ def load(port: int, number: int, seconds: float, conversations: Sequence[Sequenc
     spent: list[float] = []
     errors: list[str] = []
 
-    def ask(own: int) -> None:
-        order = random.Random(own)
+    def ask(seed: int) -> None:
+        order = random.Random(seed)
         with closing(Client(port)) as client:
             try:
                 while time.monotonic() < end:
@@ -178,7 +164,7 @@ def load(port: int, number: int, seconds: float, conversations: Sequence[Sequenc
                     for question in order.choice(conversations):
                         if time.monotonic() < end:
                             spent.append(client.turn(path, question))
-            except (OSError, http.client.HTTPException, ChildError) as error:
+            except (urllib3.exceptions.HTTPError, ChildError) as error:
                 errors.append(str(error))
 
     with ThreadPoolExecutor(number) as pool:

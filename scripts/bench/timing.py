@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -87,73 +88,49 @@ class Usage(NamedTuple):
 
 
 def apart(function: Callable[..., Any], *arguments: Any) -> Usage:
-    """Call a function of a module in a new process, with arguments and a result that JSON can hold (or paths).
-
-    The seconds are those of the call; the memory is that of all its processes, pages shared by them counted once. Raises
-    `ChildError` with the last line that the process wrote to standard error.
-    """
+    """Call a function of a module in a new process, with arguments and a result that JSON can hold (or paths)."""
     module = function.__module__
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
     call = json.dumps([module, function.__name__, arguments], default=str)
-    usage = _process(["-c", _CHILD], f"{module}.{function.__name__}", given=call)
-    seconds, peak, result = json.loads(usage.result.splitlines()[-1])
-    return Usage(seconds, max(usage.peak, peak), result)  # a peak between two looks is in the process's own
+    usage = _process(["-c", _CHILD, call])
+    seconds, result = json.loads(usage.result.splitlines()[-1])
+    return Usage(seconds, usage.peak, result)
 
 
 def child() -> None:
-    module, name, arguments = json.loads(sys.stdin.read())
+    module, name, arguments = json.loads(sys.argv[1])
     seconds, result = timed(lambda: getattr(importlib.import_module(module), name)(*arguments))
-    print(f"\n{json.dumps([seconds, own_memory().get('VmHWM', 0), result])}")
+    print(f"\n{json.dumps([seconds, result])}")
 
 
 def command(arguments: Sequence[str], folder: Path) -> Usage:
     """Run a command of the project in a folder; the seconds are those of the whole process."""
-    return _process(["-m", "convinse", *arguments], f"convinse {' '.join(arguments)}", folder)
+    return _process(["-m", "convinse", *arguments], folder)
 
 
-def _process(arguments: Sequence[str], name: str, folder: Path | None = None, given: str = "") -> Usage:
+def _process(arguments: Sequence[str], folder: Path | None = None) -> Usage:
+    """Run Python; the memory is that of all its processes, pages shared by them counted once."""
     path = os.pathsep.join(filter(None, [_SCRIPTS, os.environ.get("PYTHONPATH")]))
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         start = time.perf_counter()
         process = psutil.Popen(
-            [sys.executable, *arguments], cwd=folder, stdin=subprocess.PIPE, stdout=out, stderr=errors, text=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
-        with process.stdin as stdin:
-            stdin.write(given)
+            [sys.executable, *arguments], cwd=folder, stdout=out, stderr=errors, env={**os.environ, "PYTHONPATH": path}
+        )
         peak, status = 0, None
         while status is None:
-            peak = max(peak, _memory(process))
-            try:
+            with suppress(psutil.Error):  # it has ended
+                family = (process, *process.children(recursive=True))
+                peak = max(peak, sum(member.memory_full_info().pss for member in family))
+            with suppress(subprocess.TimeoutExpired, psutil.TimeoutExpired):
                 status = process.wait(_EVERY)
-            except (subprocess.TimeoutExpired, psutil.TimeoutExpired):
-                continue
         seconds = time.perf_counter() - start
         errors.seek(0)
         out.seek(0)
         if status:
-            raise ChildError(f"{name}: {(errors.read().strip().splitlines() or [f'status {status}'])[-1]}")
+            lines = errors.read().strip().splitlines()
+            raise ChildError(f"{' '.join(arguments)[:80]}: {lines[-1] if lines else f'status {status}'}")
         return Usage(seconds, peak, out.read())
-
-
-def _memory(root: psutil.Process) -> int:
-    """Bytes of a process and those below it: their proportional set sizes."""
-    total = 0
-    try:
-        for process in (root, *root.children(recursive=True)):
-            total += process.memory_full_info().pss
-    except psutil.Error:  # it has ended
-        return total
-    return total
-
-
-def own_memory() -> dict[str, int]:
-    """Bytes of this process now (`VmRSS`), of it no file (`RssAnon`), and at the most (`VmHWM`). Linux only."""
-    status = Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    sizes = (line.split() for line in lines if line.endswith(" kB"))
-    return {name.rstrip(":"): 1024 * int(number) for name, number, _ in sizes}
 
 
 def disk(path: Path) -> int:

@@ -11,7 +11,6 @@ The turns with their evidences are kept in the folder `work`; delete it after a 
 """
 
 import argparse
-import dataclasses
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +26,6 @@ from convinse.cli.documents import update_index
 from convinse.config import Config, load_config, resolve
 from convinse.documents.index import RANKER as DOCUMENTS
 from convinse.documents.index import settings_over
-from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.heterogeneous_answering.entity_voting import SHIPPED as VOTING
@@ -91,29 +89,6 @@ each set has, how many of them have a right candidate, and how much a question c
 _Turns = list[tuple[str, Turn]]
 
 
-class RememberingReader:
-    """A reader that reads each text once: ablations ask about the same texts again."""
-
-    def __init__(self, reader: ExtractiveReader) -> None:
-        self._reader, self.row_form = reader, reader.row_form
-        self._spans: dict[tuple[str, str], list[AnswerSpan]] = {}
-
-    def read_all(self, questions: Sequence[str], contexts: Sequence[Sequence[str]]) -> list[list[AnswerSpan]]:
-        new = [
-            [text for text in dict.fromkeys(texts) if (question, text) not in self._spans]
-            for question, texts in zip(questions, contexts, strict=True)
-        ]
-        for question, texts, spans in zip(questions, new, self._reader.read_all(questions, new), strict=True):
-            for place, text in enumerate(texts):
-                self._spans[question, text] = [span for span in spans if span.context == place]
-        return [list(self._placed(*question)) for question in zip(questions, contexts, strict=True)]
-
-    def _placed(self, question: str, texts: Sequence[str]) -> Iterator[AnswerSpan]:
-        for place, text in enumerate(texts):
-            for span in self._spans[question, text]:
-                yield dataclasses.replace(span, context=place)
-
-
 def kept_turns(
     name: str, base: str, settings: Mapping[str, str], conversations: Sequence[Conversation],
     sources: Sequence[str], work: Path,
@@ -164,10 +139,7 @@ class World(NamedTuple):
 
 
 def learned_sets(worlds: Sequence[World]) -> list[ChoiceSet]:
-    """The choices of each set of turns.
-
-    Of ConvMix only those with a right candidate: wikidata-27k lacks most of its answers. For yes or no that is not known.
-    """
+    """The choices of each set of turns."""
     sets = [choices_of(name, module, own, is_right) for module, turns in worlds for name, own in turns.items()]
     return [
         ChoiceSet(own.name, [choice for choice in own.choices if choice.right.any()], [])
@@ -196,14 +168,11 @@ def convmix_turns(settings: Mapping[str, str], data: Path, work: Path) -> dict[s
 
 
 def world_of(base: str, turns: dict[str, _Turns], settings: Mapping[str, str], work: Path, stack: ExitStack) -> World:
-    """The answering module of a configuration, which reads each text once; its resources are closed with `stack`."""
+    """The answering module of a configuration, whose resources are closed with `stack`."""
     config = load_config(base, **settings, ers_cache_path=str(work / "cache"))
     resources = stack.enter_context(Resources(config))
-    if config.ha == "entity_voting":
-        return World(EntityVoting(config, resources), turns)
-    module = ExtractiveAnswering(config, resources)
-    module.reader = RememberingReader(module.reader)  # type: ignore[assignment] # only `read_all` is called
-    return World(module, turns)
+    kind = EntityVoting if config.ha == "entity_voting" else ExtractiveAnswering
+    return World(kind(config, resources), turns)
 
 
 # -- ablations ---------------------------------------------------------------------------------------------------------

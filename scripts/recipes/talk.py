@@ -12,7 +12,8 @@ import random
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,7 @@ from convinse.language.language import english
 from convinse.language.text import fold
 from convinse.support import manifest
 from convinse.support.files import replacing
-from recipes.sources import json_lines, needed, read_json, shared_data, tab_lines
+from recipes.sources import json_lines, records, shared_data
 
 _SAMPLES = 2000  # of an act
 _DRAWS = (1, 1, 3)  # of which the shortest is taken
@@ -42,25 +43,12 @@ _CHOICE = re.compile(r"\{([^{}]*)\}")
 _FILLER = re.compile("NAME|NOUN|YEAR")
 _BEFORE = ("", "", "", "", "", "", "ok ", "hm, ", "well, ", "oh ", "um ", "please ")
 _BEFORE_QUESTIONS = (
-    "Hi, ",
-    "ok, ",
-    "thanks, and ",
-    "yes, ",
-    "no, but ",
-    "Ok. And ",
-    "hello! ",
-    "great. ",
-    "and ",
-    "I see. ",
-)
+    "Hi, ", "ok, ", "thanks, and ", "yes, ", "no, but ", "Ok. And ", "hello! ", "great. ", "and ", "I see. "
+)  # fmt: skip
 _BEHIND = ("", "", "", "!", ".", "?", "!!", "...", " :)", " please")
 _SEED = 52
 
 Example = tuple[str, str]  # utterance and act
-
-
-def names_of(questions: Sequence[Mapping[str, object]]) -> list[str]:
-    return sorted({entity["label"] for question in questions for entity in question["entities"] if entity["label"]})  # type: ignore[attr-defined]
 
 
 def uttered(pattern: str, chance: random.Random, names: Sequence[str], nouns: Sequence[str]) -> str:
@@ -83,64 +71,52 @@ def varied(text: str, chance: random.Random) -> str:
         text = text.rstrip(" ?!.") + chance.choice(_BEHIND)
     if chance.random() < 0.15 and len(text) > 4:
         at = chance.randrange(1, len(text) - 1)
-        text = chance.choice(
-            (
-                text[:at] + text[at + 1 :],
-                text[:at] + text[at + 1] + text[at] + text[at + 2 :],
-                text[:at] + text[at] + text[at:],
-            )
-        )
+        slips = (text[at + 1 :], text[at + 1] + text[at] + text[at + 2 :], text[at] + text[at:])
+        text = text[:at] + chance.choice(slips)
     draw = chance.random()
     return text.lower() if draw < 0.4 else text[:1].upper() + text[1:] if draw < 0.9 else text.replace("'", "")
 
 
 def talk(chance: random.Random, names: Sequence[str], nouns: Sequence[str]) -> Iterator[Example]:
     patterns = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
-    for act, own in patterns.items():
+    for act, forms in patterns.items():
         for _ in range(_SHORT_QUESTIONS if act == QUESTION else _SAMPLES):
-            text = min(
-                (uttered(chance.choice(own), chance, names, nouns) for _ in range(chance.choice(_DRAWS))), key=len
-            )
+            draws = (uttered(chance.choice(forms), chance, names, nouns) for _ in range(chance.choice(_DRAWS)))
+            text = min(draws, key=len)
             yield (text if act == QUESTION and chance.random() < 0.5 else varied(text, chance)), act
 
 
 def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterator[Example]:
+    rewrites = (record["question"] for file in sorted((data / "rewrites").glob("*.gz")) for record in json_lines(file))
+    simple = records(data, "simplequestions-wikidata", "annotated_wd_data_train.txt.gz")
     sources = [
-        [own["question"] for own in read_json(needed(data, "wikiwebquestions", "train.json.gz"))],
-        [own["question"] for own in read_json(needed(data, "compmix", "train.json.gz"))],
-        [record["question"] for record in json_lines(needed(data, "boolq", "train.jsonl.gz"))],
-        [fields[3] for fields in tab_lines(needed(data, "simplequestions-wikidata", "annotated_wd_data_train.txt.gz"))],
-        [turn["question"] for own in read_part(Config(), "train") for turn in own["questions"]] * 5,
-        [
-            record["question"]
-            for file in sorted((data / "rewrites").glob("*.gz"))
-            for record in json_lines(file)
-            if record["question"].rstrip().endswith("?")
-        ],
+        [record["question"] for record in records(data, "wikiwebquestions", "train.json.gz")],
+        [record["question"] for record in records(data, "compmix", "train.json.gz")],
+        [record["question"] for record in records(data, "boolq", "train.jsonl.gz")],
+        [fields[3] for fields in simple],
+        [turn["question"] for conversation in read_part(Config(), "train") for turn in conversation["questions"]] * 5,
+        [question for question in rewrites if question.rstrip().endswith("?")],
         [name for name in names if len(name) > 3],
     ]
     for source in sources:
         for text in chance.sample(source, min(_QUESTIONS, len(source))):
             draw = chance.random()
-            text = (
-                chance.choice(_BEFORE_QUESTIONS) + text
-                if draw < 0.1
-                else text.lower().rstrip("?")
-                if draw < 0.4
-                else text
-            )
+            if draw < 0.1:
+                text = chance.choice(_BEFORE_QUESTIONS) + text
+            elif draw < 0.4:
+                text = text.lower().rstrip("?")
             yield text, QUESTION
 
 
 def learned(examples: Sequence[Example]) -> ActModel:
     """Fit the model, first on four fifths of the examples: the last one says from what probability on an utterance is talk."""
-    apart = [zlib.crc32(text.lower().strip(" ?!.").encode()) % 5 == 0 for text, _ in examples]
-    unseen = [example for example, own in zip(examples, apart, strict=True) if own]
-    first = fitted([example for example, own in zip(examples, apart, strict=True) if not own], 0.0)
+    held_out = [zlib.crc32(text.lower().strip(" ?!.").encode()) % 5 == 0 for text, _ in examples]
+    unseen = list(compress(examples, held_out))
+    first = fitted([example for example, is_out in zip(examples, held_out, strict=True) if not is_out], 0.0)
     chances = (1 - first.probabilities(text)[-1] for text, act in unseen if act == QUESTION)
     mistaken = sorted(map(float, chances), reverse=True)
     least = round(max(0.5, mistaken[int(_MOST_MISTAKEN * len(mistaken))]) + 0.0005, 3)
-    report("kept apart", msgspec.structs.replace(first, least=least), unseen)
+    report("held out", msgspec.structs.replace(first, least=least), unseen)
     return fitted(examples, least)
 
 
@@ -154,13 +130,11 @@ def fitted(examples: Sequence[Example], least: float) -> ActModel:
 
     rows = [set(features_of(text)) for text, _ in examples]
     counts = Counter(feature for row in rows for feature in row)
-    kept = {
-        feature
-        for feature, count in counts.items()
-        if count >= (_LEAST_OFTEN if feature[:2] != "c " else _LEAST_PIECES)
+    frequent = {
+        name for name, count in counts.items() if count >= (_LEAST_PIECES if name[:2] == "c " else _LEAST_OFTEN)
     }
     vectors = DictVectorizer()
-    matrix = vectors.fit_transform([{name: _value(name) for name in row & kept} for row in rows])
+    matrix = vectors.fit_transform([{name: _value(name) for name in row & frequent} for row in rows])
     logit = LogisticRegression(C=_INVERSE_L2, max_iter=300, random_state=_SEED)
     logit.fit(matrix, [ACTS.index(act) for _, act in examples])
     weights = zip(vectors.get_feature_names_out(), logit.coef_.T, strict=True)
@@ -169,73 +143,53 @@ def fitted(examples: Sequence[Example], least: float) -> ActModel:
         acts=list(ACTS),
         bias=[round(float(value), 2) for value in logit.intercept_],
         weights={
-            name: [round(100 * _value(name) * float(w)) for w in own]
-            for name, own in weights
-            if np.abs(own).max() >= _LEAST_WEIGHT
+            name: [round(100 * _value(name) * float(weight)) for weight in of_acts]
+            for name, of_acts in weights
+            if np.abs(of_acts).max() >= _LEAST_WEIGHT
         },
         least=least,
         trained_on=len(examples),
     )
 
 
-def report(name: str, model: ActModel, examples: Sequence[Example], show: bool = False) -> None:
-    found = [(text, act, model.act(text)) for text, act in examples]
-    right = sum(act == told for _, act, told in found)
-    asked = [told for _, act, told in found if act == QUESTION]
-    mistaken = sum(told != QUESTION for told in asked)
-    print(
-        f"{name}: {right} of {len(found)} right ({right / len(found):.4f}); {mistaken} of {len(asked)} questions taken for talk"
-    )
-    if show:
-        print("\n".join(f"    {text!r}: {act}, not {told}" for text, act, told in found if act != told))
+def report(title: str, model: ActModel, examples: Sequence[Example]) -> None:
+    wrong = [(text, act) for text, act in examples if model.act(text) != act]
+    asked = sum(act == QUESTION for _, act in examples)
+    mistaken = sum(act == QUESTION for _, act in wrong)
+    print(f"{title}: {len(wrong)} of {len(examples)} wrong; {mistaken} of {asked} questions taken for talk")
 
 
-def judged(data: Path, model: ActModel) -> None:
+def judge(data: Path, model: ActModel) -> None:
     cases = yaml.safe_load((project_root() / "tests" / "cases" / "acts.yml").read_text(encoding="utf-8"))
-    report(
-        "unseen utterances", model, [(text, case["act"]) for case in cases for text in case["utterances"]], show=True
-    )
-    sets = {
-        "ConvQuestions": (
-            own for file in sorted((data / "convquestions").glob("val_[bmst]*.gz")) for own in read_json(file)
-        ),
-        "ConvMix dev": read_json(needed(data, "convmix", "dev.json.gz")),
-        **{
-            part: read_part(Config(), part)
-            for part in ("dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third")
-        },
-    }
-    for name, conversations in sets.items():
-        texts = sorted({turn["question"] for conversation in conversations for turn in conversation["questions"]})
-        report(name, model, [(text, QUESTION) for text in texts], show=True)
+    report("unseen utterances", model, [(text, case["act"]) for case in cases for text in case["utterances"]])
+    parts = ("dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third")
+    sets = {part: read_part(Config(), part) for part in parts}
+    sets["ConvMix dev"] = list(records(data, "convmix", "dev.json.gz"))
+    for title, conversations in sets.items():
+        texts = {turn["question"] for conversation in conversations for turn in conversation["questions"]}
+        report(title, model, [(text, QUESTION) for text in sorted(texts)])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=shared_data(), help="the folder of shared data")
-    parser.add_argument("--judge", action="store_true", help="judge the shipped model, learn nothing")
-    options = parser.parse_args()
+    data = parser.parse_args().data
+    chance, types = random.Random(_SEED), english().answer_types
+    entities = (
+        entity for record in records(data, "wikiwebquestions", "train.json.gz") for entity in record["entities"]
+    )
+    names = sorted({entity["label"] for entity in entities if entity["label"]})
+    nouns = sorted(
+        {*types.class_nouns, *types.date_nouns, *types.number_nouns, *types.person_nouns, *types.place_nouns}
+    )
+    utterances = list(talk(chance, names, nouns))
+    acts = {fold(text) for text, act in utterances if act != QUESTION}
+    model = learned([*utterances, *(own for own in questions(data, chance, names) if fold(own[0]) not in acts)])
     folder = Path(resolve(TALK_MODEL))
-    if not options.judge:
-        chance = random.Random(_SEED)
-        names = names_of(read_json(needed(options.data, "wikiwebquestions", "train.json.gz")))
-        types = english().answer_types
-        nouns = sorted(
-            {*types.class_nouns, *types.date_nouns, *types.number_nouns, *types.person_nouns, *types.place_nouns}
-        )
-        uttered_ones = list(talk(chance, names, nouns))
-        acts = {fold(text) for text, act in uttered_ones if act != QUESTION}
-        model = learned(
-            [
-                *uttered_ones,
-                *(question for question in questions(options.data, chance, names) if fold(question[0]) not in acts),
-            ]
-        )
-        folder.mkdir(exist_ok=True)
-        with replacing(folder / FILE) as temporary:
-            temporary.write_bytes(msgspec.json.encode(model).replace(b'],"', b'],\n"') + b"\n")
-        manifest.seal(folder, "model")
-    judged(options.data, read_acts(folder))
+    with replacing(folder / FILE) as temporary:
+        temporary.write_bytes(msgspec.json.encode(model).replace(b'],"', b'],\n"') + b"\n")
+    manifest.seal(folder, "model")
+    judge(data, read_acts(folder))
 
 
 if __name__ == "__main__":

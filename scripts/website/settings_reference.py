@@ -26,11 +26,7 @@ class Key(NamedTuple):
 
 
 def keys(kind: type[msgspec.Struct], prefix: str = "", since: str = _FIRST_VERSION) -> Iterator[Key]:
-    """The keys of a structure that is there since a version, each before the keys below it.
-
-    Raises:
-        LookupError: the docstring of the structure says nothing of a key.
-    """
+    """The keys of a structure that is there since a version, each before the keys below it."""
     about = explained(kind)
     info = types.type_info(kind)
     assert isinstance(info, types.StructType)
@@ -47,10 +43,7 @@ def keys(kind: type[msgspec.Struct], prefix: str = "", since: str = _FIRST_VERSI
 
 
 def explained(kind: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:
-    """What the docstrings of a structure and of those it inherits say: key -> (version, text).
-
-    They say `key: text; key, key (0.2): text`.
-    """
+    """What the docstrings of a structure and of those it inherits say: key -> (version, text)."""
     texts: dict[str, tuple[str, str]] = {}
     for ancestor in reversed(kind.__mro__):
         fields = getattr(ancestor, "__struct_fields__", ())

@@ -228,7 +228,7 @@ def test_help_loads_nothing_heavy(run_python):
 
 
 def test_benches_are_those_that_can_be_run():
-    names = "answering conversations convmix dialogues documents feedback kb lists live model passages pipeline read rerank results serve temporal third unknown_names wikipedia"
+    names = "answering conversations convmix dialogues documents feedback kb live model passages pipeline read rerank results serve temporal third unknown_names wikipedia"
     assert develop.benches(develop.root() / "scripts" / "bench") == names.split()
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import plain_dump
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from handmade import (
@@ -25,7 +26,6 @@ from handmade import (
     write,
 )
 from places import DATA, SNAPSHOT, SNAPSHOT_SOURCES
-from recipes import plain_dump
 
 DUMP = DATA / "wikidata-27k" / "wikidata-27k.json.gz"
 SLICE = 400  # documents of wikidata-27k

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from browser import Page
+from browser import Page, chromium, executable
 from convinse.records.feedback import read_feedback
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
-from recipes.page_pictures import chromium, executable
 from services import ask, asked, begun, turn_of
 
 pytest.importorskip("playwright", reason="Playwright is not installed (extra clients)")

@@ -26,7 +26,7 @@ from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import boolq_questions
 from recipes.embedded.reading import answer_places
-from recipes.embedded.wikidata import Facts, bench_items, is_item, knowledge_base
+from recipes.embedded.wikidata import Facts, bench_items, is_item
 from recipes.sources import needed, records
 
 _SNAPSHOT = project_root() / "convinse" / "snapshot"
@@ -46,21 +46,13 @@ Classes = Mapping[str, float]  # ids of classes of items, or DATE, NUMBER, YES_N
 
 
 class TypedQuestion(NamedTuple):
-    """A question and the classes of its answers.
-
-    Attributes:
-        in_full: of question understanding, if it has a history; else as asked.
-        known: whether its own answers have these classes; else the values of the property that is asked for have them.
-        key: its template (`template`), its conversation or its text's title, of which nothing is in another part.
-    """
+    """A question and the classes of its answers."""
 
     question: str
-    in_full: str
-    answers: tuple[str, ...]
-    classes: Classes
-    known: bool
+    in_full: str  # of question understanding, if it has a history; else as asked
+    classes: Classes  # of its answers, or else of the values of the property that is asked for
     source: str
-    key: str
+    key: str  # its template (`template`), its conversation or its text's title, of which nothing is in another part
 
     @property
     def text(self) -> str:
@@ -72,16 +64,11 @@ class TypedQuestion(NamedTuple):
 
 
 class TypedQuestions(NamedTuple):
-    """All questions.
-
-    Attributes:
-        names: of the classes that they have.
-        joined: the class that a class of an item counts as; one that is not in it as OTHER.
-    """
+    """All questions."""
 
     questions: list[TypedQuestion]
-    names: dict[str, str]
-    joined: dict[str, str]
+    names: dict[str, str]  # of the classes that they have
+    joined: dict[str, str]  # the class that a class of an item counts as; one that is not in it as OTHER
 
 
 class _Asked(NamedTuple):
@@ -95,24 +82,8 @@ class _Asked(NamedTuple):
     prop: str = ""
 
 
-def known_labels(data: Path, work: Path) -> Callable[[str], Sequence[str]]:
-    """A function that looks up the labels of the classes of an item."""
-    kbs = (knowledge_base(data, work), KnowledgeBase(_SNAPSHOT / "kb"))
-    return lambda item: next(filter(None, (kb.types(item) for kb in kbs)), ()) if is_item(item) else ()
-
-
 def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestions:
-    """SimpleQuestions, RuBQ, TIQ, TimeQuestions, LC-QuAD, ConvQuestions (val, without the conversations of `val_wd27k`), the embedded
-    train conversations, BoolQ; of reading sets the questions that are answered by a date or a number.
-
-    A class is that of an answer in wikidata-27k or the embedded knowledge base. An item that neither knows has the
-    classes of the values of the property that is asked for, if it is told. Classes count as `ItemClasses.joined` says.
-    Questions whose answers are unknown are left out; the versions of a conversation differ in wording.
-
-    Args:
-        work: the folder that the knowledge base of wikidata-27k is built and kept in.
-        least: questions of a class that stands alone.
-    """
+    """The questions whose answers have known classes, and those that the property asked for tells the classes of."""
     known = Facts(data, work)
     with ExitStack() as stack:
         kbs = [stack.enter_context(closing(known.kb))]
@@ -120,23 +91,20 @@ def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestion
         asked = list(dict.fromkeys(_all_asked(data, *kbs)))
         classes = ItemClasses(kbs)
         of_property = property_classes(known, classes)
-        own = [classes.shares(row.answers) for row in asked]
-        direct = [shares or of_property.get(row.prop, {}) for row, shares in zip(asked, own, strict=True)]
+        direct = [classes.shares(row.answers) or of_property.get(row.prop, {}) for row in asked]
         items = {*known.by_subject, *known.by_object}
         items.update(answer for row in asked for answer in row.answers if is_item(answer))
         joined = classes.joined(items, direct, least)
         names = {root: classes.name(root) for root in sorted(set(joined.values()))}
     common = common_words(row.question for row in asked)
     questions = []
-    for row, shares, known_shares in zip(asked, direct, own, strict=True):
+    for row, shares in zip(asked, direct, strict=True):
         if shares:
             merged: Counter[str] = Counter()
             for name, share in shares.items():
                 merged[joined.get(name, OTHER) if is_item(name) else name] += share  # type: ignore[assignment]
             key = row.conversation or template(row.question, common)
-            questions.append(
-                TypedQuestion(row.question, row.in_full, row.answers, dict(merged), bool(known_shares), row.source, key)
-            )
+            questions.append(TypedQuestion(row.question, row.in_full, dict(merged), row.source, key))
     return TypedQuestions(questions, names | {name: name for name in (DATE, NUMBER, YES_NO, TEXT, OTHER)}, joined)
 
 
@@ -175,16 +143,7 @@ class ItemClasses:
         return next((label for label in labels if not is_item(label)), root)
 
     def joined(self, items: Iterable[str], shares: Iterable[Classes], least: float) -> dict[str, str]:
-        """The class that each class of some items counts as.
-
-        The classes of `_JOINED` and those of at least `least` questions stand for themselves. Any other counts as the one that half
-        of its items or more are of, too; or else as the one whose name its own name is built on ("stadium" of "baseball
-        stadium"). What is left is not in the result.
-
-        Args:
-            items: whose classes tell which of them go together.
-            shares: the classes of questions.
-        """
+        """The class that each class of some items counts as."""
         frequent: Counter[str] = Counter()
         for own in shares:
             frequent.update({name: share for name, share in own.items() if is_item(name)})  # type: ignore[arg-type]
@@ -318,10 +277,7 @@ def _turns(
     key: Callable[[Conversation], str],
     understanding: Slots | None = None,
 ) -> Iterator[_Asked]:
-    """The turns with answers; in full if `understanding` is given.
-
-    Answers of which id and name disagree are left out: in some conversations of ConvQuestions they are those of another turn.
-    """
+    """The turns with answers; in full if `understanding` is given."""
     if understanding is not None:
         for turns, histories in turns_in_step(conversations, use_gold_answers=True):
             understand(understanding, turns, histories, use_gold_answers=True)

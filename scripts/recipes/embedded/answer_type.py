@@ -11,13 +11,12 @@ import torch
 
 from convinse.encoder.answer_classes import YES_NO, AnswerClasses
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.devices import find_device
 from convinse.encoder.heads import AnswerTypeHead
 from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
 from convinse.training.objective import FitResult
 from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions, common_words, names_in
-from recipes.embedded.frozen import States, fit_head, read_by_trunk
+from recipes.embedded.frozen import fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
 
 _CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
@@ -28,49 +27,39 @@ _TEMPERATURES = np.arange(0.5, 1.55, 0.05)
 def train_answer_type(
     checkpoint: Checkpoint, typed: TypedQuestions, recipe: Recipe, state: Path, most: int | None = None
 ) -> tuple[AnswerTypeHead, FitResult]:
-    """Train the head of a recipe that has one for a joint model, which stays as it is.
-
-    Of the train part's templates and conversations a tenth chooses the epoch and the divisor of the logits.
-
-    Args:
-        state: what a stopped run goes on from.
-        most: questions of each part; None: all.
-    """
-    settings, device, seed = recipe.answer_type, recipe.device, recipe.seed
+    """Train the head of a recipe that has one for a joint model, which stays as it is."""
+    settings, seed = recipe.answer_type, recipe.seed
     parts: dict[str, list[TypedQuestion]] = {"train": [], "choosing": []}
     for question in typed.questions:
         if question.part == "train":
             digest = hashlib.sha256(f"choosing {question.key}".encode()).digest()
             is_choosing = int.from_bytes(digest[:4], "big") % _CHOOSING == 0
             parts["choosing" if is_choosing else "train"].append(question)
-    parts = {part: own[:most] for part, own in parts.items()}
+    parts = {part: questions[:most] for part, questions in parts.items()}
     classes = AnswerClasses(typed.names, typed.joined, {"verb_first": verb_first_shares(parts["train"], typed.names)})
     parts["train"] += after_others(parts["train"], random.Random(f"after others {seed}"))
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
-    checkpoint.model.to(find_device(device))
     train, choosing = (
         read_by_trunk(
-            checkpoint.model,
-            settings.layer,
-            tokenizer.singles([question.text for question in own]),
-            _targets(own, classes),
-            recipe.token_budget,
-            f"answer types: {part}",
+            checkpoint, settings.layer, tokenizer.singles([question.text for question in questions]),
+            _targets(questions, classes), recipe,
         )
-        for part, own in parts.items()
-    )
-    config = checkpoint.model.to("cpu").config
+        for questions in parts.values()
+    )  # fmt: skip
+    hidden_size = checkpoint.model.config.hidden_size
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        head = AnswerTypeHead(
-            config.hidden_size, settings.layer, classes, settings.looks, settings.inner, settings.dropout
-        )
-    fitted = fit_head(
-        head, train, settings, lambda model, places: _loss(model, train, places),
-        lambda model: _measures(logits(model, choosing), choosing.targets), state,
-        learned=(parts, list(classes.names), recipe.max_length), device=device, seed=seed, title="answer type",
-    )  # fmt: skip
-    _cool(head, logits(head, choosing), choosing.targets)
+        head = AnswerTypeHead(hidden_size, settings.layer, classes, settings.looks, settings.inner, settings.dropout)
+
+    def loss(head: AnswerTypeHead, places: np.ndarray) -> torch.Tensor:
+        hidden, mask, targets = train.batch(places, head)
+        return -(targets * head(hidden, mask).float().log_softmax(dim=-1)).sum(dim=1).mean()
+
+    def validate(head: AnswerTypeHead) -> dict[str, float]:
+        return _measures(choosing.outputs(head), choosing.targets)
+
+    fitted = fit_head("answer_type", head, train, recipe, state, loss, validate)
+    _cool(head, choosing.outputs(head), choosing.targets)
     return head, fitted
 
 
@@ -95,10 +84,7 @@ def begins_with_verb(question: TypedQuestion) -> bool:
 
 
 def verb_first_shares(questions: Sequence[TypedQuestion], names: Iterable[str]) -> str:
-    """Of each class the share of its questions that begin with the verb, as the head's file keeps it.
-
-    Of few questions it is near the share among all questions but those for yes or no.
-    """
+    """Of each class the share of its questions that begin with the verb, as the head's file keeps it."""
     counts: Counter[str] = Counter()
     first: Counter[str] = Counter()
     for question in questions:
@@ -119,18 +105,6 @@ def _targets(questions: Sequence[TypedQuestion], classes: AnswerClasses) -> np.n
     return targets
 
 
-def logits(head: AnswerTypeHead, read: States) -> np.ndarray:
-    head.eval()
-    made = np.zeros_like(read.targets)
-    order = np.argsort([len(one) for one in read.states], kind="stable")
-    with torch.inference_mode():
-        for places in np.array_split(order, len(order) // 64 + 1):
-            if len(places):
-                hidden, mask, _ = read.batch(places, next(head.parameters()).device)
-                made[places] = head(hidden, mask).float().cpu().numpy()
-    return made
-
-
 def chances_of(values: np.ndarray) -> np.ndarray:
     shares = np.exp(values - values.max(axis=1, keepdims=True))
     chances: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
@@ -139,8 +113,6 @@ def chances_of(values: np.ndarray) -> np.ndarray:
 
 def _cool(head: AnswerTypeHead, values: np.ndarray, targets: np.ndarray) -> None:
     """Divide the logits of a head by what makes it surest of the answers' classes together, of questions that chose."""
-    if not len(targets):
-        return
     # one answer may have several classes, which count together
     right = [np.where(targets > 0, chances_of(values / by), 0).sum(axis=1) for by in _TEMPERATURES]
     by = float(_TEMPERATURES[int(np.argmax([np.log(own.clip(1e-9)).mean() for own in right]))])
@@ -154,8 +126,3 @@ def _measures(values: np.ndarray, targets: np.ndarray) -> dict[str, float]:
     expected = -(targets * np.log(chances.clip(1e-9))).sum(axis=1)
     right = targets[np.arange(len(targets)), chances.argmax(axis=1)] > 0
     return {"right": float(right.mean()), "log loss": float(expected.mean())}
-
-
-def _loss(head: AnswerTypeHead, read: States, places: np.ndarray) -> torch.Tensor:
-    hidden, mask, targets = read.batch(places, next(head.parameters()).device)
-    return -(targets * head(hidden, mask).float().log_softmax(dim=-1)).sum(dim=1).mean()

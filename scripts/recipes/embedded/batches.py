@@ -9,34 +9,27 @@ import numpy as np
 from convinse.encoder.tokens import Sequences, TextTokenizer, token_spans
 from recipes.embedded.examples import Candidate, Example
 
-STRIDE = 64  # tokens that a window shares with the one before
 _ANY_WINDOW = 0.2  # of texts that are cut: how often a window without the answer is learned from
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The pairs of some examples, in the order of the examples.
-
-    Attributes:
-        firsts, ends: [p] where the text begins and ends (exclusive) in the sequence.
-        spans: for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], if it has none.
-    """
+    """The pairs of some examples, in the order of the examples."""
 
     sequences: Sequences  # the model inputs, one for each pair
     sizes: list[int]  # candidates of each example
     relevant: np.ndarray  # [p] whether the text answers
     readable: np.ndarray  # [p] whether its span is learned (irrelevant texts: that they have none)
-    firsts: np.ndarray
-    ends: np.ndarray
-    spans: list[np.ndarray]
+    firsts: np.ndarray  # [p] where the text begins and ends (exclusive) in the sequence
+    ends: np.ndarray  # [p] where the text begins and ends (exclusive) in the sequence
+    spans: list[
+        np.ndarray
+    ]  # for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], if it has none
     offsets: list[np.ndarray]  # of each pair [n, 2] where the window's tokens begin and end in the text, in characters
 
 
 def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
-    """The example with one relevant candidate and some negatives; the hardest is always among them.
-
-    Where no candidate is relevant, there is at least one negative.
-    """
+    """The example with one relevant candidate and some negatives; the hardest is always among them."""
     relevant = [candidate for candidate in example.candidates if candidate.relevant]
     others = [candidate for candidate in example.candidates if not candidate.relevant]
     negatives = negatives if relevant else max(1, negatives)
@@ -71,19 +64,10 @@ def with_foreign(examples: Sequence[Example], share: float, chance: random.Rando
     return made
 
 
-def batch(
-    examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.Random | None, stride: int = STRIDE
-) -> Batch:
-    """The model inputs of some examples.
-
-    Args:
-        examples: with the candidates to learn from.
-        tokenizer: its `max_length` is that of a window.
-        stride: tokens that a window shares with the one before.
-        chance: draws the window of a text that does not fit, mostly one with the answer; None: the first such window.
-    """
+def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.Random | None) -> Batch:
+    """The model inputs of some examples; `chance` draws the window of a long text, mostly one with the answer, else the first such."""
     pairs = [(example.query, candidate) for example in examples for candidate in example.candidates]
-    windows = tokenizer.windows([(query, candidate.text) for query, candidate in pairs], stride)
+    windows = tokenizer.windows([(query, candidate.text) for query, candidate in pairs], tokenizer.max_length // 3)
     firsts = windows.sequences.firsts
     ends = windows.sequences.lengths - windows.trailing
     of_pair: list[list[int]] = [[] for _ in pairs]

@@ -13,17 +13,12 @@ _CHOOSING_SHARE = 5  # one of five of these
 
 @dataclass(frozen=True)
 class Candidate:
-    """A text that may answer the query.
-
-    Attributes:
-        spans: where its answers stand; any one of them is right.
-        readable: False for a relevant text whose answer is not marked: it is ranked, its span is not learned.
-    """
+    """A text that may answer the query."""
 
     text: str
     relevant: bool = False
-    spans: Spans = ()
-    readable: bool = True
+    spans: Spans = ()  # where its answers stand; any one of them is right
+    readable: bool = True  # False for a relevant text whose answer is not marked: it is ranked, its span is not learned
 
     def __post_init__(self) -> None:
         for start, end in self.spans:
@@ -35,21 +30,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Example:
-    """A query and its candidates. If none is relevant, nothing among them answers the query.
+    """A query and its candidates."""
 
-    Attributes:
-        query: a question, or the representation of a turn.
-        candidates: relevant ones first, then negatives, the hardest first.
-        source: the data set, such as `qamr`.
-        key: the sentence, document, table or item that the example is about; it is in one part only.
-        group: texts of one example are negatives of others in a batch unless their groups are equal.
-    """
-
-    query: str
-    candidates: tuple[Candidate, ...]
-    source: str
-    key: str
-    group: str = ""
+    query: str  # a question, or the representation of a turn
+    candidates: tuple[Candidate, ...]  # relevant ones first, then negatives, the hardest first
+    source: str  # the data set, such as `qamr`
+    key: str  # the sentence, document, table or item that the example is about; it is in one part only
+    group: str = ""  # texts of one example are negatives of others in a batch unless their groups are equal
 
     def __post_init__(self) -> None:
         relevant = [candidate.relevant for candidate in self.candidates]

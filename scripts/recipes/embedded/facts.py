@@ -41,12 +41,7 @@ _POOL = 60  # facts that negatives are chosen from
 
 
 def facts(data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """Questions for facts of wikidata-27k; the key is the label of the relevant facts' subject.
-
-    Candidates are, of one part only: up to three facts that answer; three or four other facts of what is asked about,
-    those most like the question first; one of another item with the same property. No fact is about an item of
-    `convquestions/val_wd27k`.
-    """
+    """Questions for facts of wikidata-27k; the key is the label of the relevant facts' subject."""
     known = Facts(data, work)
     with closing(known.kb):
         yield from Questions(known, data, seed).all()
@@ -194,16 +189,7 @@ class Questions:
         key: str = "",
         given: str = "",
     ) -> Example | None:
-        """An example about a topic; None when no negative is left.
-
-        Args:
-            right: the facts that answer.
-            answer: the place of the answer in a fact, or what finds its places.
-            wrong: facts to choose negatives from.
-            others: facts of other items with the property.
-            key: the subject of the first fact, whose examples are counted, when it is not the topic.
-            given: what the pattern has for {v} or {q}.
-        """
+        """An example about a topic; None when no negative is left."""
         key = key or topic
         part = part_of_fact(right[0])
         right = [right[0], *(fact for fact in right[1:] if part_of_fact(fact) == part)]

@@ -12,12 +12,13 @@ import torch
 
 from convinse.config import FitSettings
 from convinse.encoder.batches import token_batches
-from convinse.encoder.devices import autocast
+from convinse.encoder.checkpoint import Checkpoint
+from convinse.encoder.devices import autocast, find_device
 from convinse.encoder.tokens import Sequences
 from convinse.encoder.torch_backend import model_inputs
-from convinse.support.progress import progress
 from convinse.training.loop import fit
 from convinse.training.objective import FitResult, Objective
+from recipes.embedded.recipe import Recipe
 
 _POOL = 2048  # examples among which those of a step are of similar length
 
@@ -28,30 +29,44 @@ class States(NamedTuple):
     states: list[np.ndarray]  # of each question the hidden states, [tokens, hidden] float16
     targets: np.ndarray  # [n, ...] float32
 
-    def batch(self, places: np.ndarray, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """States [b, longest, hidden], mask [b, longest] and targets [b, ...] of some questions."""
+    def batch(self, places: np.ndarray, head: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """States [b, longest, hidden], mask [b, longest] and targets [b, ...] of some questions, where the head is."""
         longest = max(len(self.states[place]) for place in places)
         hidden = np.zeros((len(places), longest, self.states[places[0]].shape[1]), dtype=np.float32)
         mask = np.zeros((len(places), longest), dtype=np.int64)
         for row, place in enumerate(places):
             hidden[row, : len(self.states[place])] = self.states[place]
             mask[row, : len(self.states[place])] = 1
+        device = next(head.parameters()).device
         return tuple(torch.from_numpy(array).to(device) for array in (hidden, mask, self.targets[places]))  # type: ignore[return-value]
 
+    def outputs(self, head: Any) -> np.ndarray:
+        """The outputs of a head for all questions, computed in batches of similar length."""
+        head.eval()
+        order = np.argsort([len(state) for state in self.states], kind="stable")
+        made = []
+        with torch.inference_mode():
+            for places in np.array_split(order, len(order) // 64 + 1):
+                hidden, mask, _ = self.batch(places, head)
+                made.append(head(hidden, mask).float().cpu().numpy())
+        return np.concatenate(made)[np.argsort(order)]
 
-def read_by_trunk(model: Any, layer: int, sequences: Sequences, targets: np.ndarray, budget: int, title: str) -> States:
+
+def read_by_trunk(
+    checkpoint: Checkpoint, layer: int, sequences: Sequences, targets: np.ndarray, recipe: Recipe
+) -> States:
+    model = checkpoint.model.eval().to(find_device(recipe.device))
     states: list[np.ndarray] = [np.zeros((0, 0), dtype=np.float16)] * len(sequences.ids)
-    trunk = copy.copy(model.eval().bert)  # what is above need not be computed
+    trunk = copy.copy(model.bert)  # what is above need not be computed
     trunk._modules = {**trunk._modules, "encoder": copy.copy(trunk.encoder)}
     trunk.encoder._modules = {**trunk.encoder._modules, "layer": trunk.encoder.layer[:layer]}
-    with progress(title, len(states), "questions") as advance:
-        for places in token_batches(sequences.lengths, budget):
-            with torch.inference_mode(), autocast(model.device):
-                hidden = trunk(**model_inputs(model, sequences, places, model.device)).last_hidden_state.float()
-            found = hidden.cpu().numpy().astype(np.float16)
-            for row, place in enumerate(places):
-                states[place] = found[row, : sequences.lengths[place]].copy()
-                advance()
+    for places in token_batches(sequences.lengths, recipe.token_budget):
+        with torch.inference_mode(), autocast(model.device):
+            hidden = trunk(**model_inputs(model, sequences, places, model.device)).last_hidden_state.float()
+        found = hidden.cpu().numpy().astype(np.float16)
+        for row, place in enumerate(places):
+            states[place] = found[row, : sequences.lengths[place]].copy()
+    model.to("cpu")
     return States(states, targets)
 
 
@@ -66,41 +81,21 @@ def steps(read: States, size: int, chance: random.Random) -> list[np.ndarray]:
 
 
 def fit_head(
-    head: Any,
-    train: States,
-    settings: Any,
-    loss: Callable[[Any, Any], torch.Tensor],
-    validate: Callable[[Any], dict[str, float]],
-    state: Path,
-    *,
-    learned: object,
-    device: str,
-    seed: int,
-    title: str,
-) -> FitResult:
-    """Train a head in place; the epoch of the lowest `log loss` that `validate` gives is kept.
-
-    Args:
-        settings: with `epochs`, `learning_rate` and `batch_size`.
-        loss: of the head and the places of some questions.
-        state: that a stopped run goes on from.
-        learned: questions and settings; together with the states of the questions they name the run.
-    """
-    given = hashlib.sha256(repr((learned, settings, seed)).encode())
-    given.update(b"".join(np.ascontiguousarray(read[0]).tobytes() for read in train.states))  # as the trunk reads
+    name: str, head: Any, train: States, recipe: Recipe, state: Path,
+    loss: Callable[[Any, Any], torch.Tensor], validate: Callable[[Any], dict[str, float]],
+) -> FitResult:  # fmt: skip
+    """Train a head in place by the settings of its name; the epoch of the lowest `log loss` that `validate` gives is kept."""
+    settings, seed = getattr(recipe, name), recipe.seed
+    run_id = hashlib.sha256(repr((settings, seed)).encode())
+    for array in (*train.states, train.targets):  # as the trunk reads
+        run_id.update(np.ascontiguousarray(array).tobytes())
     learning: Objective[np.ndarray] = Objective(
-        steps=lambda number: steps(train, settings.batch_size, random.Random(f"{title} {seed} {number}")),
+        steps=lambda number: steps(train, settings.batch_size, random.Random(f"{name} {seed} {number}")),
         loss=loss,
         validate=validate,
-        criterion=lambda found: -found["log loss"],
+        criterion=lambda measures: -measures["log loss"],
     )
+    epochs = FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate, patience=settings.epochs)
     return fit(
-        head,
-        learning,
-        FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate, patience=settings.epochs),
-        state,
-        given.hexdigest()[:32],
-        device=device,
-        seed=seed,
-        title=title,
-    )
+        head, learning, epochs, state, run_id.hexdigest()[:32], device=recipe.device, seed=seed, title=name
+    )  # fmt: skip

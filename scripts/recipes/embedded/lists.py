@@ -4,8 +4,6 @@ Two kinds: what the pipeline itself retrieves and ranks over wikidata-27k and th
 article that a question of a reading set is about, in the form of the evidences. The lists of the pipeline are kept in the folder `work`.
 """
 
-import gzip
-import json
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,14 +11,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from bench.candidates import INTRODUCTIONS, build_sources
 from convinse.records.conversation import Conversation, Turn, asked_in_full
 from convinse.records.evidence import SOURCES, Entity
 from convinse.records.ranked_rows import as_read, spans_as_read
 from convinse.scoring.convqa import has_answer
-from convinse.support.files import replacing
 from convinse.training.answering import answer_spans
 from convinse.wikipedia.page import sentence_places
 from recipes.answers import kept_turns
@@ -83,38 +78,21 @@ def _pipeline_lists(
     name: str, questions: Iterable[Question], data: Path, work: Path, changes: dict[str, Any] | None = None
 ) -> Iterator[Example]:
     """Args: changes: of the configuration. Questions about an item of `convquestions/val_wd27k` are left out."""
-    path = work / f"lists-{name}.jsonl.gz"
-    if not path.is_file():
-        work.mkdir(parents=True, exist_ok=True)
-        seeds = bench_items(data).seeds
-        by_text = {question.text: question for question in questions if question.about not in seeds}
-        settings = {**build_sources(data, work, INTRODUCTIONS, "snapshot:model"), **(changes or {})}
-        turns = kept_turns(
-            name,
-            "wikidata-27k.yml",
-            settings,
-            [_conversation(question) for question in by_text.values()],
-            SOURCES,
-            work,
-        )
-        kept = (_list(name, turn, by_text[turn["question"]].about) for _, turn in turns)
-        with replacing(path) as temporary, gzip.open(temporary, "wt", encoding="utf-8") as file:
-            file.writelines(f"{json.dumps(msgspec.to_builtins(own))}\n" for own in kept if own is not None)
-    with gzip.open(path, "rb") as file:
-        for line in file:
-            yield msgspec.json.decode(line, type=Example)
-
-
-def _conversation(own: Question) -> Conversation:
-    turn = {"turn": 0, "question_id": "0", "question": own.text, "answers": own.answers}
-    return {"conv_id": own.text, "questions": [turn]}  # type: ignore[typeddict-item]
+    work.mkdir(parents=True, exist_ok=True)
+    seeds = bench_items(data).seeds
+    by_text = {question.text: question for question in questions if question.about not in seeds}
+    settings = {**build_sources(data, work, INTRODUCTIONS, "snapshot:model"), **(changes or {})}
+    conversations: list[Conversation] = [
+        {"conv_id": text, "questions": [{"turn": 0, "question_id": "0", "question": text, "answers": own.answers}]}
+        for text, own in by_text.items()
+    ]
+    for _, turn in kept_turns(name, "wikidata-27k.yml", settings, conversations, SOURCES, work):
+        if example := _list(name, turn, by_text[turn["question"]].about):
+            yield example
 
 
 def _list(name: str, turn: Turn, key: str) -> Example | None:
-    """The best evidences of a turn; None if too many have an answer to tell which say so.
-
-    One that names an answer without holding its item is neither right nor wrong.
-    """
+    """The best evidences of a turn; None if too many have an answer to tell which say so."""
     answers = turn["answers"]
     right, wrong = {}, {}
     for evidence in turn["top_evidences"][:_RANKED]:

@@ -27,21 +27,7 @@ class ListLosses(NamedTuple):
 
 
 def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> ListLosses:
-    """What choosing and reading lose on the examples of a batch.
-
-    Pairs of similar length are computed together, of whichever examples: where an example's texts were, a third of the
-    work was padding.
-
-    Answering: the negative log-likelihood of the answer among all spans of all texts of an example and "none of these". The
-    probability of a span is that of its text among the texts and "none", whose log odds are 0, times that of the span in the text; the
-    likelihood is the sum over all spans that answer, so that of several texts that name the answer the one that tells it counts. Each:
-    cross-entropy of the relevance of each text alone, which keeps the odds meaningful between lists; and of [CLS], "no answer", in texts
-    without one. Taught: the Kullback-Leibler divergence of the same distribution from the teacher's (Hinton et al., 2015).
-
-    Args:
-        budget: most tokens that are computed together, padding counted.
-        teacher: a model with the same heads over the same vocabulary.
-    """
+    """What choosing and reading lose on the examples of a batch."""
     scored, read, told, apart, order = [], [], [], [], []
     for places in token_batches(batch.sequences.lengths, budget):
         inputs = model_inputs(model, batch.sequences, places, model.device)
@@ -79,11 +65,7 @@ def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> L
 
 
 class _Lists:
-    """The texts of examples as the rows of a matrix, filled up at their ends.
-
-    Attributes:
-        sizes: [e] texts of each example.
-    """
+    """The texts of examples as the rows of a matrix, filled up at their ends."""
 
     def __init__(self, sizes: list[int], device: torch.device) -> None:
         numbers = np.array(sizes)
@@ -144,15 +126,7 @@ def embedding_losses(
     groups: Sequence[str],
     owners: Sequence[int],
 ) -> tuple[Tensor, Tensor]:
-    """(contrast, distillation): means over the queries.
-
-    Args:
-        queries: [q, hidden] of length 1.
-        texts: [t, hidden]: first the relevant text of each query, in their order, then other texts.
-        teacher_queries, teacher_texts: the same of the model to stay close to.
-        groups: [q] texts of queries of the same group are not each other's negatives.
-        owners: [t] the number of the query that a text belongs to, as its relevant text or as its negative.
-    """
+    """(contrast, distillation): means over the queries."""
     cosines = queries @ texts.T / _TEMPERATURE
     own = torch.arange(len(groups), device=cosines.device)
     allowed = torch.tensor(
@@ -166,15 +140,7 @@ def embedding_losses(
 
 
 def listwise_loss(queries: Tensor, texts: Tensor, odds: Tensor, owners: Sequence[int]) -> Tensor:
-    """How far the embedding's order of each query's own texts is from the cross-encoder's: the mean over the queries.
-
-    Both are distributions over the texts; the Kullback-Leibler divergence of the second from the first (RocketQAv2, Ren
-    et al., EMNLP 2021).
-
-    Args:
-        queries, texts, owners: as `embedding_losses` takes them.
-        odds: [t] log odds of relevance of each text for its owner.
-    """
+    """How far the embedding's order of each query's own texts is from the cross-encoder's: the mean over the queries."""
     own = torch.tensor(owners, device=texts.device)
     mine = own[None, :] == torch.arange(len(queries), device=texts.device)[:, None]
     cosines = (queries @ texts.T / _TEMPERATURE).masked_fill(~mine, _LOWEST)

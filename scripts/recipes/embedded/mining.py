@@ -22,16 +22,7 @@ _PORTION = 4096  # queries compared at once
 def with_mined(
     model: Any, tokenizer: TextTokenizer, examples: Sequence[Example], number: int, budget: int
 ) -> list[Example]:
-    """The examples with the texts nearest to their queries in front of their negatives.
-
-    The texts are the relevant ones of all these examples. Those of the example's own group, those that are a relevant
-    text of the same query and those that hold one of its answers are passed over: they may be right.
-
-    Args:
-        examples: of one data set and part.
-        number: most negatives that an example gets.
-        budget: tokens that are computed at once.
-    """
+    """The examples with the texts nearest to their queries in front of their negatives."""
 
     def embedded(texts: Sequence[str]) -> np.ndarray:
         with inference(model):

@@ -33,10 +33,7 @@ def part_of(source: str, key: str) -> Part:
 
 
 def joined_keys(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The key that stands for each key, from pairs (key, text): keys that share a text have the same one.
-
-    Without it a text under two titles could be learned in one part and measured in the other.
-    """
+    """The key that stands for each key, from pairs (key, text): keys that share a text have the same one."""
     above: dict[str, str] = {}
     first: dict[str, str] = {}  # the key of a text
 
@@ -73,15 +70,7 @@ def by_bm25(question: str, texts: Sequence[str]) -> list[str]:
 
 @contextmanager
 def hard_texts(texts: Iterable[str], seed: int) -> Iterator[Finder]:
-    """A function (query, number, not_of, answers) that finds the texts that BM25 ranks first.
-
-    Texts of `not_of` and those that hold one of `answers` are passed over. If too few of the best are left, random
-    ones follow; if these are too few, fewer come.
-
-    Args:
-        texts: of one data set and part, at least one; equal ones count once.
-        seed: of the random ones.
-    """
+    """A function (query, number, not_of, answers) that finds the texts that BM25 ranks first."""
     pool = list(dict.fromkeys(texts))
     chance = random.Random(seed)
     with TemporaryDirectory(prefix="convinse-") as name:
@@ -122,11 +111,7 @@ def parts_with_texts(
 
 
 class HeldOut:
-    """The runs of eight words of held-out texts, in any case and with any punctuation.
-
-    Args:
-        texts: a text of fewer words has no run.
-    """
+    """The runs of eight words of held-out texts, in any case and with any punctuation."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._number: dict[str, int] = {}

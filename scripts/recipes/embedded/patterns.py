@@ -92,15 +92,7 @@ def _written(text: str) -> Pattern:
 
 
 def simple_questions(data: Path, label: Callable[[str], str]) -> dict[str, tuple[Pattern, ...]]:
-    """The patterns of SimpleQuestions by property (`P57`, or `R57` if the property is read backwards).
-
-    The subject's name is cut out if its label is known and stands in the question, else if its words are the
-    only ones that hardly any other question has. Patterns that occur once or have words that fit one subject only are
-    left out.
-
-    Args:
-        label: the label of an item of the knowledge base; the id itself if it is unknown.
-    """
+    """The patterns of SimpleQuestions by property (`P57`, or `R57` if the property is read backwards)."""
     asked = [
         (subject, prop, " ".join(question.lower().split()))
         for part in ("train", "valid")

@@ -17,24 +17,16 @@ _ATTRIBUTES = 4  # of a box, that a statement is judged by: as many as the pipel
 
 
 class Decided(NamedTuple):
-    """A question for yes or no, or a statement, with a passage.
-
-    Attributes:
-        yes: whether the passage says yes (1) or no (0); 0.5 if it does not say.
-        key: that its parts go by.
-    """
+    """A question for yes or no, or a statement, with a passage."""
 
     question: str
     passage: str
-    yes: float
-    key: str
+    yes: float  # whether the passage says yes (1) or no (0); 0.5 if it does not say
+    key: str  # that its parts go by
 
 
 def squad_sentences(data: Path, seed: int) -> Iterator[Example]:
-    """Sentences of SQuAD: the two nearest that do not answer, then the hardest of other blocks.
-
-    Articles follow each other in the file, so that a block of sentences is the key and the group.
-    """
+    """Sentences of SQuAD: the two nearest that do not answer, then the hardest of other blocks."""
     lines = records(data, "squad-sentences", "pairs.jsonl.gz")
     pairs = list(dict.fromkeys((line["question"], line["sentence"]) for line in lines))
     different = list(dict.fromkeys(sentence for _, sentence in pairs))

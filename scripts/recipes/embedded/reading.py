@@ -44,17 +44,13 @@ ARTICLES = [name for name, own in READING_FILES.items() if own.kind == "wikipedi
 
 
 class Asked(NamedTuple):
-    """A question, its text, the places of the answers there and the title of the text's document.
-
-    Attributes:
-        readable: False if no single one of the places is the answer.
-    """
+    """A question, its text, the places of the answers there and the title of the text's document."""
 
     question: str
     text: str
     spans: Spans
     title: str
-    readable: bool = True
+    readable: bool = True  # False if no single one of the places is the answer
 
     @property
     def answers(self) -> list[str]:
@@ -76,11 +72,7 @@ def merged(rows: Iterable[Asked]) -> list[Asked]:
 
 
 def qamr(data: Path, seed: int) -> Iterator[Example]:
-    """QAMR: questions on a sentence; a random half of them on a paragraph with the sentence and others around it.
-
-    The spans are those of the writer and of the validators. Paragraphs are made of the sentences of one small set,
-    which is the group: so no paragraph of a batch holds the answer of another example unseen.
-    """
+    """QAMR: questions on a sentence; a random half of them on a paragraph with the sentence and others around it."""
     rows = []
     for line in (line for part in ("dev", "test_part") for line in records(data, "qamr", f"{part}.jsonl.gz")):
         told = [own for own in (line, *line["validator_answers"]) if own["answer"] and own["answer_start"] >= 0]
@@ -148,12 +140,7 @@ def qed(data: Path, seed: int) -> Iterator[Example]:
 
 
 def policyqa(data: Path, seed: int) -> Iterator[Example]:
-    """PolicyQA, the dev file: questions on passages of privacy policies.
-
-    The questions name no site and many passages of a site are alike: a passage of another site, or the one most like
-    the question, may well answer it. So negatives are random passages of the same site that are not asked the question,
-    and the whole set is one group. Passages that the test file has, too, are left out.
-    """
+    """PolicyQA, the dev file: questions on passages of privacy policies."""
     tested = {row.text for row in _lines(data, "policyqa", "test.jsonl.gz")}
     rows = [row for row in _lines(data, "policyqa", "dev.jsonl.gz") if row.text not in tested]
     return on_paragraphs("policyqa", rows, seed, near=2, hard=0, alike=False, group="policyqa")
@@ -162,14 +149,7 @@ def policyqa(data: Path, seed: int) -> Iterator[Example]:
 def on_paragraphs(
     source: str, rows: Iterable[Asked], seed: int, *, near: int, hard: int, alike: bool = True, group: str | None = None
 ) -> Iterator[Example]:
-    """Examples with negatives of the same document first, then of the part; a document is a group by default.
-
-    Args:
-        near: negatives of the same document that hold no answer and are not asked the same.
-        alike: whether negatives are the best by BM25, or random ones.
-        hard: further negatives, of other documents; at least `near + hard` altogether if there are any of these.
-        group: of all examples.
-    """
+    """Examples with negatives of the same document first, then of the part; a document is a group by default."""
     rows = list(rows)
     asked = merged(rows)
     chance = random.Random(f"{source} {seed}")
@@ -206,11 +186,7 @@ class _Context(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _contexts(data: Path) -> dict[str, list[_Context]]:
-    """The contexts of all files with their keys: equal articles have one key in all files.
-
-    A context without a title is its own document. Documents that share a line of eight words or more are one: so the
-    paragraphs of several questions of many hops stay together, and a sentence that two files ask about.
-    """
+    """The contexts of all files with their keys: equal articles have one key in all files."""
     found: dict[str, list[_Context]] = {}
     pairs = []
     for name, file in READING_FILES.items():
@@ -229,15 +205,7 @@ def long_lines(text: str) -> list[str]:
 
 
 def keys_with_reading(data: Path, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """`joined_keys` of documents of other files, from pairs (name, text), that agree with those of `reading`.
-
-    A document has the key of the documents here that share a text with it, or that are called so. It has none if
-    these are in both parts: no part may have it then.
-
-    Args:
-        data: the shared data.
-        pairs: the name of a document is its title if it is an article of Wikipedia.
-    """
+    """`joined_keys` of documents of other files, from pairs (name, text), that agree with those of `reading`."""
     pairs = list(pairs)
     known = [line for context in _contexts(data).values() for line in context]
     # an article is a text of its own name: so it is joined with what has its title here
@@ -256,10 +224,7 @@ def keys_with_reading(data: Path, pairs: Iterable[tuple[str, str]]) -> dict[str,
 
 
 def reading(name: str, data: Path, seed: int) -> Iterator[Example]:
-    """The questions of a file: negatives of the same document first, then of the file, none with an answer.
-
-    A question of which all answers are needed is ranked and not read: the reader marks one span.
-    """
+    """The questions of a file: negatives of the same document first, then of the file, none with an answer."""
     file = READING_FILES[name]
     near, hard = (2, 1) if file.titled else (1, 2)
     group = None if file.alike else name
@@ -286,11 +251,7 @@ def answer_places(asked: Mapping[str, Any]) -> Spans:
 
 
 def held_out(data: Path, seed: int) -> dict[str, list[Example]]:
-    """The dev part of the files by kind; its articles are in no file's train part.
-
-    `wikipedia` is like SQuAD. The shipped model of the first recipe has learned from sentences of the 44
-    articles: measure it on `squadshifts-new-wiki` (the examples' `source`).
-    """
+    """The dev part of the files by kind; its articles are in no file's train part."""
     found: dict[str, list[Example]] = {}
     for name, file in READING_FILES.items():
         own = found.setdefault(file.kind, [])
@@ -309,10 +270,7 @@ def squad2_unanswerable(data: Path, seed: int) -> Iterator[Example]:
 
 
 def mismatched(data: Path, seed: int) -> Iterator[Example]:
-    """Questions on paragraphs of Wikipedia with the paragraphs of the same article that are most like them.
-
-    Keys are those of `reading`. None of the paragraphs holds a string that answers.
-    """
+    """Questions on paragraphs of Wikipedia with the paragraphs of the same article that are most like them."""
     for name in ARTICLES:
         rows = _share(name, data, seed, _MISMATCHED)
         for example in on_paragraphs(name, rows, seed, near=2, hard=0):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from recipes.embedded.examples import Example
 from recipes.embedded.reading import keys_with_reading, long_lines
-from recipes.embedded.tables import PLAIN, Place, Rows, TableQuestion, row_examples, verbalised
+from recipes.embedded.tables import Place, TableQuestion, row_examples, verbalised
 from recipes.sources import records
 
 _YEAR = re.compile(r"\b(?:19|20)[0-9]{2}\b")
@@ -33,13 +33,8 @@ class ReportQuestion(NamedTuple):
     answer: str | None
 
 
-def tatqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """TAT-QA: rows of tables of financial reports.
-
-    A question is used if its answers, or else the numbers that its answer is computed from, are cells of one row,
-    each found in no other row. Only an answer that is one cell is read. Reports with an equal row or paragraph have one
-    key, that of their paragraphs in `reading/tatqa-text`.
-    """
+def tatqa(data: Path, seed: int) -> Iterator[Example]:
+    """TAT-QA: rows of tables of financial reports."""
     lines = list(records(data, "hybrid", "tatqa.jsonl.gz"))
     reports = {f"tatqa {number}": read_financial_table(line["table"]) for number, line in enumerate(lines)}
     text_lines, questions = [], []
@@ -52,14 +47,11 @@ def tatqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
                 sought = spans if "span" in kind else _NUMBER.findall(question["derivation"])
                 answer = spans[0] if kind == "span" and len(spans) == 1 else None
                 questions.append(ReportQuestion(name, question["question"], _cells_in_one_row(report, sought), answer))
-    yield from _report_examples("tatqa", data, reports, text_lines, questions, form)
+    yield from _report_examples("tatqa", data, reports, text_lines, questions)
 
 
-def aitqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """AIT-QA: rows of tables of airlines' reports, whose columns and rows have several headers each.
-
-    A question is used if its answer is a cell of one row. Tables with an equal row have one key.
-    """
+def aitqa(data: Path, seed: int) -> Iterator[Example]:
+    """AIT-QA: rows of tables of airlines' reports, whose columns and rows have several headers each."""
     reports: dict[str, Report] = {}
     questions = []
     for line in records(data, "hybrid", "aitqa.jsonl.gz"):  # a table stands before its questions
@@ -74,14 +66,11 @@ def aitqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
             questions.append(
                 ReportQuestion(name, line["question"], _cells_in_one_row(reports[name], answers), answers[0])
             )
-    yield from _report_examples("aitqa", data, reports, (), questions, form)
+    yield from _report_examples("aitqa", data, reports, (), questions)
 
 
 def read_financial_table(table: Sequence[Sequence[str]]) -> Report:
-    """Return the joined names of the columns, and the rows that have a value.
-
-    The rows above the first one with a name and a number that is no year are the header, of four at most.
-    """
+    """Return the joined names of the columns, and the rows that have a value."""
 
     def has_value(row: Sequence[str]) -> bool:
         return row[0].strip() != "" and any(_NUMBER.search(cell) and not _YEAR.search(cell) for cell in row[1:])
@@ -125,12 +114,11 @@ def _report_examples(
     reports: Mapping[str, Report],
     text_lines: Iterable[tuple[str, str]],  # (table, line of text beside it)
     questions: Iterable[ReportQuestion],
-    form: Rows,
 ) -> Iterator[Example]:
-    rows = {name: verbalised(form, _TITLE, report.header, report.rows) for name, report in reports.items()}
+    rows = {name: verbalised(_TITLE, report.header, report.rows) for name, report in reports.items()}
     pairs = ((name, row.text) for name, own in rows.items() for row in own.plain)
     keys = keys_with_reading(data, (*pairs, *text_lines))
     for question in questions:
         if question.table in keys:
             about = TableQuestion(source, question.text, question.places, question.answer, keys[question.table])
-            yield from row_examples(about, rows[question.table], None, form.others)
+            yield from row_examples(about, rows[question.table], None)

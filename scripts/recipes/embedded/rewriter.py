@@ -11,7 +11,6 @@ import torch
 from torch.nn import functional
 
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.devices import find_device
 from convinse.encoder.heads import POINTER, RewriteHead
 from convinse.encoder.rewriter import MAX_LENGTH, SHARPNESS
 from convinse.encoder.tokens import Sequences, TextTokenizer
@@ -77,39 +76,28 @@ def _encoded(examples: Sequence[Rewrite], tokenizer: TextTokenizer) -> _Targets:
 def train_rewriter(
     checkpoint: Checkpoint, examples: RewriteExamples, recipe: Recipe, state: Path, most: int | None = None
 ) -> tuple[RewriteHead, FitResult]:
-    """Train the head of a recipe that has one for a joint model, which stays as it is.
-
-    Args:
-        state: what a stopped run goes on from.
-        most: examples of each part; None: all.
-    """
-    settings = recipe.rewrite
-    tokenizer = TextTokenizer.of(checkpoint, MAX_LENGTH)
-    checkpoint.model.to(find_device(recipe.device))
+    """Train the head of a recipe that has one for a joint model, which stays as it is."""
+    settings, tokenizer = recipe.rewrite, TextTokenizer.of(checkpoint, MAX_LENGTH)
     targets = [_encoded(part[:most], tokenizer) for part in examples]
     train, choosing = (
-        read_by_trunk(
-            checkpoint.model, settings.layer, part.sequences, np.zeros(len(part.pointers), np.float32),
-            recipe.token_budget, "rewrites",
-        )
+        read_by_trunk(checkpoint, settings.layer, part.sequences, np.zeros(len(part.pointers), np.float32), recipe)
         for part in targets
-    )  # fmt: skip
-    model = checkpoint.model.to("cpu")
+    )
+    model = checkpoint.model
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         head = RewriteHead(model.config, settings.layer, model.config.num_hidden_layers - settings.layer)
-    for own, above in zip(head.layers, model.bert.encoder.layer[settings.layer :], strict=True):
-        own.begin_as(above)
+    for layer, above in zip(head.layers, model.bert.encoder.layer[settings.layer :], strict=True):
+        layer.begin_as(above)
     fitted = fit_head(
-        head, train, settings, lambda head, places: _loss(head, train, targets[0], places),
-        lambda head: measures(head, choosing, targets[1]), state,
-        learned=(examples, MAX_LENGTH), device=recipe.device, seed=recipe.seed, title="rewrites",
+        "rewrite", head, train, recipe, state, lambda head, places: _loss(head, train, targets[0], places),
+        lambda head: measures(head, choosing, targets[1]),
     )  # fmt: skip
     return head, fitted
 
 
 def _loss(head: RewriteHead, read: States, targets: _Targets, places: np.ndarray) -> torch.Tensor:
-    hidden, mask, _ = read.batch(places, next(head.parameters()).device)
+    hidden, mask, _ = read.batch(places, head)
     outputs = head(hidden, mask).float()
     losses = []
     for row, place in enumerate(places):
@@ -141,7 +129,7 @@ def measures(head: RewriteHead, read: States, targets: _Targets) -> dict[str, fl
     with torch.inference_mode():
         for place in range(len(read.states)):
             places = np.array([place])
-            hidden, mask, _ = read.batch(places, next(head.parameters()).device)
+            hidden, mask, _ = read.batch(places, head)
             first = int(targets.sequences.firsts[place])
             start, end = _pointed(head(hidden, mask)[0].float().cpu(), first)
             best = torch.stack([start.argmax(dim=-1), end.argmax(dim=-1)], dim=-1).numpy()

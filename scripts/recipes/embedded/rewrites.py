@@ -26,33 +26,24 @@ _REWRITES = ("cast-2019", "cast-2020", "cast-2021", "cast-2022", "ikat-2023", "i
 
 
 class Rewrite(NamedTuple):
-    """A question of a conversation with its rewrite.
+    """A question of a conversation with its rewrite."""
 
-    Attributes:
-        question: as typed.
-        history: the turns before, the first one first.
-        rewrite: the question as it stands alone.
-        group: conversations of the same group never stand on both sides of a split.
-    """
-
-    question: str
-    history: tuple[EarlierTurn, ...]
-    rewrite: str
+    question: str  # as typed
+    history: tuple[EarlierTurn, ...]  # the turns before, the first one first
+    rewrite: str  # the question as it stands alone
     source: str
-    group: str
+    group: str  # conversations of the same group never stand on both sides of a split
 
 
 class Edits(NamedTuple):
-    """What a rewrite does to a question.
+    """What a rewrite does to a question."""
 
-    Attributes:
-        inserted: (place, start, end): `history[start:end]` goes before `question[place]`, or in the place of a pronoun there.
-        replaced: (start, end) of what the question takes the place of in the question before ("and in 1998?"); nothing else
-            goes in or out then.
-    """
-
-    inserted: tuple[tuple[int, int, int], ...] = ()
-    replaced: tuple[int, int] | None = None
+    inserted: tuple[
+        tuple[int, int, int], ...
+    ] = ()  # (place, start, end): `history[start:end]` goes before `question[place]`
+    replaced: tuple[int, int] | None = (
+        None  # span of the question before that the question takes the place of ("and in 1998?")
+    )
 
 
 class _Span(NamedTuple):
@@ -76,11 +67,7 @@ def _spans(text: str) -> list[_Span]:
 
 
 def edits(question: str, history: Sequence[EarlierTurn], rewrite: str) -> Edits:
-    """The spans of the history that a rewrite puts into a question.
-
-    A span goes in the place of a pronoun, before the first word where it begins an earlier question, or else behind the last
-    word: where it belongs in a question that people wrote in other words cannot be told.
-    """
+    """The spans of the history that a rewrite puts into a question."""
     told = history_text(history)
     if history and (replaced := _replaced(question, history[-1].question, rewrite)) is not None:
         return Edits(replaced=replaced)

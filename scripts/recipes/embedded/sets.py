@@ -22,8 +22,8 @@ from recipes.embedded.reading import (
     squad2_unanswerable,
 )
 from recipes.embedded.report_tables import aitqa, tatqa
-from recipes.embedded.tables import PLAIN, Rows, fetaqa, hybrid_passages, hybrid_rows, tables
-from recipes.embedded.texts import doqa, multihop_paragraphs, multiqa_samples, onestopqa, redocred
+from recipes.embedded.tables import fetaqa, hybrid_passages, hybrid_rows, tables
+from recipes.embedded.texts import doqa, multihop_paragraphs, onestopqa, redocred
 from recipes.embedded.turns import conversations, lcquad, timequestions
 
 Build = Callable[..., Iterator[Example]]
@@ -34,31 +34,30 @@ def _named(*sets: Build) -> dict[str, Build]:
     return {build.__name__: partial(_share, build) if build.__name__ in HYBRID_FILES else build for build in sets}
 
 
-def _share(build: Build, data: Path, seed: int, *form: Rows) -> Iterator[Example]:
+def _share(build: Build, data: Path, seed: int) -> Iterator[Example]:
     name = build.__name__
     chance = random.Random(f"{name} share {seed}")
-    return (example for example in build(data, seed, *form) if chance.random() < HYBRID_FILES[name].share)
+    return (example for example in build(data, seed) if chance.random() < HYBRID_FILES[name].share)
 
 
 # Each gives the same examples for equal arguments; one whose files are missing raises `DataError`. No text is a candidate
 # in both parts of a set.
 # over plain text: from (shared data, seed)
 TEXT_SETS = {
-    **_named(qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq, multiqa_samples),
+    **_named(qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq),
     **_named(squad2_unanswerable, mismatched, sentence_lists),
     **_named(hybrid_passages, multihop_paragraphs, redocred, doqa, onestopqa),
     **{name: partial(reading, name) for name in READING_FILES},
 }
-# rows of tables: from (shared data, seed, how they are learned from)
+# rows of tables: the same
 ROW_SETS = _named(tables, hybrid_rows, fetaqa, tatqa, aitqa)
 # facts, retrieved evidences: from (shared data, folder to keep what is built in, seed)
 STRUCTURED_SETS = _named(facts, timequestions, lcquad, conversations, compmix, search_questions, template_lists)
 
 
-def builders(data: Path, work: Path, seed: int, rows: Rows = PLAIN) -> dict[str, Callable[[], Any]]:
+def builders(data: Path, work: Path, seed: int) -> dict[str, Callable[[], Any]]:
     """Functions that build each set from the shared data; the knowledge base is built and kept in the folder `work`."""
     return {
-        **{name: partial(build, data, seed) for name, build in TEXT_SETS.items()},
-        **{name: partial(build, data, seed, rows) for name, build in ROW_SETS.items()},
+        **{name: partial(build, data, seed) for name, build in (TEXT_SETS | ROW_SETS).items()},
         **{name: partial(build, data, work, seed) for name, build in STRUCTURED_SETS.items()},
     }

@@ -13,10 +13,7 @@ _QUOTES = {"``": '"', "''": '"'}  # of the Penn Treebank
 
 
 def untokenised(text: str) -> tuple[str, Move]:
-    """A text without the blanks of its tokenisation, and a function that moves spans (start, end) of the old one.
-
-    Hyphens and slashes are joined on both sides: a tokenised text does not say which were dashes.
-    """
+    """A text without the blanks of its tokenisation, and a function that moves spans (start, end) of the old one."""
     pieces: list[str] = []
     places: list[tuple[int, int]] = []  # of each token in the new text: start and length
     starts: list[int] = []  # in the old one
@@ -43,10 +40,7 @@ def untokenised(text: str) -> tuple[str, Move]:
 
 
 def cut(text: str, start: int, end: int, chance: random.Random, most: int = MOST_CHARACTERS) -> tuple[str, int]:
-    """Whole sentences around a span, of at most so many characters, and where they begin in the text.
-
-    The span is at a random place among them. A text that is short enough stays whole.
-    """
+    """Whole sentences around a span, of at most so many characters, and where they begin in the text."""
     if len(text) <= most:
         return text, 0
     borders = list(sentence_borders(text))

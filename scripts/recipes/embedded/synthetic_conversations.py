@@ -49,11 +49,7 @@ class _SyntheticTurn(NamedTuple):
 
 
 class SyntheticConversations:
-    """Conversations about the facts of a Wikidata dump, in the words of question templates.
-
-    A turn asks about what the turn before was about, about its answer, about another item with the same words, or about
-    something new; a name that was said before becomes a pronoun, a noun of its class, or nothing.
-    """
+    """Conversations about the facts of a Wikidata dump, in the words of question templates."""
 
     def __init__(self, data: Path, seed: int) -> None:
         self._random = random.Random(seed)

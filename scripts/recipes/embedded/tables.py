@@ -10,11 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-import msgspec
-
-from convinse.config import Positive
 from convinse.formats.sources.wikitablequestions import unescape
-from convinse.records.ranked_rows import RowForm, ranked_rows
+from convinse.records.ranked_rows import ranked_rows
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import by_bm25, joined_keys, parts_with_texts
@@ -32,25 +29,10 @@ _COUNTED = re.compile(
 _FIGURE = re.compile(r"[\d.,%+-]+")
 _QUOTES = "\"'“” "
 _MOST_RELEVANT = 5  # rows of one question
+_OTHERS = 20  # rows of an example that do not answer, the best by BM25 first
 _MOST_CHARACTERS = 1000  # of a passage
 
 Place = tuple[int, int]  # row and column of a cell, from 0
-
-
-class Rows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the rows of tables are learned from.
-
-    Attributes:
-        form: `plain`, the text of an evidence; `ranked`: with ranks and neighbours (`convinse.records.ranked_rows`). The model keeps
-            it in its configuration, and is given rows so.
-        others: of the rows of a table that do not answer, so many stand in an example, the best by BM25 first.
-    """
-
-    form: RowForm = "plain"
-    others: Positive = 5
-
-
-PLAIN = Rows()
 
 
 class TableEvidence(NamedTuple):
@@ -69,30 +51,18 @@ class TableTexts(NamedTuple):
 
 
 class TableQuestion(NamedTuple):
-    """A question about a table.
-
-    Attributes:
-        places: the cells that make a row relevant.
-        answer: is read if it stands once in these cells; None: nothing is read.
-        name: of the page, which some queries name; empty if there is none.
-    """
+    """A question about a table."""
 
     source: str
     question: str
-    places: Collection[Place]
-    answer: str | None
+    places: Collection[Place]  # the cells that make a row relevant
+    answer: str | None  # is read if it stands once in these cells; None: nothing is read
     key: str
-    name: str = ""
+    name: str = ""  # of the page, which some queries name; empty if there is none
 
 
-def verbalised(
-    form: Rows, title: str, header: Sequence[str], rows: Sequence[Sequence[str]], section: str = ""
-) -> TableTexts:
-    """The rows of a table by the pipeline's own code; each cell is made a link, which tells where it stands.
-
-    Cells and the names of columns may have line breaks; `section` is the heading that the table stands below. A plain row
-    that is too long is several evidences of one number; of a ranked one the cells that do not fit are left out.
-    """
+def verbalised(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], section: str = "") -> TableTexts:
+    """The rows of a table by the pipeline's own code; each cell is made a link, which tells where it stands."""
 
     def inner(cell: str) -> str:
         return "<br>".join(html.escape(line) for line in cell.split("\n"))
@@ -112,8 +82,6 @@ def verbalised(
             plain.append(TableEvidence(int(matches[-1][0][1]), snippet.text, cells))
             if snippet.row is not None:
                 number_of[snippet.row.number] = plain[-1].number
-    if form.form == "plain":
-        return TableTexts(plain, plain)
     whole = whole_rows(page_evidences(page, {"id": "", "label": title}, {}), 0)
     shown = []
     for row in ranked_rows([row for row in whole if row["number"] in number_of], bare_title(title)):
@@ -124,16 +92,13 @@ def verbalised(
 
 
 def against_others(
-    question: str, relevant: Mapping[str, Candidate], rows: Sequence[TableEvidence], right: Collection[int], most: int
+    question: str, relevant: Mapping[str, Candidate], rows: Sequence[TableEvidence], right: Collection[int]
 ) -> tuple[Candidate, ...]:
-    """Relevant candidates by their texts, then at most so many rows that are not of the numbers `right`, best by BM25.
-
-    Nothing if one of both is missing.
-    """
+    """Relevant candidates by their texts, then at most so many rows that are not of the numbers `right`, best by BM25."""
     others = list(dict.fromkeys(row.text for row in rows if row.number not in right and row.text not in relevant))
     if not relevant or not others:
         return ()
-    return (*relevant.values(), *map(Candidate, by_bm25(question, others)[:most]))
+    return (*relevant.values(), *map(Candidate, by_bm25(question, others)[:_OTHERS]))
 
 
 def bare_title(title: str) -> str:
@@ -150,22 +115,16 @@ def query_of(question: str, name: str, chance: random.Random) -> str:
     return slots("", name, question)
 
 
-def row_examples(asked: TableQuestion, rows: TableTexts, chance: random.Random | None, most: int) -> Iterator[Example]:
-    """The example of a question, if it has rows that answer and others.
-
-    Args:
-        rows: of its table.
-        chance: draws how the page is named in the query; None: not at all.
-        most: rows that do not answer.
-    """
-    plain, shown = (row_candidates(asked, row, most) for row in rows)
+def row_examples(asked: TableQuestion, rows: TableTexts, chance: random.Random | None) -> Iterator[Example]:
+    """The example of a question, if it has rows that answer and others."""
+    plain, shown = (row_candidates(asked, row) for row in rows)
     if plain:
         query = asked.question if chance is None else query_of(asked.question, asked.name, chance)  # in all forms
         if shown:
             yield Example(query, shown, asked.source, asked.key, f"{asked.source}:{asked.key}")
 
 
-def row_candidates(asked: TableQuestion, rows: Sequence[TableEvidence], most: int) -> tuple[Candidate, ...]:
+def row_candidates(asked: TableQuestion, rows: Sequence[TableEvidence]) -> tuple[Candidate, ...]:
     """The rows that have one of the cells, then others; nothing if one of both is missing."""
     answer = asked.answer
     columns: dict[int, set[int]] = defaultdict(set)
@@ -178,19 +137,14 @@ def row_candidates(asked: TableQuestion, rows: Sequence[TableEvidence], most: in
             spans = [span for cell in cells for span in standing(answer, row.text, *cell)] if answer else []
             read = tuple(spans) if len(spans) == 1 else ()
             relevant.setdefault(row.text, Candidate(row.text, True, read, readable=bool(read)))
-    return against_others(asked.question, relevant, rows, columns, most)
+    return against_others(asked.question, relevant, rows, columns)
 
 
 # -- WikiTableQuestions ------------------------------------------------------------------------------------------------
 
 
-def tables(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """WikiTableQuestions whose one answer is exactly one cell of the table; the key is the table.
-
-    A row is verbalised by `convinse.wikipedia`. The row with the cell is relevant; against it stand other rows of the
-    table. Tables with an equal row have one key. Questions for a count or a sum are left out, even if a cell has
-    that number.
-    """
+def tables(data: Path, seed: int) -> Iterator[Example]:
+    """WikiTableQuestions whose one answer is exactly one cell of the table; the key is the table."""
     chance = random.Random(f"tables {seed}")
     named: dict[str, str] = {}
     rows: dict[str, TableTexts] = {}
@@ -198,7 +152,7 @@ def tables(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
     for title, table in read_tables(data):
         context = table["context"]
         named[context] = bare_title(title)
-        rows[context] = verbalised(form, title, table["header"], table["rows"])
+        rows[context] = verbalised(title, table["header"], table["rows"])
         for number, row in enumerate(table["rows"]):
             for column, cell in enumerate(row):
                 places_of[context, _plain(cell)].append((number, column))
@@ -209,16 +163,14 @@ def tables(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
         is_computed = _COUNTED.search(question) and _FIGURE.fullmatch(wanted)
         if len(places) != 1 or not wanted or is_computed or "|" in answer:
             continue
-        plain, shown = (_candidates(question, found, *places[0], form.others) for found in rows[context])
+        plain, shown = (_candidates(question, found, *places[0]) for found in rows[context])
         if plain:
             query = query_of(question, named[context], chance)  # the same in all forms
             if shown:
                 yield Example(query, shown, "tables", keys[context], f"tables:{context}")
 
 
-def _candidates(
-    question: str, rows: Sequence[TableEvidence], number: int, column: int, most: int
-) -> tuple[Candidate, ...]:
+def _candidates(question: str, rows: Sequence[TableEvidence], number: int, column: int) -> tuple[Candidate, ...]:
     relevant: dict[str, Candidate] = {}
     for row in rows:
         if row.number == number and column in row.cells:
@@ -227,7 +179,7 @@ def _candidates(
             end = start + len(row.text[start:end].rstrip(_QUOTES))
             if start < end:
                 relevant[row.text] = Candidate(row.text, True, ((start, end),))
-    return against_others(question, relevant, rows, (number,), most)
+    return against_others(question, relevant, rows, (number,))
 
 
 def _plain(text: str) -> str:
@@ -243,13 +195,8 @@ def read_tables(data: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 # -- HybridQA and OTT-QA -----------------------------------------------------------------------------------------------
 
 
-def hybrid_rows(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """HybridQA and OTT-QA: the row that holds the answer, or the cell that the answer's passage is linked from.
-
-    The key is the table's page. Questions whose answers were found by string match in several rows are left out: which is
-    right is not known. The span is learned if one cell of the table is the only match. Against the row
-    stand others of the table. Pages of WikiTableQuestions are left out.
-    """
+def hybrid_rows(data: Path, seed: int) -> Iterator[Example]:
+    """HybridQA and OTT-QA: the row that holds the answer, or the cell that the answer's passage is linked from."""
     chance = random.Random(f"hybrid_rows {seed}")
     questions = list(records(data, "hybrid", "hybrid-questions.jsonl.gz"))
     wanted = {question["table_id"] for question in questions}
@@ -261,7 +208,7 @@ def hybrid_rows(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
         if name in wanted and title not in known:
             titles[name] = title
             cells = [[_joined(cell) for cell in row] for row in table["rows"]]
-            rows[name] = verbalised(form, title, [_joined(own) for own in table["header"]], cells, table["section"])
+            rows[name] = verbalised(title, [_joined(own) for own in table["header"]], cells, table["section"])
     keys = keys_with_reading(data, ((titles[name], row.text) for name, own in rows.items() for row in own.plain))
     for question in questions:
         name, nodes = question["table_id"], question["answer_nodes"]
@@ -271,15 +218,11 @@ def hybrid_rows(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
         places = {(node["row"], node["col"]) for node in nodes}
         answer = _joined(question["answer"]) if len(nodes) == 1 and nodes[0]["where"] == "table" else None
         about = TableQuestion("hybrid_rows", question["question"], places, answer, keys[title], bare_title(title))
-        yield from row_examples(about, rows[name], chance, form.others)
+        yield from row_examples(about, rows[name], chance)
 
 
 def hybrid_passages(data: Path, seed: int) -> Iterator[Example]:
-    """HybridQA and OTT-QA: the passage that answers, against passages without the answer, the best by BM25.
-
-    Only questions whose one match is in a passage; the key is its page. A passage is cut to 1,000 characters around
-    its answer. It is ranked, not read: `reading/hybridqa-ottqa-passages` has the same questions with their spans.
-    """
+    """HybridQA and OTT-QA: the passage that answers, against passages without the answer, the best by BM25."""
     chance = random.Random(f"hybrid_passages {seed}")
     given = {line["link"]: line["text"] for line in records(data, "hybrid", "hybrid-passages.jsonl.gz")}
     pages = {link: unquote(link.removeprefix("/wiki/")).replace("_", " ") for link in given}
@@ -312,16 +255,13 @@ def _joined(text: str) -> str:
 # -- FeTaQA ------------------------------------------------------------------------------------------------------------
 
 
-def fetaqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
-    """FeTaQA: the rows whose cells an annotator highlighted for the answer, of five at most; they are ranked, not read.
-
-    The key is the page. Questions that need more rows have no row that answers them.
-    """
+def fetaqa(data: Path, seed: int) -> Iterator[Example]:
+    """FeTaQA: the rows whose cells an annotator highlighted for the answer, of five at most; they are ranked, not read."""
     chance = random.Random(f"fetaqa {seed}")
     known = {title for title, _ in read_tables(data)}
     lines = records(data, "hybrid", "fetaqa.jsonl.gz")
     asked = [line for line in lines if line["title"] not in known and line["table"]]
-    rows = [verbalised(form, line["title"], line["table"][0], line["table"][1:], line["section"]) for line in asked]
+    rows = [verbalised(line["title"], line["table"][0], line["table"][1:], line["section"]) for line in asked]
     pairs = ((line["title"], row.text) for line, own in zip(asked, rows, strict=True) for row in own.plain)
     keys = keys_with_reading(data, pairs)
     for line, own in zip(asked, rows, strict=True):
@@ -329,4 +269,4 @@ def fetaqa(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
         title = line["title"]
         if title in keys and len({row for row, _ in places}) <= _MOST_RELEVANT:
             question = TableQuestion("fetaqa", line["question"], places, None, keys[title], bare_title(title))
-            yield from row_examples(question, own, chance, form.others)
+            yield from row_examples(question, own, chance)

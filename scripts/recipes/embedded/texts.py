@@ -3,105 +3,27 @@
 import random
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from convinse.formats.converters import Question, Record, find_converter
-from convinse.language.language import english
 from recipes.embedded.examples import Candidate, Example, Spans
-from recipes.embedded.negatives import by_bm25, holds, joined_keys, negatives, part_of, parts_with_texts
+from recipes.embedded.negatives import by_bm25, holds, negatives, part_of, parts_with_texts
 from recipes.embedded.reading import MOST_ANSWER_WORDS, keys_with_reading
 from recipes.embedded.spans import cut, sentence_borders, standing, untokenised
 from recipes.embedded.wikidata import property_labels
-from recipes.sources import needed, records
+from recipes.sources import records
 
 _MOST_CHARACTERS = 1000
 _NEGATIVES = 4
-_MOST_RELEVANT, _OTHERS = 2, 3  # documents of a question of MultiQA
-# not naturalquestions: its texts are HTML, in which the spans are some characters off; not wikihop: the documents in
-# which its answers stand seldom say that they are the answers
-_MULTIQA = ("hotpotqa", "searchqa", "squad", "triviaqa_unfilt")
 # kinds of entities of Re-DocRED as the last slot of a representation names them
 _SLOT_TYPES = {"PER": "person", "LOC": "place", "TIME": "date", "NUM": "number"}
-
-
-# -- samples of MultiQA ------------------------------------------------------------------------------------------------
-
-
-def multiqa_samples(data: Path, seed: int) -> Iterator[Example]:
-    """The samples of MultiQA: questions with an answer that stands in the text of a document.
-
-    If answers were found by string match in many documents, the two that are most like the question are the
-    relevant ones; documents of the same context without an answer are the negatives.
-    """
-    read = find_converter("multiqa").read
-    paths = [needed(data, "multiqa-samples", f"{name}_sample.jsonl.gz") for name in _MULTIQA]
-    given = [record for path in paths for record in read(path).records]
-    keys = joined_keys((_name(record), text) for record in given for _, text in _texts(record))
-    chance = random.Random(f"multiqa {seed}")
-    having = [record for record in given if _texts(record)]
-    for own, find in parts_with_texts("multiqa", having, lambda record: keys[_name(record)], _heads, seed):
-        for record in own:
-            key = keys[_name(record)]
-            for question in record.questions:
-                right = _relevant(question, record, chance)
-                if not right:
-                    continue
-                answers = [*question.texts(), *(text.text[slice(*span)] for text in right for span in text.spans)]
-                others = [text for _, text in _texts(record) if not holds(text, answers)]
-                wrong = negatives([_head(text) for text in by_bm25(question.text, others)][:_OTHERS])
-                wrong += find(question.text, _OTHERS - len(wrong), set(_heads(record)), answers)
-                yield Example(question.text, (*right, *wrong), "multiqa", key, f"multiqa:{key}")
-
-
-def _heads(record: Record) -> list[str]:
-    return [_head(text) for _, text in _texts(record)]
-
-
-@lru_cache(maxsize=1000)
-def _head(text: str) -> str:
-    """The beginning of a text, of which a negative is made."""
-    return cut(text, 0, 1, random.Random(0))[0]
-
-
-def _name(record: Record) -> str:
-    return record.id or record.documents[0].parts[0].text
-
-
-def _texts(record: Record) -> list[tuple[int, str]]:
-    parts = ((number, document.part("text")) for number, document in enumerate(record.documents))
-    return [(number, part.text) for number, part in parts if part is not None and part.text.strip()]
-
-
-def _relevant(question: Question, record: Record, chance: random.Random) -> list[Candidate]:
-    """The documents that hold an answer, cut around the first place; those most like the question only."""
-    spans: dict[int, dict[tuple[int, int], None]] = {}
-    for answer in question.answers:
-        for span in answer.spans:
-            if span.part == "text" and len(span.text.split()) <= MOST_ANSWER_WORDS:
-                spans.setdefault(span.document, {})[span.start, span.start + len(span.text)] = None
-    texts = [(number, text) for number, text in _texts(record) if number in spans]
-    found = []
-    for place, _ in english().bm25.order(question.text, [text for _, text in texts])[:_MOST_RELEVANT]:
-        number, whole = texts[place]
-        first = next(iter(spans[number]))
-        text, begin = cut(whole, *first, chance)
-        moved = ((start - begin, end - begin) for start, end in spans[number])
-        found.append(Candidate(text, True, tuple((a, b) for a, b in moved if a >= 0 and b <= len(text))))
-    return found
 
 
 # -- several paragraphs ------------------------------------------------------------------------------------------------
 
 
 def multihop_paragraphs(data: Path, seed: int) -> Iterator[Example]:
-    """HotpotQA, 2WikiMultihopQA and MuSiQue: supporting paragraphs against distracting ones; ranked, not read.
-
-    The key is the page of the first supporting paragraph; `reading/multihop-supporting` has most of these paragraphs,
-    in the same part. A paragraph is a candidate only if its own page is in the part of the example, so that a page is
-    in one part even if examples of several pages share it. The title stands in front of a text, as in evidences.
-    """
+    """HotpotQA, 2WikiMultihopQA and MuSiQue: supporting paragraphs against distracting ones; ranked, not read."""
     chance = random.Random(f"multihop_paragraphs {seed}")
     lines = list(records(data, "hybrid", "multihop-paragraphs.jsonl.gz"))
     paragraphs = [(paragraph["title"], paragraph["text"]) for line in lines for paragraph in line["paragraphs"]]
@@ -130,12 +52,7 @@ def multihop_paragraphs(data: Path, seed: int) -> Iterator[Example]:
 
 
 def redocred(data: Path, seed: int) -> Iterator[Example]:
-    """Re-DocRED: a fact as a representation (`|| subject || property || type`), and the sentence that states it.
-
-    Facts that one sentence states alone are used, those of one subject and property together. The mentions of the object
-    are the spans. Other sentences of the introduction that do not mention the object are the negatives, best by BM25.
-    The key is the page, whose title stands in front of a sentence, as in evidences.
-    """
+    """Re-DocRED: a fact as a representation (`|| subject || property || type`), and the sentence that states it."""
     labels = property_labels(data)
     lines = list(records(data, "hybrid", "redocred.jsonl.gz"))
     sentences = ((line["title"], " ".join(tokens)) for line in lines for tokens in line["sentences"])
@@ -191,11 +108,7 @@ def _of_introduction(line: dict[str, Any], labels: dict[str, str], key: str) -> 
 
 
 def doqa(data: Path, seed: int) -> Iterator[Example]:
-    """DoQA: questions of conversations about a forum's answer; the question follows the first and the last turn.
-
-    A question with a span is read; one that is only known to be answerable is ranked. Questions that cannot be answered
-    have no relevant text and are left out. Negatives are other answers of the forum, the best by BM25.
-    """
+    """DoQA: questions of conversations about a forum's answer; the question follows the first and the last turn."""
     asked: list[tuple[str, str, Spans]] = []
     for line in records(data, "hybrid", "doqa.jsonl.gz"):
         for question in line["questions"]:
@@ -213,11 +126,7 @@ def doqa(data: Path, seed: int) -> Iterator[Example]:
 
 
 def onestopqa(data: Path, seed: int) -> Iterator[Example]:
-    """OneStopQA: the sentences of a paragraph of news that an annotator marked as evidence, against its other ones.
-
-    The answer is in an annotator's own words; it is read if it stands in the evidence once. The key is the article,
-    which comes in three levels of difficulty.
-    """
+    """OneStopQA: the sentences of a paragraph of news that an annotator marked as evidence, against its other ones."""
     for line in records(data, "hybrid", "onestopqa.jsonl.gz"):
         context, start = line["context"], line["evidence_start"]
         end = start + len(line["evidence"])

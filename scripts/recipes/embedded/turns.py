@@ -48,10 +48,7 @@ def timequestions(data: Path, work: Path, seed: int) -> Iterator[Example]:
 
 
 def lcquad(data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """LC-QuAD 2.0 (dev of CLOCQ) with facts of wikidata-27k; see `_one_turn`.
-
-    The other file of its folder, first questions of ConvQuestions, is of the bench's own kind and left out.
-    """
+    """LC-QuAD 2.0 (dev of CLOCQ) with facts of wikidata-27k; see `_one_turn`."""
     questions = {}
     for entry in records(data, "lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz"):
         question = " ".join(entry["question"].split()).strip('"')
@@ -61,11 +58,7 @@ def lcquad(data: Path, work: Path, seed: int) -> Iterator[Example]:
 
 
 def conversations(data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """The train conversations that ship with the package, with evidences of all sources; the key is the conversation.
-
-    Each turn gives two examples: one with the representation of `slots`, one with the first and the last turn before
-    it in front of the question.
-    """
+    """The train conversations that ship with the package, with evidences of all sources; the key is the conversation."""
     config = load_config("lexical.yml", ers_use_cache=False)
     concat, ers = NcInitPrev(config), NativeERS(config)
     for conversation in understood_conversations(config, "train"):
@@ -84,14 +77,7 @@ def conversations(data: Path, work: Path, seed: int) -> Iterator[Example]:
 
 
 def _one_turn(name: str, questions: Mapping[str, list[str]], data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """Questions with the facts that the pipeline retrieves; the key is the question's first linked item.
-
-    Facts with a gold answer are relevant, if there are not more than five; an answer that the question itself names
-    does not count, nor one in a fact that has no item of the question as subject or object: such a fact has it as a
-    qualifier ("together with"), and answers for another item. Against them stand the best other facts by BM25, without those
-    of a relevant one's property. No question and no fact is about an item of `convquestions/val_wd27k`; facts of the dev part
-    of `facts` are in no example of the train part.
-    """
+    """Questions with the facts that the pipeline retrieves; the key is the question's first linked item."""
     chance = random.Random(f"{name} {seed}")
     bench = bench_items(data)
     with closing(knowledge_base(data, work)) as kb:
@@ -140,12 +126,7 @@ def _ranked(scorer: BM25Scorer, query: str, evidences: Sequence[Evidence], answe
 def _candidates(
     ranked: Ranked, answers: Sequence[Entity], alike: Callable[[Evidence], object] = lambda evidence: None
 ) -> tuple[Candidate, ...]:
-    """The best evidences with an answer, then the best without one; nothing if one of both is missing.
-
-    Args:
-        answers: the gold answers; an evidence that names one without holding its item is neither right nor wrong.
-        alike: a property of evidences that a wrong one must not share with a right one.
-    """
+    """The best evidences with an answer, then the best without one; nothing if one of both is missing."""
     right: dict[str, Candidate] = {}
     wrong: dict[str, Candidate] = {}
     common = set()
@@ -194,10 +175,7 @@ def faith_questions(data: Path, name: str) -> Iterator[FaithQuestion]:
 
 
 def answer_entity(text: str, label: Callable[[str], str]) -> Entity | None:
-    """An answer as it is written in the data sets as an entity; None for what no fact holds safely.
-
-    Items, time stamps, dates in words, and numbers of three or more digits are looked for.
-    """
+    """An answer as it is written in the data sets as an entity; None for what no fact holds safely."""
     if is_item(text):
         return {"id": text, "label": label(text)}
     if match := _STAMP.fullmatch(text):

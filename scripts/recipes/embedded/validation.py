@@ -13,7 +13,7 @@ from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.torch_backend import model_inputs
 from convinse.scoring.extractive import normalize
-from recipes.embedded.batches import STRIDE, Batch, batch
+from recipes.embedded.batches import Batch, batch
 from recipes.embedded.examples import Example
 
 _MOST_CANDIDATES = 12
@@ -56,22 +56,16 @@ def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: 
 
 
 def validate(
-    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int, stride: int = STRIDE
+    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int
 ) -> dict[str, float]:
-    """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it.
-
-    If no text is relevant, a span read in the first text counts 0, and "no answer" 1.
-
-    The mean over sets of 50 examples or more is `mean`: small ones would choose the epoch by chance. Spans are compared
-    as sets of tokens in the window, against the nearest reference.
-    """
+    """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it."""
     measures: dict[str, float] = {}
     least = min(_COUNTED, max(map(len, dev.values()), default=0))
     counted: list[float] = []
     for name, examples in dev.items():
         first, f1 = [], []
         shown = [replace(example, candidates=example.candidates[:_MOST_CANDIDATES]) for example in examples]
-        made = batch(shown, tokenizer, None, stride)
+        made = batch(shown, tokenizer, None)
         pairs, ends = scored(model, made, budget), np.cumsum(made.sizes).tolist()
         for row, stop in zip([0, *ends], ends, strict=False):
             right = made.relevant[row:stop]
@@ -99,15 +93,9 @@ def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
     return 2 * common / (found[1] - found[0] + wanted[1] - wanted[0] + 2)
 
 
-def calibrate(
-    model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192, stride: int = STRIDE
-) -> dict[str, float]:
-    """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017).
-
-    Relevance also gets a new bias. What fits is the best span's probability, as the reader gives it, that it is an answer:
-    0 in a text without one. The order of texts and of spans does not change, however wrong the model is.
-    """
-    made = batch(dev, tokenizer, None, stride)
+def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192) -> dict[str, float]:
+    """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017)."""
+    made = batch(dev, tokenizer, None)
     pairs = scored(model, made, budget)
     scores: list[np.ndarray] = []  # of each text [spans + 1]: its best spans, the best first, and "no answer"
     correct: list[bool] = []

@@ -124,10 +124,7 @@ def bench_items(data: Path) -> Bench:
 
 
 class Facts:
-    """All facts of wikidata-27k that may be learned from, by subject and by object.
-
-    Without the facts about an item of `convquestions/val_wd27k`, and those that one of its seeds occurs in.
-    """
+    """All facts of wikidata-27k that may be learned from, by subject and by object."""
 
     def __init__(self, data: Path, work: Path) -> None:
         self.kb = knowledge_base(data, work)

@@ -1,6 +1,4 @@
-"""Training of the yes/no head, on BoolQ and InfoTabS, over the trunk as it is: its hidden states are computed once."""
-
-from __future__ import annotations
+"""Training of the yes/no head, on BoolQ and InfoTabS, over the trunk as it is."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +8,6 @@ import torch
 from torch.nn import functional
 
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.devices import find_device
 from convinse.encoder.heads import YesNoHead
 from convinse.encoder.tokens import TextTokenizer
 from convinse.training.objective import FitResult
@@ -24,53 +21,33 @@ from recipes.embedded.recipe import Recipe
 def train_yes_no(
     checkpoint: Checkpoint, questions: Sequence[Decided], recipe: Recipe, state: Path, most: int | None = None
 ) -> tuple[YesNoHead, FitResult]:
-    """Train the head of a recipe that has one for a joint model, which stays as it is; held-out questions that
-    may choose (`chooses`) choose the epoch.
-
-    Args:
-        state: what a stopped run goes on from.
-        most: questions of each part; None: all.
-    """
-    settings, max_length, device, seed = recipe.yes_no, recipe.max_length, recipe.device, recipe.seed
-    parts = {part: [one for one in questions if part_of("boolq", one.key) == part] for part in ("train", "dev")}
-    parts["dev"] = [one for one in parts["dev"] if chooses(one.key)]
-    parts = {part: own[:most] for part, own in parts.items()}
-    tokenizer = TextTokenizer.of(checkpoint, max_length)
-    checkpoint.model.to(find_device(device))
+    """Train the head over a joint model, which stays as it is; held-out questions choose the epoch."""
+    settings, tokenizer = recipe.yes_no, TextTokenizer.of(checkpoint, recipe.max_length)
+    parts = {part: [own for own in questions if part_of("boolq", own.key) == part] for part in ("train", "dev")}
+    parts["dev"] = [own for own in parts["dev"] if chooses(own.key)]
     train, dev = (
         read_by_trunk(
-            checkpoint.model,
-            settings.layer,
-            tokenizer.pairs([(decided.question, decided.passage) for decided in own]),
-            np.array([decided.yes for decided in own], dtype=np.float32),
-            recipe.token_budget,
-            f"yes or no: {part}",
+            checkpoint, settings.layer, tokenizer.pairs([(own.question, own.passage) for own in part[:most]]),
+            np.array([own.yes for own in part[:most]], dtype=np.float32), recipe,
         )
-        for part, own in parts.items()
-    )
-    config = checkpoint.model.to("cpu").config
+        for part in parts.values()
+    )  # fmt: skip
+    config = checkpoint.model.config
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.manual_seed(recipe.seed)
         heads, inner = config.num_attention_heads, config.intermediate_size
         head = YesNoHead(config.hidden_size, heads, settings.layer, inner, settings.dropout)
-    fitted = fit_head(
-        head, train, settings, lambda model, places: _loss(model, train, places), lambda model: measures(model, dev), state,
-        learned=(parts, max_length), device=device, seed=seed, title="yes or no",
-    )  # fmt: skip
-    return head, fitted
+
+    def loss(head: YesNoHead, places: np.ndarray) -> torch.Tensor:
+        hidden, mask, yes = train.batch(places, head)
+        return functional.binary_cross_entropy_with_logits(head(hidden, mask).float(), yes)
+
+    return head, fit_head("yes_no", head, train, recipe, state, loss, lambda head: measures(head, dev))
 
 
 def measures(head: YesNoHead, read: States) -> dict[str, float]:
-    """Of questions that the text decides the accuracy, and the share of the more frequent answer, which a constant would have as
-    accuracy; of all the log loss, and the share of right verdicts among yes, no and "does not say", by thirds of the probability."""
-    device = next(head.parameters()).device
-    odds = np.empty(len(read.targets))
-    order = np.argsort([len(one) for one in read.states], kind="stable")
-    with torch.inference_mode():
-        for places in np.array_split(order, max(1, len(order) // 32)):
-            hidden, mask, _ = read.batch(places, device)
-            odds[places] = head(hidden, mask).float().cpu().numpy()
-    targets = read.targets.astype(np.float64)
+    """Return accuracy of decided questions, share of right verdicts, log loss, and the accuracy of a constant."""
+    odds, targets = read.outputs(head).astype(np.float64), read.targets.astype(np.float64)
     decided = targets != 0.5
     yes = targets[decided] > 0.5
     return {
@@ -84,8 +61,3 @@ def measures(head: YesNoHead, read: States) -> dict[str, float]:
 def thirds(chances: np.ndarray) -> np.ndarray:
     """[n] verdicts of probabilities of yes: 0 for no, 1 for "does not say", 2 for yes."""
     return np.digitize(chances, (1 / 3, 2 / 3))
-
-
-def _loss(head: YesNoHead, read: States, places: np.ndarray) -> torch.Tensor:
-    hidden, mask, yes = read.batch(places, next(head.parameters()).device)
-    return functional.binary_cross_entropy_with_logits(head(hidden, mask).float(), yes)

@@ -6,6 +6,8 @@ from itertools import islice
 
 import pytest
 
+from convinse.encoder.tokens import TextTokenizer
+from embedded_examples import LENGTH, joint_checkpoint
 from places import DATA
 
 
@@ -14,7 +16,7 @@ def beginnings(tmp_path_factory):
     """Copies some data sets: of `lines` (file -> number) the first lines, of `whole` everything; skips without them."""
 
     def copy(lines, whole):
-        if not all((DATA / name).exists() for name in (*whole, *(f"{name}.gz" for name in lines))):
+        if not DATA.exists():
             pytest.skip("needs the shared data")
         folder = tmp_path_factory.mktemp("data")
         for name in whole:
@@ -32,23 +34,16 @@ def beginnings(tmp_path_factory):
 @pytest.fixture(scope="module")
 def checkpoint():
     """A tiny joint model, which tests do not change."""
-    from embedded_examples import joint_checkpoint
-
     return joint_checkpoint()
 
 
 @pytest.fixture
 def model():
     """A tiny joint model, which the test may change."""
-    from embedded_examples import joint_checkpoint
-
     return joint_checkpoint().model.eval()
 
 
 @pytest.fixture(scope="module")
 def tokenizer(checkpoint):
     """A tokenizer whose windows are of `embedded_examples.LENGTH` tokens."""
-    from convinse.encoder.tokens import TextTokenizer
-    from embedded_examples import LENGTH
-
     return TextTokenizer.of(checkpoint, LENGTH)

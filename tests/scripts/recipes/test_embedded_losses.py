@@ -1,15 +1,12 @@
 """What the embedded model minimises: the losses of lists of texts and of embeddings."""
 
-import random
-
 import numpy as np
 import pytest
 
-from convinse.encoder.bi_encoder import BiEncoder
 from embedded_examples import FixedOutputs, examples, unanswerable
 from recipes.embedded import batches, losses
 from recipes.embedded.examples import Candidate, Example
-from tiny_models import WORDS, joint, torch
+from tiny_models import torch
 
 BUDGET = 200  # tokens: several portions
 
@@ -53,45 +50,21 @@ def some_batch(tokenizer):
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("budget", [1, 100, 10**6])
-def test_losses_of_pairs_are_their_definition(tokenizer, seed, budget):
+def test_losses_of_pairs_are_their_definition(tokenizer, budget):
     made = some_batch(tokenizer)
-    model = FixedOutputs(made, seed)
+    model = FixedOutputs(made)
     found = losses.list_losses(model, made, budget)
     assert [loss.item() for loss in found[:2]] == pytest.approx(expected_losses(model, made), rel=1e-5)
 
 
-def choices(model, batch):
-    """Of each example the probabilities of "none" and of each pair of a start and an end in each text."""
-    odds, starts, ends = (array.detach().numpy().astype(np.float64) for array in (model.odds, model.starts, model.ends))
-    row = 0
-    for size in batch.sizes:
-        rows = range(row, row + size)
-        texts = np.exp(log_softmax(np.append(odds[row : row + size], 0.0)))
-        likely = [texts[-1:]]
-        for share, place in zip(texts, rows, strict=False):
-            allowed = [0, *range(int(batch.firsts[place]), int(batch.ends[place]))]
-            start, end = (np.exp(log_softmax(array[place, allowed])) for array in (starts, ends))
-            likely.append(share * np.outer(start, end).ravel())
-        yield np.concatenate(likely)
-        row += size
-
-
-@pytest.mark.parametrize("budget", [1, 10**6])
-def test_a_teacher_is_followed_in_texts_and_spans(tokenizer, budget):
+def test_a_teacher_with_the_same_outputs_teaches_nothing_and_another_one_does(tokenizer):
     made = some_batch(tokenizer)
     model, teacher = FixedOutputs(made, 1), FixedOutputs(made, 2)
-    found = losses.list_losses(model, made, budget, teacher)
-    divergence = sum(
-        (theirs * np.log(theirs / own)).sum()
-        for own, theirs in zip(choices(model, made), choices(teacher, made), strict=True)
-    )
-    assert found.taught.item() == pytest.approx(divergence, rel=1e-4)
-    assert [loss.item() for loss in found[:2]] == pytest.approx(expected_losses(model, made), rel=1e-5)
-    assert losses.list_losses(model, made, budget, model).taught.item() == pytest.approx(0, abs=1e-4)
-    found.taught.backward()
-    assert model.odds.grad.any() and teacher.odds.grad is None
+    assert losses.list_losses(model, made, BUDGET, model).taught.item() == pytest.approx(0, abs=1e-4)
+    taught = losses.list_losses(model, made, BUDGET, teacher).taught
+    taught.backward()
+    assert taught.item() > 1 and model.odds.grad.any() and teacher.odds.grad is None
 
 
 def test_an_example_that_no_text_answers_teaches_no_answer(tokenizer):
@@ -105,14 +78,6 @@ def test_an_example_that_no_text_answers_teaches_no_answer(tokenizer):
         model.starts[:, 0] = model.ends[:, 0] = 50
         model.odds[:] = -50
     assert sum(losses.list_losses(model, made, BUDGET)[:2]).item() == pytest.approx(0, abs=1e-4)
-
-
-def test_a_text_whose_answer_is_not_marked_is_chosen_and_not_read(model, tokenizer):
-    unmarked = Example("who", (Candidate("the film", True, readable=False),), "made", "k")
-    answering, each, _, odds = losses.list_losses(model, batches.batch([unmarked], tokenizer, None), BUDGET)
-    assert answering.item() == pytest.approx(np.log1p(np.exp(-odds.item())), rel=1e-5)
-    (answering + each).backward()
-    assert not model.span.weight.grad.any()
 
 
 # -- embeddings --------------------------------------------------------------------------------------------------------
@@ -140,17 +105,6 @@ def test_embedding_losses_are_their_definition():
         for own, wanted in zip(cosines, targets, strict=True)
     ]
     assert distillation.item() == pytest.approx(np.mean(divergence), rel=1e-4)
-
-
-def test_embeddings_are_those_of_the_bi_encoder(model, tokenizer):
-    chance = random.Random(3)
-    texts = [" ".join(chance.choices(WORDS, k=chance.randint(1, 40))) for _ in range(30)]
-    expected = BiEncoder(joint(), "cpu").embed(texts)
-    for budget in (1, 100, 10**6):
-        found = losses.embed(model, tokenizer.singles(texts), budget)
-        np.testing.assert_allclose(found.detach().numpy(), expected, atol=1e-5)
-    found.sum().backward()
-    assert model.bert.encoder.layer[0].attention.self.query.weight.grad.abs().sum() > 0
 
 
 def test_the_embedding_learns_the_cross_encoders_order():
