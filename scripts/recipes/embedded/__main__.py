@@ -66,7 +66,9 @@ _SHAPE = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="convinse train embedded", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
     for name, text in _OPTIONS.items():

@@ -204,7 +204,7 @@ def common_words(questions: Iterable[str], share: float = _COMMON) -> frozenset[
 
 
 def template(question: str, common: frozenset[str]) -> str:
-    """A question with `_` for what is no common word: `who directed _`; questions that differ in names have the same."""
+    """A question with `_` for what is not a common word: `who directed _`; questions that differ in names have the same."""
     words: list[str] = []
     for word in _words(question):
         word = word if word in common else "_"

@@ -155,7 +155,7 @@ def on_paragraphs(
     chance = random.Random(f"{source} {seed}")
     keys = joined_keys((row.title, row.text) for row in rows)
     texts: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))  # key -> text -> its questions
-    for row in rows:  # those with a long answer, too: their text is no negative
+    for row in rows:  # those with a long answer, too: their text is not a negative
         texts[keys[row.title]][row.text].add(row.question)
     for own, find in parts_with_texts(source, asked, lambda row: keys[row.title], lambda row: [row.text], seed):
         for row in own:

@@ -121,7 +121,7 @@ QED = {"mixture": {"qed": 4}}
         (QED, ("--data", "nowhere"), "nowhere: no such folder; give the folder of the data sets with --data"),
         (QED, ("--base", "some/name"), "base: some/name: no such folder"),  # a name of the hub
         (QED, ("--base", "TINY"), "boolq/train.jsonl.gz: no such data"),
-        (QED, ("--output", "thesis"), "thesis: is no model that was trained here"),
+        (QED, ("--output", "thesis"), "thesis: is not a model that was trained here"),
     ],
 )
 def test_wrong_arguments_give_one_line(refused, content, arguments, message):
