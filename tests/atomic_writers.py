@@ -134,10 +134,10 @@ def read_feedback():
 def read_cache():
     with closing(Cache(OUT)) as cache:
         numbers = [cache.get("kind", number) for number in range(40)]
-        vectors, known = VectorCache(cache, "model", 2).get([f"text {number}" for number in range(40)])
-    kept = all(numbers[:20]) and known[:20].all()
+        vectors, is_known = VectorCache(cache, "model", 2).get([f"text {number}" for number in range(40)])
+    complete = all(numbers[:20]) and is_known[:20].all()
     right = all(value in (None, [number, "x" * 100]) for number, value in enumerate(numbers))
-    return "older or newer" if kept and right and (vectors[known][:, 1] == 1).all() else "neither"
+    return "older or newer" if complete and right and (vectors[is_known][:, 1] == 1).all() else "neither"
 
 
 WRITERS = {

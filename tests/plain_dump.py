@@ -57,8 +57,8 @@ class BruteForce:
 
     @functools.cached_property
     def hubs(self) -> list[str]:
-        known = self.by_item.keys() & self.labels.keys()
-        return sorted(known, key=lambda item: (-len(self.by_item[item]), item))[:HUBS]
+        both = self.by_item.keys() & self.labels.keys()
+        return sorted(both, key=lambda item: (-len(self.by_item[item]), item))[:HUBS]
 
     def neighborhood(self, item: str) -> list[tuple[str, ...]]:
         return [self.facts[number] for number in self.by_item.get(item, ())]
@@ -138,15 +138,15 @@ def disagreements(kb: KnowledgeBase, truth: BruteForce, items: Iterable[str], rn
             if place % 2 or entity["id"] in truth.items_of.get(_ids(fact), ())
             if entity["label"] != truth.labels.get(entity["id"], entity["id"])
         ]
-        for what, own, wanted in (
+        for what, mine, expected in (
             ("label", kb.label(item), truth.labels.get(item, item)),
             ("neighborhood", sorted({_ids(fact) for fact in facts}), sorted(set(truth.neighborhood(item)))),
             ("labels in its facts", wrong, []),
             ("frequencies", tuple(kb.frequencies(item)), truth.frequencies(item)),
             ("types", sorted(types), sorted(truth.types.get(item, ()))),
         ):
-            if own != wanted:
-                yield f"{item}: {what} {own!r:.200}, the dump has {wanted!r:.200}"
+            if mine != expected:
+                yield f"{item}: {what} {mine!r:.200}, the dump has {expected!r:.200}"
         for other in _others(truth, item, everyone, rng):
             yield from path_disagreements(kb, truth, item, other)
 

@@ -47,7 +47,7 @@ def ask(port, method, path, value=None, **headers):
         return response.status, response.headers, response.read()
 
 
-def asked(port, method, path, value=None, status=200, **headers):
+def exchange(port, method, path, value=None, status=200, **headers):
     """The JSON of a request's answer, which has a status."""
     found, _, body = ask(port, method, path, value, **headers)
     assert found == status, body
@@ -56,12 +56,12 @@ def asked(port, method, path, value=None, status=200, **headers):
 
 def begun(port, **body):
     """The path of a new conversation."""
-    return f"/v1/conversations/{asked(port, 'POST', '/v1/conversations', body, 201)['id']}"
+    return f"/v1/conversations/{exchange(port, 'POST', '/v1/conversations', body, 201)['id']}"
 
 
 def turn_of(port, path, question, **more):
     """The next turn of a conversation, which asks a question."""
-    return asked(port, "POST", f"{path}/turns", {"question": question, **more})
+    return exchange(port, "POST", f"{path}/turns", {"question": question, **more})
 
 
 def events(body):

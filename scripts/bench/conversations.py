@@ -75,7 +75,7 @@ def figures(turns: Sequence[Turn]) -> Figures:
         gold = turn["answers"]
         ranks.append(next((a["rank"] for a in turn["pred_answers"] if is_right(a["answer"], gold)), None))
         evidences = turn["top_evidences"]
-        present += any(is_right(entity, gold) for own in evidences for entity in own["wikidata_entities"])
+        present += any(is_right(entity, gold) for evidence in evidences for entity in evidence["wikidata_entities"])
     return {
         "turns": len(turns),
         "answer_presence": present / max(1, len(turns)),
@@ -88,9 +88,9 @@ def figures(turns: Sequence[Turn]) -> Figures:
 def conversations(bench: Bench) -> Figures:
     """All modules over facts of the knowledge base; retrieval, scoring and answering are shared by all of them."""
     versions = read_benchmark(needed(bench.folder, *CONVQUESTIONS), "convmix")
-    asked = list(each_wording_once(versions, bench.size))
-    note(f"the knowledge base of wikidata-27k in {bench.kept} ...")
-    with closing(knowledge_base(bench.folder, bench.kept)) as kb:
+    versions_run = list(each_wording_once(versions, bench.size))
+    note(f"the knowledge base of wikidata-27k in {bench.cache} ...")
+    with closing(knowledge_base(bench.folder, bench.cache)) as kb:
         # the cache is of this run only: older results may be of older code
         cache = str(bench.work / "cache")
         sources = {"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_cache_path": cache}
@@ -103,19 +103,19 @@ def conversations(bench: Bench) -> Figures:
             pipeline = Pipeline(config, ers=shared.ers, ha=shared.ha, resources=shared.resources)
             for history, use_gold in HISTORIES.items():
                 note(f"{module}, {history} history ...")
-                done = pipeline.run(asked, "kb", use_gold)
+                done = pipeline.run(versions_run, "kb", use_gold)
                 turns = [turn for conversation in done for turn in conversation["questions"]]
                 for subset, is_in in SUBSETS.items():
                     rows[history][module, subset] = figures([turn for turn in turns if is_in(turn)])
             pipeline.qu.store_cache()
-    title = f"{len(asked)} conversations, evidences of kb; the default is {default.qu}"
+    title = f"{len(versions_run)} conversations, evidences of kb; the default is {default.qu}"
     bench.compare(title, ("history", "module", "subset"), COLUMNS, rows)
     runs = {
-        f"{history}, {module}, {subset}": own
+        f"{history}, {module}, {subset}": row
         for history, measured in rows.items()
-        for (module, subset), own in measured.items()
+        for (module, subset), row in measured.items()
     }
-    return {"config": bench.options.config, "conversations": len(asked), "runs": runs}
+    return {"config": bench.options.config, "conversations": len(versions_run), "runs": runs}
 
 
 _OPTIONS = {"--config": {"default": "wikidata-27k.yml", "metavar": "NAME", "help": "its stages (default: %(default)s)"}}

@@ -38,8 +38,8 @@ def dev(bench: Bench) -> Figures:
     conversations = list(first_wordings.values())
     if bench.size == "trial":
         conversations = conversations[:5]
-    note(f"knowledge base and introductions in {bench.kept} ...")
-    sources = build_sources(bench.folder, bench.kept, INTRODUCTIONS, "snapshot:model")
+    note(f"knowledge base and introductions in {bench.cache} ...")
+    sources = build_sources(bench.folder, bench.cache, INTRODUCTIONS, "snapshot:model")
     item_conversations = {conversation["conv_id"] for conversation in about_items}
     groups: dict[str, dict[str, Figures]] = {}
     for configuration in _CONFIGURATIONS:

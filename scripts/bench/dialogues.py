@@ -46,9 +46,9 @@ def is_right(turn: Turn, treatment: str) -> bool:
     """Whether a turn was treated so."""
     if " + " in treatment:
         parts = [turn, *turn.get("parts", [])]
-        wanted = treatment.split(" + ")
-        return len(parts) == len(wanted) and all(map(is_right, parts, wanted))
-    return any(_is(turn, own.strip()) for own in treatment.split(" | "))
+        treatments = treatment.split(" + ")
+        return len(parts) == len(treatments) and all(map(is_right, parts, treatments))
+    return any(_is(turn, choice.strip()) for choice in treatment.split(" | "))
 
 
 def _is(turn: Turn, treatment: str) -> bool:
@@ -72,13 +72,13 @@ def dialogues(bench: Bench) -> Figures:
             session = pipeline.session(SOURCES)
             done += [(half, turn, session.ask(turn.utterance)) for turn in turns]
     for half, count in counts.items():
-        right = [(own.treatment, is_right(turn, own.treatment)) for part, own, turn in done if part == half]
-        talk = [own for treatment, own in right if treatment.startswith(("act", "ask"))]
-        answers = [own for treatment, own in right if not treatment.startswith(("act", "ask"))]
+        right = [(case.treatment, is_right(turn, case.treatment)) for part, case, turn in done if part == half]
+        talk = [is_answered for treatment, is_answered in right if treatment.startswith(("act", "ask"))]
+        answers = [is_answered for treatment, is_answered in right if not treatment.startswith(("act", "ask"))]
         figures[half] = {
             "dialogues": count,
             "turns": len(right),
-            "right": sum(own for _, own in right) / len(right),
+            "right": sum(is_answered for _, is_answered in right) / len(right),
             "talk_right": sum(talk) / len(talk),
             "answers_right": sum(answers) / len(answers),
         }

@@ -56,7 +56,7 @@ def questions(bench: Bench) -> Figures:
     groups: defaultdict[str, list[_Answered]] = defaultdict(list)
     collections = yaml.safe_load((_FILES / "collections.yml").read_text(encoding="utf-8"))
     for name, paths in collections.items():
-        folder = bench.kept / name
+        folder = bench.cache / name
         update_index(folder, [project_root() / path for path in paths], "snapshot:model", quiet=True)
         with Pipeline(load_config("config.yml", **settings_over(folder), ers_use_cache=False)) as pipeline:
             for line in lines:

@@ -71,7 +71,7 @@ class PlainOnnx:
             for row, place in enumerate(places):
                 encoding, length = encodings[place], lengths[place]
                 ids[row, :length], mask[row, :length], types[row, :length] = encoding.ids, 1, encoding.type_ids
-            given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
-            feed = {name: given.get(name, np.arange(0)) for name in self._inputs}  # no rows for the other heads
+            inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+            feed = {name: inputs.get(name, np.arange(0)) for name in self._inputs}  # no rows for the other heads
             odds[places] = self._session.run(["relevance"], feed)[0]
         return odds

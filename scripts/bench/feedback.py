@@ -36,7 +36,7 @@ _SHARES = (0.0, 0.3, 1.0)  # of the wrong answers, with which the right one is g
 
 
 def learning(bench: Bench) -> Figures:
-    cache = str(bench.kept / "cache")
+    cache = str(bench.cache / "cache")
     config = load_config("config.yml", ers_cache_path=cache)
     with Resources(config) as resources:
         ha = ExtractiveAnswering(config, resources)
@@ -44,12 +44,12 @@ def learning(bench: Bench) -> Figures:
         parts = {part: _choices(ha, part, read_part(config, part)[: bench.size]) for part in ("train", *_PARTS)}
         groups = sorted({choice.group for choice in parts["train"][0].choices})
         first = set(groups[::3])
-        weights = train_weights([_within(own, first) for own in parts["train"]], _STRENGTH, "")
+        weights = train_weights([_within(learned_set, first) for learned_set in parts["train"]], _STRENGTH, "")
         rankings = {"a third of the train part": weights}
         folder = bench.work / "ranking"
         folder.mkdir()
         (folder / FILE).write_bytes(model_bytes(weights))
-        conversations = [own for own in read_part(config, "train") if str(own["conv_id"]) not in first]
+        conversations = [talk for talk in read_part(config, "train") if str(talk["conv_id"]) not in first]
         answered = _answered(load_config("config.yml", ers_cache_path=cache, ha_ranker=str(folder)), conversations)
         for share in _SHARES:
             file = bench.work / "feedback.jsonl"
@@ -75,12 +75,19 @@ def learning(bench: Bench) -> Figures:
 def _choices(ha: ExtractiveAnswering, part: str, conversations: Sequence[Conversation]) -> list[ChoiceSet]:
     understand_all(conversations, ha.config, ha.resources)
     turns = [(group, turn.copy()) for group, turn in with_evidences(conversations, ha.config, SOURCES, ha.resources)]
-    nameless = [(group, own) for group, turn in turns if (own := unlinked(turn)) is not None] if part == "train" else []
+    nameless = (
+        [(group, changed) for group, turn in turns if (changed := unlinked(turn)) is not None]
+        if part == "train"
+        else []
+    )
     return [choices_of(part, ha, turns, is_answer), choices_of(f"{part}, names", ha, nameless, is_answer)]
 
 
-def _within(own: ChoiceSet, groups: set[str]) -> ChoiceSet:
-    return ChoiceSet(own.name, *([c for c in choices if c.group in groups] for choices in (own.choices, own.yes_no)))
+def _within(choice_set: ChoiceSet, groups: set[str]) -> ChoiceSet:
+    return ChoiceSet(
+        choice_set.name,
+        *([c for c in choices if c.group in groups] for choices in (choice_set.choices, choice_set.yes_no)),
+    )
 
 
 def _answered(config: Config, conversations: Sequence[Conversation]) -> list[Conversation]:

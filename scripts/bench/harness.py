@@ -43,7 +43,7 @@ class Bench:
     size: Any  # how much is measured; a record of the bench's own
     rounds: int  # of systems that are timed as a whole
     work: Path  # a temporary folder
-    kept: Path  # of what is expensive to build: `--work`, or a temporary one
+    cache: Path  # of what is expensive to build: `--work`, or a temporary one
     console: Console = field(default_factory=lambda: Console(width=140, highlight=False))
     tables: list[Figures] = field(default_factory=list)  # as printed: title, columns, number of those of words, rows
     state: Any = None  # of `Spec.prepare`
@@ -147,9 +147,9 @@ def run(spec: Spec) -> None:
         written = json.loads(options.output.read_text(encoding="utf-8")) if options.output.exists() else {}
         options.output.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="convinse-bench-") as name:
-            kept = options.work or Path(name, "kept")
-            kept.mkdir(parents=True, exist_ok=True)
-            bench = Bench(options, spec.sizes[level], options.rounds or spec.rounds[level], Path(name), kept)
+            cache = options.work or Path(name, "kept")
+            cache.mkdir(parents=True, exist_ok=True)
+            bench = Bench(options, spec.sizes[level], options.rounds or spec.rounds[level], Path(name), cache)
             bench.state = spec.prepare(bench)
             for part in options.parts:
                 bench.tables = []

@@ -91,9 +91,9 @@ class _Network:
 
 def live(bench: Bench) -> Figures:
     versions = read_benchmark(needed(bench.folder, *CONVQUESTIONS), "convmix")
-    asked = list(each_wording_once(versions, bench.size))
-    note(f"the knowledge base of wikidata-27k in {bench.kept} ...")
-    with closing(knowledge_base(bench.folder, bench.kept)) as kb:
+    versions_run = list(each_wording_once(versions, bench.size))
+    note(f"the knowledge base of wikidata-27k in {bench.cache} ...")
+    with closing(knowledge_base(bench.folder, bench.cache)) as kb:
         path = kb.path
     network = _Network()
     rows: dict[str, dict[str, Figures]] = {}
@@ -109,18 +109,18 @@ def live(bench: Bench) -> Figures:
         for history, use_gold in HISTORIES.items():
             note(f"{history} history ...")
             with Resources(load_config("config.yml", kb_path=str(path), **plain)) as resources:
-                embedded = list(_asked(asked, resources, network, use_gold))
+                embedded = list(_asked(versions_run, resources, network, use_gold))
             with (
                 _properties_of(None if bench.options.snapshot_properties else path),
                 Resources(load_config("live.yml", **keys)) as resources,
             ):
-                results = list(_asked(asked, resources, network, use_gold))
+                results = list(_asked(versions_run, resources, network, use_gold))
             rows[history] = {
                 "all": _compared(embedded, results),
                 "first": _compared(embedded[::_TURNS], results[::_TURNS]),
             }
-    bench.compare(f"{len(asked)} conversations, facts alone", ("history", "which"), COLUMNS, rows)
-    return {"conversations": len(asked), "runs": rows}
+    bench.compare(f"{len(versions_run)} conversations, facts alone", ("history", "which"), COLUMNS, rows)
+    return {"conversations": len(versions_run), "runs": rows}
 
 
 @contextmanager
@@ -167,7 +167,7 @@ def _best(turn: Turn) -> str | None:
 
 def _compared(embedded: Sequence[AskedTurn], results: Sequence[AskedTurn]) -> Figures:
     pairs = list(zip(embedded, results, strict=True))
-    own = [1000 * (live.seconds - live.network - other.seconds) for other, live in pairs]
+    milliseconds = [1000 * (live.seconds - live.network - other.seconds) for other, live in pairs]
     requests = [len(live.turn["live"]["requests"]) for _, live in pairs]
     return {
         "turns": len(pairs),
@@ -175,7 +175,7 @@ def _compared(embedded: Sequence[AskedTurn], results: Sequence[AskedTurn]) -> Fi
         "p_at_1": statistics.fmean(_is_answered(live.turn) for _, live in pairs),
         "p_at_1_embedded": statistics.fmean(_is_answered(other.turn) for other, _ in pairs),
         "requests": statistics.mean(requests), "most_requests": max(requests),
-        "own_ms": statistics.median(own), "own_ms_p95": percentile(own, 0.95),
+        "own_ms": statistics.median(milliseconds), "own_ms_p95": percentile(milliseconds, 0.95),
     }  # fmt: skip
 
 

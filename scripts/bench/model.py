@@ -123,7 +123,11 @@ def articles_part(bench: Bench) -> Figures:
         answerable: list[tuple[float, bool]] = []
         for name, questions in sets.items():
             made = readings(model, questions)
-            found = [(best.probability, _is_right(best, own.question)) for own in made if (best := own.best(True))]
+            found = [
+                (best.probability, _is_right(best, answered.question))
+                for answered in made
+                if (best := answered.best(True))
+            ]
             if name == UNANSWERABLE:
                 calibration[label] = certainty(answerable, found)
                 continue

@@ -71,8 +71,8 @@ def ranking_sets(data: Path, most: int) -> dict[str, tuple[RankingQuestion, ...]
     return {
         "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most),
         "selqa": tuple(
-            RankingQuestion.of(own.query, ((candidate.text, candidate.relevant) for candidate in own.candidates))
-            for own in sample(prepared["selqa"], most)
+            RankingQuestion.of(row.query, ((candidate.text, candidate.relevant) for candidate in row.candidates))
+            for row in sample(prepared["selqa"], most)
         ),
         "boolq": against_one_pool(prepared["boolq"], (), 0, most),
         "tables": whole_tables(data, sample(list(reported(tables(data, SEED))), most)),
@@ -107,8 +107,8 @@ def questions(examples: Iterable[Example]) -> list[Question]:
     for example in examples:
         first = example.candidates[0]
         if first.spans:
-            own = prepared.setdefault((example.query, first.text), {})
-            own |= dict.fromkeys(first.text[start:end] for start, end in first.spans)
+            texts = prepared.setdefault((example.query, first.text), {})
+            texts |= dict.fromkeys(first.text[start:end] for start, end in first.spans)
     return [Question(query, text, tuple(answers)) for (query, text), answers in prepared.items()]
 
 
@@ -129,8 +129,8 @@ def against_one_pool(
     place_of = {text: place for place, text in enumerate(pool)}
     right: dict[str, set[int]] = {}
     for example in examples:
-        own = right.setdefault(example.query, set())
-        own |= {place_of[candidate.text] for candidate in example.candidates if candidate.relevant}
+        places = right.setdefault(example.query, set())
+        places |= {place_of[candidate.text] for candidate in example.candidates if candidate.relevant}
     return tuple(RankingQuestion(query, pool, frozenset(right[query])) for query in sample(list(right), most))
 
 

@@ -65,9 +65,7 @@ def boolq(bench: Bench) -> Figures:
     build_index(corpus, bench.work / "boolq", Parameters("en"))
     index = PassageIndex(bench.work / "boolq")
     seconds, found = timed(lambda: [index.search(text, TOP) for text, _ in questions])
-    ranks = [
-        first_right([hit.id for hit in hits], {wanted}) for hits, (_, wanted) in zip(found, questions, strict=True)
-    ]
+    ranks = [first_right([hit.id for hit in hits], {gold}) for hits, (_, gold) in zip(found, questions, strict=True)]
     measured = {
         "questions": len(ranks),
         "hit_at_1": 100 * share_within(ranks, 1),
@@ -100,12 +98,12 @@ def _size(bench: Bench, size: int) -> Figures:
 def _engine(engine: str, folder: Path) -> Figures:
     try:
         built = apart(index_engine, engine, folder, MEMORY)
-        asked = apart(search_engine, engine, folder)
+        searched = apart(search_engine, engine, folder)
     except ChildError as error:
         return {"left_out": str(error)}
     size = disk(folder / engine) / 1e6
     built_in = {"index_seconds": built.seconds, "index_peak_mb": built.peak / 1e6, "disk_mb": size}
-    return {**built_in, **asked.result, "search_peak_mb": asked.peak / 1e6}
+    return {**built_in, **searched.result, "search_peak_mb": searched.peak / 1e6}
 
 
 def brute_force(bench: Bench) -> Figures:
@@ -117,8 +115,11 @@ def brute_force(bench: Bench) -> Figures:
     apart(write_corpus, folder, CHECKED // 10 if bench.options.quick else CHECKED)
     build_index(folder / "passages.jl", folder / "index", parameters)
     index_tantivy(folder, MEMORY)
-    own, beside = PassageIndex(folder / "index"), load_tantivy(folder)
-    engines: dict[str, Search] = {"convinse": lambda text: [hit.id for hit in own.search(text, TOP)], "tantivy": beside}
+    index, beside = PassageIndex(folder / "index"), load_tantivy(folder)
+    engines: dict[str, Search] = {
+        "convinse": lambda text: [hit.id for hit in index.search(text, TOP)],
+        "tantivy": beside,
+    }
     ids, texts = zip(*passages(folder), strict=True)
     counts = [Counter(analyzer.terms([text])) for text in texts]
     lengths = [count.total() for count in counts]

@@ -62,9 +62,9 @@ def ours(folder: Path, device: str, precision: Precision, backend: Backend) -> S
     )  # fmt: skip
     new_tokenizer = tokenizers(folder, MAX_LENGTH)
 
-    def read(asked: Sequence[Asked]) -> list[str]:
+    def read(questions: Sequence[Asked]) -> list[str]:
         reader.tokenizer = new_tokenizer()
-        best = reader.read_all([row.question for row in asked], [[row.passage] for row in asked], top_k=1)
+        best = reader.read_all([row.question for row in questions], [[row.passage] for row in questions], top_k=1)
         return [spans[0].text if spans else "" for spans in best]
 
     return read
@@ -78,12 +78,12 @@ def loop(folder: Path, device: str, most: int = BEST) -> System:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder).eval().to(device)
 
-    def read(asked: Sequence[Asked]) -> list[str]:
+    def read(questions: Sequence[Asked]) -> list[str]:
         windows = tokenizer(
-            [row.question for row in asked], [row.passage for row in asked], truncation="only_second",
+            [row.question for row in questions], [row.passage for row in questions], truncation="only_second",
             max_length=MAX_LENGTH, stride=STRIDE, return_overflowing_tokens=True, return_offsets_mapping=True,
         )  # fmt: skip
-        best = [(-float("inf"), "")] * len(asked)
+        best = [(-float("inf"), "")] * len(questions)
         names = [name for name in tokenizer.model_input_names if name in windows]
         for first in range(0, len(windows["input_ids"]), BATCH):
             places = range(first, min(first + BATCH, len(windows["input_ids"])))
@@ -99,7 +99,7 @@ def loop(folder: Path, device: str, most: int = BEST) -> System:
                 span = _best_span(starts[row], ends[row], inside, most)
                 if span is not None and span[0] > best[number][0]:
                     offsets = windows["offset_mapping"][place]
-                    best[number] = (span[0], asked[number].passage[offsets[span[1]][0] : offsets[span[2]][1]])
+                    best[number] = (span[0], questions[number].passage[offsets[span[1]][0] : offsets[span[2]][1]])
         return [text for _, text in best]
 
     return read
@@ -108,7 +108,7 @@ def loop(folder: Path, device: str, most: int = BEST) -> System:
 def _best_span(start: Any, end: Any, inside: list[bool], most: int) -> tuple[float, int, int] | None:
     """Score, first and last token of the best of the best starts with the best ends, at most 30 tokens long."""
     starts, ends = (
-        [at for at in own.argsort()[: -most - 1 : -1] if at < len(inside) and inside[at]] for own in (start, end)
+        [at for at in logits.argsort()[: -most - 1 : -1] if at < len(inside) and inside[at]] for logits in (start, end)
     )
     pairs = ((first, last) for first in starts for last in ends if first <= last < first + ANSWER)
     return max(((float(start[a] + end[b]), int(a), int(b)) for a, b in pairs), key=lambda span: span[0], default=None)
@@ -131,8 +131,10 @@ def haystack(folder: Path, device: str) -> System:
         )  # fmt: skip
         reader.warm_up()
 
-    def read(asked: Sequence[Asked]) -> list[str]:
-        best = [reader.run(query=row.question, documents=[Document(content=row.passage)])["answers"] for row in asked]
+    def read(questions: Sequence[Asked]) -> list[str]:
+        best = [
+            reader.run(query=row.question, documents=[Document(content=row.passage)])["answers"] for row in questions
+        ]
         return [(answers[0].data or "") if answers else "" for answers in best]
 
     return read
@@ -148,11 +150,11 @@ def reading(bench: Bench) -> Figures:
     model, device = bench.options.model, bench.options.device
     find_device(device)  # or an error at once
     chance = random.Random(SEED)
-    asked: list[Asked] = []
+    rows: list[Asked] = []
     for name, key, share in (("boolq", "passage", bench.size - bench.size // 3), ("qed", "context", bench.size // 3)):
         lines = list(records(bench.folder, name, "dev.jsonl.gz"))
-        asked += [Asked(line["question"], line[key]) for line in chance.sample(lines, share)]
-    chance.shuffle(asked)
+        rows += [Asked(line["question"], line[key]) for line in chance.sample(lines, share)]
+    chance.shuffle(rows)
     folder = model or bench.work / "reader"
     if model is None:
         save_checkpoint(load_checkpoint(minilm(), "question-answering", new_head=True, seed=SEED), folder)
@@ -168,23 +170,23 @@ def reading(bench: Bench) -> Figures:
     if bench.has(HAYSTACK_MODULE):
         systems[HAYSTACK] = haystack(folder, device)
     for read in systems.values():
-        read(asked[:8])  # chooses kernels
-    note(f"reading {len(asked)} questions, {bench.rounds} rounds of {len(systems)} systems ...")
-    seconds, answers = interleaved({name: partial(read, asked) for name, read in systems.items()}, bench.rounds)
+        read(rows[:8])  # chooses kernels
+    note(f"reading {len(rows)} questions, {bench.rounds} rounds of {len(systems)} systems ...")
+    seconds, answers = interleaved({name: partial(read, rows) for name, read in systems.items()}, bench.rounds)
     note("reading once more, all spans tried ...")
-    whole = loop(folder, device, MAX_LENGTH)(asked)
+    whole = loop(folder, device, MAX_LENGTH)(rows)
     figures: dict[str, Figures] = {}
     for name, times in seconds.items():
         figures[name] = {
-            "rate": Spread.of([len(asked) / spent for spent in times]),
+            "rate": Spread.of([len(rows) / spent for spent in times]),
             "ours_is_faster": statistics.median(times) / statistics.median(seconds[first]),
             "as_loop": same_share(answers[LOOP], answers[name]),
             "all_spans": same_share(whole, answers[name]),
         }
     named = "all-MiniLM-L6-v2 with a random span head" if model is None else str(model)
     columns = {head.format(first.split()[-1]): column for head, column in COLUMNS.items()}
-    bench.compare(f"{len(asked)} questions, {device}; {named}", ("reader",), columns, {(): figures})
-    return {"model": named, "device": device, "questions": len(asked), **figures}
+    bench.compare(f"{len(rows)} questions, {device}; {named}", ("reader",), columns, {(): figures})
+    return {"model": named, "device": device, "questions": len(rows), **figures}
 
 
 _OPTIONS = {

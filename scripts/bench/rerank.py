@@ -57,7 +57,7 @@ class Size(NamedTuple):
 
 def prepare(bench: Bench) -> Gathered:
     note("building knowledge base and Wikipedia dump, retrieving ...")
-    return gather(bench.folder, bench.kept, bench.size.questions)
+    return gather(bench.folder, bench.cache, bench.size.questions)
 
 
 # -- BM25 --------------------------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def measured(
     name = "-".join([configuration.removesuffix(".yml"), part, history, *map(str, settings.values())])
     note(f"{name}, {'_'.join(sources)} ...")
     config = load_config(
-        configuration, name=name, output_path=str(bench.kept), ers_cache_path=str(bench.kept / "cache"), **settings
+        configuration, name=name, output_path=str(bench.cache), ers_cache_path=str(bench.cache / "cache"), **settings
     )
     done = run_experiment(config, sources, use_gold_answers=HISTORIES[history], limit=bench.size, quiet=True, part=part)
     turns = list(measured_turns(done.path / TURNS))
@@ -79,9 +79,9 @@ def groups_part(bench: Bench) -> Figures:
     figures, without = measured(bench, MODEL), measured(bench, NO_MODEL)
     rows = {}
     for group, label in (("domains", "{}"), ("sources", "answer in {}")):
-        for name, own in figures[group].items():
+        for name, row in figures[group].items():
             beside = without[group].get(name, {"p_at_1": None})
-            rows[label.format(name)] = {**own, "without": beside["p_at_1"]}
+            rows[label.format(name)] = {**row, "without": beside["p_at_1"]}
             if group == "sources":  # present is what the questions are chosen by
                 del rows[label.format(name)]["answer_presence"]
     return _shown(bench, f"embedded test part, {ALL}, gold answers of earlier turns", ("",), rows)
@@ -125,8 +125,8 @@ def _shown(bench: Bench, title: str, words: Sequence[str], rows: Mapping[Any, Fi
     for name, columns in shown.items():
         bench.compare(name, words, columns, {(): rows})
     named = {row if isinstance(row, str) else ", ".join(row): figures for row, figures in rows.items()}
-    kept = [key for columns in shown.values() for key, _ in columns.values()]
-    return {f"{title}: {name}": {key: figures.get(key) for key in kept} for name, figures in named.items()}
+    keys = [key for columns in shown.values() for key, _ in columns.values()]
+    return {f"{title}: {name}": {key: figures.get(key) for key in keys} for name, figures in named.items()}
 
 
 _PARTS = {

@@ -91,7 +91,7 @@ def tells(evidence: Evidence, gold: list[Entity], linked: Iterable[QuestionEntit
 
 
 def temporal(bench: Bench) -> Figures:
-    with closing(knowledge_base(bench.folder, bench.kept, dated=True)) as kb:
+    with closing(knowledge_base(bench.folder, bench.cache, dated=True)) as kb:
         note("looking for questions whose answer is in their space ...")
         keys = {"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_use_cache": False}
         config = parse_config(keys)

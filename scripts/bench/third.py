@@ -49,7 +49,7 @@ def third(bench: Bench, name: str) -> Figures:
         answered = pipeline.run(conversations[: bench.options.limit])
     sets: dict[str, list[Conversation]] = bench.state
     sets[name] = answered
-    rows = {own: figures_of(done) for own, done in sets.items()}
+    rows = {set_name: figures_of(done) for set_name, done in sets.items()}
     if name == bench.options.parts[-1]:
         rows["together"] = figures_of([conversation for done in sets.values() for conversation in done])
         bench.compare("questions that nothing was chosen by", ("set",), _COLUMNS, {(): rows})
@@ -60,8 +60,8 @@ def _read(bench: Bench, name: str) -> tuple[Config, list[Conversation]]:
     if name == "embedded":
         config = load_config("config.yml", ers_use_cache=False)
         return config, read_part(config, "natural-third")
-    note(f"knowledge base and pages of {name} in {bench.kept} ...")
-    keys = build_sources(bench.folder, bench.kept, _PAGES[name], "snapshot:model")
+    note(f"knowledge base and pages of {name} in {bench.cache} ...")
+    keys = build_sources(bench.folder, bench.cache, _PAGES[name], "snapshot:model")
     conversations = read_benchmark(Path(__file__).with_name("third.json"), "convmix")
     return load_config("wikidata-27k.yml", **keys, ers_use_cache=False), [
         conversation for conversation in conversations if f"-{name}-" in conversation["conv_id"]

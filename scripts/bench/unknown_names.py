@@ -44,7 +44,7 @@ _COLUMNS = {
 class _Renamed(NamedTuple):
     question: str
     unknown: str  # the name in it
-    asked: Turn  # with its own name
+    original: Turn  # with its own name
 
 
 class _UnknownNames:
@@ -53,7 +53,9 @@ class _UnknownNames:
     def __init__(self, data: Path, resources: Resources) -> None:
         self._kb = resources.kb
         dump = resources.wikipedia
-        pages = [fold(own["evidence_text"]) for page in dump.items() for own in dump.get(page)] if dump else []
+        pages = (
+            [fold(evidence["evidence_text"]) for page in dump.items() for evidence in dump.get(page)] if dump else []
+        )
         self._told = f" {' | '.join(pages)} "
         self._by_class: defaultdict[str, list[str]] = defaultdict(list)
         for document in read_dump(wikidata_27k(data)):
@@ -104,8 +106,8 @@ def unknown_names(bench: Bench) -> Figures:
     rows: dict[str, Figures] = {}
     with Pipeline(load_config("config.yml")) as pipeline:
         names = _UnknownNames(bench.folder, pipeline.resources)
-        for part, own in _PARTS.items():
-            questions = list(_renamed(pipeline, own, names))
+        for part, of_part in _PARTS.items():
+            questions = list(_renamed(pipeline, of_part, names))
             random.Random(_SEED).shuffle(questions)
             rows[part] = _measured(pipeline, questions[:_MOST], bench.options.show)
     bench.compare("questions about unknown names", ("set",), _COLUMNS, {(): rows})
@@ -114,11 +116,11 @@ def unknown_names(bench: Bench) -> Figures:
 
 def _measured(pipeline: Pipeline, questions: Sequence[_Renamed], shown: bool) -> Figures:
     turns = [pipeline.ask([question.question], SOURCES)["questions"][0] for question in questions]
-    for own, turn in zip(questions, turns, strict=True):
+    for case, turn in zip(questions, turns, strict=True):
         if shown:
             best = turn["pred_answers"][:1]
             print(
-                own.question,
+                case.question,
                 "|",
                 turn.get("abstained", {}).get("reason", ""),
                 "|",
@@ -126,15 +128,15 @@ def _measured(pipeline: Pipeline, questions: Sequence[_Renamed], shown: bool) ->
             )
     answered = [turn["pred_answers"] and "abstained" not in turn for turn in turns]
     sure = [bool(done) and turn["pred_answers"][0]["score"] > _SURE for done, turn in zip(answered, turns, strict=True)]
-    own_turns = [question.asked for question in questions]
+    own_turns = [question.original for question in questions]
     count = max(1, len(turns))
     return {
         "questions": len(turns),
         "false": sum(sure) / count,
         "answered": sum(map(bool, answered)) / count,
         "names_it": sum(
-            own.unknown in turn.get("abstained", {}).get("reason", "")
-            for own, turn in zip(questions, turns, strict=True)
+            case.unknown in turn.get("abstained", {}).get("reason", "")
+            for case, turn in zip(questions, turns, strict=True)
         )
         / count,
         "own_answered": sum("abstained" not in turn for turn in own_turns) / count,

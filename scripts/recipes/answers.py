@@ -105,29 +105,31 @@ def kept_turns(
             replacing(path) as temporary,
             temporary.open("w", encoding="utf-8") as file,
         ):
-            for own in grouped_turns(config, "train", sources, resources):
-                file.write(f"{json.dumps(own)}\n")
+            for grouped in grouped_turns(config, "train", sources, resources):
+                file.write(f"{json.dumps(grouped)}\n")
     return [(group, turn) for group, turn in map(json.loads, path.read_text(encoding="utf-8").splitlines())]
 
 
 def file_sets(data: Path, work: Path) -> tuple[list[ChoiceSet], Config]:
     """The choices of questions over collections of files, and a configuration that answers them."""
     sets: dict[str, ChoiceSet] = {}
-    for own in collections(data, work / "files"):
-        name = own.folder.name
-        update_index(work / "index" / name, [own.folder], "snapshot:model", quiet=True)
+    for collection in collections(data, work / "files"):
+        name = collection.folder.name
+        update_index(work / "index" / name, [collection.folder], "snapshot:model", quiet=True)
         settings = settings_over(work / "index" / name)
-        kept = work / f"{own.part} {name}"
-        kept.mkdir(exist_ok=True)
-        titles = {talk["questions"][0]["question"]: str(talk["group"]) for talk in own.conversations if "group" in talk}
+        folder = work / f"{collection.part} {name}"
+        folder.mkdir(exist_ok=True)
+        titles = {
+            talk["questions"][0]["question"]: str(talk["group"]) for talk in collection.conversations if "group" in talk
+        }
         turns = [
             (titles.get(turn["question"], group), turn)
-            for group, turn in kept_turns("turns", "config.yml", settings, own.conversations, SOURCES, kept)
+            for group, turn in kept_turns("turns", "config.yml", settings, collection.conversations, SOURCES, folder)
         ]
         with ExitStack() as stack:
-            module = world_of("config.yml", {}, settings, kept, stack).module
-            learned = choices_of(own.part, module, turns, is_right_in_words)
-        before = sets.setdefault(own.part, ChoiceSet(own.part, [], []))
+            module = world_of("config.yml", {}, settings, folder, stack).module
+            learned = choices_of(collection.part, module, turns, is_right_in_words)
+        before = sets.setdefault(collection.part, ChoiceSet(collection.part, [], []))
         before.choices.extend(learned.choices)
         before.yes_no.extend(learned.yes_no)
     return list(sets.values()), module.config
@@ -140,22 +142,22 @@ class World(NamedTuple):
 
 def learned_sets(worlds: Sequence[World]) -> list[ChoiceSet]:
     """The choices of each set of turns."""
-    sets = [choices_of(name, module, own, is_right) for module, turns in worlds for name, own in turns.items()]
+    sets = [choices_of(name, module, part, is_right) for module, turns in worlds for name, part in turns.items()]
     return [
-        ChoiceSet(own.name, [choice for choice in own.choices if choice.right.any()], [])
-        if own.name == _FOREIGN
-        else own
-        for own in sets
+        ChoiceSet(choice_set.name, [choice for choice in choice_set.choices if choice.right.any()], [])
+        if choice_set.name == _FOREIGN
+        else choice_set
+        for choice_set in sets
     ]
 
 
 def turns_of(base: str, work: Path) -> dict[str, _Turns]:
     parts = {part: read_part(load_config(base), part) for part in _PARTS}
-    turns = {part: kept_turns(part, base, {}, own, SOURCES, work) for part, own in parts.items()}
+    turns = {part: kept_turns(part, base, {}, file, SOURCES, work) for part, file in parts.items()}
     if base != "lexical.yml":
         for part in _PARTS[:2]:
             nameless = ((group, unlinked(turn)) for group, turn in turns[part])
-            turns[part + _NAMES] = [(group, own) for group, own in nameless if own is not None]
+            turns[part + _NAMES] = [(group, kept_turn) for group, kept_turn in nameless if kept_turn is not None]
     return turns
 
 
@@ -182,11 +184,12 @@ def rights(sets: Sequence[ChoiceSet], l2: float, columns: Sequence[int]) -> dict
     """[n] of each part whether the best candidate is right, by weights of some features learned from other conversations."""
     rising = [place for place, column in enumerate(columns) if column in RISING]
     choices = [
-        [choice._replace(candidates=choice.candidates[:, columns]) for choice in given.choices] for given in sets
+        [choice._replace(candidates=choice.candidates[:, columns]) for choice in choice_set.choices]
+        for choice_set in sets
     ]
     return {
-        given.name: np.array([_is_right(*pair) for pair in zip(own, likely, strict=True)], float)
-        for given, own, likely in zip(sets, choices, cross_validated(choices, l2, rising), strict=True)
+        full.name: np.array([_is_right(*pair) for pair in zip(chosen, likely, strict=True)], float)
+        for full, chosen, likely in zip(sets, choices, cross_validated(choices, l2, rising), strict=True)
     }
 
 
@@ -198,15 +201,15 @@ def compared(
     sets: Sequence[ChoiceSet], all_right: Mapping[str, np.ndarray], right: Mapping[str, np.ndarray]
 ) -> dict[str, float]:
     """P@1 of each part without something, the questions that it loses and wins, and the p-value by conversations."""
-    judging = [own for own in sets if not own.name.endswith(_NAMES)]
-    row: dict[str, float] = {own.name: round(float(right[own.name].mean()), 4) for own in judging}
+    judging = [judged_set for judged_set in sets if not judged_set.name.endswith(_NAMES)]
+    row: dict[str, float] = {judged_set.name: round(float(right[judged_set.name].mean()), 4) for judged_set in judging}
     groups: dict[str, float] = {}
     lost = won = 0
-    for own in judging:
-        gaps = right[own.name] - all_right[own.name]
+    for each_set in judging:
+        gaps = right[each_set.name] - all_right[each_set.name]
         lost, won = lost + int((gaps < 0).sum()), won + int((gaps > 0).sum())
-        for choice, gap in zip(own.choices, gaps, strict=True):
-            groups[f"{own.name} {choice.group}"] = groups.get(f"{own.name} {choice.group}", 0.0) + gap
+        for choice, gap in zip(each_set.choices, gaps, strict=True):
+            groups[f"{each_set.name} {choice.group}"] = groups.get(f"{each_set.name} {choice.group}", 0.0) + gap
     return {**row, "lost": lost, "won": won, "p": round(p_value(groups.values()), 4)}
 
 
@@ -217,7 +220,9 @@ def ablations(worlds: Sequence[World]) -> dict[str, dict[str, float]]:
     whole = rights(sets, l2, every)
     rows = {"all": compared(sets, whole, whole)}
     for place, name in enumerate(Features._fields):
-        rows[f"feature {name}"] = compared(sets, whole, rights(sets, l2, [own for own in every if own != place]))
+        rows[f"feature {name}"] = compared(
+            sets, whole, rights(sets, l2, [column for column in every if column != place])
+        )
     for name, operation in list(OPERATIONS.items()):
         del OPERATIONS[name]
         without = learned_sets(worlds)
@@ -230,11 +235,13 @@ def ablation_rows(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> I
     for name in next(iter(figures.values())):
         kind, _, word = name.partition(" ")
         row = [f"`{word}`" if kind == "feature" else f"operation `{word}`" if word else "nothing"]
-        for own in figures.values():
-            right = " / ".join(f"{value:.3f}" for part, value in own[name].items() if part not in ("lost", "won", "p"))
+        for figure in figures.values():
+            right = " / ".join(
+                f"{value:.3f}" for part, value in figure[name].items() if part not in ("lost", "won", "p")
+            )
             row += [
                 right,
-                *([f"{own[name]['lost']}, {own[name]['won']}", f"{own[name]['p']:.2f}"] if word else ["", ""]),
+                *([f"{figure[name]['lost']}, {figure[name]['won']}", f"{figure[name]['p']:.2f}"] if word else ["", ""]),
             ]
         yield row
 

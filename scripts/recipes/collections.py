@@ -64,20 +64,20 @@ def _written(folder: Path, part: str, files: Mapping[str, str], questions: Itera
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     conversations: list[Conversation] = []
-    for number, own in enumerate(questions):
+    for number, row in enumerate(questions):
         name = f"{folder.name}-{number}"
-        answers: list[Entity] = [{"id": answer, "label": answer} for answer in own.answers]
-        turn: Turn = {"turn": 0, "question_id": f"{name}-0", "question": own.question, "answers": answers}
-        conversations.append({"conv_id": name, "domain": part, "group": own.title, "questions": [turn]})
+        answers: list[Entity] = [{"id": answer, "label": answer} for answer in row.answers]
+        turn: Turn = {"turn": 0, "question_id": f"{name}-0", "question": row.question, "answers": answers}
+        conversations.append({"conv_id": name, "domain": part, "group": row.title, "questions": [turn]})
     return FileCollection(part, folder, conversations)
 
 
 def is_right_in_words(entity: Entity, gold: Iterable[Entity]) -> bool:
     """Whether an answer has the value or the words of an accepted one, as SQuAD compares them."""
     gold = list(gold)
-    in_digits = [number_in_words(own, english()) for own in gold]
-    values = [value for own in gold if (value := value_at(own["label"], 0, len(own["label"]))) is not None]
-    words = {normalize(own["label"]) for own in gold} - {""}
+    in_digits = [number_in_words(answer, english()) for answer in gold]
+    values = [value for answer in gold if (value := value_at(answer["label"], 0, len(answer["label"]))) is not None]
+    words = {normalize(answer["label"]) for answer in gold} - {""}
     return is_right(entity, gold + values + in_digits) or not words.isdisjoint(
         map(normalize, (entity["id"], entity["label"]))
     )
@@ -107,19 +107,24 @@ def _articles(data: Path, folder: Path) -> FileCollection:
     """Articles that SQuAD and its like ask about, in Markdown."""
     chance = random.Random(_SEED)
     paragraphs: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    asked: defaultdict[str, list[FileQuestion]] = defaultdict(list)
+    by_article: defaultdict[str, list[FileQuestion]] = defaultdict(list)
     stray: list[FileQuestion] = []
     for article in ARTICLES:
         for title, row in titled_rows(article, data):
             if part_of(article, row.title) == "dev":
                 paragraphs[title][row.text] = None
-                asked[title].append(FileQuestion(row.question, tuple(row.answers), title))
+                by_article[title].append(FileQuestion(row.question, tuple(row.answers), title))
             else:
                 stray.append(FileQuestion(row.question, (), f"not {title}"))
     stray += _unanswerable(data, paragraphs)
-    questions = [own for rows in asked.values() for own in chance.sample(rows, min(len(rows), _OF_AN_ARTICLE))]
+    questions = [
+        question for rows in by_article.values() for question in chance.sample(rows, min(len(rows), _OF_AN_ARTICLE))
+    ]
     questions += chance.sample(stray, round(len(questions) * _STRAY))
-    texts = {_file_name(title, ".md"): f"# {title}\n\n" + "\n\n".join(own) + "\n" for title, own in paragraphs.items()}
+    texts = {
+        _file_name(title, ".md"): f"# {title}\n\n" + "\n\n".join(texts_of) + "\n"
+        for title, texts_of in paragraphs.items()
+    }
     return _written(folder, "articles", texts, questions)
 
 
@@ -139,7 +144,7 @@ def _tables(data: Path, folder: Path) -> FileCollection:
         line["link"]: untokenised(line["text"])[0] for line in records(data, "hybrid", "hybrid-passages.jsonl.gz")
     }
     tables = {line["table_id"]: line for line in records(data, "hybrid", "hybrid-tables.jsonl.gz")}
-    asked: defaultdict[str, list[FileQuestion]] = defaultdict(list)
+    by_file: defaultdict[str, list[FileQuestion]] = defaultdict(list)
     linked: defaultdict[str, dict[str, None]] = defaultdict(dict)
     stray: list[FileQuestion] = []
     for line in records(data, "hybrid", "hybrid-questions.jsonl.gz"):
@@ -148,13 +153,13 @@ def _tables(data: Path, folder: Path) -> FileCollection:
         if part_of("hybrid_rows", title) != "dev":
             stray.append(FileQuestion(line["question"], (), f"not {title}"))
         elif len(nodes) == 1:
-            asked[title].append(FileQuestion(line["question"], (untokenised(line["answer"])[0],), title))
+            by_file[title].append(FileQuestion(line["question"], (untokenised(line["answer"])[0],), title))
         linked[name] |= dict.fromkeys(node["link"] for node in nodes if node.get("link") in passages)
     files: defaultdict[str, str] = defaultdict(str)
     for name, table in tables.items():
-        if table["title"] in asked:
+        if table["title"] in by_file:
             files[_file_name(table["title"], ".html")] += _page(table, {link: passages[link] for link in linked[name]})
-    questions = [row for rows in asked.values() for row in rows]
+    questions = [row for rows in by_file.values() for row in rows]
     questions += chance.sample(stray, round(len(questions) * _STRAY))
     return _written(folder, "tables", files, questions)
 
@@ -162,15 +167,15 @@ def _tables(data: Path, folder: Path) -> FileCollection:
 def _sheets(data: Path, folder: Path) -> Iterator[FileCollection]:
     """WikiTableQuestions: a CSV file each, with its questions that have a single answer, counts and sums among them."""
     chance = random.Random(_SEED)
-    asked: defaultdict[str, list[FileQuestion]] = defaultdict(list)
+    by_file: defaultdict[str, list[FileQuestion]] = defaultdict(list)
     for _, question, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
         if "|" not in answer:
-            asked[context].append(FileQuestion(unescape(question), (unescape(answer),), context))
+            by_file[context].append(FileQuestion(unescape(question), (unescape(answer),), context))
     tables = [table for table in read_tables(data) if part_of("tables", table[1]["context"]) == "dev"]
     for number, (title, table) in enumerate(chance.sample(tables, _SHEETS)):
         text = io.StringIO()
         csv.writer(text).writerows([table["header"], *table["rows"]])
-        questions = asked[table["context"]][:_OF_A_SHEET]
+        questions = by_file[table["context"]][:_OF_A_SHEET]
         yield _written(folder / str(number), "sheets", {_file_name(title, ".csv"): text.getvalue()}, questions)
 
 
@@ -181,9 +186,11 @@ def _page(table: dict[str, object], passages: dict[str, str]) -> str:
 
     title, section = str(table["title"]), str(table["section"])
     assert isinstance(table["rows"], list)
-    body = "".join(row(own, "td") for own in table["rows"])
+    body = "".join(row(cells_of_row, "td") for cells_of_row in table["rows"])
     names = {link: unquote(link.removeprefix("/wiki/")).replace("_", " ") for link in passages}
-    text = "".join(f"<h3>{html.escape(names[link])}</h3><p>{html.escape(own)}</p>" for link, own in passages.items())
+    text = "".join(
+        f"<h3>{html.escape(names[link])}</h3><p>{html.escape(passage)}</p>" for link, passage in passages.items()
+    )
     head = f"<h1>{html.escape(title)}</h1><h2>{html.escape(section)}</h2>"
     return f"{head}<table class='wikitable'>{row(table['header'], 'th')}{body}</table>{text}\n"
 

@@ -99,14 +99,16 @@ def by_folds(sets: dict[str, list[Choice]]) -> list[str]:
     for fold in range(_FOLDS):
         learned, judged = [], []
         for name, part in sets.items():
-            for own in part:
-                is_out = zlib.crc32(own.group.encode()) % _FOLDS == fold
-                judged += [(name, own)] if is_out else []
-                learned += [] if is_out else [own]
+            for choice in part:
+                is_out = zlib.crc32(choice.group.encode()) % _FOLDS == fold
+                judged += [(name, choice)] if is_out else []
+                learned += [] if is_out else [choice]
         fitted = fit(learned, _L2)
-        for name, own in judged:
-            right[name].append(bool(np.append(own.right, not own.right.any())[fitted.probabilities(own).argmax()]))
-    return [f"{np.mean(own):.3f}" for own in right.values()]
+        for name, flags in judged:
+            right[name].append(
+                bool(np.append(flags.right, not flags.right.any())[fitted.probabilities(flags).argmax()])
+            )
+    return [f"{np.mean(flags):.3f}" for flags in right.values()]
 
 
 def main() -> None:
@@ -119,19 +121,24 @@ def main() -> None:
     convmix = read_benchmark(needed(shared_data(), "convmix", "dev_wd27k.json.gz"), "convmix", "dev")
     sets = {part: list(choices(embedded, read_part(embedded, part))) for part in _PARTS}
     of_convmix = list(choices(real, convmix, _CONVMIX))
-    sets["convmix"] = [own for own in of_convmix if not is_held_out(f"convmix {own.group}")]
-    sets["convmix, unseen by the head"] = [own for own in of_convmix if is_held_out(f"convmix {own.group}")]
+    sets["convmix"] = [of_person for of_person in of_convmix if not is_held_out(f"convmix {of_person.group}")]
+    sets["convmix, unseen by the head"] = [
+        of_person for of_person in of_convmix if is_held_out(f"convmix {of_person.group}")
+    ]
     cells = [["all of them", *by_folds(sets)]]
     for place, name in enumerate(_NAMES):
         fewer = {part: [without(choice, place) for choice in choices] for part, choices in sets.items()}
         cells.append([f"without {name}", *by_folds(fewer)])
-    counts = [f"{part} ({len(own)})" for part, own in sets.items()]
+    counts = [f"{part} ({len(part_choices)})" for part, part_choices in sets.items()]
     title = "follow-ups whose topic is right, by five folds of conversations"
     write_table("referents", _COMMAND, ["features", *counts], cells, title=title)
-    learned = [own for part in sets.values() for own in part]
+    learned = [learned_choice for part in sets.values() for learned_choice in part]
     fitted = fit(learned, _L2)
     things, nothing = (
-        [FeatureWeight(name, *map(float, own)) for name, *own in zip(names, *scale, weights.round(4), strict=True)]
+        [
+            FeatureWeight(name, *map(float, values))
+            for name, *values in zip(names, *scale, weights.round(4), strict=True)
+        ]
         for names, scale, weights in (
             (ReferentFeatures._fields, fitted.scale, fitted.candidates),
             (NoneFeatures._fields, fitted.question_scale, fitted.question),

@@ -57,8 +57,8 @@ def write(folder: Path, passages: int, number: int, seed: int) -> None:
                 if key % every == 0 and len(questions) < number:
                     inside = np.unique(ranks[ranks >= len(FUNCTION_WORDS)])
                     chosen = rng.choice(inside, min(FROM_PASSAGE, len(inside)), replace=False)
-                    asked = rng.permutation(np.concatenate([chosen, drawn(QUESTION_WORDS - len(chosen))]))
-                    question = " ".join(words[asked]).capitalize() + "?"
+                    question_words = rng.permutation(np.concatenate([chosen, drawn(QUESTION_WORDS - len(chosen))]))
+                    question = " ".join(words[question_words]).capitalize() + "?"
                     pairs.append(f"{len(questions)}\t{key}\t1")
                     questions.append(json.dumps({"id": str(len(questions)), "text": question}, ensure_ascii=False))
     with replacing(folder / "questions.jl") as temporary, replacing(folder / "pairs.tsv") as other:

@@ -154,9 +154,9 @@ def fitted(examples: Sequence[Example], least: float) -> ActModel:
 
 def report(title: str, model: ActModel, examples: Sequence[Example]) -> None:
     wrong = [(text, act) for text, act in examples if model.act(text) != act]
-    asked = sum(act == QUESTION for _, act in examples)
+    number = sum(act == QUESTION for _, act in examples)
     mistaken = sum(act == QUESTION for _, act in wrong)
-    print(f"{title}: {len(wrong)} of {len(examples)} wrong; {mistaken} of {asked} questions taken for talk")
+    print(f"{title}: {len(wrong)} of {len(examples)} wrong; {mistaken} of {number} questions taken for talk")
 
 
 def judge(data: Path, model: ActModel) -> None:
@@ -184,7 +184,9 @@ def main() -> None:
     )
     utterances = list(talk(chance, names, nouns))
     acts = {fold(text) for text, act in utterances if act != QUESTION}
-    model = learned([*utterances, *(own for own in questions(data, chance, names) if fold(own[0]) not in acts)])
+    model = learned(
+        [*utterances, *(utterance for utterance in questions(data, chance, names) if fold(utterance[0]) not in acts)]
+    )
     folder = Path(resolve(TALK_MODEL))
     with replacing(folder / FILE) as temporary:
         temporary.write_bytes(msgspec.json.encode(model).replace(b'],"', b'],\n"') + b"\n")

@@ -33,8 +33,8 @@ def keys(kind: type[msgspec.Struct], prefix: str = "", since: str = _FIRST_VERSI
     for field in info.fields:
         if field.name not in about:
             raise LookupError(f"{kind.__name__}: its docstring does not say what the key {field.name} is")
-        own, text = about[field.name]
-        first = max(own, since, key=lambda version: [int(part) for part in version.split(".")])
+        default, text = about[field.name]
+        first = max(default, since, key=lambda version: [int(part) for part in version.split(".")])
         values, unit = _values(field.type)
         yield Key(prefix + field.name, values, unit, _default(field), first, text)
         for part in field.type.types if isinstance(field.type, types.UnionType) else [field.type]:

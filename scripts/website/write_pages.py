@@ -100,11 +100,11 @@ def _origin(name: str, part: Mapping[str, Any]) -> str:
 
 
 def _commands(words: list[str]) -> str:
-    known = dict(parsers(build_parser()))
-    if unknown := set(words) - known.keys():
+    commands = dict(parsers(build_parser()))
+    if unknown := set(words) - commands.keys():
         raise LookupError(f"no such command: {', '.join(sorted(unknown))}")
     texts = []
-    for name, parser in known.items():
+    for name, parser in commands.items():
         if any(name == word or name.startswith(f"{word} ") for word in words):
             parser.prog = f"convinse {name}"
             parser.formatter_class = partial(argparse.HelpFormatter, width=_WIDTH)
@@ -123,11 +123,11 @@ def parsers(parser: argparse.ArgumentParser, prefix: str = "") -> Iterator[tuple
 
 def _keys(words: list[str]) -> str:
     """An entry for each key of the configuration."""
-    known = list(settings_reference.keys(Config))
-    if unknown := set(words) - {key.name for key in known}:
+    keys = list(settings_reference.keys(Config))
+    if unknown := set(words) - {key.name for key in keys}:
         raise LookupError(f"no such key: {', '.join(sorted(unknown))}")
     return "\n".join(
-        settings_reference.markdown(key) for name in words for key in known if key.name.split(".")[0] == name
+        settings_reference.markdown(key) for name in words for key in keys if key.name.split(".")[0] == name
     )
 
 

@@ -8,7 +8,7 @@ from convinse.serving.api import ServiceOptions, create_app
 from convinse.serving.chat_completions import ChatMessage, ChatRequest, chat_question, session_after
 from loopback import served
 from places import ROOT
-from services import ask, asked, events
+from services import ask, events, exchange
 
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who played Rose in it?", "when was she born?"]
 PATH = "/v1/chat/completions"
@@ -27,7 +27,7 @@ def message(role, content):
 
 
 def completed(port, messages, status=200, **more):
-    return asked(port, "POST", PATH, {"messages": messages, **more}, status, Authorization=f"Bearer {TOKEN}")
+    return exchange(port, "POST", PATH, {"messages": messages, **more}, status, Authorization=f"Bearer {TOKEN}")
 
 
 def test_messages_are_the_conversation(server, pipeline):

@@ -13,7 +13,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
 from handmade import claim, document, q, string, world, write
 from loopback import clocq_server
-from services import ask, asked
+from services import ask, exchange
 
 TITANIC, CAMERON, DICAPRIO, FILM, HUMAN = "Q44578", "Q42574", "Q38111", "Q11424", "Q5"
 QUESTION = "Who directed Titanic with Kate Winslet?"
@@ -44,7 +44,7 @@ def port(kb):
 @pytest.fixture
 def post(port):
     """The JSON answer to a request."""
-    return lambda path, **request: asked(port, "POST", path, request)
+    return lambda path, **request: exchange(port, "POST", path, request)
 
 
 def labels(fact):

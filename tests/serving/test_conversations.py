@@ -13,7 +13,7 @@ import pytest
 
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
-from services import ask, asked, begun, events, turn_of
+from services import ask, begun, events, exchange, turn_of
 
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who directed Avatar?"]
 STREAM = {"Accept": "text/event-stream"}
@@ -31,7 +31,7 @@ def serving(pipeline, **options):
 
 
 def refused(port, path, value, status=400, method="POST"):
-    error = asked(port, method, path, value, status)["error"]
+    error = exchange(port, method, path, value, status)["error"]
     assert "\n" not in error and "secret" not in error
     return error
 
@@ -79,7 +79,7 @@ def test_a_conversation_is_that_of_the_pipeline(server, pipeline):
     path = begun(server)
     turns = [turn_of(server, path, question) for question in QUESTIONS]
     assert turns == pipeline.ask(QUESTIONS, "kb_text")["questions"]
-    found = asked(server, "GET", path)
+    found = exchange(server, "GET", path)
     assert (found["sources"], found["turns"], found["conversation"]["questions"]) == ("kb_text", 3, turns)
 
 
@@ -111,46 +111,46 @@ def test_the_first_event_does_not_wait_for_the_turn(server, pipeline):
 def test_a_turn_is_asked_again_from_other_sources(server):
     path = begun(server, sources="kb_text")
     turns = [turn_of(server, path, question) for question in QUESTIONS[:2]]
-    again = asked(server, "POST", f"{path}/turns", {"again": True, "sources": ["info"]})
+    again = exchange(server, "POST", f"{path}/turns", {"again": True, "sources": ["info"]})
     assert (again["turn"], again["question"]) == (1, QUESTIONS[1])
     assert {evidence["source"] for evidence in again["top_evidences"]} == {"info"}
-    state = asked(server, "GET", path)
+    state = exchange(server, "GET", path)
     assert state["sources"] == "info" and state["conversation"]["questions"] == [turns[0], again]
     other = turn_of(server, path, "how long is it?", again=True, sources="kb")
     assert (other["turn"], other["question"]) == (1, "how long is it?")
-    assert asked(server, "GET", path)["turns"] == 2
+    assert exchange(server, "GET", path)["turns"] == 2
 
 
 def test_a_turn_that_cannot_be_asked_leaves_the_conversation_as_it_was(server):
     path = begun(server, sources="kb_text")
     turn_of(server, path, QUESTIONS[0])
-    before = asked(server, "GET", path)
+    before = exchange(server, "GET", path)
     for value, status in (
         ({"again": True, "question": "who will fail?"}, 500),
         ({"again": True, "sources": "kb_wiki"}, 400),
         ({"again": True, "question": " "}, 400),
     ):
         refused(server, f"{path}/turns", value, status)
-    assert asked(server, "GET", path) == before
+    assert exchange(server, "GET", path) == before
 
 
 def test_the_last_turn_is_taken_back(server, pipeline):
     path = begun(server)
     turns = [turn_of(server, path, question) for question in QUESTIONS[:2]]
-    assert asked(server, "DELETE", f"{path}/turns/last")["turns"] == 1
-    assert asked(server, "GET", path)["conversation"]["questions"] == turns[:1]
+    assert exchange(server, "DELETE", f"{path}/turns/last")["turns"] == 1
+    assert exchange(server, "GET", path)["conversation"]["questions"] == turns[:1]
     with held_turn(pipeline, server, path, QUESTIONS[1]) as client:
         assert "under way" in refused(server, f"{path}/turns/last", None, 409, "DELETE")
         pipeline.go.set()
         assert client.recv(12) == b"HTTP/1.1 200"
     for left in (1, 0):
-        assert asked(server, "DELETE", f"{path}/turns/last")["turns"] == left
+        assert exchange(server, "DELETE", f"{path}/turns/last")["turns"] == left
     assert "no turn" in refused(server, f"{path}/turns/last", None, 400, "DELETE")
 
 
 def conversation(**turn):
-    known = {"question": "who?", "structured_representation": "who", "pred_answers": [], "top_evidences": []}
-    return {"conversation": {"conv_id": "x", "questions": [{**known, **turn}]}}
+    understood = {"question": "who?", "structured_representation": "who", "pred_answers": [], "top_evidences": []}
+    return {"conversation": {"conv_id": "x", "questions": [{**understood, **turn}]}}
 
 
 # -- the queue ---------------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_a_turn_that_fails_does_not_fail_those_beside_it(server, pipeline, caplo
         pipeline.go.set()
         assert [future.result()[0] for future in futures] == [200, 500, 200]
     assert "a secret" in caplog.text and "secret" not in str(futures[1].result()[2])
-    assert asked(server, "GET", paths[1])["turns"] == 0
+    assert exchange(server, "GET", paths[1])["turns"] == 0
     status, _, body = ask(server, "POST", f"{paths[1]}/turns", {"question": "fail"}, **STREAM)
     failure = {"error": "the server failed; its log says why", "status": 500}
     assert status == 200 and events(body)[-1] == ("error", failure)
@@ -199,7 +199,7 @@ def test_the_turn_of_a_client_that_goes_away_ends_before_the_next_stage(server, 
         pipeline.go.set()
         assert later.result()["turn"] == 0
     assert pipeline.stages == ["qu", "qu", "ers", "ha"]
-    assert asked(server, "GET", path)["turns"] == 1
+    assert exchange(server, "GET", path)["turns"] == 1
 
 
 def test_a_turn_that_takes_too_long(pipeline):
@@ -211,7 +211,7 @@ def test_a_turn_that_takes_too_long(pipeline):
         status, _, body = ask(port, "POST", path, {"question": QUESTIONS[0]}, **STREAM)
         assert events(body)[-1][0] == "error" and events(body)[-1][1]["status"] == 503
         pipeline.go.set()
-        assert asked(port, "GET", path.removesuffix("/turns"))["turns"] == 0
+        assert exchange(port, "GET", path.removesuffix("/turns"))["turns"] == 0
 
 
 def test_a_full_queue_says_when_to_come_again(pipeline):
@@ -280,7 +280,7 @@ def test_figures_of_turns_have_their_names_and_few_labels(server):
 
 
 def test_the_description_has_every_request(server):
-    document = asked(server, "GET", "/openapi.json")
+    document = exchange(server, "GET", "/openapi.json")
     assert set(document["paths"]) == {
         "/v1/conversations", "/v1/conversations/{id}", "/v1/conversations/{id}/turns", "/v1/conversations/{id}/turns/last",
         "/v1/conversations/{id}/files", "/v1/conversations/{id}/files/{name}", "/v1/conversations/{id}/passages", "/v1/conversations/{id}/feedback",

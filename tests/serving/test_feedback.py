@@ -5,7 +5,7 @@ import pytest
 from convinse.records.feedback import AnsweredQuestion, Feedback, read_feedback
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
-from services import ask, asked, begun, turn_of
+from services import ask, begun, exchange, turn_of
 
 QUESTIONS = ["who directed Titanic?", "when was it released?"]
 CAMERON = {"id": "Q42574", "label": "James Cameron"}
@@ -46,7 +46,7 @@ def test_a_rating_is_kept_with_its_question_and_the_history_and_no_id(port, file
         comment="look again",
     )
     assert path.rpartition("/")[2] not in file.read_text() and file.stat().st_mode & 0o777 == 0o600
-    assert asked(port, "GET", "/v1/examples")["feedback"] is True
+    assert exchange(port, "GET", "/v1/examples")["feedback"] is True
 
 
 def test_ratings_of_files_and_of_turns_that_are_not_there_are_refused(port, file):
@@ -65,5 +65,5 @@ def test_what_is_rated_is_the_question_that_was_answered(port, file):
         turn_of(port, path, said)
     assert "asks nothing" in rate(port, path, 400, turn=1, rating="up")
     rate(port, path, turn=2, rating="up")
-    (kept,) = read_feedback(file)
-    assert (kept.rated.question, kept.history) == ("who directed Jaws?", [AnsweredQuestion(QUESTIONS[0], [CAMERON])])
+    (line,) = read_feedback(file)
+    assert (line.rated.question, line.history) == ("who directed Jaws?", [AnsweredQuestion(QUESTIONS[0], [CAMERON])])

@@ -73,10 +73,10 @@ def test_a_conversation_is_that_of_the_pipeline(server, pipeline, mode):
     async def converse(client):
         stages = []
 
-        async def told(done, total, text):
+        async def shown(done, total, text):
             stages.append((done, total, text))
 
-        first = await client.call_tool("ask", {"question": QUESTIONS[0]}, progress_callback=told)
+        first = await client.call_tool("ask", {"question": QUESTIONS[0]}, progress_callback=shown)
         name = first.structured_content["conversation_id"]
         arguments = {"question": QUESTIONS[1], "conversation_id": name, "evidences": 2}
         second = await client.call_tool("ask", arguments)
@@ -84,17 +84,17 @@ def test_a_conversation_is_that_of_the_pipeline(server, pipeline, mode):
 
     first, second, stages = talk(url_of(server), converse, mode)
     assert stages == [(1, 3, "understood"), (2, 3, "evidences found"), (3, 3, "answered")]
-    for told, turn in zip((first, second), expected, strict=True):
-        answers = [{"id": answer["id"], "label": answer["label"]} for answer in told["answers"]]
+    for shown, turn in zip((first, second), expected, strict=True):
+        answers = [{"id": answer["id"], "label": answer["label"]} for answer in shown["answers"]]
         assert answers == [answer["answer"] for answer in turn["pred_answers"]]
-        assert told["answers"][0]["score"] == turn["pred_answers"][0]["score"]
-        said = [told[key] for key in ("sentence", "confidence", "follow_ups")]
+        assert shown["answers"][0]["score"] == turn["pred_answers"][0]["score"]
+        said = [shown[key] for key in ("sentence", "confidence", "follow_ups")]
         assert said == [turn[key] for key in ("sentence", "confidence", "follow_ups")]
         reason = turn["top_evidences"][turn["attribution"][0]["evidence"]]["evidence_text"]
-        assert told["evidences"][told["attribution"][0]["evidence"] - 1]["text"] == reason
-        assert told["understood"]["entities"] == turn["representation"]["entities"]
-        numbers = told["answers"][0]["evidences"]
-        supporting = {evidence["text"] for evidence in told["evidences"] if evidence["number"] in numbers}
+        assert shown["evidences"][shown["attribution"][0]["evidence"] - 1]["text"] == reason
+        assert shown["understood"]["entities"] == turn["representation"]["entities"]
+        numbers = shown["answers"][0]["evidences"]
+        supporting = {evidence["text"] for evidence in shown["evidences"] if evidence["number"] in numbers}
         best = turn["pred_answers"][0]["evidences"]
         assert supporting and supporting <= {turn["top_evidences"][place]["evidence_text"] for place in best}
     assert first["conversation_id"] == second["conversation_id"]
@@ -144,8 +144,8 @@ def test_wrong_arguments_are_refused(server, case):
 def test_a_turn_that_fails_leaves_the_conversation_as_it_was(server):
     name = called(server, "ask", question=QUESTIONS[0])["conversation_id"]
     refused(server, "ask", question="who will fail?", conversation_id=name, sources=["info"])
-    told = called(server, "ask", question=QUESTIONS[1], conversation_id=name)
-    assert (told["turn"], told["sources"]) == (1, ["kb", "text"])
+    answer = called(server, "ask", question=QUESTIONS[1], conversation_id=name)
+    assert (answer["turn"], answer["sources"]) == (1, ["kb", "text"])
 
 
 # -- work --------------------------------------------------------------------------------------------------------------

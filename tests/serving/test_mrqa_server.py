@@ -19,7 +19,7 @@ from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.serving.reader import create_app
 from loopback import served
 from places import ROOT
-from services import ask, asked
+from services import ask, exchange
 from tiny_models import tiny
 from written import json_lines, write, write_lines
 
@@ -67,7 +67,7 @@ def post(port, body):
 
 
 def refused(port, body, status=400):
-    error = asked(port, "POST", "/", body, status)["error"]
+    error = exchange(port, "POST", "/", body, status)["error"]
     assert "\n" not in error and "Traceback" not in error
     return error
 
@@ -75,9 +75,9 @@ def refused(port, body, status=400):
 @contextmanager
 def started(*arguments, program=("-m", "convinse")):
     """`convinse serve reader` in a process of its own; yields it and its port."""
-    given = ["serve", "reader", "--port", "0", "--device", "cpu", *map(str, arguments)]
+    arguments_ = ["serve", "reader", "--port", "0", "--device", "cpu", *map(str, arguments)]
     process = subprocess.Popen(
-        [sys.executable, *program, *given], text=True,
+        [sys.executable, *program, *arguments_], text=True,
         env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
@@ -144,7 +144,7 @@ def test_requests_that_wait_are_read_together_and_one_that_fails_fails_alone(rea
         connections = [stack.enter_context(sent(port, CONTEXTS[0]))]
         assert held.entered.wait(30)
         connections += [stack.enter_context(sent(port, context)) for context in CONTEXTS[1:]]
-        asked(port, "GET", "/healthz")  # what was sent before has arrived by now
+        exchange(port, "GET", "/healthz")  # what was sent before has arrived by now
         held.go.set()
         responses = [connection.getresponse() for connection in connections]
         found = [(response.status, json.loads(response.read())) for response in responses]

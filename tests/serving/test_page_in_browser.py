@@ -10,7 +10,7 @@ from browser import Page, chromium, executable
 from convinse.records.feedback import read_feedback
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
-from services import ask, asked, begun, turn_of
+from services import ask, begun, exchange, turn_of
 
 pytest.importorskip("playwright", reason="Playwright is not installed (extra clients)")
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium is installed")
@@ -31,9 +31,9 @@ def opened(browser, server, pipeline):
     """Opens the page in a context of its own; at the end nothing was complained of, and nobody else was asked."""
     contexts, pages = [], []
 
-    def make(fragment="", port=server, is_ready=True, **wanted):
+    def make(fragment="", port=server, is_ready=True, **options):
         contexts.append(
-            browser.new_context(**{"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **wanted})
+            browser.new_context(**{"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **options})
         )
         pages.append(Page(contexts[-1], port))
         return pages[-1].open(fragment, is_ready)
@@ -48,17 +48,17 @@ def opened(browser, server, pipeline):
 
 
 @pytest.fixture(scope="module")
-def told(server):
+def exported(server):
     """A conversation of two turns, as the service stores it."""
     path = begun(server)
     for question in (DIRECTED, RELEASED):
         turn_of(server, path, question)
-    return asked(server, "GET", path)["conversation"]
+    return exchange(server, "GET", path)["conversation"]
 
 
 def state_of(server, page):
     """What the service knows of the conversation of a page."""
-    return asked(server, "GET", f"/v1/conversations/{page.conversation}")
+    return exchange(server, "GET", f"/v1/conversations/{page.conversation}")
 
 
 def stored(server, *turns):
@@ -217,7 +217,10 @@ def test_an_answer_is_rated_where_the_server_keeps_it(opened, pipeline, tmp_path
         line.wait_for(state="hidden")
         assert page.locator(".feedback [aria-pressed=true]").count() == 1
         assert page.faults() == []
-    assert [(own.rating, own.answer) for own in read_feedback(file)] == [("down", ""), ("down", "Kathryn Bigelow")]
+    assert [(feedback.rating, feedback.answer) for feedback in read_feedback(file)] == [
+        ("down", ""),
+        ("down", "Kathryn Bigelow"),
+    ]
 
 
 def test_each_source_is_shown_as_what_it_is(opened):
@@ -300,14 +303,14 @@ def test_examples_are_asked_question_by_question(opened):
     assert len(set(page.locator(".turn h2 bdi").all_inner_texts())) == 2
 
 
-def test_a_conversation_is_exported_and_imported(opened, told):
+def test_a_conversation_is_exported_and_imported(opened, exported):
     page = opened().ask(DIRECTED)
     page.get_by_role("button", name="Conversations").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
     download.value.save_as("given.json")
     assert json.loads(Path("given.json").read_text())["questions"][0]["question"] == DIRECTED
-    Path("told.json").write_text(json.dumps([told]))
+    Path("told.json").write_text(json.dumps([exported]))
     page.set_input_files("#file", "told.json")
     page.answered(2)
     Path("wrong.json").write_text('{"conv_id": 1, "questions": [{}]}')
@@ -425,9 +428,9 @@ def test_a_server_that_is_away_and_a_conversation_that_it_lost(opened, server):
 def test_a_token_is_asked_for_and_stays_in_the_tab(opened, pipeline):
     with served(create_app(pipeline, ServiceOptions(token=TOKEN))) as port:
         page = opened(port=port, is_ready=False)
-        for given, words in (("wrong", "Whoever runs"), (TOKEN, "not its token")):
+        for token, words in (("wrong", "Whoever runs"), (TOKEN, "not its token")):
             page.locator("#access-text", has_text=words).wait_for()
-            page.fill("#token", given)
+            page.fill("#token", token)
             page.press("#token", "Enter")
         page.wait_for_selector("[data-ready]")
         page.ask(DIRECTED)
@@ -533,7 +536,7 @@ def test_the_keyboard_does_it_all(opened):
     page.keyboard.press("Enter")
     page.answered(1)
     page.ask(RELEASED)
-    seen, wanted = set(), {"origin", "choice", "summary", "again", "back", "entity", "more"}
+    seen, expected = set(), {"origin", "choice", "summary", "again", "back", "entity", "more"}
     page.evaluate("document.querySelector('h2#asked-0').focus()")
     for _ in range(80):
         page.keyboard.press("Tab")
@@ -550,7 +553,7 @@ def test_the_keyboard_does_it_all(opened):
             page.wait_for_function("count => document.querySelectorAll('details[open]').length !== count", arg=count)
         if node[0] == "textarea":
             break
-    assert wanted <= seen
+    assert expected <= seen
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")

@@ -10,7 +10,7 @@ from convinse.documents.index import settings_over, update
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
 from places import ROOT
-from services import ask, asked, begun, turn_of
+from services import ask, begun, exchange, turn_of
 
 PAGE = ROOT / "convinse/serving/page"
 
@@ -22,11 +22,11 @@ def server(pipeline):
 
 
 def test_the_examples_are_conversations_of_the_dev_part(server):
-    given = asked(server, "GET", "/v1/examples")
-    assert given["sources"] == "kb_text" and len(given["examples"]) > 3
-    assert len({example["domain"] for example in given["examples"]}) == len(given["examples"])
-    assert all(len(example["questions"]) > 1 for example in given["examples"])
-    assert given["counts"] == {"items": 5536, "facts": 21405, "pages": 104} and given["is_embedded"]
+    response = exchange(server, "GET", "/v1/examples")
+    assert response["sources"] == "kb_text" and len(response["examples"]) > 3
+    assert len({example["domain"] for example in response["examples"]}) == len(response["examples"])
+    assert all(len(example["questions"]) > 1 for example in response["examples"])
+    assert response["counts"] == {"items": 5536, "facts": 21405, "pages": 104} and response["is_embedded"]
 
 
 def test_files_are_counted_where_they_are_asked_about(tmp_path):
@@ -34,19 +34,19 @@ def test_files_are_counted_where_they_are_asked_about(tmp_path):
     update(tmp_path, [Path("museum.md")], None)
     config = load_config("lexical.yml", **settings_over(tmp_path), ers_use_cache=False)
     with Pipeline(config) as pipeline, served(create_app(pipeline, ServiceOptions())) as port:
-        given = asked(port, "GET", "/v1/examples")
-    assert given["counts"] == {"files": 1} and not given["is_embedded"]
+        response = exchange(port, "GET", "/v1/examples")
+    assert response["counts"] == {"files": 1} and not response["is_embedded"]
 
 
 def test_a_row_leads_to_its_whole_table(server):
     turn = turn_of(server, begun(server, sources="table"), "which actress plays Kay in The Godfather?")
     row = next(evidence["row"] for evidence in turn["top_evidences"] if "table" in evidence.get("row", {}))
-    whole = asked(server, "GET", f"/v1/tables/{row['page']}/{row['table']}")
+    whole = exchange(server, "GET", f"/v1/tables/{row['page']}/{row['table']}")
     assert whole["total"] == len(whole["rows"]) > 1
     texts = {cell["text"] for other in whole["rows"] if other["number"] == row["number"] for cell in other["cells"]}
     assert texts >= {cell["text"] for cell in row["cells"]}
     for path in (f"{row['page']}/9999", f"{row['page']}/x", "Q0/0", "x%00/1"):
-        asked(server, "GET", f"/v1/tables/{path}", status=404)
+        exchange(server, "GET", f"/v1/tables/{path}", status=404)
 
 
 def test_every_file_of_the_page_comes_with_its_headers(server):

@@ -12,7 +12,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.serving import api, clocq, reader
 from convinse.serving.api import ServiceOptions
 from loopback import served
-from services import ask, asked, begun
+from services import ask, begun, exchange
 from tiny_models import tiny
 
 mcp = pytest.importorskip("convinse.serving.mcp")
@@ -158,13 +158,13 @@ def test_hosts_origins_and_types_of_bodies(post, case):
 def test_a_token_is_asked_for(apps, guarded):
     path, good, _ = KINDS[guarded]
     with served(apps(guarded, token=TOKEN)) as port:
-        for given in ({}, {"Authorization": f"Bearer {TOKEN[:-1]}"}, {"Authorization": TOKEN}):
-            status, headers, body = ask(port, "POST", path, good, Accept=ACCEPT, **given)
+        for token_headers in ({}, {"Authorization": f"Bearer {TOKEN[:-1]}"}, {"Authorization": TOKEN}):
+            status, headers, body = ask(port, "POST", path, good, Accept=ACCEPT, **token_headers)
             assert (status, headers["WWW-Authenticate"]) == (401, "Bearer") and "token" in error_of(body)
         assert ask(port, "POST", path, good, Accept=ACCEPT, Authorization=f"bearer {TOKEN}")[0] == 200
         for host in ("localhost/page/?", "localhost/healthz?", "localhost?", "localhost#"):  # no other path by the name
             assert ask(port, "POST", path, good, Accept=ACCEPT, Host=host)[0] == 403
-        assert asked(port, "GET", "/healthz") == {"status": "ok"}
+        assert exchange(port, "GET", "/healthz") == {"status": "ok"}
 
 
 def test_pages_of_named_sites_may_ask_the_api(apps):

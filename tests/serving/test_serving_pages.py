@@ -16,7 +16,7 @@ from convinse.serving.api import ServiceOptions, create_app
 from documentation import block, blocks, page
 from loopback import served
 from places import ROOT
-from services import asked
+from services import exchange
 
 SERVE, MCP = "docs/serve.md", "docs/mcp.md"
 COMMAND = 'command="convinse", args=["serve", "mcp"]'
@@ -66,7 +66,7 @@ def test_the_application_of_a_program_of_ones_own():
     names = {}
     exec(compile(program.replace("config.yml", "lexical.yml"), SERVE, "exec"), names)
     with served(names["app"]) as port:
-        state = asked(port, "POST", "/v1/conversations", {}, 201, Host="convinse.example.org")
+        state = exchange(port, "POST", "/v1/conversations", {}, 201, Host="convinse.example.org")
         assert state["sources"] == "kb_text"
 
 

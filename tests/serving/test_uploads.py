@@ -15,7 +15,7 @@ from convinse.documents.index import update
 from convinse.serving import uploads
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
-from services import ask, asked, begun, turn_of
+from services import ask, begun, exchange, turn_of
 
 MUSEUM = """# Harbour museum
 
@@ -42,11 +42,11 @@ def server(pipeline):
 
 
 def put(port, path, name="museum.md", body=MUSEUM, status=200, **headers):
-    return asked(port, "PUT", f"{path}/files/{name}", body.encode(), status, **headers)
+    return exchange(port, "PUT", f"{path}/files/{name}", body.encode(), status, **headers)
 
 
 def names(port, path):
-    return [file["name"] for file in asked(port, "GET", f"{path}/files")["files"]]
+    return [file["name"] for file in exchange(port, "GET", f"{path}/files")["files"]]
 
 
 def files_cited(turn):
@@ -80,14 +80,14 @@ def test_a_conversation_is_asked_over_its_files_and_without_them_over_the_served
     assert None in files_cited(turn_of(server, other, TITANIC)) and names(server, other) == []
     put(server, path, body=MUSEUM.replace("312", "313"))
     assert "313 model ships" in str(turn_of(server, path, SHIPS)["top_evidences"][0])
-    assert asked(server, "DELETE", f"{path}/files/museum.md")["files"] == [
+    assert exchange(server, "DELETE", f"{path}/files/museum.md")["files"] == [
         {"name": "tickets.csv", "bytes": len(TICKETS)}
     ]
     assert files_cited(turn_of(server, path, SHIPS)) <= {"tickets.csv"}
-    assert asked(server, "DELETE", f"{path}/files/tickets.csv") == {"files": [], "examples": []}
+    assert exchange(server, "DELETE", f"{path}/files/tickets.csv") == {"files": [], "examples": []}
     again = turn_of(server, path, TITANIC)
     assert again["pred_answers"][0]["answer"] == before["pred_answers"][0]["answer"] and None in files_cited(again)
-    assert asked(server, "GET", path)["turns"] == 5
+    assert exchange(server, "GET", path)["turns"] == 5
 
 
 def test_the_models_that_are_served_read_the_files():
@@ -147,7 +147,7 @@ def test_a_cited_passage_is_shown_in_its_surroundings(server, pipeline):
 
 def passages(port, path, file, text, status=200):
     query = "&".join(f"{key}={quoted(value)}" for key, value in (("file", file), ("text", text)))
-    return asked(port, "GET", f"{path}/passages?{query}", status=status).get("passages")
+    return exchange(port, "GET", f"{path}/passages?{query}", status=status).get("passages")
 
 
 def quoted(text):
@@ -158,7 +158,7 @@ def quoted(text):
 
 
 @pytest.fixture(scope="module")
-def kept(server):
+def conversation(server):
     """A conversation with one file."""
     path = begun(server)
     put(server, path, "kept.md")
@@ -166,10 +166,12 @@ def kept(server):
 
 
 @each_case("uploads")
-def test_a_file_that_is_refused_changes_nothing(server, kept, case):
-    error = put(server, kept, case["name"], case.get("body", "Harbour"), case["status"])["error"]
+def test_a_file_that_is_refused_changes_nothing(server, conversation, case):
+    error = put(server, conversation, case["name"], case.get("body", "Harbour"), case["status"])["error"]
     assert case["says"] in error and "\n" not in error
-    assert names(server, kept) == ["kept.md"] and "312" in str(turn_of(server, kept, SHIPS)["top_evidences"])
+    assert names(server, conversation) == ["kept.md"] and "312" in str(
+        turn_of(server, conversation, SHIPS)["top_evidences"]
+    )
 
 
 def test_files_and_their_bytes_are_limited(server, monkeypatch):
@@ -185,11 +187,11 @@ def test_files_and_their_bytes_are_limited(server, monkeypatch):
 
 
 def test_without_uploads_nothing_is_taken_and_the_page_is_told(pipeline, server):
-    assert asked(server, "GET", "/v1/examples")["uploads"]["most_bytes"] == 10_000_000
+    assert exchange(server, "GET", "/v1/examples")["uploads"]["most_bytes"] == 10_000_000
     with served(create_app(pipeline)) as port:
         path = begun(port)
         assert "--no-upload" in put(port, path, status=403)["error"] and names(port, path) == []
-        assert asked(port, "GET", "/v1/examples")["uploads"] is None
+        assert exchange(port, "GET", "/v1/examples")["uploads"] is None
 
 
 # -- when files are removed --------------------------------------------------------------------------------------------
@@ -201,13 +203,13 @@ def test_files_are_removed_with_the_conversation_and_with_the_server(pipeline):
         paths = [begun(port) for _ in range(2)]
         for path in paths:
             put(port, path)
-        gone, kept = (path.rpartition("/")[2] for path in paths)
-        assert on_disk() - before == {gone, kept, "museum.md", "documents.db"} - before
+        gone, left = (path.rpartition("/")[2] for path in paths)
+        assert on_disk() - before == {gone, left, "museum.md", "documents.db"} - before
         assert ask(port, "DELETE", paths[0])[0] == 204
         wait_until(lambda: gone not in on_disk())
-        assert kept in on_disk()
+        assert left in on_disk()
         for _ in range(2):
             begun(port)  # which makes room for itself
-        wait_until(lambda: kept not in on_disk())
+        wait_until(lambda: left not in on_disk())
         put(port, begun(port))
     assert on_disk() == before

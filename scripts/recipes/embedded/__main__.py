@@ -150,7 +150,8 @@ def train_heads(
 ) -> Trained:
     most = _QUICK if options.quick else None
     return {
-        name: _TRAIN[name](checkpoint, own, recipe, head_state(options, name), most) for name, own in questions.items()
+        name: _TRAIN[name](checkpoint, learned, recipe, head_state(options, name), most)
+        for name, learned in questions.items()
     }
 
 

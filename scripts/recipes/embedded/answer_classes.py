@@ -84,21 +84,21 @@ class _Asked(NamedTuple):
 
 def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestions:
     """The questions whose answers have known classes, and those that the property asked for tells the classes of."""
-    known = Facts(data, work)
+    facts = Facts(data, work)
     with ExitStack() as stack:
-        kbs = [stack.enter_context(closing(known.kb))]
+        kbs = [stack.enter_context(closing(facts.kb))]
         kbs.append(stack.enter_context(closing(KnowledgeBase(_SNAPSHOT / "kb"))))
-        asked = list(dict.fromkeys(_all_asked(data, *kbs)))
+        all_questions = list(dict.fromkeys(_all_asked(data, *kbs)))
         classes = ItemClasses(kbs)
-        of_property = property_classes(known, classes)
-        direct = [classes.shares(row.answers) or of_property.get(row.prop, {}) for row in asked]
-        items = {*known.by_subject, *known.by_object}
-        items.update(answer for row in asked for answer in row.answers if is_item(answer))
+        of_property = property_classes(facts, classes)
+        direct = [classes.shares(row.answers) or of_property.get(row.prop, {}) for row in all_questions]
+        items = {*facts.by_subject, *facts.by_object}
+        items.update(answer for row in all_questions for answer in row.answers if is_item(answer))
         joined = classes.joined(items, direct, least)
         names = {root: classes.name(root) for root in sorted(set(joined.values()))}
-    common = common_words(row.question for row in asked)
+    common = common_words(row.question for row in all_questions)
     questions = []
-    for row, shares in zip(asked, direct, strict=True):
+    for row, shares in zip(all_questions, direct, strict=True):
         if shares:
             merged: Counter[str] = Counter()
             for name, share in shares.items():
@@ -127,11 +127,11 @@ class ItemClasses:
 
     def shares(self, entity_ids: Iterable[str]) -> Classes:
         """The mean over the entities whose classes are known, of which each counts once."""
-        known = [names for names in map(self.of, entity_ids) if names]
+        class_names = [names for names in map(self.of, entity_ids) if names]
         shares: Counter[str] = Counter()
-        for names in known:
+        for names in class_names:
             for name in names:
-                shares[name] += 1 / len(names) / len(known)  # type: ignore[assignment]
+                shares[name] += 1 / len(names) / len(class_names)  # type: ignore[assignment]
         return dict(shares)
 
     def label(self, name: str) -> str:
@@ -145,8 +145,8 @@ class ItemClasses:
     def joined(self, items: Iterable[str], shares: Iterable[Classes], least: float) -> dict[str, str]:
         """The class that each class of some items counts as."""
         frequent: Counter[str] = Counter()
-        for own in shares:
-            frequent.update({name: share for name, share in own.items() if is_item(name)})  # type: ignore[arg-type]
+        for class_share in shares:
+            frequent.update({name: share for name, share in class_share.items() if is_item(name)})  # type: ignore[arg-type]
         sets: dict[str, list[list[str]]] = defaultdict(list)  # by class: the classes of its items
         for names in map(self.of, items):
             for name in names:
@@ -184,11 +184,11 @@ def _most_of(name: str, of_items: Sequence[Sequence[str]], base: Mapping[str, st
     return root if count and count >= _SHARE * len(of_items) else None
 
 
-def property_classes(known: Facts, classes: ItemClasses) -> dict[str, Classes]:
+def property_classes(facts: Facts, classes: ItemClasses) -> dict[str, Classes]:
     """The classes of the values of a property (`P57`), and of the subjects of its facts (`R57`), if it has 20 facts or more."""
     ids: dict[str, list[str]] = defaultdict(list)
-    for subject, told in known.by_subject.items():
-        for fact in told:
+    for subject, stated in facts.by_subject.items():
+        for fact in stated:
             ids[fact.prop].append(fact.value)
             ids[f"R{fact.prop[1:]}"].append(subject)
     return {name: classes.shares(values) for name, values in ids.items() if len(values) >= _LEAST_FACTS}
@@ -243,11 +243,11 @@ def _all_asked(data: Path, wikidata: KnowledgeBase, embedded: KnowledgeBase) -> 
             yield _Asked(question, question, answers, line["set"], prop=asked_value[1] if asked_value else "")
     for name in _READING:
         for line in records(data, "reading", f"{name}.jsonl.gz"):
-            for asked in line.get("qas", ()):
-                question, context = asked["question"], line["context"]
-                texts = [context[start:end] for start, end in answer_places(asked)]
+            for line_question in line.get("qas", ()):
+                question, context = line_question["question"], line["context"]
+                texts = [context[start:end] for start, end in answer_places(line_question)]
                 ids = [contract_answer(text, text, question)["id"] for text in texts]
-                if ids and all(is_date(own) or is_number(own) for own in ids):
+                if ids and all(is_date(entity_id) or is_number(entity_id) for entity_id in ids):
                     yield _Asked(question, question, tuple(ids), name, line.get("title") or context)
     for decided in boolq_questions(data)[::_DECIDED]:
         yield _Asked(decided.question, decided.question, ("Yes" if decided.yes else "No",), "boolq", decided.key)
@@ -263,7 +263,7 @@ def _all_asked(data: Path, wikidata: KnowledgeBase, embedded: KnowledgeBase) -> 
         ]
         yield from _turns(conversations, "convquestions", _version_of, understanding)
     conversations = read_benchmark(_SNAPSHOT / "conversations" / "train.json", "convmix")
-    yield from _turns(conversations, "embedded", lambda own: str(own["conv_id"]), _understanding(embedded))
+    yield from _turns(conversations, "embedded", lambda talk: str(talk["conv_id"]), _understanding(embedded))
 
 
 def _understanding(kb: KnowledgeBase) -> Slots:

@@ -115,7 +115,7 @@ def _cool(head: AnswerTypeHead, values: np.ndarray, targets: np.ndarray) -> None
     """Divide the logits of a head by what makes it surest of the answers' classes together, of questions that chose."""
     # one answer may have several classes, which count together
     right = [np.where(targets > 0, chances_of(values / by), 0).sum(axis=1) for by in _TEMPERATURES]
-    by = float(_TEMPERATURES[int(np.argmax([np.log(own.clip(1e-9)).mean() for own in right]))])
+    by = float(_TEMPERATURES[int(np.argmax([np.log(chances.clip(1e-9)).mean() for chances in right]))])
     with torch.no_grad():
         head.classes.weight /= by
         head.classes.bias /= by

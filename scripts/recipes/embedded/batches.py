@@ -33,9 +33,9 @@ def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
     relevant = [candidate for candidate in example.candidates if candidate.relevant]
     others = [candidate for candidate in example.candidates if not candidate.relevant]
     negatives = negatives if relevant else max(1, negatives)
-    kept = others[:1] + chance.sample(others[1:], min(negatives - 1, len(others) - 1)) if others and negatives else []
+    drawn = others[:1] + chance.sample(others[1:], min(negatives - 1, len(others) - 1)) if others and negatives else []
     right = [chance.choice(relevant)] if relevant else []
-    return replace(example, candidates=(*right, *kept))
+    return replace(example, candidates=(*right, *drawn))
 
 
 def drawn_list(example: Example, most: int, chance: random.Random) -> Example:
@@ -44,8 +44,8 @@ def drawn_list(example: Example, most: int, chance: random.Random) -> Example:
     others = [candidate for candidate in example.candidates if not candidate.relevant]
     room = max(0, most - len(relevant))
     hardest, rest = others[: (room + 1) // 2], others[(room + 1) // 2 :]
-    kept = [*hardest, *chance.sample(rest, min(room - len(hardest), len(rest)))]
-    return replace(example, candidates=(*relevant, *kept))
+    drawn = [*hardest, *chance.sample(rest, min(room - len(hardest), len(rest)))]
+    return replace(example, candidates=(*relevant, *drawn))
 
 
 def with_foreign(examples: Sequence[Example], share: float, chance: random.Random) -> list[Example]:
@@ -73,7 +73,7 @@ def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.
     of_pair: list[list[int]] = [[] for _ in pairs]
     for place, pair in enumerate(windows.pair_of.tolist()):
         of_pair[pair].append(place)
-    kept, spans, offsets, readable = [], [], [], np.empty(len(pairs), dtype=bool)
+    read, spans, offsets, readable = [], [], [], np.empty(len(pairs), dtype=bool)
     nothing = np.zeros((1, 2), dtype=np.int64)
     for number, (_, candidate) in enumerate(pairs):
         all_spans = token_spans(candidate.spans, windows.offsets[number])
@@ -89,13 +89,13 @@ def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.
             place = choices[0]
         else:
             place = chance.choice(of_pair[number] if chance.random() < _ANY_WINDOW else choices)
-        kept.append(place)
+        read.append(place)
         spans.append(held.get(place, nothing))
         begin = windows.begins[place]
         offsets.append(windows.offsets[number][begin : begin + ends[place] - firsts[place]])
         readable[number] = candidate.readable and (not candidate.relevant or place in held)
-    chosen = np.array(kept, dtype=np.int64)
-    ids, firsts = [windows.sequences.ids[place] for place in kept], firsts[chosen]
+    chosen = np.array(read, dtype=np.int64)
+    ids, firsts = [windows.sequences.ids[place] for place in read], firsts[chosen]
     sequences = replace(windows.sequences, ids=ids, lengths=windows.sequences.lengths[chosen], firsts=firsts)
     sizes = [len(example.candidates) for example in examples]
     relevant = np.array([candidate.relevant for _, candidate in pairs])

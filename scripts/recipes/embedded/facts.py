@@ -42,22 +42,22 @@ _POOL = 60  # facts that negatives are chosen from
 
 def facts(data: Path, work: Path, seed: int) -> Iterator[Example]:
     """Questions for facts of wikidata-27k; the key is the label of the relevant facts' subject."""
-    known = Facts(data, work)
-    with closing(known.kb):
-        yield from Questions(known, data, seed).all()
+    knowledge = Facts(data, work)
+    with closing(knowledge.kb):
+        yield from Questions(knowledge, data, seed).all()
 
 
 class Questions:
-    def __init__(self, known: Facts, data: Path, seed: int) -> None:
-        self._known = known
+    def __init__(self, knowledge: Facts, data: Path, seed: int) -> None:
+        self._known = knowledge
         self._chance = random.Random(f"facts {seed}")
         self._written = hand_written()
-        self._wording = Wording(known, self._written, self._chance)
-        self._mined = simple_questions(data, known.kb.label)
+        self._wording = Wording(knowledge, self._written, self._chance)
+        self._mined = simple_questions(data, knowledge.kb.label)
         self._count: Counter[str] = Counter()  # examples of a subject
         self._of_property: dict[str, list[str]] = defaultdict(list)  # subjects
-        for subject, told in known.by_subject.items():
-            for prop in dict.fromkeys(fact.prop for fact in told):
+        for subject, stated in knowledge.by_subject.items():
+            for prop in dict.fromkeys(fact.prop for fact in stated):
                 self._of_property[prop].append(subject)
 
     def all(self) -> Iterator[Example]:
@@ -81,12 +81,12 @@ class Questions:
                 break
             if self._is_used_up(subject):
                 continue
-            told = self._known.by_subject[subject]
-            right = self._shuffled(fact for fact in told if fact.prop == prop)
+            stated = self._known.by_subject[subject]
+            right = self._shuffled(fact for fact in stated if fact.prop == prop)
             pattern = self._wording.choose(self._wording.pools(written, mined, right[0]), subject, right[0].value)
             if pattern is None:
                 continue
-            near = [fact for fact in told if fact.prop != prop] + self._known.by_object.get(subject, [])
+            near = [fact for fact in stated if fact.prop != prop] + self._known.by_object.get(subject, [])
             answers, kin = frozenset(fact.value for fact in right), kin_of(prop, pattern.text)
             wrong = [
                 fact
@@ -140,29 +140,29 @@ class Questions:
             qualifier = name.split("/")[1]
             made = 0
             for subject in self._shuffled(self._of_property[prop]):
-                own = [fact for fact in self._known.by_subject[subject] if fact.prop == prop]
-                having = [fact for fact in own if qualifier in fact.ids[3::2]]
+                same = [fact for fact in self._known.by_subject[subject] if fact.prop == prop]
+                having = [fact for fact in same if qualifier in fact.ids[3::2]]
                 if made == _OF_QUALIFIER or not having or self._is_used_up(subject):
                     continue
-                example = self._of_qualifier(subject, self._chance.choice(having), own, qualifier, direction)
+                example = self._of_qualifier(subject, self._chance.choice(having), same, qualifier, direction)
                 if example:
                     made += 1
                     yield example
 
     def _of_qualifier(
-        self, subject: str, fact: Told, own: Sequence[Told], qualifier: str, direction: str
+        self, subject: str, fact: Told, siblings: Sequence[Told], qualifier: str, direction: str
     ) -> Example | None:
         places = _qualifier_places(qualifier, fact)  # of its values
         patterns = self._written[f"{fact.prop}/{qualifier}", direction]
         if direction == OF_QUALIFIER:
-            given, place, span_places = fact.value, 2, places
-            right = [one for one in own if one.value == given and qualifier in one.ids[3::2]]
-            near = [one for one in own if one.value != given]
+            answer_id, place, span_places = fact.value, 2, places
+            right = [one for one in siblings if one.value == answer_id and qualifier in one.ids[3::2]]
+            near = [one for one in siblings if one.value != answer_id]
         else:
             place = places[0]
-            given, span_places = fact.ids[place], [2]
-            right = [one for one in own if given in one.ids[4::2]]
-            near = [one for one in own if given not in one.ids]
+            answer_id, span_places = fact.ids[place], [2]
+            right = [one for one in siblings if answer_id in one.ids[4::2]]
+            near = [one for one in siblings if answer_id not in one.ids]
         answer = fact.ids[span_places[0]]
         pattern = self._wording.choose([patterns], subject, answer)
         if pattern is None or (direction == OF_QUALIFIER and len(right) > _RELEVANT):
@@ -176,7 +176,7 @@ class Questions:
         others = self._others(fact.prop, subject, frozenset(answers))
         which = partial(_qualifier_places, qualifier) if direction == OF_QUALIFIER else 2
         right = [fact, *(one for one in right if one is not fact)]
-        return self._example(pattern, subject, right, which, wrong, others, given=fact.labels[place])
+        return self._example(pattern, subject, right, which, wrong, others, value_name=fact.labels[place])
 
     def _example(
         self,
@@ -187,7 +187,7 @@ class Questions:
         wrong: Sequence[Told],
         others: Sequence[Told],
         key: str = "",
-        given: str = "",
+        value_name: str = "",
     ) -> Example | None:
         """An example about a topic; None when no negative is left."""
         key = key or topic
@@ -195,7 +195,7 @@ class Questions:
         right = [right[0], *(fact for fact in right[1:] if part_of_fact(fact) == part)]
         wrong = [fact for fact in wrong if part_of_fact(fact) == part]
         others = [fact for fact in others if part_of_fact(fact) == part]
-        words = {"v": given, "q": given}
+        words = {"v": value_name, "q": value_name}
         question = self._wording.spelled(pattern.filled(Words.named(self._known.kb.label(topic)), **words))
         texts = {fact.text for fact in right}
         if len(wrong) > _POOL:
@@ -227,13 +227,13 @@ class Questions:
 
     def _hardest(self, question: str, right: Told, pool: Iterable[Told], number: int) -> list[Told]:
         """Negatives: values of the same kind and words of the question count, and a little chance; few of a property."""
-        asked = set(english().words.stems(question))
+        stems = set(english().words.stems(question))
         kind = self._known.kind(right.value)
 
         def hardness(fact: Told) -> float:
             words = _stems(fact.labels[1]) | _stems(fact.labels[2])
             alike = 1.0 if self._known.kind(fact.value) == kind else 0.0
-            return alike + 0.7 * len(asked & words) + self._chance.random()
+            return alike + 0.7 * len(stems & words) + self._chance.random()
 
         scored = sorted(((hardness(fact), place, fact) for place, fact in enumerate(pool)), reverse=True)
         chosen: list[Told] = []

@@ -83,8 +83,8 @@ def _pipeline_lists(
     by_text = {question.text: question for question in questions if question.about not in seeds}
     settings = {**build_sources(data, work, INTRODUCTIONS, "snapshot:model"), **(changes or {})}
     conversations: list[Conversation] = [
-        {"conv_id": text, "questions": [{"turn": 0, "question_id": "0", "question": text, "answers": own.answers}]}
-        for text, own in by_text.items()
+        {"conv_id": text, "questions": [{"turn": 0, "question_id": "0", "question": text, "answers": rows.answers}]}
+        for text, rows in by_text.items()
     ]
     for _, turn in kept_turns(name, "wikidata-27k.yml", settings, conversations, SOURCES, work):
         if example := _list(name, turn, by_text[turn["question"]].about):
@@ -111,27 +111,31 @@ def template_questions(data: Path, work: Path, seed: int) -> Iterator[Question]:
     """Questions for facts, a property at most `_OF_PROPERTY` times; all values of it are answers."""
     chance = random.Random(f"templates {seed}")
     properties = read_json(needed(data, "kgconv", "templates.json.gz"))["properties"]
-    known = Facts(data, work)
-    with closing(known.kb):
-        subjects = sorted(known.by_subject)
+    knowledge = Facts(data, work)
+    with closing(knowledge.kb):
+        subjects = sorted(knowledge.by_subject)
         chance.shuffle(subjects)
         counts: dict[str, int] = defaultdict(int)
         for subject in subjects:
-            facts = known.by_subject[subject]
+            facts = knowledge.by_subject[subject]
             for fact in chance.sample(facts, min(3, len(facts))):
-                wording = _wording(known, properties.get(fact.prop), fact, chance)
+                wording = _wording(knowledge, properties.get(fact.prop), fact, chance)
                 if wording is None or counts[fact.prop] == _OF_PROPERTY:
                     continue
                 counts[fact.prop] += 1
-                same = [own for own in facts if own.prop == fact.prop]
-                yield Question(wording, [{"id": own.value, "label": own.labels[2]} for own in same], subject)
+                same = [of_property for of_property in facts if of_property.prop == fact.prop]
+                yield Question(
+                    wording,
+                    [{"id": of_property.value, "label": of_property.labels[2]} for of_property in same],
+                    subject,
+                )
             if sum(counts.values()) >= _TEMPLATES:
                 return
 
 
-def _wording(known: Facts, prop: dict[str, Any] | None, fact: Told, chance: random.Random) -> str | None:
+def _wording(knowledge: Facts, prop: dict[str, Any] | None, fact: Told, chance: random.Random) -> str | None:
     classes, of_value = (
-        {own.value for own in known.by_subject.get(item, ()) if own.prop == "P31"}
+        {class_fact.value for class_fact in knowledge.by_subject.get(item, ()) if class_fact.prop == "P31"}
         for item in (fact.subject, fact.value)
     )
     fitting = [
@@ -147,8 +151,8 @@ def _wording(known: Facts, prop: dict[str, Any] | None, fact: Told, chance: rand
     return text[:1].upper() + text[1:] if chance.random() < 0.5 else text
 
 
-def _fits(wanted: Sequence[str], classes: set[str]) -> bool:
-    return not wanted or not classes.isdisjoint(wanted)
+def _fits(expected: Sequence[str], classes: set[str]) -> bool:
+    return not expected or not classes.isdisjoint(expected)
 
 
 # -- lists of sentences ------------------------------------------------------------------------------------------------
@@ -169,11 +173,11 @@ def _on_articles(source: str, rows: Iterable[tuple[str, Asked]]) -> Iterator[Exa
         articles[name, row.title].setdefault(row.text, list(sentence_places(row.text)))
         grouped[name, row.title].append(row)
     for (name, key), texts in articles.items():
-        told = [(text, start, end) for text, places in texts.items() for start, end in places]
-        evidences = [f"{name}, {text[start:end]}" for text, start, end in told]
+        places_of = [(text, start, end) for text, places in texts.items() for start, end in places]
+        evidences = [f"{name}, {text[start:end]}" for text, start, end in places_of]
         for row in merged(grouped[name, key]):
             right = {}
-            for place, (text, start, end) in enumerate(told):
+            for place, (text, start, end) in enumerate(places_of):
                 spans = [span for span in row.spans if start <= span[0] and span[1] <= end] if text == row.text else []
                 if spans:
                     ahead = len(name) + 2 - start

@@ -28,19 +28,19 @@ class ListLosses(NamedTuple):
 
 def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> ListLosses:
     """What choosing and reading lose on the examples of a batch."""
-    scored, read, told, apart, order = [], [], [], [], []
+    scored, read, stated, apart, order = [], [], [], [], []
     for places in token_batches(batch.sequences.lengths, budget):
         inputs = model_inputs(model, batch.sequences, places, model.device)
         output = model(**inputs)
-        own = _log_probabilities(output, batch.firsts[places], batch.ends[places])
+        log_chances = _log_probabilities(output, batch.firsts[places], batch.ends[places])
         scored.append(output.logits.float()[:, 0])
-        read.append(_likelihoods(*own, batch, places))
+        read.append(_likelihoods(*log_chances, batch, places))
         if teacher is not None:
             with torch.no_grad():
                 output = teacher(**inputs)
                 theirs = _log_probabilities(output, batch.firsts[places], batch.ends[places])
-            told.append(output.logits.float()[:, 0])
-            pairs = zip(own, theirs, strict=True)
+            stated.append(output.logits.float()[:, 0])
+            pairs = zip(log_chances, theirs, strict=True)
             apart.append(sum((said.exp() * (said - mine)).sum(dim=1) for mine, said in pairs))
         order.append(places)
     back = torch.from_numpy(np.argsort(np.concatenate(order))).to(scored[0].device)
@@ -56,11 +56,11 @@ def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> L
     each = SURE * balance.sum() - NOTHING * likelihoods[~relevant].sum()
     taught = odds.new_zeros(())
     if teacher is not None:
-        own, right = (
-            functional.log_softmax(_with_none(part), 1) for part in (chances, lists.of(torch.cat(told)[back]))
+        log_chances, right = (
+            functional.log_softmax(_with_none(part), 1) for part in (chances, lists.of(torch.cat(stated)[back]))
         )
         spans = right.exp()[:, :-1] * lists.of(torch.cat(apart)[back], 0.0)
-        taught = functional.kl_div(own, right, reduction="sum", log_target=True) + spans.sum()
+        taught = functional.kl_div(log_chances, right, reduction="sum", log_target=True) + spans.sum()
     return ListLosses(answering.sum(), each, taught, odds.detach())
 
 
@@ -91,8 +91,8 @@ def _likelihoods(starts: Tensor, ends: Tensor, batch: Batch, places: np.ndarray)
     spans = [batch.spans[place] for place in places]
     counts = np.array([len(span) for span in spans])
     padded = np.zeros((2, len(spans), counts.max()), dtype=np.int64)
-    for row, own in enumerate(spans):
-        padded[:, row, : len(own)] = own.T
+    for row, row_spans in enumerate(spans):
+        padded[:, row, : len(row_spans)] = row_spans.T
     filled = np.arange(counts.max())[None, :] < counts[:, None]
     first, last = torch.from_numpy(padded).to(starts.device)
     scores = starts.gather(1, first) + ends.gather(1, last)
@@ -128,12 +128,12 @@ def embedding_losses(
 ) -> tuple[Tensor, Tensor]:
     """(contrast, distillation): means over the queries."""
     cosines = queries @ texts.T / _TEMPERATURE
-    own = torch.arange(len(groups), device=cosines.device)
+    rows = torch.arange(len(groups), device=cosines.device)
     allowed = torch.tensor(
         [[owner == query or groups[owner] != group for owner in owners] for query, group in enumerate(groups)],
         device=cosines.device,
     )
-    contrast = functional.cross_entropy(cosines.masked_fill(~allowed, _LOWEST), own)
+    contrast = functional.cross_entropy(cosines.masked_fill(~allowed, _LOWEST), rows)
     target = functional.softmax(teacher_queries @ teacher_texts.T / _TEMPERATURE, dim=1)
     distillation = functional.kl_div(functional.log_softmax(cosines, dim=1), target, reduction="batchmean")
     return contrast, distillation
@@ -141,8 +141,8 @@ def embedding_losses(
 
 def listwise_loss(queries: Tensor, texts: Tensor, odds: Tensor, owners: Sequence[int]) -> Tensor:
     """How far the embedding's order of each query's own texts is from the cross-encoder's: the mean over the queries."""
-    own = torch.tensor(owners, device=texts.device)
-    mine = own[None, :] == torch.arange(len(queries), device=texts.device)[:, None]
+    owner = torch.tensor(owners, device=texts.device)
+    mine = owner[None, :] == torch.arange(len(queries), device=texts.device)[:, None]
     cosines = (queries @ texts.T / _TEMPERATURE).masked_fill(~mine, _LOWEST)
     target = functional.softmax(odds[None, :].expand_as(cosines).masked_fill(~mine, _LOWEST), dim=1)
     return functional.kl_div(functional.log_softmax(cosines, dim=1), target, reduction="batchmean")

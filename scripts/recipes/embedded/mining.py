@@ -48,12 +48,12 @@ def with_mined(
         best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
         for row, example in enumerate(portion):
             near = best[row][np.argsort(-cosines[row, best[row]], kind="stable")]
-            own = example.group or example.key
+            group = example.group or example.key
             answers = [each.text[slice(*span)] for each in example.candidates for span in each.spans]
             free = (
                 Candidate(text)
                 for text in (pool[place] for place in near.tolist())
-                if own not in groups[text] and text not in answering[example.query] and not holds(text, answers)
+                if group not in groups[text] and text not in answering[example.query] and not holds(text, answers)
             )
             found[id(example)] = _in_front(example, list(islice(free, number)))
     return [found.get(id(example), example) for example in examples]

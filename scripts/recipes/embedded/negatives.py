@@ -104,10 +104,10 @@ def parts_with_texts(
     """The rows of each part of a data set, with a function that finds hard ones among their texts (`hard_texts`)."""
     rows = list(rows)
     for part in ("train", "dev"):
-        own = [row for row in rows if part_of(source, key(row)) == part]
-        if own:
-            with hard_texts((text for row in own for text in texts(row)), seed) as find:
-                yield own, find
+        of_part = [row for row in rows if part_of(source, key(row)) == part]
+        if of_part:
+            with hard_texts((text for row in of_part for text in texts(row)), seed) as find:
+                yield of_part, find
 
 
 class HeldOut:
@@ -130,10 +130,10 @@ class HeldOut:
 
     def without(self, example: Example) -> Example | None:
         """The example without the candidates that have one of the runs; None if it loses all its relevant ones."""
-        kept = tuple(candidate for candidate in example.candidates if not self.meets(candidate.text))
-        if not kept or kept[0].relevant != example.answered:
+        candidates = tuple(candidate for candidate in example.candidates if not self.meets(candidate.text))
+        if not candidates or candidates[0].relevant != example.answered:
             return None
-        return example if len(kept) == len(example.candidates) else replace(example, candidates=kept)
+        return example if len(candidates) == len(example.candidates) else replace(example, candidates=candidates)
 
     def _runs(self, text: str) -> np.ndarray:
         number = self._number

@@ -93,26 +93,26 @@ def _written(text: str) -> Pattern:
 
 def simple_questions(data: Path, label: Callable[[str], str]) -> dict[str, tuple[Pattern, ...]]:
     """The patterns of SimpleQuestions by property (`P57`, or `R57` if the property is read backwards)."""
-    asked = [
+    questions = [
         (subject, prop, " ".join(question.lower().split()))
         for part in ("train", "valid")
         for subject, prop, _, question in records(data, "simplequestions-wikidata", f"annotated_wd_data_{part}.txt.gz")
     ]
     names = dict(records(data, "simplequestions-wikidata", "labels.tsv.gz"))
-    frequency = Counter(word for _, _, question in asked for word in set(_tokens(question)))
+    frequency = Counter(word for _, _, question in questions for word in set(_tokens(question)))
     exact: dict[str, Counter[str]] = defaultdict(Counter)
     guessed: dict[str, Counter[str]] = defaultdict(Counter)
-    for subject, prop, question in asked:
+    for subject, prop, question in questions:
         name = names.get(subject) or label(subject)
         if name != subject:
             if found := _cut_name(question, name):
                 exact[prop][found] += 1
         elif found := _cut_rare(question, frequency):
             guessed[prop][found] += 1
-    known = Counter(word for patterns in exact.values() for text in patterns for word in text.split())
+    counts = Counter(word for patterns in exact.values() for text in patterns for word in text.split())
     made = {}
     for prop in sorted({*exact, *guessed}):
-        likely = (text for text in guessed[prop] if all(known[word] > 2 for word in text.split() if word != _SLOT))
+        likely = (text for text in guessed[prop] if all(counts[word] > 2 for word in text.split() if word != _SLOT))
         texts = exact[prop] + Counter({text: guessed[prop][text] for text in likely})
         words = Counter(word for text, count in texts.items() for word in set(text.split()) for _ in range(count))
         slotted: Counter[str] = Counter()
@@ -153,9 +153,9 @@ def _cut_rare(question: str, frequency: Mapping[str, int]) -> str:
 
 
 def _is_general(text: str, words: Mapping[str, int]) -> bool:
-    own = [word for word in text.split() if word != _SLOT]
-    content = [word for word in own if word not in english().words.stop_words and word != "'s"]
-    if not 2 <= len(own) <= _MOST_WORDS or english().answer_types.is_existential(text):
+    text_words = [word for word in text.split() if word != _SLOT]
+    content = [word for word in text_words if word not in english().words.stop_words and word != "'s"]
+    if not 2 <= len(text_words) <= _MOST_WORDS or english().answer_types.is_existential(text):
         return False
     if any(word in _SPECIFIC or words[word] < 3 or re.search(r"[0-9(){}\"]", word) for word in content):
         return False

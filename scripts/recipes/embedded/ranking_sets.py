@@ -38,8 +38,8 @@ def squad_sentences(data: Path, seed: int) -> Iterator[Example]:
     def key(pair: tuple[str, str]) -> str:
         return f"block {block_of[pair[1]]}"
 
-    for own, find in parts_with_texts("squad", pairs, key, lambda pair: [pair[1]], seed):
-        for question, sentence in own:
+    for rows, find in parts_with_texts("squad", pairs, key, lambda pair: [pair[1]], seed):
+        for question, sentence in rows:
             start = block_of[sentence] * _BLOCK
             block = different[start : start + _BLOCK]
             place = block.index(sentence)
@@ -101,7 +101,7 @@ def boolq(data: Path, seed: int) -> Iterator[Example]:
     passages: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         passages[row.key].add(row.passage)
-    for own, find in parts_with_texts("boolq", rows, lambda row: row.key, lambda row: [row.passage], seed):
-        for question, text, _, key in own:
+    for of_part, find in parts_with_texts("boolq", rows, lambda row: row.key, lambda row: [row.passage], seed):
+        for question, text, _, key in of_part:
             candidates = (Candidate(text, True, readable=False), *find(question, 2, passages[key]))
             yield Example(question, candidates, "boolq", key, f"boolq:{key}")

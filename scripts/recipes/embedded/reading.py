@@ -39,8 +39,8 @@ _LISTED = msgspec.yaml.decode(
     Path(__file__).with_name("data_sets.yml").read_bytes(), type=dict[str, dict[str, DataSet]]
 )
 READING_FILES, HYBRID_FILES = _LISTED["reading"], _LISTED["hybrid"]
-DATA_SETS = {name: own for listed in _LISTED.values() for name, own in listed.items()}
-ARTICLES = [name for name, own in READING_FILES.items() if own.kind == "wikipedia" and own.titled]
+DATA_SETS = {name: listed_set for listed in _LISTED.values() for name, listed_set in listed.items()}
+ARTICLES = [name for name, file in READING_FILES.items() if file.kind == "wikipedia" and file.titled]
 
 
 class Asked(NamedTuple):
@@ -75,26 +75,28 @@ def qamr(data: Path, seed: int) -> Iterator[Example]:
     """QAMR: questions on a sentence; a random half of them on a paragraph with the sentence and others around it."""
     rows = []
     for line in (line for part in ("dev", "test_part") for line in records(data, "qamr", f"{part}.jsonl.gz")):
-        told = [own for own in (line, *line["validator_answers"]) if own["answer"] and own["answer_start"] >= 0]
-        spans = tuple((own["answer_start"], own["answer_start"] + len(own["answer"])) for own in told)
+        answers = [
+            answer for answer in (line, *line["validator_answers"]) if answer["answer"] and answer["answer_start"] >= 0
+        ]
+        spans = tuple((answer["answer_start"], answer["answer_start"] + len(answer["answer"])) for answer in answers)
         rows.append(Asked(line["question"], line["sentence"], spans, line["sentence"]))
-    asked: dict[str, list[Asked]] = defaultdict(list)
+    by_text: dict[str, list[Asked]] = defaultdict(list)
     for row in merged(rows):
-        asked[row.text].append(row)
+        by_text[row.text].append(row)
     chance = random.Random(f"qamr {seed}")
     for part in ("train", "dev"):
-        sentences = [text for text in asked if part_of("qamr", text) == part]
+        sentences = [text for text in by_text if part_of("qamr", text) == part]
         chance.shuffle(sentences)
         number_of_sets = max(1, len(sentences) // _SENTENCES_TOGETHER)
         together = [sentences[place::number_of_sets] for place in range(number_of_sets)] if sentences else []
-        mates = {text: own for own in together for text in own}
+        mates = {text: texts for texts in together for text in texts}
         with hard_texts(sentences, seed) as find:
-            for number, own in enumerate(together):
-                for row in (row for text in own for row in asked[text]):
-                    wrong = find(row.question, 2, own, row.answers)
+            for number, same_texts in enumerate(together):
+                for row in (row for text in same_texts for row in by_text[text]):
+                    wrong = find(row.question, 2, same_texts, row.answers)
                     text, spans = row.text, row.spans
                     if chance.random() < 0.5:
-                        text, begin = _paragraph(row.text, own, chance)
+                        text, begin = _paragraph(row.text, same_texts, chance)
                         spans = tuple((start + begin, end + begin) for start, end in spans)
                         wrong = [Candidate(_wrong_paragraph(bad.text, mates, row.answers, chance)) for bad in wrong]
                     candidates = (Candidate(text, True, spans), *wrong)
@@ -151,14 +153,14 @@ def on_paragraphs(
 ) -> Iterator[Example]:
     """Examples with negatives of the same document first, then of the part; a document is a group by default."""
     rows = list(rows)
-    asked = merged(rows)
+    rows_read = merged(rows)
     chance = random.Random(f"{source} {seed}")
     keys = joined_keys((row.title, row.text) for row in rows)
     texts: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))  # key -> text -> its questions
     for row in rows:  # those with a long answer, too: their text is not a negative
         texts[keys[row.title]][row.text].add(row.question)
-    for own, find in parts_with_texts(source, asked, lambda row: keys[row.title], lambda row: [row.text], seed):
-        for row in own:
+    for of_part, find in parts_with_texts(source, rows_read, lambda row: keys[row.title], lambda row: [row.text], seed):
+        for row in of_part:
             key = keys[row.title]
             document = texts[key]
             free = (text for text, questions in document.items() if row.question not in questions)
@@ -190,14 +192,14 @@ def _contexts(data: Path) -> dict[str, list[_Context]]:
     found: dict[str, list[_Context]] = {}
     pairs = []
     for name, file in READING_FILES.items():
-        found[name] = own = []
+        found[name] = lines = []
         for line in records(data, "reading", f"{name}.jsonl.gz"):
             if text := line.get("context"):  # the header has none
                 title = html.unescape(line.get("title", "")) if file.titled else ""
-                own.append(_Context(text, title, title or text, line["qas"]))
+                lines.append(_Context(text, title, title or text, line["qas"]))
                 pairs += ((title or text, part) for part in (text, *long_lines(text)))
     keys = joined_keys(pairs)
-    return {name: [line._replace(key=keys[line.key]) for line in own] for name, own in found.items()}
+    return {name: [line._replace(key=keys[line.key]) for line in lines] for name, lines in found.items()}
 
 
 def long_lines(text: str) -> list[str]:
@@ -207,19 +209,19 @@ def long_lines(text: str) -> list[str]:
 def keys_with_reading(data: Path, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """`joined_keys` of documents of other files, from pairs (name, text), that agree with those of `reading`."""
     pairs = list(pairs)
-    known = [line for context in _contexts(data).values() for line in context]
+    context_lines = [line for context in _contexts(data).values() for line in context]
     # an article is a text of its own name: so it is joined with what has its title here
-    articles = ((_HERE + line.key, _NAMED + line.title.replace("_", " ")) for line in known if line.title)
-    texts = ((_HERE + line.key, text) for line in known for text in (line.text, *long_lines(line.text)))
+    articles = ((_HERE + line.key, _NAMED + line.title.replace("_", " ")) for line in context_lines if line.title)
+    texts = ((_HERE + line.key, text) for line in context_lines for text in (line.text, *long_lines(line.text)))
     joined = joined_keys((*((name, _NAMED + name) for name, _ in pairs), *pairs, *articles, *texts))
-    own: dict[str, set[str]] = defaultdict(set)
+    texts_of: dict[str, set[str]] = defaultdict(set)
     for name, top in joined.items():
         if name.startswith(_HERE):
-            own[top].add(name.removeprefix(_HERE))
+            texts_of[top].add(name.removeprefix(_HERE))
     return {
-        name: min(own[top], default=top)
+        name: min(texts_of[top], default=top)
         for name, top in joined.items()
-        if not name.startswith(_HERE) and len({part_of("", key) for key in own[top]}) <= 1
+        if not name.startswith(_HERE) and len({part_of("", key) for key in texts_of[top]}) <= 1
     }
 
 
@@ -240,22 +242,22 @@ def _share(name: str, data: Path, seed: int, share: float) -> Iterator[Asked]:
 def titled_rows(name: str, data: Path) -> Iterator[tuple[str, Asked]]:
     """The questions of a file, each with the title of the article; the title of the row is the article's key."""
     for line in _contexts(data)[name]:
-        for asked in line.questions:
-            spans = answer_places(asked)
-            yield line.title, Asked(asked["question"], line.text, spans, line.key, not asked.get("all_needed"))
+        for question in line.questions:
+            spans = answer_places(question)
+            yield line.title, Asked(question["question"], line.text, spans, line.key, not question.get("all_needed"))
 
 
-def answer_places(asked: Mapping[str, Any]) -> Spans:
+def answer_places(question: Mapping[str, Any]) -> Spans:
     """Where the answers of a question in MRQA's format stand, in characters."""
-    return tuple((start, end + 1) for answer in asked["detected_answers"] for start, end in answer["char_spans"])
+    return tuple((start, end + 1) for answer in question["detected_answers"] for start, end in answer["char_spans"])
 
 
 def held_out(data: Path, seed: int) -> dict[str, list[Example]]:
     """The dev part of the files by kind; its articles are in no file's train part."""
     found: dict[str, list[Example]] = {}
     for name, file in READING_FILES.items():
-        own = found.setdefault(file.kind, [])
-        own += (example for example in reading(name, data, seed) if example.part == "dev")
+        of_kind = found.setdefault(file.kind, [])
+        of_kind += (example for example in reading(name, data, seed) if example.part == "dev")
     return found
 
 

@@ -95,9 +95,9 @@ def _cells_in_one_row(report: Report, sought: Collection[str]) -> set[Place]:
     """Return the cells of the one row that hold all that is sought; none if some of it is nowhere, or in several rows."""
     places: set[Place] = set()
     for text in sought:
-        wanted = _bare(text)
-        held = {(y, x) for y, row in enumerate(report.rows) for x, cell in enumerate(row) if _bare(cell) == wanted}
-        if not wanted or not held:
+        bare = _bare(text)
+        held = {(y, x) for y, row in enumerate(report.rows) for x, cell in enumerate(row) if _bare(cell) == bare}
+        if not bare or not held:
             return set()
         places |= held
     return places if len({row for row, _ in places}) == 1 else set()
@@ -116,7 +116,7 @@ def _report_examples(
     questions: Iterable[ReportQuestion],
 ) -> Iterator[Example]:
     rows = {name: verbalised(_TITLE, report.header, report.rows) for name, report in reports.items()}
-    pairs = ((name, row.text) for name, own in rows.items() for row in own.plain)
+    pairs = ((name, row.text) for name, texts in rows.items() for row in texts.plain)
     keys = keys_with_reading(data, (*pairs, *text_lines))
     for question in questions:
         if question.table in keys:

@@ -34,8 +34,13 @@ def rewrite_examples(data: Path, snapshot: Path, synthetic: int, seed: int) -> R
     convmix = list(conversations(records(data, "convmix", "dev.json.gz"), "convmix"))
     choosing = [turn for turn in convmix if is_held_out(turn.group)]
     embedded = json.loads((snapshot / "conversations" / "train.json").read_bytes())
-    own = list(conversations(embedded, "embedded"))
-    people = [*published(data), *(turn for turn in convmix if not is_held_out(turn.group)), *own, *own]
+    embedded_rows = list(conversations(embedded, "embedded"))
+    people = [
+        *published(data),
+        *(turn for turn in convmix if not is_held_out(turn.group)),
+        *embedded_rows,
+        *embedded_rows,
+    ]
     drawn = list(SyntheticConversations(data, seed).draw(synthetic))
     return RewriteExamples(
         people * _REPEATED + random.Random(seed).sample(drawn, min(len(drawn), synthetic)),
@@ -51,19 +56,19 @@ class _Targets(NamedTuple):
 
 
 def _encoded(examples: Sequence[Rewrite], tokenizer: TextTokenizer) -> _Targets:
-    told = [history_text(example.history) for example in examples]
+    histories = [history_text(example.history) for example in examples]
     questions = [example.question for example in examples]
-    sequences = tokenizer.pairs(list(zip(questions, told, strict=True)))
+    sequences = tokenizer.pairs(list(zip(questions, histories, strict=True)))
     pointers = []
-    offsets = zip(tokenizer.offsets(questions), tokenizer.offsets(told), strict=True)
+    offsets = zip(tokenizer.offsets(questions), tokenizer.offsets(histories), strict=True)
     for number, (example, (old, new)) in enumerate(zip(examples, offsets, strict=True)):
         length, first = int(sequences.lengths[number]), int(sequences.firsts[number])
         points = np.zeros((length, 2), np.int64)
         if len(old) == first - 2:  # else the question was cut
-            wanted = edits(example.question, example.history, example.rewrite)
-            inserted = list(wanted.inserted)
-            if wanted.replaced is not None:
-                inserted.append((-1, *wanted.replaced))  # [CLS] points at what is replaced
+            edit = edits(example.question, example.history, example.rewrite)
+            inserted = list(edit.inserted)
+            if edit.replaced is not None:
+                inserted.append((-1, *edit.replaced))  # [CLS] points at what is replaced
             for gap, start, end in inserted:
                 place = 1 + int(np.searchsorted(old[:, 0], gap)) if gap >= 0 else 0
                 span = np.flatnonzero((new[:, 1] > start) & (new[:, 0] < end))
@@ -102,13 +107,13 @@ def _loss(head: RewriteHead, read: States, targets: _Targets, places: np.ndarray
     losses = []
     for row, place in enumerate(places):
         first, length = int(targets.sequences.firsts[place]), int(targets.sequences.lengths[place])
-        asked = slice(0, first)
+        question_places = slice(0, first)
         start, end = _pointed(outputs[row, :length], first)
         pointers = torch.from_numpy(targets.pointers[place])
         pointers = torch.where(pointers > 0, pointers - first + 1, 0)
         losses += [
-            functional.cross_entropy(start, pointers[asked, 0].to(start.device), reduction="sum"),
-            functional.cross_entropy(end, pointers[asked, 1].to(start.device), reduction="sum"),
+            functional.cross_entropy(start, pointers[question_places, 0].to(start.device), reduction="sum"),
+            functional.cross_entropy(end, pointers[question_places, 1].to(start.device), reduction="sum"),
         ]
     return torch.stack(losses).sum() / len(places)
 
@@ -133,7 +138,7 @@ def measures(head: RewriteHead, read: States, targets: _Targets) -> dict[str, fl
             first = int(targets.sequences.firsts[place])
             start, end = _pointed(head(hidden, mask)[0].float().cpu(), first)
             best = torch.stack([start.argmax(dim=-1), end.argmax(dim=-1)], dim=-1).numpy()
-            wanted = targets.pointers[place][:first]
-            right.append(bool((best == np.where(wanted > 0, wanted - first + 1, 0)).all()))
+            pointers = targets.pointers[place][:first]
+            right.append(bool((best == np.where(pointers > 0, pointers - first + 1, 0)).all()))
             losses.append(float(_loss(head, read, targets, places)))
     return {"right": float(np.mean(right)), "log loss": float(np.mean(losses))}

@@ -68,11 +68,11 @@ def _spans(text: str) -> list[_Span]:
 
 def edits(question: str, history: Sequence[EarlierTurn], rewrite: str) -> Edits:
     """The spans of the history that a rewrite puts into a question."""
-    told = history_text(history)
+    text = history_text(history)
     if history and (replaced := _replaced(question, history[-1].question, rewrite)) is not None:
         return Edits(replaced=replaced)
     old, new = _spans(question), _spans(rewrite)
-    finder = _RunFinder(told)
+    finder = _RunFinder(text)
     words = english().words
     inserted: dict[int, tuple[int, int]] = {}
     end = len(question.rstrip(" ?.!"))
@@ -112,10 +112,10 @@ def _replaced(question: str, before: str, rewrite: str) -> tuple[int, int] | Non
         return None  # "who is the producer?" only leaves out a name
     # "and in 1998?" says the word before its place again, and "the second one" that behind it
     before, behind = ([span.text for span in part] for part in (new[:first], new[len(new) - last :]))
-    own = [span.text for span in put if span.is_word]
+    inserted = [span.text for span in put if span.is_word]
     around = ((left, right) for left in range(len(half)) for right in range(len(half) - left))
     for left, right in around:
-        if half[left : len(half) - right] == own:
+        if half[left : len(half) - right] == inserted:
             light = set(half[:left] + half[len(half) - right :]) <= words.stop_words
             if light or (before[-left:] == half[:left] and behind[:right] == half[len(half) - right :]):
                 return gone[0].start, gone[-1].end
@@ -125,31 +125,31 @@ def _replaced(question: str, before: str, rewrite: str) -> tuple[int, int] | Non
 class _RunFinder:
     """Finds what a rewrite took from a history, in one piece."""
 
-    def __init__(self, told: str) -> None:
+    def __init__(self, text: str) -> None:
         words = english().words
         self.light = words.common | words.all_pronouns
-        self._told, self._spans = told, _spans(told)
-        self._starts = {0} | {place + 3 for place in range(len(told)) if told.startswith(" | ", place)}
-        self._is_cased = any(map(str.isupper, told))
+        self._told, self._spans = text, _spans(text)
+        self._starts = {0} | {place + 3 for place in range(len(text)) if text.startswith(" | ", place)}
+        self._is_cased = any(map(str.isupper, text))
 
-    def find(self, wanted: Sequence[str], first: int, last: int) -> list[_Span]:
+    def find(self, words: Sequence[str], first: int, last: int) -> list[_Span]:
         """The longest run of the history with most of the words `wanted[first:last]`, and as many beside them as agree."""
         best, most = (0, 0), 0
         for start, span in enumerate(self._spans):
             for place in range(first, last):
-                if wanted[place] != span.text:
+                if words[place] != span.text:
                     continue
                 length = 1
-                while self._agrees(wanted, place + length, start + length, last):
+                while self._agrees(words, place + length, start + length, last):
                     length += 1
                 content = sum(
                     span.is_word and span.text not in self.light for span in self._spans[start : start + length]
                 )
                 if content > most:
                     left, right = 0, 0
-                    while self._agrees(wanted, place - left - 1, start - left - 1, len(wanted)):
+                    while self._agrees(words, place - left - 1, start - left - 1, len(words)):
                         left += 1
-                    while self._agrees(wanted, place + length + right, start + length + right, len(wanted)):
+                    while self._agrees(words, place + length + right, start + length + right, len(words)):
                         right += 1
                     most, best = content, (start - left, start + length + right)
         run = self._spans[slice(*best)]
@@ -159,21 +159,21 @@ class _RunFinder:
             run = run[1:]
         return run
 
-    def _agrees(self, wanted: Sequence[str], place: int, start: int, last: int) -> bool:
+    def _agrees(self, words: Sequence[str], place: int, start: int, last: int) -> bool:
         return (
             0 <= place < last
             and 0 <= start < len(self._spans)
-            and wanted[place] == self._spans[start].text
-            and wanted[place] not in ("=", "|", "?")
+            and words[place] == self._spans[start].text
+            and words[place] not in ("=", "|", "?")
         )
 
     def trimmed(self, run: list[_Span]) -> list[_Span]:
         """A run from its first to its last word with a capital or a digit: a name; empty if it has none."""
         if not self._is_cased:
-            kept = [place for place, span in enumerate(run) if span.text not in self.light]
+            places = [place for place, span in enumerate(run) if span.text not in self.light]
         else:
-            kept = [place for place, span in enumerate(run) if self._is_name(span)]
-        return run[kept[0] : kept[-1] + 1] if kept else []
+            places = [place for place, span in enumerate(run) if self._is_name(span)]
+        return run[places[0] : places[-1] + 1] if places else []
 
     def _is_name(self, span: _Span) -> bool:
         opens_question = span.start in self._starts and span.text in self.light
@@ -187,8 +187,8 @@ def _short(answer: str | None) -> str:
 def published(data: Path) -> Iterator[Rewrite]:
     """CANARD's development part and the conversations of TREC CAsT, TREC iKAT and MTRAG."""
     for turn in records(data, "hybrid", "canard-dev.jsonl.gz"):
-        told = turn["history"]
-        pairs = [EarlierTurn(q, _short(a)) for q, a in zip(told[::2], told[1::2], strict=True)]
+        earlier = turn["history"]
+        pairs = [EarlierTurn(q, _short(a)) for q, a in zip(earlier[::2], earlier[1::2], strict=True)]
         history = (EarlierTurn(turn["article"], ""), *pairs)
         yield Rewrite(turn["question"], history, turn["rewrite"], "canard", turn["dialog_id"].rsplit("_", 1)[0])
     for name in _REWRITES:
@@ -198,8 +198,8 @@ def published(data: Path) -> Iterator[Rewrite]:
             yield Rewrite(turn["question"], history, turn["rewrite"], name, f"{name} {group}")
 
 
-def conversations(told: Iterable[Mapping[str, Any]], source: str) -> Iterator[Rewrite]:
-    for conversation in told:
+def conversations(rows: Iterable[Mapping[str, Any]], source: str) -> Iterator[Rewrite]:
+    for conversation in rows:
         history: list[EarlierTurn] = []
         for turn in conversation["questions"]:
             in_full = turn.get("completed") or turn["question"]

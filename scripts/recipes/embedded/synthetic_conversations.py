@@ -53,9 +53,9 @@ class SyntheticConversations:
 
     def __init__(self, data: Path, seed: int) -> None:
         self._random = random.Random(seed)
-        known = read_json(needed(data, "kgconv", "templates.json.gz"))["properties"]
+        templates = read_json(needed(data, "kgconv", "templates.json.gz"))["properties"]
         self._templates: dict[tuple[str, bool], list[_Template]] = defaultdict(list)
-        for name, declared in known.items():
+        for name, declared in templates.items():
             for group in declared["groups"]:
                 for template in group["templates"]:
                     left, right = " ".join(template["left"].split()), " ".join(template["right"].split())
@@ -80,11 +80,11 @@ class SyntheticConversations:
                 self._by_class[name].append(item)
 
     def _add(self, entity: Mapping[str, Any]) -> None:
-        own, label = entity["id"], entity["labels"]["en"]["value"]
+        item_id, label = entity["id"], entity["labels"]["en"]["value"]
         if entity["type"] == "property":
-            self._property_labels[own] = label
+            self._property_labels[item_id] = label
             return
-        self._labels[own] = label
+        self._labels[item_id] = label
         for name, statements in entity["claims"].items():
             for statement in statements:
                 value = statement["mainsnak"].get("datavalue", {})
@@ -92,16 +92,16 @@ class SyntheticConversations:
                     continue
                 target = value["value"]["id"]
                 if name == "P31":
-                    self._classes[own].append(target)
+                    self._classes[item_id].append(target)
                 elif name == "P21":
-                    self._gender[own] = target
+                    self._gender[item_id] = target
                 elif name == "P161":
                     roles = statement.get("qualifiers", {}).get("P453", [])
-                    self._cast[own] += ((role["datavalue"]["value"]["id"], target) for role in roles)
+                    self._cast[item_id] += ((role["datavalue"]["value"]["id"], target) for role in roles)
                 if (name, False) in self._templates:
-                    self._facts[own].append(_Fact(name, False, target))
+                    self._facts[item_id].append(_Fact(name, False, target))
                 if (name, True) in self._templates and name not in ("P31", "P279", "P21"):
-                    self._facts[target].append(_Fact(name, True, own))
+                    self._facts[target].append(_Fact(name, True, item_id))
 
     def draw(self, conversations: int) -> Iterator[Rewrite]:
         """Return the questions of so many new conversations."""
@@ -161,7 +161,7 @@ class SyntheticConversations:
                 before = template.left.split()[-1:]
                 if before and before[0] in _PREPOSITIONS and chance.random() < 0.5:
                     question = chance.choice(("and {} {}?", "And {} {}", "{} {}?")).format(before[0], "{}")
-                same = [own for own in self._facts[other] if own[:2] == fact[:2]]
+                same = [fact_ for fact_ in self._facts[other] if fact_[:2] == fact[:2]]
                 last_question = _fill(template, name)
                 last_answer = self._labels.get(same[0].answer, "") if same else ""
                 yield _SyntheticTurn(question.format(name), last_question, last_answer)
@@ -220,17 +220,17 @@ class SyntheticConversations:
             return _fill(template, noun)
         if _HUMAN in classes:
             female = self._gender.get(about) == _FEMALE
-            subject, thing, own = ("she", "her", "her") if female else ("he", "him", "his")
+            subject, thing, possessive = ("she", "her", "her") if female else ("he", "him", "his")
         elif not _GROUPS.isdisjoint(classes) and chance.random() < 0.7:
-            subject, thing, own = "they", "them", "their"
+            subject, thing, possessive = "they", "them", "their"
         elif not _PLACES.isdisjoint(classes) and template.left.endswith(" in"):
             return f"{template.left.removesuffix(' in')} there{template.right}"
         else:
-            subject, thing, own = "it", "it", "its"
+            subject, thing, possessive = "it", "it", "its"
         if subject == "it" and not owner and chance.random() < 0.2:
             return _fill(template, chance.choice(("that one", "that", "this one")))
         if owner:
-            return f"{template.left} {own}{template.right[2:]}"
+            return f"{template.left} {possessive}{template.right[2:]}"
         is_object = template.right.strip(" ?.") == "" or template.left.split()[-1:] in (["of"], ["by"], ["for"], ["in"])
         return _fill(template, thing if is_object else subject)
 

@@ -115,20 +115,26 @@ def query_of(question: str, name: str, chance: random.Random) -> str:
     return slots("", name, question)
 
 
-def row_examples(asked: TableQuestion, rows: TableTexts, chance: random.Random | None) -> Iterator[Example]:
+def row_examples(table_question: TableQuestion, rows: TableTexts, chance: random.Random | None) -> Iterator[Example]:
     """The example of a question, if it has rows that answer and others."""
-    plain, shown = (row_candidates(asked, row) for row in rows)
+    plain, shown = (row_candidates(table_question, row) for row in rows)
     if plain:
-        query = asked.question if chance is None else query_of(asked.question, asked.name, chance)  # in all forms
+        query = (
+            table_question.question
+            if chance is None
+            else query_of(table_question.question, table_question.name, chance)
+        )  # in all forms
         if shown:
-            yield Example(query, shown, asked.source, asked.key, f"{asked.source}:{asked.key}")
+            yield Example(
+                query, shown, table_question.source, table_question.key, f"{table_question.source}:{table_question.key}"
+            )
 
 
-def row_candidates(asked: TableQuestion, rows: Sequence[TableEvidence]) -> tuple[Candidate, ...]:
+def row_candidates(table_question: TableQuestion, rows: Sequence[TableEvidence]) -> tuple[Candidate, ...]:
     """The rows that have one of the cells, then others; nothing if one of both is missing."""
-    answer = asked.answer
+    answer = table_question.answer
     columns: dict[int, set[int]] = defaultdict(set)
-    for number, column in asked.places:
+    for number, column in table_question.places:
         columns[number].add(column)
     relevant: dict[str, Candidate] = {}
     for row in rows:
@@ -137,7 +143,7 @@ def row_candidates(asked: TableQuestion, rows: Sequence[TableEvidence]) -> tuple
             spans = [span for cell in cells for span in standing(answer, row.text, *cell)] if answer else []
             read = tuple(spans) if len(spans) == 1 else ()
             relevant.setdefault(row.text, Candidate(row.text, True, read, readable=bool(read)))
-    return against_others(asked.question, relevant, rows, columns)
+    return against_others(table_question.question, relevant, rows, columns)
 
 
 # -- WikiTableQuestions ------------------------------------------------------------------------------------------------
@@ -158,10 +164,10 @@ def tables(data: Path, seed: int) -> Iterator[Example]:
                 places_of[context, _plain(cell)].append((number, column))
     keys = joined_keys((context, row.text) for context, found in rows.items() for row in found.plain)
     for _, written, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
-        question, wanted = unescape(written), _plain(unescape(answer))
-        places = places_of.get((context, wanted), ())
-        is_computed = _COUNTED.search(question) and _FIGURE.fullmatch(wanted)
-        if len(places) != 1 or not wanted or is_computed or "|" in answer:
+        question, gold = unescape(written), _plain(unescape(answer))
+        places = places_of.get((context, gold), ())
+        is_computed = _COUNTED.search(question) and _FIGURE.fullmatch(gold)
+        if len(places) != 1 or not gold or is_computed or "|" in answer:
             continue
         plain, shown = (_candidates(question, found, *places[0]) for found in rows[context])
         if plain:
@@ -199,17 +205,21 @@ def hybrid_rows(data: Path, seed: int) -> Iterator[Example]:
     """HybridQA and OTT-QA: the row that holds the answer, or the cell that the answer's passage is linked from."""
     chance = random.Random(f"hybrid_rows {seed}")
     questions = list(records(data, "hybrid", "hybrid-questions.jsonl.gz"))
-    wanted = {question["table_id"] for question in questions}
-    known = {title for title, _ in read_tables(data)}
+    table_ids = {question["table_id"] for question in questions}
+    titles_seen = {title for title, _ in read_tables(data)}
     titles: dict[str, str] = {}
     rows: dict[str, TableTexts] = {}
     for table in records(data, "hybrid", "hybrid-tables.jsonl.gz"):
         name, title = table["table_id"], table["title"]
-        if name in wanted and title not in known:
+        if name in table_ids and title not in titles_seen:
             titles[name] = title
             cells = [[_joined(cell) for cell in row] for row in table["rows"]]
-            rows[name] = verbalised(title, [_joined(own) for own in table["header"]], cells, table["section"])
-    keys = keys_with_reading(data, ((titles[name], row.text) for name, own in rows.items() for row in own.plain))
+            rows[name] = verbalised(
+                title, [_joined(table_rows) for table_rows in table["header"]], cells, table["section"]
+            )
+    keys = keys_with_reading(
+        data, ((titles[name], row.text) for name, table_rows in rows.items() for row in table_rows.plain)
+    )
     for question in questions:
         name, nodes = question["table_id"], question["answer_nodes"]
         title = titles.get(name)
@@ -224,21 +234,21 @@ def hybrid_rows(data: Path, seed: int) -> Iterator[Example]:
 def hybrid_passages(data: Path, seed: int) -> Iterator[Example]:
     """HybridQA and OTT-QA: the passage that answers, against passages without the answer, the best by BM25."""
     chance = random.Random(f"hybrid_passages {seed}")
-    given = {line["link"]: line["text"] for line in records(data, "hybrid", "hybrid-passages.jsonl.gz")}
-    pages = {link: unquote(link.removeprefix("/wiki/")).replace("_", " ") for link in given}
-    keys = keys_with_reading(data, ((pages[link], text) for link, text in given.items()))
-    passages = {link: _joined(text) for link, text in given.items() if pages[link] in keys}
-    asked = []
+    text_of_link = {line["link"]: line["text"] for line in records(data, "hybrid", "hybrid-passages.jsonl.gz")}
+    pages = {link: unquote(link.removeprefix("/wiki/")).replace("_", " ") for link in text_of_link}
+    keys = keys_with_reading(data, ((pages[link], text) for link, text in text_of_link.items()))
+    passages = {link: _joined(text) for link, text in text_of_link.items() if pages[link] in keys}
+    pairs = []
     for question in records(data, "hybrid", "hybrid-questions.jsonl.gz"):
         links = [node.get("link") for node in question["answer_nodes"]]
         if len(links) == 1 and links[0] in passages:
-            asked.append((question["question"], links[0], _joined(question["answer"])))
+            pairs.append((question["question"], links[0], _joined(question["answer"])))
 
     def key(row: tuple[str, str, str]) -> str:
         return keys[pages[row[1]]]
 
-    for own, find in parts_with_texts("hybrid_passages", asked, key, lambda row: [passages[row[1]]], seed):
-        for text, link, answer in own:
+    for of_part, find in parts_with_texts("hybrid_passages", pairs, key, lambda row: [passages[row[1]]], seed):
+        for text, link, answer in of_part:
             whole = passages[link]
             start = max(0, whole.casefold().find(answer.casefold()))
             right, _ = cut(whole, start, min(len(whole), start + len(answer)), chance, _MOST_CHARACTERS)
@@ -258,15 +268,15 @@ def _joined(text: str) -> str:
 def fetaqa(data: Path, seed: int) -> Iterator[Example]:
     """FeTaQA: the rows whose cells an annotator highlighted for the answer, of five at most; they are ranked, not read."""
     chance = random.Random(f"fetaqa {seed}")
-    known = {title for title, _ in read_tables(data)}
+    titles_seen = {title for title, _ in read_tables(data)}
     lines = records(data, "hybrid", "fetaqa.jsonl.gz")
-    asked = [line for line in lines if line["title"] not in known and line["table"]]
-    rows = [verbalised(line["title"], line["table"][0], line["table"][1:], line["section"]) for line in asked]
-    pairs = ((line["title"], row.text) for line, own in zip(asked, rows, strict=True) for row in own.plain)
+    fresh_lines = [line for line in lines if line["title"] not in titles_seen and line["table"]]
+    rows = [verbalised(line["title"], line["table"][0], line["table"][1:], line["section"]) for line in fresh_lines]
+    pairs = ((line["title"], row.text) for line, texts in zip(fresh_lines, rows, strict=True) for row in texts.plain)
     keys = keys_with_reading(data, pairs)
-    for line, own in zip(asked, rows, strict=True):
+    for line, texts in zip(fresh_lines, rows, strict=True):
         places = {(row - 1, column) for row, column in line["highlighted_cells"] if row > 0}  # the first is the header
         title = line["title"]
         if title in keys and len({row for row, _ in places}) <= _MOST_RELEVANT:
             question = TableQuestion("fetaqa", line["question"], places, None, keys[title], bare_title(title))
-            yield from row_examples(question, own, chance)
+            yield from row_examples(question, texts, chance)

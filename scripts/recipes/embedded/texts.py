@@ -30,18 +30,18 @@ def multihop_paragraphs(data: Path, seed: int) -> Iterator[Example]:
     # in `reading` the title stands in front of each line
     keys = keys_with_reading(data, ((title, form) for title, text in paragraphs for form in (text, f"{title}: {text}")))
     for line in lines:
-        known = [paragraph for paragraph in line["paragraphs"] if paragraph["title"] in keys]
-        pages = [keys[own["title"]] for own in known if own["supporting"]]
+        held = [paragraph for paragraph in line["paragraphs"] if paragraph["title"] in keys]
+        pages = [keys[page["title"]] for page in held if page["supporting"]]
         if not pages:
             continue
         key = pages[0]
         part = part_of("multihop_paragraphs", key)
         right: dict[str, None] = {}
         wrong: dict[str, None] = {}
-        for own in known:
-            if part_of("multihop_paragraphs", keys[own["title"]]) == part:
-                text = cut(f"{own['title']}, {own['text']}", 0, 1, chance, _MOST_CHARACTERS)[0]
-                (right if own["supporting"] else wrong)[text] = None
+        for page in held:
+            if part_of("multihop_paragraphs", keys[page["title"]]) == part:
+                text = cut(f"{page['title']}, {page['text']}", 0, 1, chance, _MOST_CHARACTERS)[0]
+                (right if page["supporting"] else wrong)[text] = None
         left = [text for text in by_bm25(line["question"], list(wrong)) if text not in right]
         if left:
             candidates = (*(Candidate(text, True, readable=False) for text in right), *negatives(left))
@@ -109,7 +109,7 @@ def _of_introduction(line: dict[str, Any], labels: dict[str, str], key: str) -> 
 
 def doqa(data: Path, seed: int) -> Iterator[Example]:
     """DoQA: questions of conversations about a forum's answer; the question follows the first and the last turn."""
-    asked: list[tuple[str, str, Spans]] = []
+    rows: list[tuple[str, str, Spans]] = []
     for line in records(data, "hybrid", "doqa.jsonl.gz"):
         for question in line["questions"]:
             answer, spans = question.get("answer", ""), ()
@@ -118,9 +118,9 @@ def doqa(data: Path, seed: int) -> Iterator[Example]:
             if answer and len(answer.split()) <= MOST_ANSWER_WORDS:
                 spans = ((question["answer_start"], question["answer_start"] + len(answer)),)
             turns = dict.fromkeys((*question["history"][:2], *question["history"][-2:]))
-            asked.append((" ".join((*turns, question["question"])), line["context"], spans))
-    for own, find in parts_with_texts("doqa", asked, lambda row: row[1], lambda row: [row[1]], seed):
-        for query, text, spans in own:
+            rows.append((" ".join((*turns, question["question"])), line["context"], spans))
+    for of_part, find in parts_with_texts("doqa", rows, lambda row: row[1], lambda row: [row[1]], seed):
+        for query, text, spans in of_part:
             candidates = (Candidate(text, True, spans, readable=bool(spans)), *find(query, 3, {text}))
             yield Example(query, candidates, "doqa", text, f"doqa:{text}")
 

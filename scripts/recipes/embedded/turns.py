@@ -91,11 +91,11 @@ def _one_turn(name: str, questions: Mapping[str, list[str]], data: Path, work: P
             if not answers or _is_yes_or_no(question, answers):
                 continue
             found, entities = retriever.retrieve_KB_facts(question)
-            asked = [entity["item"]["id"] for entity in entities if is_named(entity)]
-            answers = [answer for answer in answers if answer["id"] not in asked]
-            if not asked or not answers or asked[0] in bench.items:
+            item_ids = [entity["item"]["id"] for entity in entities if is_named(entity)]
+            answers = [answer for answer in answers if answer["id"] not in item_ids]
+            if not item_ids or not answers or item_ids[0] in bench.items:
                 continue
-            train = part_of(name, asked[0]) == "train"
+            train = part_of(name, item_ids[0]) == "train"
             ranked = _ranked(scorer, question, [fact for fact in found if _is_usable(fact, bench, train)], answers)
             if sum(bool(spans) for _, spans in ranked) > _MOST_RIGHT:
                 continue
@@ -103,12 +103,13 @@ def _one_turn(name: str, questions: Mapping[str, list[str]], data: Path, work: P
             if chance.random() < 0.5:
                 query = understanding.inference_on_turn({"question": question}, [])["structured_representation"]
             main = [{entity["id"] for entity in fact["wikidata_entities"][:2]} for fact, _ in ranked]
-            told = [
-                (fact, [] if ids.isdisjoint(asked) else spans) for ids, (fact, spans) in zip(main, ranked, strict=True)
+            earlier = [
+                (fact, [] if ids.isdisjoint(item_ids) else spans)
+                for ids, (fact, spans) in zip(main, ranked, strict=True)
             ]
-            chosen = _candidates(told, answers, lambda fact: fact["fact"][1]["id"])
+            chosen = _candidates(earlier, answers, lambda fact: fact["fact"][1]["id"])
             if chosen:
-                yield Example(query, chosen, name, asked[0], f"{name}:{asked[0]}")
+                yield Example(query, chosen, name, item_ids[0], f"{name}:{item_ids[0]}")
 
 
 def _is_usable(evidence: Evidence, bench: Bench, train: bool) -> bool:
@@ -120,7 +121,7 @@ def _is_usable(evidence: Evidence, bench: Bench, train: bool) -> bool:
 
 def _ranked(scorer: BM25Scorer, query: str, evidences: Sequence[Evidence], answers: Sequence[Entity]) -> Ranked:
     best = scorer.rank(query, evidences, len(evidences))
-    return [(own, answer_spans(own, answers) if has_answer(own, answers) else []) for own in best]
+    return [(evidence, answer_spans(evidence, answers) if has_answer(evidence, answers) else []) for evidence in best]
 
 
 def _candidates(

@@ -88,9 +88,9 @@ def validate(
     return measures
 
 
-def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
-    common = max(0, min(found[1], wanted[1]) - max(found[0], wanted[0]) + 1)
-    return 2 * common / (found[1] - found[0] + wanted[1] - wanted[0] + 2)
+def _overlap(found: tuple[int, int], gold: tuple[int, int]) -> float:
+    common = max(0, min(found[1], gold[1]) - max(found[0], gold[0]) + 1)
+    return 2 * common / (found[1] - found[0] + gold[1] - gold[0] + 2)
 
 
 def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192) -> dict[str, float]:
@@ -109,14 +109,14 @@ def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budg
             found = text[offsets[best[0][0] - low, 0] : offsets[best[0][1] - low, 1]]
             correct.append(normalize(found) in answers)
     relevant = torch.from_numpy(made.relevant).float()
-    given = torch.tensor([pair.odds for pair in pairs])
+    odds = torch.tensor([pair.odds for pair in pairs])
     width = max(map(len, scores), default=0)
     rows_of = [np.pad(score, (0, width - len(score)), constant_values=_NEVER) for score in scores]
     padded = torch.tensor(np.array(rows_of), dtype=torch.float32)
     steepness, bias, acuity = (torch.zeros((), requires_grad=True) for _ in range(3))
 
     def ranking() -> torch.Tensor:
-        return functional.binary_cross_entropy_with_logits(given * _factor(steepness) + bias, relevant)
+        return functional.binary_cross_entropy_with_logits(odds * _factor(steepness) + bias, relevant)
 
     def reading() -> torch.Tensor:
         shares = functional.log_softmax(padded * _factor(acuity), 1)[:, 0].exp().clamp(1e-6, 1 - 1e-6)

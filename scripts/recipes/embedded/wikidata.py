@@ -69,7 +69,7 @@ class Told(NamedTuple):
         start = sum(len(label) + 2 for label in self.labels[:place])
         return start, start + len(self.labels[place])
 
-    def spans(self, places: Iterable[int], asked: str) -> tuple[Span, ...]:
+    def spans(self, places: Iterable[int], property_id: str) -> tuple[Span, ...]:
         """The spans of several entities; with a year of a date if a year is asked for, and a number without unit."""
         found = []
         for place in places:
@@ -77,7 +77,7 @@ class Told(NamedTuple):
             found.append((start, end))
             if is_date(self.ids[place]):
                 year = _YEAR.search(self.labels[place])
-                if year and year.start() and "year" in asked.lower():
+                if year and year.start() and "year" in property_id.lower():
                     found.append((start + year.start(), end))
             elif not is_item(self.ids[place]):
                 number = _NUMBER.match(self.labels[place])
@@ -137,10 +137,10 @@ class Facts:
         self.aliases = {entity_id: aliases for entity_id, _, aliases in self.kb.properties()}
 
     def _add(self, subject: str) -> None:
-        own = self.kb.first_facts(subject, self.kb.frequencies(subject)[0])
-        told = [_told(fact) for fact in own if not any(entity["id"] in self.bench.seeds for entity in fact)]
-        if told:
-            self.by_subject[subject] = list(dict.fromkeys(told))
+        first_facts = self.kb.first_facts(subject, self.kb.frequencies(subject)[0])
+        stated = [_told(fact) for fact in first_facts if not any(entity["id"] in self.bench.seeds for entity in fact)]
+        if stated:
+            self.by_subject[subject] = list(dict.fromkeys(stated))
         for fact in self.by_subject.get(subject, ()):
             if is_item(fact.value):
                 self.by_object.setdefault(fact.value, []).append(fact)

@@ -30,26 +30,26 @@ _GROUPS = msgspec.yaml.decode(Path(__file__).with_name("kin.yml").read_bytes(), 
 @lru_cache(maxsize=50_000)
 def kin_of(prop: str, pattern: str) -> frozenset[str]:
     """The properties that a question for a property may mean, too."""
-    meant = [group for group in _GROUPS.kin if prop in group]
-    meant += [group for words, group in _GROUPS.vague.items() if re.search(words, pattern)]
-    return frozenset({prop}.union(*meant))
+    groups = [group for group in _GROUPS.kin if prop in group]
+    groups += [group for words, group in _GROUPS.vague.items() if re.search(words, pattern)]
+    return frozenset({prop}.union(*groups))
 
 
 class Wording:
     """Chooses patterns and spells out queries; a question before is made of hand-written patterns."""
 
-    def __init__(self, known: Facts, written: Phrasings, chance: random.Random) -> None:
-        self._known = known
+    def __init__(self, knowledge: Facts, written: Phrasings, chance: random.Random) -> None:
+        self._known = knowledge
         self._written = written
         self._chance = chance
 
     def pools(self, written: Sequence[Pattern], mined: Sequence[Pattern], fact: Told) -> list[Sequence[Pattern]]:
         """Hand-written patterns, those of SimpleQuestions, and for variety or without these, those of the property's name."""
         aliases = self._known.aliases.get(fact.prop, []) if self._chance.random() < 0.2 else []
-        own = generic(fact.labels[1], aliases, self._known.kind(fact.value) == "person")
+        general = generic(fact.labels[1], aliases, self._known.kind(fact.value) == "person")
         pools = [pool for pool in (written, mined) if pool]
         if not pools or self._chance.random() < 0.12:
-            return [own]
+            return [general]
         return pools
 
     def choose(
@@ -111,9 +111,9 @@ class Wording:
         return fact.labels[place] if is_item(fact.ids[place]) else ""
 
     def _after_another(self, topic: str, question: str, prop: str) -> str:
-        told = [fact for fact in self._known.by_subject.get(topic, ()) if fact.prop != prop]
-        for _ in range(3 if told else 0):
-            fact = self._chance.choice(told)
+        stated = [fact for fact in self._known.by_subject.get(topic, ()) if fact.prop != prop]
+        for _ in range(3 if stated else 0):
+            fact = self._chance.choice(stated)
             pattern = self.choose(self.pools(self._written.get((fact.prop, FORWARD), ()), (), fact), topic, fact.value)
             if pattern:
                 before = self.spelled(pattern.filled(Words.named(fact.labels[0])))

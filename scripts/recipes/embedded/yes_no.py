@@ -23,12 +23,15 @@ def train_yes_no(
 ) -> tuple[YesNoHead, FitResult]:
     """Train the head over a joint model, which stays as it is; held-out questions choose the epoch."""
     settings, tokenizer = recipe.yes_no, TextTokenizer.of(checkpoint, recipe.max_length)
-    parts = {part: [own for own in questions if part_of("boolq", own.key) == part] for part in ("train", "dev")}
-    parts["dev"] = [own for own in parts["dev"] if chooses(own.key)]
+    parts = {
+        part: [question for question in questions if part_of("boolq", question.key) == part]
+        for part in ("train", "dev")
+    }
+    parts["dev"] = [question for question in parts["dev"] if chooses(question.key)]
     train, dev = (
         read_by_trunk(
-            checkpoint, settings.layer, tokenizer.pairs([(own.question, own.passage) for own in part[:most]]),
-            np.array([own.yes for own in part[:most]], dtype=np.float32), recipe,
+            checkpoint, settings.layer, tokenizer.pairs([(question.question, question.passage) for question in part[:most]]),
+            np.array([question.yes for question in part[:most]], dtype=np.float32), recipe,
         )
         for part in parts.values()
     )  # fmt: skip

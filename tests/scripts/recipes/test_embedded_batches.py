@@ -44,13 +44,15 @@ def test_foreign_texts_are_of_other_groups_and_keys():
         Example(f"q{n}", (Candidate(f"text {n}", relevant=True), Candidate("hard")), "made", f"key {n % 5}", f"group {n % 3}")
         for n in range(60)
     ]  # fmt: skip
-    owner = {own.candidates[0].text: own for own in batch}
+    owner = {example.candidates[0].text: example for example in batch}
     extended = batches.with_foreign(batch, 1.0, random.Random(1))
-    foreign = [(own, candidate) for own in extended for candidate in own.candidates[2:]]
+    foreign = [(example, candidate) for example in extended for candidate in example.candidates[2:]]
     assert len(foreign) > 20
-    for own, candidate in foreign:
+    for example, candidate in foreign:
         assert (
-            not candidate.relevant and owner[candidate.text].group != own.group and owner[candidate.text].key != own.key
+            not candidate.relevant
+            and owner[candidate.text].group != example.group
+            and owner[candidate.text].key != example.key
         )
 
 
@@ -64,7 +66,7 @@ def test_exactly_the_answers_tokens_are_marked(checkpoint, tokenizer, words, see
     batch = examples(25, words, seed=words)
     made = batches.batch(batch, tokenizer, None if seed is None else random.Random(seed))
     assert made.sizes == [3] * 25
-    for row, candidate in enumerate(candidate for own in batch for candidate in own.candidates):
+    for row, candidate in enumerate(candidate for example in batch for candidate in example.candidates):
         ids, first, end = made.sequences.ids[row], int(made.firsts[row]), int(made.ends[row])
         assert len(ids) == end + 1 <= LENGTH and made.relevant[row] == candidate.relevant
         marked = [tuple(span) for span in made.spans[row].tolist()]

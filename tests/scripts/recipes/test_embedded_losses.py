@@ -29,13 +29,15 @@ def expected_losses(model, batch):
     for size in batch.sizes:
         rows = range(row, row + size)
         right = [place for place in rows if batch.relevant[place]]
-        told = {place: log_likelihood(batch, place, starts, ends) if batch.readable[place] else 0.0 for place in rows}
+        expected = {
+            place: log_likelihood(batch, place, starts, ends) if batch.readable[place] else 0.0 for place in rows
+        }
         whole = 1 + sum(np.exp(odds[place]) for place in rows)
-        likely = sum(np.exp(odds[place] + told[place]) for place in right) if right else 1
+        likely = sum(np.exp(odds[place] + expected[place]) for place in right) if right else 1
         answering -= np.log(likely / whole)
         signs = [-1 if place in right else 1 for place in rows]
         each += losses.SURE * np.mean(np.log1p(np.exp(signs * odds[row : row + size])))
-        each -= losses.NOTHING * sum(told[place] for place in rows if place not in right)
+        each -= losses.NOTHING * sum(expected[place] for place in rows if place not in right)
         row += size
     return answering, each
 
@@ -101,8 +103,8 @@ def test_embedding_losses_are_their_definition():
     ]
     assert contrast.item() == pytest.approx(np.mean(expected), rel=1e-4)
     divergence = [
-        (np.exp(log_softmax(wanted)) * (log_softmax(wanted) - log_softmax(own))).sum()
-        for own, wanted in zip(cosines, targets, strict=True)
+        (np.exp(log_softmax(column)) * (log_softmax(column) - log_softmax(cosine_row))).sum()
+        for cosine_row, column in zip(cosines, targets, strict=True)
     ]
     assert distillation.item() == pytest.approx(np.mean(divergence), rel=1e-4)
 

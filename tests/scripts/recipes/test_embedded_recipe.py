@@ -47,7 +47,7 @@ TINY = recipes.Recipe(mixture={"a": 50, "b": 30, "c": 1000}, validations=3, batc
 def test_steps_hold_the_mixture_and_each_example_once():
     parts = [recipes.steps(TRAIN, TINY, part) for part in (1, 2, 3)]
     assert {len(part) for part in parts} == {4}  # 97 examples by eights, in three parts of as many steps
-    drawn = [own.query for part in parts for step in part for own in step.examples]
+    drawn = [example.query for part in parts for step in part for example in step.examples]
     assert len(set(drawn)) == len(drawn)
     assert Counter(query.split()[0] for query in drawn) == {"a": 50, "b": 30, "c": 17}
 
@@ -58,14 +58,14 @@ def test_negatives_are_few_beside_long_texts_and_those_of_a_set():
         for name in ("long", "short", "three")
     }
     recipe = recipes.Recipe(mixture=dict.fromkeys(train, 40), validations=1, negatives={"three": 3})
-    for own in (own for step in recipes.steps(train, recipe, 1) for own in step.examples):
-        least = {"long": 1, "short": 2, "three": 3}[own.source]
-        assert len(own.candidates) - 1 in (least, least + 1)  # one more may be of another example
+    for drawn in (drawn for step in recipes.steps(train, recipe, 1) for drawn in step.examples):
+        least = {"long": 1, "short": 2, "three": 3}[drawn.source]
+        assert len(drawn.candidates) - 1 in (least, least + 1)  # one more may be of another example
 
 
 def test_stored_examples_are_those_that_were_gathered_by_part(tmp_path):
     data = recipes.gather({name: lambda name=name: TRAIN[name] for name in ("a", "b")})
-    assert {part: {own.part for examples in getattr(data, part).values() for own in examples} for part in ("train", "dev")} == {
+    assert {part: {example.part for examples in getattr(data, part).values() for example in examples} for part in ("train", "dev")} == {
         "train": {"train"}, "dev": {"dev"},
     }  # fmt: skip
     file = tmp_path / "examples.jsonl.gz"
@@ -86,7 +86,7 @@ def test_held_out_texts_are_left_out_of_text_sets():
     train = {"a": [question("x", "y"), question("y", "x"), question("x", "z")], "b": [], "facts": [question("y", "x")]}
     dev = {"a": [], "b": [question("y", "w")], "facts": [question("x", "x")]}
     data = recipes.without_held_out(recipes.Data(train, dev, "run"), {"a", "b"}, {"a", "facts"})
-    texts = [[candidate.text for candidate in own.candidates] for own in data.train["a"]]
+    texts = [[candidate.text for candidate in example.candidates] for example in data.train["a"]]
     assert texts == [[text("x")], [text("x"), text("z")]]
     assert data.train.keys() == data.dev.keys() == {"a", "facts"} and data.train["facts"] == train["facts"]
 
