@@ -6,10 +6,9 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,12 +19,11 @@ from ..support.progress import progress
 from .dump import check_replaceable, write_packed
 from .page import Page, parse_page
 from .stored_pages import Embedding, PackedPage, pack
-from .stored_titles import write_titles
-from .titles import Titles, linked_evidences
+from .titles import Titles
 
 T = TypeVar("T")
 
-_ITEM = re.compile(r"Q[1-9][0-9]*")
+ITEM = re.compile(r"Q[1-9][0-9]*")
 _BLOCK_BYTES = 1 << 20  # of lines that a process parses at once
 _FEW = 16  # pages for one process more
 
@@ -66,60 +64,65 @@ def build(
     """
     start = time.monotonic()
     check_replaceable(output)
-    items, lines = _read_titles(pages, titles)
-    seen = skipped = bad = usable = 0
+    items, number = _read_titles(pages, titles)
+    lines = PageLines(pages, number, quiet)
 
     def packed() -> Generator[PackedPage, None, None]:
-        nonlocal seen, skipped, bad, usable
-        with closing(read_pages(pages, partial(_packed, items), lines, processes or cores(), quiet)) as parts:
-            for part in parts:
-                seen += part.lines
-                skipped += part.skipped
-                bad += len(part.bad)
-                usable += len(part.pages)
-                yield from part.pages
-        if not usable:
-            raise none_usable(pages, seen, skipped, bad)
+        with closing(lines.read(partial(_packed, items), processes or cores())) as made:
+            for page in made:
+                if page is not None:
+                    lines.usable += 1
+                    yield page
+        lines.check_usable()
 
     with closing(packed()) as packed_pages:
-        counts = write_packed(output, packed_pages, embedding, partial(write_titles, titles=items))
-    return BuiltDump(counts, skipped, bad, usable - counts["pages"], time.monotonic() - start)
+        counts = write_packed(output, packed_pages, embedding, items.write)
+    return BuiltDump(counts, lines.skipped, lines.bad, lines.usable - counts["pages"], time.monotonic() - start)
 
 
-def none_usable(pages: Path, seen: int, skipped: int, bad: int) -> DataError:
-    """Return the error of a file without a usable page."""
-    remedy = "the items of titles can be given with --titles" if skipped else "each line is JSON: title, url, qid, html"
-    return DataError(
-        f"{pages}: none of its {seen} pages could be used ({skipped} without an item, {bad} bad); {remedy}"
-    )
+class PageLines:
+    """The lines of a file of pages, and the counts of a reading: `usable` pages have an item, see their reader."""
 
+    def __init__(self, path: Path, number: int, quiet: bool) -> None:
+        self._path, self._number, self._quiet = path, number, quiet
+        self._faults = Faults(path, "lines", "each must be an object with 'title', 'qid' and 'html'")
+        self.usable = 0
 
-def read_pages(
-    pages: Path, make: Callable[[bytes], T | None], lines: int, processes: int, quiet: bool
-) -> Generator[MadePages[T], None, None]:
-    """Yield the results of a function for the lines of a file of pages, in their order; bad lines are reported and left out.
+    @property
+    def bad(self) -> int:
+        """The number of lines that are not pages."""
+        return self._faults.bad
 
-    Args:
-        pages: see `build`.
-        make: returns None for a page without an item; it is sent to other processes.
-        lines: their number.
-        processes: their number.
-        quiet: show no progress.
+    @property
+    def skipped(self) -> int:
+        """The number of pages without an item."""
+        return self._faults.seen - self._faults.bad - self.usable
 
-    Raises:
-        DataError: the file cannot be read, or has too many bad lines.
-    """
-    faults = Faults(pages, "lines", "each must be an object with 'title', 'qid' and 'html'")
-    workers, blocks = min(processes, lines // _FEW + 1), read_blocks(pages, _BLOCK_BYTES)
-    with (
-        progress(f"reading {pages.name}", lines, "pages", quiet) as advance,
-        closing(in_order(pages, blocks, partial, (_make_block, make), workers, "try again")) as parts,
-    ):
-        for part in parts:
-            faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
-            yield part
-            advance(part.lines)
-    faults.report()
+    def read(self, make: Callable[[bytes], T], processes: int) -> Generator[T, None, None]:
+        """Yield the results of a function for the lines, in their order; bad lines are reported and left out.
+
+        Raises:
+            DataError: the file cannot be read, or has too many bad lines.
+        """
+        workers, blocks = min(processes, self._number // _FEW + 1), read_blocks(self._path, _BLOCK_BYTES)
+        with (
+            progress(f"reading {self._path.name}", self._number, "pages", self._quiet) as advance,
+            closing(in_order(self._path, blocks, partial, (_make_block, make), workers, "try again")) as parts,
+        ):
+            for made, bad in parts:
+                self._faults.count(len(made) + len(bad), bad)
+                yield from made
+                advance(len(made) + len(bad))
+        self._faults.report()
+
+    def check_usable(self) -> None:
+        """Raise `DataError` if no page is usable."""
+        if not self.usable:
+            remedy = (
+                "give the items of titles by --titles" if self.skipped else "each line is JSON: title, url, qid, html"
+            )
+            counts = f"{self.skipped} without an item, {self.bad} bad"
+            raise DataError(f"{self._path}: none of its {self._faults.seen} pages can be used ({counts}); {remedy}")
 
 
 def _read_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
@@ -172,7 +175,7 @@ def _title_lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _is_item(text: str) -> bool:
-    return _ITEM.fullmatch(text.strip()) is not None
+    return ITEM.fullmatch(text.strip()) is not None
 
 
 class _PageName(msgspec.Struct):
@@ -189,32 +192,16 @@ class _SavedPage(msgspec.Struct):
 _HEAD, _SAVED = msgspec.json.Decoder(_PageName), msgspec.json.Decoder(_SavedPage)
 
 
-@dataclass
-class MadePages(Generic[T]):
-    """The results for the pages of a block of lines."""
-
-    lines: int = 0
-    pages: list[T] = field(default_factory=list)
-    skipped: int = 0
-    bad: list[tuple[int, str]] = field(default_factory=list)
-
-
-def _make_block(make: Callable[[bytes], T | None], block: Block) -> MadePages[T]:
-    part = MadePages[T]()
+def _make_block(make: Callable[[bytes], T], block: Block) -> tuple[list[T], list[tuple[str, str]]]:
+    made, bad = [], []
     for number, line in block.lines():
-        part.lines += 1
         try:
-            page = make(line)
+            made.append(make(line))
         except JSON_ERRORS as error:
-            part.bad.append((number, f"is not a page ({one_line(error)})"))
+            bad.append((f"line {number}", f"is not a page ({one_line(error)})"))
         except Exception as error:  # of the parser: a bad page never stops a build
-            part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
-        else:
-            if page is None:
-                part.skipped += 1
-            else:
-                part.pages.append(page)
-    return part
+            bad.append((f"line {number}", f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
+    return made, bad
 
 
 def _packed(titles: Titles, line: bytes) -> PackedPage | None:
@@ -223,7 +210,7 @@ def _packed(titles: Titles, line: bytes) -> PackedPage | None:
     if item_id is None:
         return None
     page = parse_page(saved.title, saved.html)
-    return pack(item_id, linked_evidences(page, item_id, titles), page)
+    return pack(item_id, titles.evidences(page, item_id), page)
 
 
 def parsed(line: bytes) -> tuple[str | None, Page]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import sqlite3
 import zlib
 from collections import Counter
@@ -22,21 +21,18 @@ from ..support.errors import OutputError, one_line
 from .page import FORMAT, Page, with_ranked_rows
 from .stored_vectors import PLACES, packed
 
-LOGGER = logging.getLogger(__name__)
 LAYOUT = f"{FORMAT}.3"  # its second part is raised when the file stores the same evidences in another way
 _SUMS = 1 << 256
 WAIT = 30.0  # seconds for another process to finish its change
 UNSAFE = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"  # for a new file, which is discarded after a failure
-# rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
+# Rows of pages are behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page. The
+# full-text index has no copy of the text, but the places of words: without either BM25 scores every evidence 0.
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL, title TEXT NOT NULL, links BLOB NOT NULL);
 CREATE TABLE vectors (page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=full, tokenize='unicode61');
 """
-# the words of evidences in the full-text index of SQLite, without a copy of the text. It has their places (detail=full):
-# without places and text BM25 has no counts of words, and scores every evidence 0
-_WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=full, tokenize='unicode61')"
-
 _WRITE_WORDS = "INSERT INTO words (rowid, text) VALUES (?, ?)"
 _FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
 
@@ -152,10 +148,9 @@ def evidences_in(blob: bytes) -> list[Evidence]:
 
 
 def write_words(connection: sqlite3.Connection, page: PackedPage, statement: str = _WRITE_WORDS) -> None:
-    """Add the words of a page's evidences to the full-text index, if the dump has it; or run another `statement` for them."""
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone():
-        places = ((page.row * PLACES + place, text) for place, text in enumerate(page.words))
-        connection.executemany(statement, places)
+    """Add the words of a page's evidences to the full-text index; or run another `statement` for them."""
+    places = ((page.row * PLACES + place, text) for place, text in enumerate(page.words))
+    connection.executemany(statement, places)
 
 
 def write_meta(connection: sqlite3.Connection, total: int, model: str, counts: Mapping[str, int]) -> None:
@@ -179,20 +174,6 @@ def meta_of(total: int, model: str, counts: Mapping[str, int]) -> dict[str, str]
         "build_id": hashlib.sha256(f"format {FORMAT} {text} {model}".encode()).hexdigest()[:16],
         "counts": msgspec.json.encode({key: counts[key] for key in sorted(counts) if counts[key]}).decode(),
     }
-
-
-def make_words(connection: sqlite3.Connection) -> bool:
-    """Make the full-text index; return False if this SQLite has no full-text search."""
-    try:
-        connection.execute(_WORDS)
-    except sqlite3.OperationalError as error:
-        if "no such module" not in str(error):  # but a full disk, for example
-            raise
-        LOGGER.warning(
-            "this SQLite has no full-text search (FTS5): the evidences of this dump are not found by their words"
-        )
-        return False
-    return True
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from convinse.support.errors import IndexFileError, OutputError
+from convinse.support.errors import IndexFileError
 from convinse.wikipedia import stored_pages
 from convinse.wikipedia.dump import WikipediaDump, write_dump
 from convinse.wikipedia.stored_pages import LAYOUT, Embedding, search_words
@@ -187,27 +187,6 @@ def test_any_damage_of_what_a_dump_keeps_is_found(several_blocks, workdir):
         else:
             assert stored(path) == whole, place  # the bit belongs to nothing
     assert found > 30
-
-
-@pytest.mark.parametrize("reason", ["no such module: fts5", "database or disk is full"])
-def test_a_dump_is_written_without_full_text_search_and_not_on_a_full_disk(workdir, monkeypatch, caplog, reason):
-    class Refusing(sqlite3.Connection):
-        def execute(self, statement, *values):
-            if "fts5" in statement:
-                raise sqlite3.OperationalError(reason)
-            return super().execute(statement, *values)
-
-    connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *given, **more: connect(*given, **{"factory": Refusing, **more}))
-    if "full" in reason:
-        with pytest.raises(OutputError, match="disk is full"):
-            write_dump(workdir / "w.db", PAGES)
-        assert not caplog.messages and names(workdir) == []
-        return
-    write_dump(workdir / "w.db", PAGES)
-    assert "FTS5" in caplog.text
-    with closing(WikipediaDump(workdir / "w.db")) as dump:
-        assert dump.items() and not dump.has_words
 
 
 @pytest.mark.parametrize(
