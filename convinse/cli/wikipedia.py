@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, positive
+from .arguments import Commands
 from .output import say_next
 from .tables import print_pairs
 
@@ -44,13 +44,6 @@ def add(commands: Commands) -> None:
     sub = commands.add("import-pickle", _wikipedia_import, "CONVINSE's pickle dump into the project's own format")
     sub.add_argument("file", metavar="FILE", help="item id -> list of evidences; plain or .gz; nothing in it is run")
     sub.add_argument("--output", required=True, metavar="FILE", help="the dump; an older one there is replaced")
-    sub.add_argument(
-        "--largest",
-        type=positive,
-        default=16,
-        metavar="GB",
-        help="refuse larger pickles: they are read into memory (default 16)",
-    )
 
     sub = commands.add("info", _wikipedia_info, "what a dump holds")
     sub.add_argument("file", metavar="FILE")
@@ -115,9 +108,8 @@ def _wikipedia_import(options: argparse.Namespace) -> int:
     from ..wikipedia.pickle_import import import_pickle
 
     output = Path(options.output)
-    done = import_pickle(Path(options.file), output, largest=options.largest << 30, quiet=options.quiet)
-    skipped = {"items without evidences": done.empty, "bad evidences": done.bad, "links without an item": done.links}
-    _print_wikipedia(output, skipped, done.seconds, {"evidences with such links": done.unlinked})
+    done = import_pickle(Path(options.file), output, quiet=options.quiet)
+    _print_wikipedia(output, {"items without evidences": done.empty, "bad evidences": done.bad}, done.seconds)
     say_next(f"ask --set ers_wikipedia_dump={output} 'QUESTION'", "or name it in ers_wikipedia_dump")
     return 0
 
@@ -130,11 +122,7 @@ def _wikipedia_info(options: argparse.Namespace) -> int:
 
 
 def _print_wikipedia(
-    path: Path,
-    skipped: dict[str, int] | None = None,
-    seconds: float | None = None,
-    totals: dict[str, int] | None = None,
-    done: dict[str, int] | None = None,
+    path: Path, skipped: dict[str, int] | None = None, seconds: float | None = None, done: dict[str, int] | None = None
 ) -> None:
     from contextlib import closing
 
@@ -149,7 +137,6 @@ def _print_wikipedia(
         **{f"{source} evidences": f"{counts.get(source, 0):,}" for source in sources},
         **{name: f"{number:,}" for name, number in (done or {}).items()},
         **{f"skipped {name}": f"{number:,}" for name, number in (skipped or {}).items()},
-        **{f"kept {name}": f"{number:,}" for name, number in (totals or {}).items()},
         "size": f"{path.stat().st_size / 10**6:,.1f} MB",
         "build id": build_id,
     }
