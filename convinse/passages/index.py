@@ -47,13 +47,6 @@ class Hit(NamedTuple):
     score: float
 
 
-class RankedPassages(NamedTuple):
-    """The best passages for a question; `passages` is empty if their texts were not requested."""
-
-    hits: list[Hit]
-    passages: list[Passage]
-
-
 class PassageIndex:
     """BM25 over passages, as `retrieve index` built it.
 
@@ -110,11 +103,6 @@ class PassageIndex:
         numbers, scores = self.search_terms(self.analyzer.terms([question]), top)
         pairs = zip(numbers.tolist(), scores.tolist(), strict=True)
         return [Hit(number, self.id(number), score) for number, score in pairs]
-
-    def find(self, question: str, top: int, texts: bool = True) -> RankedPassages:
-        """Return the results of `search`, with the texts if they are requested."""
-        hits = self.search(question, top)
-        return RankedPassages(hits, self.passages([hit.number for hit in hits]) if texts else [])
 
     def id(self, number: int) -> str:
         """Return the id of a passage."""

@@ -25,7 +25,6 @@ In `candidates` a term is its hash in hexadecimal digits.
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 import msgspec
@@ -109,9 +108,7 @@ def read_manifest(folder: Path) -> PassagesManifest:
     """Return the manifest of an index folder.
 
     Raises:
-        IndexFileError: it is missing, damaged, or of another format or analysis.
+        IndexFileError: it is missing, damaged, or of another format.
     """
-    begun = any(os.access(folder / name, os.F_OK) for name in ARRAYS)
-    half = "it is half-written; " if begun else ""
-    missing = f"no passage index here ({half}{{}}); make one with `retrieve index`"
+    missing = "no passage index here ({}); make one with `retrieve index`"
     return manifest.read_manifest(folder, PassagesManifest, FORMAT, REMEDY, missing)
