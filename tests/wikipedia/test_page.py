@@ -108,13 +108,6 @@ def test_a_row_that_was_cut_is_whole_again():
     assert whole_rows(found, 0) == whole_rows(found, 2) == whole_rows([], 0) == []
 
 
-@pytest.mark.parametrize(
-    "html", ["", "<p></p>", '<div class="mw-parser-output"></div>', "<table><tr></tr></table>", "<table class=infobox>"]
-)
-def test_an_empty_page_has_no_evidences(html):
-    assert page_evidences(parse_page("Titanic", html), ITEM, ITEMS) == []
-
-
 def bare(text):
     """A text without what the parser may add or leave out: blanks, commas between lines, footnote marks."""
     return re.sub(r"\[\w+\]|[^\w]", "", text)
@@ -156,13 +149,6 @@ def test_all_embedded_pages():
         assert marks == 0, file
 
 
-@pytest.mark.parametrize(
-    ("title", "name"), [("Titanic (1997 film)", "Titanic"), ("(What's the Story)", "(What's the Story)")]
-)
-def test_evidences_begin_with_the_title_without_its_bracket(title, name):
-    assert [snippet.text for snippet in parse_page(title, "<p>It won.</p>").snippets] == [f"{name}, It won."]
-
-
 # --- limits
 
 
@@ -191,8 +177,3 @@ def test_elements_that_are_nested_too_deep_are_left_out(tag, caplog):
     with caplog.at_level(logging.WARNING):
         assert [snippet.text for snippet in parse_page("T", html).snippets] == ["T, It is here."]
     assert f"more than {DEEPEST_ELEMENT} deep" in caplog.text
-
-
-def test_elements_that_stand_side_by_side_are_not_nested():
-    html = "<ul>" + "<li>It is<br>here." * 999 + "</ul>" + "<p>A line." * 999 + "<div><b>B</b></div>" * 999
-    assert len(parse_page("T", html).snippets) == 2 * 999

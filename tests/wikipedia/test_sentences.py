@@ -16,18 +16,6 @@ def test_prose_is_cut_at_sentence_ends(case):
     assert [snippet.text for snippet in split(f"<p>{case['prose']}</p>")] == case["sentences"]
 
 
-def test_links_lie_on_their_anchors_in_every_sentence():
-    html = (
-        '<p> <a href="/wiki/Ann">Ann</a>  met <a href="/wiki/Bob_B.">Bob B.</a> in May.\n They wed. '
-        'Later <a href="/wiki/Carl">  Carl </a>was born.</p>'
-    )
-    assert [(snippet.text, anchors(snippet), snippet.source) for snippet in split(html)] == [
-        ("Ann met Bob B. in May.", [("Ann", "Ann"), ("Bob B.", "Bob B.")], "text"),
-        ("They wed.", [], "text"),
-        ("Later Carl was born.", [("Carl", "Carl")], "text"),
-    ]
-
-
 def test_a_list_item_is_one_snippet_also_inside_another_and_an_empty_one_is_none():
     html = "<ul><li>First album. Sold well.</li><li> </li></ul><dl><dd>Indented. Twice.</dd></dl>"
     html += (
@@ -35,13 +23,6 @@ def test_a_list_item_is_one_snippet_also_inside_another_and_an_empty_one_is_none
     )
     expected = ["First album. Sold well.", "Indented. Twice.", "Albums", "Lionheart", "Aerial", "Disc one", "Singles"]
     assert [snippet.text for snippet in split(html)] == expected
-
-
-def test_nested_tables_are_no_prose():
-    html = "<ul><li>Songs<table><tr><th>a</th><td>b</td></tr></table></li></ul>"
-    found = list(blocks(parse_html(html)))
-    assert [block.kind for block in found] == ["li", "table"]
-    assert [snippet.text for snippet in sentences(found[0])] == ["Songs"]
 
 
 def test_no_word_of_the_embedded_pages_is_lost_or_repeated():
