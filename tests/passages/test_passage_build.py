@@ -58,7 +58,7 @@ def test_another_folder_is_never_replaced(corpus, tmp_path):
 
 
 @pytest.mark.parametrize("parameters", [{"k1": 0}, {"b": 1.5}, {"title_weight": -1}, {"k1": float("nan")}])
-def test_parameters_that_make_no_sense(corpus, tmp_path, parameters):
+def test_parameters_out_of_range(corpus, tmp_path, parameters):
     path = corpus([("1", "jeden")])
     with pytest.raises(DataError, match="the weight must be 0 or more"):
         build_index(path, tmp_path / "index", Parameters(**parameters))

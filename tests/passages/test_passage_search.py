@@ -30,8 +30,6 @@ def test_questions_of_both_formats(tmp_path):
     assert read_questions(lines) == [SearchQuestion("7", "Kto?"), SearchQuestion("8", "Co?")]
     table = write(tmp_path / "in.tsv", 'one\tKto „to" jest?\r\ntwo\tCo?')
     assert read_questions(table) == [SearchQuestion("1", 'Kto „to" jest?', "one"), SearchQuestion("2", "Co?", "two")]
-    headed = write(tmp_path / "headed.tsv", "set\ttext\none\tKto?\n")
-    assert read_questions(headed) == [SearchQuestion("1", "Kto?", "one")]
 
 
 @each_case("search_questions")
@@ -41,7 +39,7 @@ def test_questions_that_cannot_be_read(tmp_path, case):
 
 
 def test_questions_of_another_encoding_are_refused(tmp_path):
-    with pytest.raises(DataError, match="r:2: no UTF-8"):
+    with pytest.raises(DataError, match="r:2: is not UTF-8"):
         read_questions(write(tmp_path / "r", b"one\ta\none\t\xff\n"))
 
 
