@@ -62,9 +62,6 @@ class PassageIndex:
     They are scored again in double precision. The most that a score can be above the engine's is known; if the passages
     behind the last candidate could be better, more are fetched.
 
-    Args:
-        folder: the index.
-
     Raises:
         IndexFileError: the folder has no complete index of this format.
     """

@@ -105,10 +105,6 @@ def is_index(folder: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> PassagesManifest:
-    """Return the manifest of an index folder.
-
-    Raises:
-        IndexFileError: it is missing, damaged, or of another format.
-    """
+    """Return the manifest of an index folder. Raises `IndexFileError`."""
     missing = "no passage index here ({}); make one with `retrieve index`"
     return manifest.read_manifest(folder, PassagesManifest, FORMAT, REMEDY, missing)

@@ -27,11 +27,7 @@ class Reranker(Protocol):
 
 
 def indexes_of(folder: Path, questions: Sequence[SearchQuestion]) -> list[PassageIndex]:
-    """Return the index of each question: the folder, or its sub-folder of the question's set.
-
-    Raises:
-        IndexFileError: the folder is neither, a set has no index, or an index cannot be opened.
-    """
+    """Return the index of each question: the folder, or its sub-folder of the question's set. Raises `IndexFileError`."""
     names = set()
     if folder.is_dir() and not is_index(folder):
         names = {path.name for path in folder.iterdir() if is_index(path)}
@@ -59,14 +55,8 @@ def search(
 ) -> Iterator[PassageRanking]:
     """Yield the best `top` passages of every question, in the order of the questions.
 
-    Args:
-        indexes: of the questions, see `indexes_of`.
-        questions: see `read_questions`.
-        top: passages of a question; fewer if the index has fewer (passages without a term of the question are `padding`).
-        reranker: sorts the best `candidates` anew; None: the order of BM25.
-        candidates: passages for the reranker, at least `top`.
-        quiet: show no progress.
-        texts: whether to read titles and texts of the passages, which a reranker needs in any case.
+    Passages without a term of the question are `padding`. A reranker sorts the best `candidates` anew, and needs `texts`, which
+    else may be left out.
     """
     pairs = list(zip(questions, indexes, strict=True))
     with progress("searching", len(questions), "questions", quiet) as advance:

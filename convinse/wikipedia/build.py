@@ -52,8 +52,7 @@ def build(
     Args:
         pages: JSON lines with `title`, `html` and `qid` (or null: then found by title), plain or packed (gz, bz2).
         output: the dump. Its content does not depend on `processes`.
-        titles: a TSV of title and item (in either order, with or without a header line), plain or packed, in addition to
-            the titles and items of the pages.
+        titles: lines of title, tab and item, plain or packed, in addition to the titles and items of the pages.
         embedding: makes vectors of evidences; None: the evidences are found by their words only.
         processes: to parse with; all cores by default.
         quiet: show no progress.
@@ -99,11 +98,7 @@ class PageLines:
         return self._faults.seen - self._faults.bad - self.usable
 
     def read(self, make: Callable[[bytes], T], processes: int) -> Generator[T, None, None]:
-        """Yield the results of a function for the lines, in their order; bad lines are reported and left out.
-
-        Raises:
-            DataError: the file cannot be read, or has too many bad lines.
-        """
+        """Yield the results of a function for the lines, in their order; bad lines are reported and left out."""
         workers, blocks = min(processes, self._number // _FEW + 1), read_blocks(self._path, _BLOCK_BYTES)
         with (
             progress(f"reading {self._path.name}", self._number, "pages", self._quiet) as advance,
@@ -156,19 +151,13 @@ def _read_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
 
 def _title_lines(path: Path) -> Iterator[tuple[str, str]]:
     faults = Faults(path, "lines", "each must be a title and an item such as Q42 with a tab between them")
-    item_first: bool | None = None
-    for block in read_blocks(path, _BLOCK_BYTES):
-        if item_first is None:  # by most lines: a title may look like an item
-            rows = [line.decode("utf-8", "replace").split("\t") for _, line in block.lines()]
-            item_first = sum(_is_item(row[0]) for row in rows) > sum(_is_item(row[-1]) for row in rows)
-        for number, line in block.lines():
-            row = line.decode("utf-8", "replace").split("\t")
-            item_id, title = (row[0], row[-1]) if item_first else (row[-1], row[0])
-            if len(row) == 2 and title.strip() and _is_item(item_id):
-                faults.count(1)
-                yield title, item_id.strip()
-            elif number > 1:  # the first is the header
-                faults.count(1, [(f"line {number}", "is not a title and item")])
+    for number, line in raw_lines(path):
+        title, _, item_id = line.decode("utf-8", "replace").partition("\t")
+        if title.strip() and _is_item(item_id):
+            faults.count(1)
+            yield title, item_id.strip()
+        elif number > 1:  # the first may be a header
+            faults.count(1, [(f"line {number}", "is not a title and item")])
     if not faults.seen > faults.bad:
         raise DataError(f"{path}: no line is a title and an item such as Q42 with a tab between them")
     faults.report()

@@ -21,23 +21,15 @@ from .titles import add_title, linking_pages, names_of, normal, page_in, page_ti
 
 
 class Changed(NamedTuple):
-    """The counts of a change of a dump.
-
-    Attributes:
-        added, replaced, removed: pages.
-        linked: other pages with links that lead to other items now.
-        skipped: pages without an item.
-        bad: lines that are not pages.
-        repeated: second pages of an item.
-    """
+    """The counts of a change of a dump, of pages."""
 
     added: int = 0
     replaced: int = 0
     removed: int = 0
-    linked: int = 0
-    skipped: int = 0
-    bad: int = 0
-    repeated: int = 0
+    linked: int = 0  # other pages with links that lead to other items now
+    skipped: int = 0  # without an item
+    bad: int = 0  # lines that are not pages
+    repeated: int = 0  # second pages of an item
 
 
 def add_pages(path: Path, pages: Path, embedding: Embedding | None = None, quiet: bool = True) -> Changed:
@@ -88,11 +80,7 @@ def add_pages(path: Path, pages: Path, embedding: Embedding | None = None, quiet
 
 
 def remove_pages(path: Path, names: Sequence[str]) -> Changed:
-    """Remove pages from a dump.
-
-    Args:
-        path: the dump.
-        names: items or titles of pages.
+    """Remove pages from a dump, by their items or titles.
 
     Raises:
         DataError: the dump does not have a page, or has no other pages.

@@ -9,7 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -54,7 +54,7 @@ class WikipediaDump:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._tables: dict[tuple[str, int], list[Row]] = {}
+        self._rows = lru_cache(_TABLES)(lambda page, table: whole_rows(self.get(page) or (), table))
         steadily(path, self._open)
 
     def _open(self) -> None:
@@ -125,9 +125,7 @@ class WikipediaDump:
     def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
         """Return the evidences with the vectors nearest to that of a question, nearest first; empty without vectors.
 
-        Args:
-            question: [dimension] float32, by the model `vectors_of`.
-            limit: of evidences.
+        `question` is [dimension] float32, by the model `vectors_of`.
         """
         rows = self.stored_vectors.nearest(question, limit) if self.vectors_of else ()
         return [self._found(*divmod(int(row), PLACES)) for row in rows]
@@ -153,13 +151,7 @@ class WikipediaDump:
 
         The tables read last stay in memory, so the rows are shared and must not be changed.
         """
-        rows = self._tables.get((page, table))
-        if rows is None:
-            rows = whole_rows(self.get(page) or (), table)
-            if len(self._tables) >= _TABLES:
-                self._tables.clear()
-            self._tables[page, table] = rows
-        return rows
+        return self._rows(page, table)
 
     def __len__(self) -> int:
         with _readable(self.path):
@@ -173,7 +165,7 @@ class WikipediaDump:
     def close(self) -> None:
         """Close the file."""
         self.__dict__.pop("stored_vectors", None)
-        self._tables.clear()
+        self._rows.cache_clear()
         self._connection.close()
 
 
@@ -197,11 +189,7 @@ def write_packed(
 ) -> dict[str, int]:
     """Write packed pages into a new dump, put in place when it is complete; return its counts.
 
-    Args:
-        path: the dump.
-        pages: in any order; of several pages of an item the first counts.
-        embedding: makes vectors of evidences; None: the evidences are found by their words only.
-        finish: writes more into the dump after all pages.
+    Of several pages of an item the first counts. `finish` writes more into the dump after all pages.
 
     Raises:
         OutputError: `path` cannot be written, or is not a dump.

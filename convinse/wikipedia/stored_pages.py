@@ -38,42 +38,25 @@ _FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
 
 
 class PackedPage(NamedTuple):
-    """A page as it is stored.
-
-    Attributes:
-        item_id: of the page.
-        blob: its evidences.
-        words: the words of each evidence for the full-text index.
-        digest: of its content; the sum of all digests is in the build id.
-        counts: its evidences by source.
-        title, links: of a page whose links can be resolved again, see `changes`; else empty.
-        row: its place among the pages; 0 for a new page.
-    """
+    """A page as it is stored; `title` and `links` are empty unless its links can be resolved again, see `changes`."""
 
     item_id: str
-    blob: bytes
-    words: list[str]
-    digest: int
-    counts: dict[str, int]
+    blob: bytes  # its evidences
+    words: list[str]  # of each evidence, for the full-text index
+    digest: int  # of its content; the sum of all digests is in the build id
+    counts: dict[str, int]  # `pages`, and its evidences by source
     title: str = ""
     links: bytes = b""
-    row: int = 0
+    row: int = 0  # its place among the pages; 0 for a new page
 
 
 class Embedding(NamedTuple):
-    """A model that makes vectors of evidences.
+    """A model that makes vectors of evidences."""
 
-    Attributes:
-        model: the id of its weights.
-        dimension: of a vector.
-        row_form: the form in which it reads rows of tables.
-        embed: texts -> [n, dimension] float32, rows of length 1.
-    """
-
-    model: str
+    model: str  # the id of its weights
     dimension: int
-    row_form: RowForm
-    embed: Callable[[Sequence[str]], np.ndarray]
+    row_form: RowForm  # in which it reads rows of tables
+    embed: Callable[[Sequence[str]], np.ndarray]  # [n, dimension] float32, rows of length 1
 
     @property
     def name(self) -> str:
@@ -154,18 +137,12 @@ def write_words(connection: sqlite3.Connection, page: PackedPage, statement: str
 
 
 def write_meta(connection: sqlite3.Connection, total: int, model: str, counts: Mapping[str, int]) -> None:
-    """Write the metadata of a dump, see `meta_of`."""
+    """Write `meta_of` into a dump."""
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta_of(total, model, counts).items())
 
 
 def meta_of(total: int, model: str, counts: Mapping[str, int]) -> dict[str, str]:
-    """Return the metadata of a dump.
-
-    Args:
-        total: the sum of the digests of its pages, the same in any order.
-        model: the name of its embedding, or empty.
-        counts: the pages, and the evidences by source.
-    """
+    """Return the metadata of a dump by the sum of the digests of its pages, the name of its embedding (or empty) and its counts."""
     text = f"{total % _SUMS:064x}"
     return {
         "format": LAYOUT,
@@ -178,11 +155,7 @@ def meta_of(total: int, model: str, counts: Mapping[str, int]) -> dict[str, str]
 
 @contextmanager
 def changing(path: Path, shown: Path) -> Iterator[sqlite3.Connection]:
-    """Change a dump in one transaction: readers see the old state or the new one.
-
-    Args:
-        path: the file, which is made if it does not exist.
-        shown: its name in messages.
+    """Change a dump, `shown` by a name, in one transaction: readers see the old state or the new one.
 
     Raises:
         OutputError: it cannot be written, or another process is changing it.

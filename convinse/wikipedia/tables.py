@@ -87,11 +87,8 @@ def _span(text: str | None) -> int:
 def rows(element: PageElement, title: str, max_length: int | None = None, place: int = 0) -> Iterator[Snippet]:
     """Yield a snippet for each data row: `Title, caption or section, header is cell, header is cell, ...`.
 
-    Args:
-        element: the table.
-        title: of its page.
-        max_length: longer rows are cut at cell borders into several snippets that all begin with the first cell.
-        place: of the table on its page.
+    Rows longer than `max_length` are cut at cell borders into several snippets that all begin with the first cell. `place` is
+    the number of the table on its page.
     """
     above = element.node.css_first("caption")
     caption = flatten(above, "table").cleaned().text if above is not None else ""

@@ -106,7 +106,7 @@ ANSWER = PassageRanking(
 
 
 def test_formats(tmp_path):
-    assert write_run(tmp_path / "p", [ANSWER], "poleval") == 1
+    write_run(tmp_path / "p", [ANSWER], "poleval")
     assert (tmp_path / "p").read_text() == "a\tb\tc\tz\n"
     write_run(tmp_path / "t", [ANSWER], "trec")
     assert (tmp_path / "t").read_text().splitlines() == [
