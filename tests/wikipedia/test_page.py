@@ -83,10 +83,6 @@ def test_an_evidence_has_its_row_or_attribute():
         {"start": 0, "end": 7, "id": "Q44578"},
         {"start": 22, "end": 39, "id": "1997-12-19T00:00:00Z"},
     ]
-    for evidence in (info, opened, row):
-        text = evidence["evidence_text"]
-        surfaces = [[text[place["start"] : place["end"]], place["id"]] for place in evidence["mentions"]]
-        assert surfaces == evidence["disambiguations"]
 
 
 WIDE = "<table class='wikitable'><tr>{}</tr><tr>{}</tr><tr><td>Zoe</td><td>y</td></tr></table>".format(
@@ -116,8 +112,24 @@ def bare(text):
 MARKUP = re.compile(r"</?[a-z][^>]*>|&(?:nbsp|amp|#\d+);|\[edit\]|\{\{|\]\]|  |\n|mw-parser-output")
 
 
+def check_parts(evidence):
+    """Check that cells and values are pieces of the text in reading order, with the entities of the mentions in them."""
+    text, mentions = evidence["evidence_text"], evidence["mentions"]
+    assert [[text[place["start"] : place["end"]], place["id"]] for place in mentions] == evidence["disambiguations"]
+    structure = {"table": {"row"}, "info": {"attribute"}, "text": set()}[evidence["source"]]
+    assert evidence.keys() & {"row", "attribute"} == structure
+    parts = evidence["row"]["cells"] if "row" in evidence else evidence.get("attribute", {"values": []})["values"]
+    assert bool(parts) == bool(structure)
+    end = 0
+    for part in parts:
+        start, end_before, end = part["start"], end, part["start"] + len(part["text"])
+        assert end_before <= start < end and text[start:end] == part["text"] == part["text"].strip()
+        ids = [mention["id"] for mention in mentions if start <= mention["start"] and mention["end"] <= end]
+        assert [entity["id"] for entity in part["entities"]] == list(dict.fromkeys(ids))
+
+
 def check_page(title, html):
-    """What holds on every page; returns how many links, evidences and evidences with footnote marks it has."""
+    """Check a page; return how many links, evidences and evidences with footnote marks it has."""
     parsed = parse_page(title, html)
     written = {bare(node.text()) for node in parse_html(html).css("a")} if parsed.snippets else set()
     for snippet in parsed.snippets:
@@ -126,7 +138,10 @@ def check_page(title, html):
             assert bare(anchor) in written, (title, snippet.text, anchor)
             assert anchor == anchor.strip(), (title, snippet.text, anchor)
     items = {target: {"id": f"Q{number}", "label": target} for number, target in enumerate(sorted(parsed.targets), 1)}
-    found = merge_duplicates(page_evidences(parsed, {"id": "Q999999", "label": title}, items))
+    evidences = page_evidences(parsed, {"id": "Q999999", "label": title}, items)
+    for evidence in evidences:
+        check_parts(evidence)
+    found = merge_duplicates(evidences)
     for evidence in found:
         text = evidence["evidence_text"]
         check_evidence(evidence, title)
