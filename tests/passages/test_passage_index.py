@@ -121,13 +121,6 @@ def test_a_better_passage_behind_the_candidates_is_found(corpus, tmp_path, few_c
             check_results(index, rows, question, parameters, top)
 
 
-def test_equal_passages_are_in_the_order_of_the_file(corpus, tmp_path, segments):
-    rows = [(f"p{number}", "jeden dwa" if number % 5 else "trzy") for number in range(400)]
-    build_index(corpus(rows), tmp_path / "index")
-    hits = PassageIndex(tmp_path / "index").search("dwa", 10)
-    assert [hit.id for hit in hits] == [name for name, text in rows if text != "trzy"][:10]
-
-
 def test_words_that_an_engine_would_cut(corpus, tmp_path):
     long = "a" * 70_000
     build_index(corpus([("1", f"\ufdfa {long}"), ("2", f"{long}b allah"), ("3", "x")]), tmp_path / "index")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from case_tables import each_case
 from convinse.wikipedia.document import blocks, parse_html
 from convinse.wikipedia.flatten import flatten
-from convinse.wikipedia.snippets import Link, Part, Snippet, clean
+from convinse.wikipedia.snippets import Link, Snippet, clean
 from wikipedia_html import HEADINGS, anchors
 
 
@@ -62,14 +62,6 @@ def test_links_of_cells_with_line_breaks_and_lists_lie_on_their_anchors(parts, s
         html = "<ul>" + "".join(f"<li>{html}</li>" for html, *_ in rendered) + "</ul>"
     snippet = flat(html, source)
     assert [anchor for anchor, _ in anchors(snippet)] == [anchor for _, _, links in rendered for anchor, _ in links]
-
-
-def test_line_breaks_and_list_items_are_set_apart_by_commas_in_infoboxes_only():
-    html = '<a href="/wiki/Bow">Bow</a><br>Arrow<ul><li>Shield</li><li>Helm,</li><li>Axe</li></ul>'
-    assert flat(html, "table").text == "Bow Arrow Shield Helm, Axe"
-    assert flat(html, "info").text == "Bow, Arrow, Shield, Helm, Axe"
-    assert flat("One<br>two", "text").text == "One two"
-    assert flat("Alpha,<br>", "info") == Snippet("Alpha", (), "info", (Part(0, 5),))  # no comma at the end
 
 
 @each_case("html", "html")
@@ -132,14 +124,9 @@ def test_closing_sections_are_left_out_with_what_is_below_them(heading, name):
     html = (
         f"{heading(2, 'Life')}<p>Born.</p>{heading(2, name)}<p>Gone.</p><ul><li>Gone.</li></ul><div><p>Gone.</p></div>"
         f"{heading(3, 'Books')}<p>Gone.</p><table><tr><th>a</th></tr><tr><td>Gone</td></tr></table>"
-        f"{heading(2, 'Legacy')}<p>Lives on.</p>"
+        f"{heading(2, 'Legacy')}<p>Lives on.</p>{heading(3, name)}<p>Gone.</p>{heading(3, 'Songs')}<p>Stay.</p>"
     )
-    assert read(html) == [("p", "Born.", "Life"), ("p", "Lives on.", "Legacy")]
-
-
-def test_a_closing_subsection_ends_at_the_next_heading_of_its_level(heading):
-    html = f"{heading(2, 'Songs')}{heading(3, 'Notes')}<p>Gone.</p>{heading(3, 'Singles')}<p>Stays.</p>"
-    assert read(html) == [("p", "Stays.", "Singles")]
+    assert read(html) == [("p", "Born.", "Life"), ("p", "Lives on.", "Legacy"), ("p", "Stay.", "Songs")]
 
 
 def test_only_the_content_element_is_read():

@@ -104,14 +104,3 @@ def test_a_row_s_own_name_is_the_header_of_its_one_value():
     assert cells(capital) == [("", "Capital", 0), ("Capital", "Paris", 1)]
     assert cells(seat) == [("", "Seat", 0), ("", "Senate", 1), ("", "Paris", 2)]
     assert capital.row == TableRow("", "", "", 0, 0)
-
-
-def test_the_pieces_of_a_wide_row_have_its_number_and_their_own_cells():
-    heads = "".join(f"<th>H{column}</th>" for column in range(4))
-    row = "".join(f"<td>value {column}</td>" for column in range(4))
-    html = f"<table><tr>{heads}</tr><tr>{row}</tr><tr>{row}</tr></table>"
-    snippets = list(rows(table(html), "Kate", 45))
-    assert [snippet.row.number for snippet in snippets] == [0, 0, 0, 1, 1, 1]
-    assert [[column for _, _, column in cells(snippet)] for snippet in snippets] == [[0, 1], [0, 2], [0, 3]] * 2
-    for snippet in snippets:
-        assert all((header, text) == (f"H{column}", f"value {column}") for header, text, column in cells(snippet))

@@ -39,26 +39,6 @@ def test_what_is_written_is_read(path):
     assert names(path.parent) == ["wikipedia.db"]
 
 
-def row(table, number, *columns):
-    cells = [
-        {"header": "H", "text": f"{number}.{column}", "entities": [], "start": 0, "column": column}
-        for column in columns
-    ]
-    place = {"caption": "", "section": "", "page": "Q1", "table": table, "number": number}
-    return evidence(f"{table}.{number} {columns}", "table", row={**place, "cells": cells})
-
-
-def test_a_table_is_its_whole_rows_in_their_order(workdir):
-    pieces = [row(0, 0, 0), row(1, 1, 0, 1), row(1, 0, 0, 2), said("prose"), row(1, 0, 0, 3), row(1, 0, 1, 4)]
-    write_dump(workdir / "w.db", [("Q1", [*pieces, evidence("no place", "table", row={"caption": "", "cells": []})])])
-    with closing(WikipediaDump(workdir / "w.db")) as dump:
-        first, second = dump.table("Q1", 1)
-        assert [cell["column"] for cell in first["cells"]] == [0, 1, 2, 3, 4]
-        assert second == pieces[1]["row"]
-        assert dump.table("Q1", 0) == [pieces[0]["row"]]
-        assert dump.table("Q1", 2) == dump.table("Q2", 0) == []
-
-
 def found(dump, question, limit=5):
     return list(map(tuple, dump.search(search_words(question), limit)))
 
