@@ -133,13 +133,13 @@ def _read_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
     for _, line in raw_lines(pages):
         lines += 1
         try:
-            head = _HEAD.decode(line)
+            saved = _SAVED.decode(line)
         except JSON_ERRORS:  # reported when the page is read
             continue
-        if head.title and head.qid is None:
-            unnamed.append(head.title)
-        elif head.title and head.qid and _is_item(head.qid):
-            add_page(head.title, head.qid)
+        if saved.title and saved.qid is None:
+            unnamed.append(saved.title)
+        elif saved.title and saved.qid and _is_item(saved.qid):
+            add_page(saved.title, saved.qid)
     if titles is not None:
         for title, item_id in _title_lines(titles):
             items.add(title, item_id)
@@ -167,18 +167,13 @@ def _is_item(text: str) -> bool:
     return ITEM.fullmatch(text.strip()) is not None
 
 
-class _PageName(msgspec.Struct):
-    title: str = ""
-    qid: str | None = None
-
-
 class _SavedPage(msgspec.Struct):
     title: str
     html: str
     qid: str | None = None
 
 
-_HEAD, _SAVED = msgspec.json.Decoder(_PageName), msgspec.json.Decoder(_SavedPage)
+_SAVED = msgspec.json.Decoder(_SavedPage)
 
 
 def _make_block(make: Callable[[bytes], T], block: Block) -> tuple[list[T], list[tuple[str, str]]]:
@@ -186,33 +181,23 @@ def _make_block(make: Callable[[bytes], T], block: Block) -> tuple[list[T], list
     for number, line in block.lines():
         try:
             made.append(make(line))
-        except JSON_ERRORS as error:
-            bad.append((f"line {number}", f"is not a page ({one_line(error)})"))
-        except Exception as error:  # of the parser: a bad page never stops a build
-            bad.append((f"line {number}", f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
+        except Exception as error:  # also of the parser: a bad page never stops a build
+            bad.append((f"line {number}", f"is not a page ({type(error).__name__}: {one_line(error)})"))
     return made, bad
 
 
 def _packed(titles: Titles, line: bytes) -> PackedPage | None:
-    saved = _saved(line)
-    item_id = saved.qid or titles.item_id(saved.title)
-    if item_id is None:
-        return None
-    page = parse_page(saved.title, saved.html)
-    return pack(item_id, titles.evidences(page, item_id), page)
+    item_id, page = parsed(line)
+    item_id = item_id or titles.item_id(page.title)
+    return pack(item_id, titles.evidences(page, item_id), page) if item_id else None
 
 
 def parsed(line: bytes) -> tuple[str | None, Page]:
     """Return the item of a line, if it has one, and its page. Raises one of `JSON_ERRORS` if it is not a page."""
-    saved = _saved(line)
-    return saved.qid, parse_page(saved.title, saved.html)
-
-
-def _saved(line: bytes) -> _SavedPage:
     saved = _SAVED.decode(line)
-    saved.title = saved.title.replace("_", " ").strip()
-    if not saved.title:
+    title = saved.title.replace("_", " ").strip()
+    if not title:
         raise msgspec.DecodeError("the title is empty")
     if saved.qid and not _is_item(saved.qid):
         raise msgspec.DecodeError(f"'{saved.qid}' is not an item")
-    return saved
+    return saved.qid, parse_page(title, saved.html)

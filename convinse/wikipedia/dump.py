@@ -25,7 +25,6 @@ from .page import whole_rows
 from .stored_pages import (
     LAYOUT,
     SCHEMA,
-    UNSAFE,
     Embedding,
     PackedPage,
     evidences_in,
@@ -198,7 +197,9 @@ def write_packed(
     with replacing(path) as temporary:
         try:
             with closing(sqlite3.connect(temporary)) as connection:
-                connection.executescript(UNSAFE + SCHEMA)
+                connection.executescript(
+                    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + SCHEMA
+                )  # lost if it fails
                 with connection:
                     counts = _write_pages(path, connection, pages, embedding)
                     if finish is not None:

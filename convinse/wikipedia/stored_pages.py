@@ -24,7 +24,6 @@ from .stored_vectors import PLACES, packed
 LAYOUT = f"{FORMAT}.3"  # its second part is raised when the file stores the same evidences in another way
 _SUMS = 1 << 256
 WAIT = 30.0  # seconds for another process to finish its change
-UNSAFE = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"  # for a new file, which is discarded after a failure
 # Rows of pages are behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page. The
 # full-text index has no copy of the text, but the places of words: without either BM25 scores every evidence 0.
 SCHEMA = """
