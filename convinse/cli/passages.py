@@ -78,7 +78,7 @@ def _index(options: argparse.Namespace) -> int:
 def _search(options: argparse.Namespace) -> int:
     from ..formats.poleval.questions import read_questions
     from ..formats.poleval.runs import check_free, write_run
-    from ..passages.search import Reranker, indexes_of, search
+    from ..passages.search import Ranking, indexes_of, search
     from ..support.errors import ConfigError
 
     output = Path(options.output)
@@ -86,8 +86,8 @@ def _search(options: argparse.Namespace) -> int:
     questions = read_questions(Path(options.questions))
     indexes = indexes_of(Path(options.folder), questions)
     models = options_set(evs_model=options.reranker, evs_bi_encoder=options.bi_encoder)
-    reranker: Reranker | None = None
-    if options.rerank:
+    rank: Ranking | None = None
+    if options.rerank or models:
         from ..evidence_retrieval_scoring.neural import build_scorer, scoring_method
         from ..evidence_retrieval_scoring.passage_retriever import IndexScores
         from ..resources import Resources
@@ -100,12 +100,10 @@ def _search(options: argparse.Namespace) -> int:
             )
         if not config.evs_bi_encoder:
             method = "cross_encoder"  # there is nothing to choose by: it reads all candidates
-        reranker = build_scorer(Resources(config), method, IndexScores())
-    elif models:
-        raise ConfigError("--reranker and --bi-encoder belong to --rerank; add it")
+        rank = build_scorer(Resources(config), method, IndexScores()).rank_all
     start = time.monotonic()
     with_texts = options.format == "jsonl"
-    rankings = search(indexes, questions, options.top, reranker, options.candidates, options.quiet, with_texts)
+    rankings = search(indexes, questions, options.top, rank, options.candidates, options.quiet, with_texts)
     write_run(output, rankings, options.format, options.force)
     numbers = sorted(Counter(question.set or "" for question in questions).items())
     counts = {f"questions{' of ' if name else ''}{name}": f"{number:,}" for name, number in numbers}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from ..formats.poleval.questions import SearchQuestion
 from ..formats.poleval.runs import FoundPassage, PassageRanking
@@ -15,15 +14,8 @@ from .index import PassageIndex
 from .layout import is_index
 
 _TOGETHER = 32  # questions, which a model ranks together
-
-
-class Reranker(Protocol):
-    """Ranks evidences for queries, several queries together."""
-
-    def rank_all(
-        self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]], top_k: int
-    ) -> list[list[Evidence]]:
-        """Return the best `top_k` evidences of each query with `score`, best first; other fields stay."""
+# the best evidences of each query with `score`, best first, by queries, their evidences and a number; other fields stay
+Ranking = Callable[[Sequence[str], Sequence[Sequence[Evidence]], int], list[list[Evidence]]]
 
 
 def indexes_of(folder: Path, questions: Sequence[SearchQuestion]) -> list[PassageIndex]:
@@ -48,24 +40,24 @@ def search(
     indexes: Sequence[PassageIndex],
     questions: Sequence[SearchQuestion],
     top: int = 10,
-    reranker: Reranker | None = None,
+    rank: Ranking | None = None,
     candidates: int = 200,
     quiet: bool = True,
     texts: bool = True,
 ) -> Iterator[PassageRanking]:
     """Yield the best `top` passages of every question, in the order of the questions.
 
-    Passages without a term of the question are `padding`. A reranker sorts the best `candidates` anew, and needs `texts`, which
-    else may be left out.
+    Passages without a term of the question are `padding`. `rank` sorts the best `candidates` anew; without it, `texts` may be left
+    out.
     """
     pairs = list(zip(questions, indexes, strict=True))
     with progress("searching", len(questions), "questions", quiet) as advance:
         for start in range(0, len(pairs), _TOGETHER):
             part = pairs[start : start + _TOGETHER]
-            if reranker is None:
+            if rank is None:
                 rankings = [_found(index, question.text, top, texts) for question, index in part]
             else:
-                rankings = _reranked(part, top, reranker, max(top, candidates))
+                rankings = _reranked(part, top, rank, max(top, candidates))
             for (question, index), best in zip(part, rankings, strict=True):
                 yield PassageRanking(question, best, _padding(index, best, top))
             advance(len(part))
@@ -80,10 +72,10 @@ def _found(index: PassageIndex, question: str, top: int, texts: bool) -> list[Fo
 
 
 def _reranked(
-    part: Sequence[tuple[SearchQuestion, PassageIndex]], top: int, reranker: Reranker, candidates: int
+    part: Sequence[tuple[SearchQuestion, PassageIndex]], top: int, rank: Ranking, candidates: int
 ) -> list[list[FoundPassage]]:
     evidences = [candidate_evidences(index, question.text, candidates) for question, index in part]
-    rankings = reranker.rank_all([question.text for question, _ in part], evidences, top)
+    rankings = rank([question.text for question, _ in part], evidences, top)
     return [[evidence["passage"]._replace(score=evidence["score"]) for evidence in ranking] for ranking in rankings]  # type: ignore[typeddict-item]
 
 

@@ -21,12 +21,6 @@ def test_words_of_all_scripts(case):
         assert set(word) <= set(sentence)
 
 
-def test_polish_letters_stay_and_foreign_accents_go():
-    analyzer = Analyzer("pl")
-    assert analyzer.terms(["łódź ląd"]) != analyzer.terms(["lodz lad"])
-    assert analyzer.terms(["Beyoncé"]) == analyzer.terms(["beyonce"])
-
-
 def test_without_a_language_all_words_count_and_latin_accents_go():
     assert Analyzer().terms(["The cats, żółć! Straße"]) == ["the", "cats", "zolc", "strasse"]
 

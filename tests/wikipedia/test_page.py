@@ -4,11 +4,13 @@ from urllib.parse import unquote
 
 import pytest
 
+from case_tables import each_case
 from convinse.records.evidence import check_evidence, merge_duplicates
 from convinse.support.limits import DEEPEST_ELEMENT
 from convinse.wikipedia import page, tables
-from convinse.wikipedia.document import parse_html
-from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
+from convinse.wikipedia.document import blocks, parse_html
+from convinse.wikipedia.flatten import flatten
+from convinse.wikipedia.page import page_evidences, parse_page, sentences, whole_rows
 from places import SNAPSHOT_SOURCES
 from wikipedia_html import HEADINGS
 
@@ -162,6 +164,37 @@ def test_all_embedded_pages():
         assert links >= 5, file
         assert found >= 10, file
         assert marks == 0, file
+
+
+# --- sentences
+
+
+def split(html):
+    return [snippet for block in blocks(parse_html(html)) for snippet in sentences(block)]
+
+
+@each_case("html", "prose")
+def test_prose_is_cut_at_sentence_ends(case):
+    assert [snippet.text for snippet in split(f"<p>{case['prose']}</p>")] == case["sentences"]
+
+
+def test_a_list_item_is_one_snippet_also_inside_another_and_an_empty_one_is_none():
+    html = "<ul><li>First album. Sold well.</li><li> </li></ul><dl><dd>Indented. Twice.</dd></dl>"
+    html += (
+        "<ul><li>Albums<ul><li>Lionheart</li><li>Aerial<ol><li>Disc one</li></ol></li></ul></li><li>Singles</li></ul>"
+    )
+    expected = ["First album. Sold well.", "Indented. Twice.", "Albums", "Lionheart", "Aerial", "Disc one", "Singles"]
+    assert [snippet.text for snippet in split(html)] == expected
+
+
+def test_no_word_of_the_embedded_pages_is_lost_or_repeated():
+    for file in PAGES:
+        for block in blocks(parse_html(file.read_text(encoding="utf-8"))):
+            if block.kind == "p":
+                whole = flatten(block.node, "text", skip_nested=True)
+                parts = list(sentences(block))
+                assert " ".join(part.text for part in parts) == whole.text
+                assert sum(len(part.links) for part in parts) == len(whole.links)
 
 
 # --- limits
