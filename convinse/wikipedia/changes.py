@@ -122,7 +122,7 @@ class _DumpChange:
         self.counts.subtract(page.counts)
         self._removed[item_id] = page
         if self._has_titles:
-            remove_title(self._connection, page)
+            remove_title(self._connection, item_id, page.title, page.links)
         return True
 
     def add(self, pages: Mapping[str, Page], embedding: Embedding | None) -> None:
@@ -136,7 +136,7 @@ class _DumpChange:
             self._added[item_id] = packed
             self._total += packed.digest
             self.counts.update(packed.counts)
-            add_title(self._connection, packed)
+            add_title(self._connection, item_id, packed.title, packed.links)
         put_pages(self._connection, self._added.values(), embedding)
 
     def finish(self) -> int:

@@ -25,8 +25,7 @@ _SCHEMA = """
 CREATE TABLE title (
     name TEXT NOT NULL, is_page INTEGER NOT NULL, item INTEGER NOT NULL, label TEXT, PRIMARY KEY (name, is_page, item)
 ) WITHOUT ROWID;
-CREATE TABLE link (target INTEGER NOT NULL, page INTEGER NOT NULL, PRIMARY KEY (target, page)) WITHOUT ROWID;
-CREATE TEMP TABLE unsorted (target INTEGER, page INTEGER)
+CREATE TABLE link (target INTEGER NOT NULL, page INTEGER NOT NULL, PRIMARY KEY (target, page)) WITHOUT ROWID
 """
 _LINKS = msgspec.json.Decoder(list[tuple[Link, ...]])
 
@@ -76,13 +75,8 @@ class Titles:
         """Write the titles and links of a dump whose pages are written."""
         for statement in _SCHEMA.split(";"):  # a script would end the transaction
             connection.execute(statement)
-        for item_id, title, links in connection.execute("SELECT id, title, links FROM page"):
-            item = number_of(item_id)
-            connection.execute("INSERT INTO title VALUES (?, 1, ?, NULL)", (normal(title), item))
-            rows = ((target, item) for target in targets_of(links))
-            connection.executemany("INSERT INTO unsorted VALUES (?, ?)", rows)
-        connection.execute("INSERT INTO link SELECT target, page FROM unsorted ORDER BY target, page")
-        connection.execute("DROP TABLE unsorted")
+        for page in connection.execute("SELECT id, title, links FROM page"):
+            add_title(connection, *page)
         stored = {name for (name,) in connection.execute("SELECT name FROM title")}
         of_bad_pages = ((name, item_id) for name, item_id in self._pages.items() if name not in stored)
         for name, item_id in (*self._file.items(), *of_bad_pages):
@@ -121,18 +115,18 @@ def page_in(packed: PackedPage) -> Page:
     return Page(packed.title, tuple(map(snippet_of, evidences_in(packed.blob), links)))
 
 
-def add_title(connection: sqlite3.Connection, page: PackedPage) -> None:
-    """Write the title and links of a page."""
-    item = number_of(page.item_id)
-    connection.execute("INSERT INTO title VALUES (?, 1, ?, NULL)", (normal(page.title), item))
-    connection.executemany("INSERT INTO link VALUES (?, ?)", ((target, item) for target in targets_of(page.links)))
+def add_title(connection: sqlite3.Connection, item_id: str, title: str, links: bytes) -> None:
+    """Write the title and links of an item's page."""
+    item = number_of(item_id)
+    connection.execute("INSERT INTO title VALUES (?, 1, ?, NULL)", (normal(title), item))
+    connection.executemany("INSERT INTO link VALUES (?, ?)", ((target, item) for target in targets_of(links)))
 
 
-def remove_title(connection: sqlite3.Connection, page: PackedPage) -> None:
-    """Remove the title and links of a page."""
-    item = number_of(page.item_id)
-    connection.execute("DELETE FROM title WHERE name = ? AND is_page AND item = ?", (normal(page.title), item))
-    rows = ((target, item) for target in targets_of(page.links))
+def remove_title(connection: sqlite3.Connection, item_id: str, title: str, links: bytes) -> None:
+    """Remove the title and links of an item's page."""
+    item = number_of(item_id)
+    connection.execute("DELETE FROM title WHERE name = ? AND is_page AND item = ?", (normal(title), item))
+    rows = ((target, item) for target in targets_of(links))
     connection.executemany("DELETE FROM link WHERE target = ? AND page = ?", rows)
 
 
