@@ -95,7 +95,7 @@ class PageLines:
     @property
     def skipped(self) -> int:
         """The number of pages without an item."""
-        return self._faults.seen - self._faults.bad - self.usable
+        return self._faults.seen - self.bad - self.usable
 
     def read(self, make: Callable[[bytes], T], processes: int) -> Generator[T, None, None]:
         """Yield the results of a function for the lines, in their order; bad lines are reported and left out."""

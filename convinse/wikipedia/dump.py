@@ -252,7 +252,8 @@ def _readable(path: Path, damage: str = "not a Wikipedia dump") -> Iterator[None
     except PermissionError as error:
         raise IndexFileError(f"{path}: cannot be read: {one_line(error)}; {remedy_of(error, '')}") from None
     except (sqlite3.Error, OSError, KeyError, TypeError, zlib.error, *JSON_ERRORS) as error:
-        raise IndexFileError(f"{path}: {damage} ({one_line(error)}); build it again") from None
+        fault = "cannot be opened" if "unable to open" in str(error) else damage
+        raise IndexFileError(f"{path}: {fault} ({one_line(error)}); build it again") from None
 
 
 # the content of the full-text index: the words with their places, the sizes of evidences, and the sums
