@@ -41,8 +41,8 @@ def add(commands: Commands) -> None:
                      help="a submission to PolEval 2022 (default), a TREC run, or JSON lines with texts")  # fmt: skip
     sub.add_argument("--rerank", action="store_true", help="order the best ones by the configured neural scorer")
     add_config(sub, "lexical.yml")
-    sub.add_argument("--reranker", metavar="MODEL", help="the cross-encoder of --rerank instead of evs_model")
-    sub.add_argument("--bi-encoder", metavar="MODEL", help="the bi-encoder of --rerank instead of evs_bi_encoder")
+    sub.add_argument("--reranker", metavar="MODEL", help="rerank by this cross-encoder, not evs_model")
+    sub.add_argument("--bi-encoder", metavar="MODEL", help="rerank by this bi-encoder, not evs_bi_encoder")
     sub.add_argument("--candidates", type=positive, default=_CANDIDATES, metavar="N",
                      help=f"passages that --rerank sees (default {_CANDIDATES})")  # fmt: skip
     sub.add_argument("--force", action="store_true", help="replace OUT")
