@@ -71,7 +71,7 @@ def _dump_id(resources: Resources) -> str:
     dump = resources.wikipedia
     if dump is None:
         return ""
-    return dump.build_id if dump.has_words else f"{dump.build_id}, without words"  # nothing is found by its words
+    return dump.build_id
 
 
 def _files(value: Any) -> Iterator[Path]:

@@ -1,9 +1,7 @@
 """What the results of a run come from: whatever is read or computes differently is another run, all else is the same."""
 
 import shutil
-import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -64,11 +62,6 @@ def rebuilt_dump(folder, corpus):
     write_dump(folder / "wikipedia.db", [("Q1", [evidence("eight", "text", ("eight", "Q8"))])])
 
 
-def dump_without_words(folder, corpus):
-    with closing(sqlite3.connect(folder / "wikipedia.db")) as connection:
-        connection.execute("DROP TABLE words")
-
-
 def rebuilt_passages(folder, corpus):
     build_index(corpus([("a", "one three")]), folder / "passages", force=True, quiet=True)
 
@@ -98,7 +91,6 @@ def other_helper(folder, corpus):
     [
         (rebuilt_kb, "knowledge base"),
         (rebuilt_dump, "Wikipedia dump"),
-        (dump_without_words, "Wikipedia dump"),
         (rebuilt_passages, "passages"),
         (trained_anew, "models"),
         (other_ranker, "models"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import time
+from collections import Counter
 from pathlib import Path
 
 from .arguments import Commands, add_config, configured, options_set, positive, size
@@ -31,18 +33,16 @@ def add(commands: Commands) -> None:
     sub.add_argument("--force", action="store_true", help="replace an index that is there")
 
     sub = commands.add("search", _search, "the best passages for the questions of a file")
-    sub.add_argument("folder", metavar="DIR",
-                     help="an index, or a folder with an index for each set of in.tsv")  # fmt: skip
+    sub.add_argument("folder", metavar="DIR", help="an index, or a folder with an index for each set of in.tsv")
     sub.add_argument("questions", metavar="QUESTIONS", help="questions.jl (id, text) or in.tsv (set name, text)")
     sub.add_argument("--output", required=True, metavar="OUT")
     sub.add_argument("--top", type=positive, default=10, metavar="N", help="passages of a question (default 10)")
     sub.add_argument("--format", choices=("poleval", "trec", "jsonl"), default="poleval",
                      help="a submission to PolEval 2022 (default), a TREC run, or JSON lines with texts")  # fmt: skip
-    sub.add_argument("--language", metavar="CODE", help="refuse an index of another language")
     sub.add_argument("--rerank", action="store_true", help="order the best ones by the configured neural scorer")
     add_config(sub, "lexical.yml")
-    sub.add_argument("--reranker", metavar="MODEL", help="the cross-encoder of --rerank instead of evs_model")
-    sub.add_argument("--bi-encoder", metavar="MODEL", help="the bi-encoder of --rerank instead of evs_bi_encoder")
+    sub.add_argument("--reranker", metavar="MODEL", help="rerank by this cross-encoder, not evs_model")
+    sub.add_argument("--bi-encoder", metavar="MODEL", help="rerank by this bi-encoder, not evs_bi_encoder")
     sub.add_argument("--candidates", type=positive, default=_CANDIDATES, metavar="N",
                      help=f"passages that --rerank sees (default {_CANDIDATES})")  # fmt: skip
     sub.add_argument("--force", action="store_true", help="replace OUT")
@@ -56,10 +56,10 @@ def _index(options: argparse.Namespace) -> int:
         **options_set(language=options.language, title_weight=options.title_weight, k1=options.k1, b=options.b)
     )
     output = Path(options.output)
-    built = build_index(
+    start = time.monotonic()
+    manifest = build_index(
         Path(options.passages), output, parameters, memory=options.memory, force=options.force, quiet=options.quiet
     )
-    manifest = built.manifest
     pairs = {
         "language": manifest.parameters.language,
         "passages": f"{manifest.passages:,}",
@@ -68,7 +68,7 @@ def _index(options: argparse.Namespace) -> int:
         "terms of a passage": f"{manifest.mean_length:.1f}",
         "size": f"{manifest.size / 10**6:,.1f} MB",
         "build id": manifest.build_id,
-        "seconds": f"{built.seconds:.1f}",
+        "seconds": f"{time.monotonic() - start:.1f}",
     }
     print_pairs(str(output), pairs)
     say_next(f"retrieve search {output} QUESTIONS --output OUT.tsv")
@@ -76,20 +76,18 @@ def _index(options: argparse.Namespace) -> int:
 
 
 def _search(options: argparse.Namespace) -> int:
-    import time
-
     from ..formats.poleval.questions import read_questions
     from ..formats.poleval.runs import check_free, write_run
-    from ..passages.search import Collection, Reranker, by_set, search
+    from ..passages.search import Ranking, indexes_of, search
     from ..support.errors import ConfigError
 
     output = Path(options.output)
     check_free(output, options.force)
     questions = read_questions(Path(options.questions))
-    collection = Collection(Path(options.folder), options.language)
+    indexes = indexes_of(Path(options.folder), questions)
     models = options_set(evs_model=options.reranker, evs_bi_encoder=options.bi_encoder)
-    reranker: Reranker | None = None
-    if options.rerank:
+    rank: Ranking | None = None
+    if options.rerank or models:
         from ..evidence_retrieval_scoring.neural import build_scorer, scoring_method
         from ..evidence_retrieval_scoring.passage_retriever import IndexScores
         from ..resources import Resources
@@ -102,14 +100,12 @@ def _search(options: argparse.Namespace) -> int:
             )
         if not config.evs_bi_encoder:
             method = "cross_encoder"  # there is nothing to choose by: it reads all candidates
-        reranker = build_scorer(Resources(config), method, IndexScores())
-    elif models:
-        raise ConfigError("--reranker and --bi-encoder belong to --rerank; add it")
+        rank = build_scorer(Resources(config), method, IndexScores()).rank_all
     start = time.monotonic()
     with_texts = options.format == "jsonl"
-    rankings = search(collection, questions, options.top, reranker, options.candidates, options.quiet, with_texts)
+    rankings = search(indexes, questions, options.top, rank, options.candidates, options.quiet, with_texts)
     write_run(output, rankings, options.format, options.force)
-    seconds = time.monotonic() - start
-    counts = {f"questions{' of ' if name else ''}{name}": f"{number:,}" for name, number in by_set(questions).items()}
-    print_pairs(str(output), {**counts, "seconds": f"{seconds:.1f}"})
+    numbers = sorted(Counter(question.set or "" for question in questions).items())
+    counts = {f"questions{' of ' if name else ''}{name}": f"{number:,}" for name, number in numbers}
+    print_pairs(str(output), {**counts, "seconds": f"{time.monotonic() - start:.1f}"})
     return 0

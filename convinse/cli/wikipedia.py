@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, positive
+from .arguments import Commands
 from .output import say_next
 from .tables import print_pairs
 
@@ -28,9 +30,7 @@ def add(commands: Commands) -> None:
         "--vectors", metavar="MODEL", help="let evidences be found by this bi-encoder, too, such as snapshot:model"
     )
 
-    sub = commands.add(
-        "add", _wikipedia_add, "saved HTML pages into a dump that is there, in place of older ones of their items"
-    )
+    sub = commands.add("add", _wikipedia_add, "saved HTML pages into a dump, in place of older ones of their items")
     sub.add_argument("file", metavar="FILE", help="a dump that 'wikipedia build' wrote")
     sub.add_argument("pages", metavar="PAGES", help="as for 'wikipedia build'")
     sub.add_argument(
@@ -44,13 +44,6 @@ def add(commands: Commands) -> None:
     sub = commands.add("import-pickle", _wikipedia_import, "CONVINSE's pickle dump into the project's own format")
     sub.add_argument("file", metavar="FILE", help="item id -> list of evidences; plain or .gz; nothing in it is run")
     sub.add_argument("--output", required=True, metavar="FILE", help="the dump; an older one there is replaced")
-    sub.add_argument(
-        "--largest",
-        type=positive,
-        default=16,
-        metavar="GB",
-        help="refuse larger pickles: they are read into memory (default 16)",
-    )
 
     sub = commands.add("info", _wikipedia_info, "what a dump holds")
     sub.add_argument("file", metavar="FILE")
@@ -62,14 +55,11 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
     output, titles = Path(options.output), Path(options.titles) if options.titles else None
     embedding = None if options.vectors is None else embedding_of(options.vectors)
     built = build(Path(options.pages), output, titles, embedding=embedding, quiet=options.quiet)
-    _print_wikipedia(output, _skipped(built), built.seconds)
-    say_next(f"ask --set ers_wikipedia_dump={output} 'QUESTION'", "or name it in ers_wikipedia_dump")
+    _print_dump(output, _skipped(built), built.seconds)
     return 0
 
 
 def _wikipedia_add(options: argparse.Namespace) -> int:
-    from contextlib import closing
-
     from ..config import SNAPSHOT, resolve
     from ..wikipedia.changes import add_pages
     from ..wikipedia.dump import WikipediaDump
@@ -78,7 +68,9 @@ def _wikipedia_add(options: argparse.Namespace) -> int:
     with closing(WikipediaDump(path)) as dump:
         if dump.vectors_of:
             model = model or SNAPSHOT + "model"
-    _print_changed(path, add_pages(path, Path(options.pages), embedding_of(model) if model else None, options.quiet))
+    changed = add_pages(path, Path(options.pages), embedding_of(model) if model else None, options.quiet)
+    done = {name: number for name in ("added", "replaced") if (number := getattr(changed, name))}
+    _print_dump(path, {**done, "linked anew": changed.linked, **_skipped(changed)})
     return 0
 
 
@@ -87,19 +79,26 @@ def _wikipedia_remove(options: argparse.Namespace) -> int:
     from ..wikipedia.changes import remove_pages
 
     path = resolve(options.file)
-    _print_changed(path, remove_pages(path, options.pages))
+    changed = remove_pages(path, options.pages)
+    _print_dump(path, {"removed": changed.removed, "linked anew": changed.linked})
     return 0
 
 
-def _print_changed(path: Path, changed: Changed) -> None:
-    names = {"added": changed.added, "replaced": changed.replaced, "removed": changed.removed}
-    done = {name: number for name, number in names.items() if number}
-    skipped = None if changed.removed else _skipped(changed)
-    _print_wikipedia(path, skipped, done={**done, "linked anew": changed.linked})
+def _wikipedia_import(options: argparse.Namespace) -> int:
+    from ..wikipedia.pickle_import import import_pickle
+
+    output = Path(options.output)
+    done = import_pickle(Path(options.file), output, quiet=options.quiet)
+    counts = {"skipped items without evidences": done.empty, "skipped bad evidences": done.bad}
+    _print_dump(output, counts, done.seconds)
+    return 0
 
 
-def _skipped(done: BuiltDump | Changed) -> dict[str, int]:
-    return {"pages without an item": done.skipped, "bad lines": done.bad, "second pages of an item": done.repeated}
+def _wikipedia_info(options: argparse.Namespace) -> int:
+    from ..config import resolve
+
+    _print_dump(resolve(options.file))
+    return 0
 
 
 def embedding_of(model: str) -> Embedding:
@@ -111,46 +110,25 @@ def embedding_of(model: str) -> Embedding:
     return Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
 
 
-def _wikipedia_import(options: argparse.Namespace) -> int:
-    from ..wikipedia.pickle_import import import_pickle
-
-    output = Path(options.output)
-    done = import_pickle(Path(options.file), output, largest=options.largest << 30, quiet=options.quiet)
-    skipped = {"items without evidences": done.empty, "bad evidences": done.bad, "links without an item": done.links}
-    _print_wikipedia(output, skipped, done.seconds, {"evidences with such links": done.unlinked})
-    say_next(f"ask --set ers_wikipedia_dump={output} 'QUESTION'", "or name it in ers_wikipedia_dump")
-    return 0
+def _skipped(done: BuiltDump | Changed) -> dict[str, int]:
+    return {
+        "skipped pages without an item": done.skipped,
+        "skipped bad lines": done.bad,
+        "skipped second pages of an item": done.repeated,
+    }
 
 
-def _wikipedia_info(options: argparse.Namespace) -> int:
-    from ..config import resolve
-
-    _print_wikipedia(resolve(options.file))
-    return 0
-
-
-def _print_wikipedia(
-    path: Path,
-    skipped: dict[str, int] | None = None,
-    seconds: float | None = None,
-    totals: dict[str, int] | None = None,
-    done: dict[str, int] | None = None,
-) -> None:
-    from contextlib import closing
-
+def _print_dump(path: Path, done: Mapping[str, int] | None = None, seconds: float | None = None) -> None:
+    """Print the counts of a dump and of a command; `seconds` are of a command that made the dump."""
     from ..records.evidence import SOURCES
     from ..wikipedia.dump import WikipediaDump
 
     with closing(WikipediaDump(path)) as dump:
         counts, build_id = dump.counts, dump.build_id
     sources = [source for source in SOURCES if source != "kb" or counts.get(source)]
-    pairs = {
-        "pages": f"{counts['pages']:,}",
-        **{f"{source} evidences": f"{counts.get(source, 0):,}" for source in sources},
-        **{name: f"{number:,}" for name, number in (done or {}).items()},
-        **{f"skipped {name}": f"{number:,}" for name, number in (skipped or {}).items()},
-        **{f"kept {name}": f"{number:,}" for name, number in (totals or {}).items()},
-        "size": f"{path.stat().st_size / 10**6:,.1f} MB",
-        "build id": build_id,
-    }
+    numbers = {"pages": counts["pages"], **{f"{source} evidences": counts.get(source, 0) for source in sources}}
+    pairs = {name: f"{number:,}" for name, number in {**numbers, **(done or {})}.items()}
+    pairs |= {"size": f"{path.stat().st_size / 10**6:,.1f} MB", "build id": build_id}
     print_pairs(str(path), pairs if seconds is None else {**pairs, "seconds": f"{seconds:.1f}"})
+    if seconds is not None:
+        say_next(f"ask --set ers_wikipedia_dump={path} 'QUESTION'", "or name it in ers_wikipedia_dump")

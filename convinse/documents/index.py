@@ -20,17 +20,7 @@ from ..support.errors import DataError, DependencyError, IndexFileError, one_lin
 from ..support.files import writing_to
 from ..support.progress import Advance, progress
 from ..wikipedia.dump import WikipediaDump
-from ..wikipedia.stored_pages import (
-    LAYOUT,
-    SCHEMA,
-    Embedding,
-    changing,
-    make_words,
-    pack,
-    put_pages,
-    remove_page,
-    write_meta,
-)
+from ..wikipedia.stored_pages import LAYOUT, SCHEMA, Embedding, changing, pack, put_pages, remove_page, write_meta
 from .evidences import FORMAT, NamedThing, document_evidences, item_id
 from .files import FoundFile, find_files
 from .names import DocumentNames
@@ -186,7 +176,6 @@ class _Change:
                 execute(f"DROP TABLE {table}")
         for statement in (SCHEMA + _TABLES).split(";"):  # a script would end the transaction
             execute(statement)
-        make_words(self._connection)
         execute("INSERT INTO meta VALUES ('documents', ?)", (version,))
 
     def make(self, files: Sequence[FoundFile]) -> Updated:

@@ -73,11 +73,8 @@ class Analyzer:
     5. The Snowball stemmer of the language is applied. After that, Turkish ı and i are the same, since foreign keyboards and
        capitals mix them up.
 
-    Args:
-        language: a code of `LANGUAGES`; `mul` stems nothing and has no stop words.
-
     Raises:
-        DataError: an unknown language.
+        DataError: the language is not one of `LANGUAGES`.
     """
 
     def __init__(self, language: str = NEUTRAL) -> None:

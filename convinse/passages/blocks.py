@@ -141,10 +141,7 @@ def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
     """Return the passage of a line of a file, and the line for an index.
 
     Reads the project's form and the forms of BEIR (`_id`, `title`, `text`), Pyserini (`id`, `contents` that begins with a line
-    for the title) and TREC (`docid` or `docno`, `body`).
-
-    Raises:
-        DataError: the line is not a passage; names file and line.
+    for the title) and TREC (`docid` or `docno`, `body`). Raises `DataError` for any other line.
     """
     try:
         passage = _DECODER.decode(line)

@@ -47,13 +47,6 @@ class Hit(NamedTuple):
     score: float
 
 
-class RankedPassages(NamedTuple):
-    """The best passages for a question; `passages` is empty if their texts were not requested."""
-
-    hits: list[Hit]
-    passages: list[Passage]
-
-
 class PassageIndex:
     """BM25 over passages, as `retrieve index` built it.
 
@@ -68,9 +61,6 @@ class PassageIndex:
     The full-text engine returns somewhat more candidates than requested, by similar scores: it stores lengths in one byte.
     They are scored again in double precision. The most that a score can be above the engine's is known; if the passages
     behind the last candidate could be better, more are fetched.
-
-    Args:
-        folder: the index.
 
     Raises:
         IndexFileError: the folder has no complete index of this format.
@@ -110,11 +100,6 @@ class PassageIndex:
         numbers, scores = self.search_terms(self.analyzer.terms([question]), top)
         pairs = zip(numbers.tolist(), scores.tolist(), strict=True)
         return [Hit(number, self.id(number), score) for number, score in pairs]
-
-    def find(self, question: str, top: int, texts: bool = True) -> RankedPassages:
-        """Return the results of `search`, with the texts if they are requested."""
-        hits = self.search(question, top)
-        return RankedPassages(hits, self.passages([hit.number for hit in hits]) if texts else [])
 
     def id(self, number: int) -> str:
         """Return the id of a passage."""
@@ -157,8 +142,8 @@ class PassageIndex:
 
     def search_terms(self, terms: Iterable[str], top: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Return numbers and scores of the best passages for terms; repeated terms count once."""
-        query, query_terms = self._query(terms)
-        if not len(query_terms.idf) or top < 1:
+        query, query_terms, idf = self._query(terms)
+        if not len(idf) or top < 1:
             return np.empty(0, np.int64), np.empty(0)
         fetch = top + top // 4 + SPARE
         while True:
@@ -166,11 +151,11 @@ class PassageIndex:
                 hits = self._candidates.searcher.search(query, min(fetch, len(self)), count=False).hits
             places = [self._segments[address.segment_ord] + address.doc for _, address in hits]
             numbers = self._arrays["document"][np.array(places, np.int64)].astype(np.int64)
-            scores = self._scores(numbers, query_terms)
+            scores = self._scores(numbers, query_terms, idf)
             if len(hits) < fetch:
                 break
             # the most that the score of a passage behind the last candidate can be
-            highest = hits[-1][0] / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * len(query_terms.idf)
+            highest = hits[-1][0] / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * len(idf)
             if np.partition(scores, -top)[-top] > highest:
                 break
             fetch *= _MORE
@@ -178,7 +163,8 @@ class PassageIndex:
         order = np.lexsort((numbers, -scores))[:top]
         return numbers[order], scores[order]
 
-    def _query(self, terms: Iterable[str]) -> tuple[Any, _QueryTerms]:
+    def _query(self, terms: Iterable[str]) -> tuple[Any, npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
+        """The engine's query, the numbers of the terms, ascending, with the highest possible number, and their idf."""
         import tantivy
 
         engine = self._candidates
@@ -193,9 +179,11 @@ class PassageIndex:
             pairs.append((number, math.log1p((len(self) - having + 0.5) / (having + 0.5))))
         pairs.sort()
         term_numbers = np.array([*(number for number, _ in pairs), _NO_TERM], np.uint32)
-        return tantivy.Query.boolean_query(queries), _QueryTerms(term_numbers, np.array([idf for _, idf in pairs]))
+        return tantivy.Query.boolean_query(queries), term_numbers, np.array([idf for _, idf in pairs])
 
-    def _scores(self, numbers: npt.NDArray[np.int64], query: _QueryTerms) -> npt.NDArray[np.float64]:
+    def _scores(
+        self, numbers: npt.NDArray[np.int64], query_terms: npt.NDArray[np.uint32], idf: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         arrays = self._arrays
         starts = arrays["row_start"][numbers]
         sizes = arrays["row_start"][numbers + 1] - starts
@@ -203,15 +191,10 @@ class PassageIndex:
         places = (starts - ends + sizes).repeat(sizes)
         places += np.arange(len(places))
         terms = arrays["row_term"][places]
-        column = query.terms.searchsorted(terms)
-        matching = (query.terms[column] == terms).nonzero()[0]
+        column = query_terms.searchsorted(terms)
+        matching = (query_terms[column] == terms).nonzero()[0]
         passage = ends.searchsorted(matching, "right")
         often = self._values[arrays["row_count"][places[matching]]]
         norm = length_norm(*self._norm, arrays["length"][numbers].astype(np.float64), self.manifest.mean_length)
-        parts = query.idf[column[matching]] * often / (often + norm[passage])
+        parts = idf[column[matching]] * often / (often + norm[passage])
         return np.bincount(passage, parts, len(numbers)).astype(np.float64, copy=False)
-
-
-class _QueryTerms(NamedTuple):
-    terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest possible number
-    idf: npt.NDArray[np.float64]

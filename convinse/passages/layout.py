@@ -25,7 +25,6 @@ In `candidates` a term is its hash in hexadecimal digits.
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 import msgspec
@@ -106,12 +105,6 @@ def is_index(folder: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> PassagesManifest:
-    """Return the manifest of an index folder.
-
-    Raises:
-        IndexFileError: it is missing, damaged, or of another format or analysis.
-    """
-    begun = any(os.access(folder / name, os.F_OK) for name in ARRAYS)
-    half = "it is half-written; " if begun else ""
-    missing = f"no passage index here ({half}{{}}); make one with `retrieve index`"
+    """Return the manifest of an index folder. Raises `IndexFileError`."""
+    missing = "no passage index here ({}); make one with `retrieve index`"
     return manifest.read_manifest(folder, PassagesManifest, FORMAT, REMEDY, missing)

@@ -2,144 +2,95 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from ..formats.poleval.questions import SearchQuestion
 from ..formats.poleval.runs import FoundPassage, PassageRanking
 from ..records.evidence import Evidence
-from ..support.errors import DataError, IndexFileError, nearest
+from ..support.errors import IndexFileError, nearest
 from ..support.progress import progress
 from .index import PassageIndex
 from .layout import is_index
 
-_RERANKED = 32  # questions that a model ranks together
+_TOGETHER = 32  # questions, which a model ranks together
+# the best evidences of each query with `score`, best first, by queries, their evidences and a number; other fields stay
+Ranking = Callable[[Sequence[str], Sequence[Sequence[Evidence]], int], list[list[Evidence]]]
 
 
-class Reranker(Protocol):
-    """Ranks evidences for queries, several queries together."""
-
-    def rank_all(
-        self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]], top_k: int
-    ) -> list[list[Evidence]]:
-        """Return the best `top_k` evidences of each query with `score`, best first; other fields stay."""
-
-
-class Collection:
-    """An index, or a folder with an index for each set of questions; opened on first use.
-
-    Args:
-        folder: the index, or the folder of indexes.
-        language: of the indexes, which is checked; None for any.
-
-    Raises:
-        IndexFileError: the folder is neither.
-    """
-
-    def __init__(self, folder: Path, language: str | None = None) -> None:
-        self._folder = folder
-        self._language = language
-        self._open: dict[Path, PassageIndex] = {}
-        self.sets: dict[str, Path] | None = None
-        if is_index(folder):
-            return
-        if folder.is_dir():
-            self.sets = {path.name: path for path in sorted(folder.iterdir()) if is_index(path)}
-        if not self.sets:
-            self.sets = None
-            self._opened(folder)  # raises: the message says what is wrong
-
-    def index(self, question: SearchQuestion) -> PassageIndex:
-        """Return the index of a question.
-
-        Raises:
-            IndexFileError: the question's set has no index, or it cannot be opened.
-            DataError: the question has no set, but the folder has several.
-        """
-        if self.sets is None:
-            return self._opened(self._folder)
-        if question.set is None:
-            raise DataError(
-                f"{self._folder}: holds an index for each of {', '.join(self.sets)}; these questions name no set, give one of the folders"
-            )
-        if question.set not in self.sets:
-            raise IndexFileError(
-                f"{self._folder}: no index for the set '{question.set}'; {nearest(question.set, list(self.sets))}"
-            )
-        return self._opened(self.sets[question.set])
-
-    def _opened(self, path: Path) -> PassageIndex:
-        if path not in self._open:
-            index = PassageIndex(path)
-            if self._language not in (None, index.parameters.language):
-                raise IndexFileError(
-                    f"{path}: built with the language {index.parameters.language}, not {self._language}; build it again with --force"
-                )
-            self._open[path] = index
-        return self._open[path]
+def indexes_of(folder: Path, questions: Sequence[SearchQuestion]) -> list[PassageIndex]:
+    """Return the index of each question: the folder, or its sub-folder of the question's set. Raises `IndexFileError`."""
+    names = set()
+    if folder.is_dir() and not is_index(folder):
+        names = {path.name for path in folder.iterdir() if is_index(path)}
+    if not names:
+        return [PassageIndex(folder)] * len(questions)
+    opened: dict[str, PassageIndex] = {}
+    for question in questions:
+        name = question.set or ""
+        if name not in names:
+            which = f"the set '{name}'" if name else "questions without a set"
+            raise IndexFileError(f"{folder}: no index for {which}; {nearest(name, sorted(names))}")
+        if name not in opened:
+            opened[name] = PassageIndex(folder / name)
+    return [opened[question.set or ""] for question in questions]
 
 
 def search(
-    collection: Collection,
+    indexes: Sequence[PassageIndex],
     questions: Sequence[SearchQuestion],
     top: int = 10,
-    reranker: Reranker | None = None,
+    rank: Ranking | None = None,
     candidates: int = 200,
     quiet: bool = True,
     texts: bool = True,
 ) -> Iterator[PassageRanking]:
     """Yield the best `top` passages of every question, in the order of the questions.
 
-    Args:
-        collection: the indexes.
-        questions: see `read_questions`.
-        top: passages of a question; fewer if the index has fewer (passages without a term of the question are `padding`).
-        reranker: sorts the best `candidates` anew; None: the order of BM25.
-        candidates: passages for the reranker, at least `top`.
-        quiet: show no progress.
-        texts: whether to read titles and texts of the passages, which a reranker needs in any case.
+    Passages without a term of the question are `padding`. `rank` sorts the best `candidates` anew; without it, `texts` may be left
+    out.
     """
-    indexes = [
-        collection.index(question) for question in questions
-    ]  # a missing index is an error before the first search
+    pairs = list(zip(questions, indexes, strict=True))
     with progress("searching", len(questions), "questions", quiet) as advance:
-        if reranker is None:
-            for question, index in zip(questions, indexes, strict=True):
-                hits, passages = index.find(question.text, top, texts)
-                contents = [(passage.title, passage.text) for passage in passages] or [(None, "")] * len(hits)
-                pairs = zip(hits, contents, strict=True)
-                best = [FoundPassage(hit.id, hit.score, title, text) for hit, (title, text) in pairs]
-                yield _padded(question, index, best, top)
-                advance(1)
-            return
-        for start in range(0, len(questions), _RERANKED):
-            part = list(zip(questions, indexes, strict=True))[start : start + _RERANKED]
-            evidences = [candidate_evidences(index, question.text, max(top, candidates)) for question, index in part]
-            rankings = reranker.rank_all([question.text for question, _ in part], evidences, top)
-            for (question, index), ranking in zip(part, rankings, strict=True):
-                best = []
-                for evidence in ranking:
-                    name, title, text = evidence["passage"]  # type: ignore[typeddict-item]
-                    best.append(FoundPassage(name, evidence["score"], title, text))
-                yield _padded(question, index, best, top)
+        for start in range(0, len(pairs), _TOGETHER):
+            part = pairs[start : start + _TOGETHER]
+            if rank is None:
+                rankings = [_found(index, question.text, top, texts) for question, index in part]
+            else:
+                rankings = _reranked(part, top, rank, max(top, candidates))
+            for (question, index), best in zip(part, rankings, strict=True):
+                yield PassageRanking(question, best, _padding(index, best, top))
             advance(len(part))
 
 
+def _found(index: PassageIndex, question: str, top: int, texts: bool) -> list[FoundPassage]:
+    hits = index.search(question, top)
+    if not texts:
+        return [FoundPassage(hit.id, hit.score, None, "") for hit in hits]
+    passages = index.passages([hit.number for hit in hits])
+    return [FoundPassage(hit.id, hit.score, of.title, of.text) for hit, of in zip(hits, passages, strict=True)]
+
+
+def _reranked(
+    part: Sequence[tuple[SearchQuestion, PassageIndex]], top: int, rank: Ranking, candidates: int
+) -> list[list[FoundPassage]]:
+    evidences = [candidate_evidences(index, question.text, candidates) for question, index in part]
+    rankings = rank([question.text for question, _ in part], evidences, top)
+    return [[evidence["passage"]._replace(score=evidence["score"]) for evidence in ranking] for ranking in rankings]  # type: ignore[typeddict-item]
+
+
 def candidate_evidences(index: PassageIndex, question: str, number: int) -> list[Evidence]:
-    """Return the best passages as evidences with their BM25 score, and `passage` (id, title, text)."""
-    hits, passages = index.find(question, number)
+    """Return the best passages as evidences with their BM25 score, and `passage`, a `FoundPassage`."""
     return [
         {  # type: ignore[typeddict-unknown-key]
             "evidence_text": passage_text(passage.title, passage.text),
             "source": "text",
             "disambiguations": [],
             "wikidata_entities": [],
-            "score": hit.score,
-            "passage": (passage.id, passage.title, passage.text),
+            "score": passage.score,
+            "passage": passage,
         }
-        for hit, passage in zip(hits, passages, strict=True)
+        for passage in _found(index, question, number, True)
     ]
 
 
@@ -148,15 +99,9 @@ def passage_text(title: str | None, text: str) -> str:
     return f"{title}, {text}" if title and title.strip() else text
 
 
-def _padded(question: SearchQuestion, index: PassageIndex, best: Sequence[FoundPassage], top: int) -> PassageRanking:
+def _padding(index: PassageIndex, best: Sequence[FoundPassage], top: int) -> list[str]:
     whole = min(top, len(index))
     if len(best) >= whole:
-        return PassageRanking(question, best)
+        return []
     ids = {passage.id for passage in best}
-    fillers = [passage.id for passage in index.passages(range(whole)) if passage.id not in ids]
-    return PassageRanking(question, best, fillers[: whole - len(best)])
-
-
-def by_set(questions: Sequence[SearchQuestion]) -> dict[str, int]:
-    """Return the number of questions of each set, by its name."""
-    return dict(sorted(Counter(question.set or "" for question in questions).items()))
+    return [name for name in map(index.id, range(whole)) if name not in ids][: whole - len(best)]

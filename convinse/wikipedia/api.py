@@ -75,17 +75,10 @@ class _NamedPages(NamedTuple):
 
 
 class MediaWikiApi:
-    """A client with the requests that evidences of live pages need. No request is sent before the first call.
+    """A client of the `api.php` of a Wikipedia and of Wikidata, with the requests that evidences of live pages need.
 
-    Every method takes `until`, its deadline as a moment of `time.monotonic()`.
-
-    Args:
-        wikipedia: address of the Wikipedia's `api.php`.
-        wikidata: address of Wikidata's `api.php`.
-        contact: sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
-
-    Raises:
-        ConfigError: an address is invalid.
+    Every method takes `until`, its deadline as a moment of `time.monotonic()`, and raises `NetworkError` if the server cannot be
+    reached or its answer cannot be used. `contact` is sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
     """
 
     def __init__(self, wikipedia: str, wikidata: str, contact: str | None = None) -> None:
@@ -97,11 +90,7 @@ class MediaWikiApi:
         self._client = MediaWikiClient(contact, _REMEDY)
 
     def title_of(self, item_id: str, until: float) -> str | None:
-        """Return the title of an item's article, by its sitelink on Wikidata; None without a sitelink.
-
-        Raises:
-            NetworkError: the server cannot be reached, or its answer cannot be used.
-        """
+        """Return the title of an item's article, by its sitelink on Wikidata; None without a sitelink."""
         answer = self._client.ask(
             self.wikidata,
             {"action": "wbgetentities", "ids": item_id, "props": "sitelinks", "sitefilter": self.site},
@@ -117,11 +106,7 @@ class MediaWikiApi:
         raise self._client.strange(self.wikidata, "no entity in it")
 
     def page(self, title: str, until: float) -> RawPage | None:
-        """Return an article as MediaWiki renders it, redirects followed; None if it does not exist.
-
-        Raises:
-            NetworkError: the server cannot be reached, or its answer cannot be used.
-        """
+        """Return an article as MediaWiki renders it, redirects followed; None if it does not exist."""
         answer = self._client.ask(
             self.wikipedia,
             {
@@ -148,13 +133,7 @@ class MediaWikiApi:
     ) -> Iterator[dict[str, LinkedItem | None]]:
         """Yield title -> item, batch by batch, for linked titles; None for a missing page or a page without an item.
 
-        Args:
-            titles: at most 50 make a request.
-            until: see the class.
-            page: an article that links to them; more than 50 titles are requested as its links, 500 at once.
-
-        Raises:
-            NetworkError: the server cannot be reached, or its answer cannot be used; earlier batches are good.
+        At most 50 titles make a request; more titles that a `page` links to are requested as its links, 500 at once.
         """
         batches = list(_batches(titles))
         if page is not None and len(batches) > 1:

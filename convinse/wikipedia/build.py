@@ -6,10 +6,9 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,12 +19,11 @@ from ..support.progress import progress
 from .dump import check_replaceable, write_packed
 from .page import Page, parse_page
 from .stored_pages import Embedding, PackedPage, pack
-from .stored_titles import write_titles
-from .titles import Titles, linked_evidences
+from .titles import Titles
 
 T = TypeVar("T")
 
-_ITEM = re.compile(r"Q[1-9][0-9]*")
+ITEM = re.compile(r"Q[1-9][0-9]*")
 _BLOCK_BYTES = 1 << 20  # of lines that a process parses at once
 _FEW = 16  # pages for one process more
 
@@ -54,8 +52,7 @@ def build(
     Args:
         pages: JSON lines with `title`, `html` and `qid` (or null: then found by title), plain or packed (gz, bz2).
         output: the dump. Its content does not depend on `processes`.
-        titles: a TSV of title and item (in either order, with or without a header line), plain or packed, in addition to
-            the titles and items of the pages.
+        titles: lines of title, tab and item, plain or packed, in addition to the titles and items of the pages.
         embedding: makes vectors of evidences; None: the evidences are found by their words only.
         processes: to parse with; all cores by default.
         quiet: show no progress.
@@ -66,60 +63,61 @@ def build(
     """
     start = time.monotonic()
     check_replaceable(output)
-    items, lines = _read_titles(pages, titles)
-    seen = skipped = bad = usable = 0
+    items, number = _read_titles(pages, titles)
+    lines = PageLines(pages, number, quiet)
 
     def packed() -> Generator[PackedPage, None, None]:
-        nonlocal seen, skipped, bad, usable
-        with closing(read_pages(pages, partial(_packed, items), lines, processes or cores(), quiet)) as parts:
-            for part in parts:
-                seen += part.lines
-                skipped += part.skipped
-                bad += len(part.bad)
-                usable += len(part.pages)
-                yield from part.pages
-        if not usable:
-            raise none_usable(pages, seen, skipped, bad)
+        with closing(lines.read(partial(_packed, items), processes or cores())) as made:
+            for page in made:
+                if page is not None:
+                    lines.usable += 1
+                    yield page
+        lines.check_usable()
 
     with closing(packed()) as packed_pages:
-        counts = write_packed(output, packed_pages, embedding, partial(write_titles, titles=items))
-    return BuiltDump(counts, skipped, bad, usable - counts["pages"], time.monotonic() - start)
+        counts = write_packed(output, packed_pages, embedding, items.write)
+    return BuiltDump(counts, lines.skipped, lines.bad, lines.usable - counts["pages"], time.monotonic() - start)
 
 
-def none_usable(pages: Path, seen: int, skipped: int, bad: int) -> DataError:
-    """Return the error of a file without a usable page."""
-    remedy = "the items of titles can be given with --titles" if skipped else "each line is JSON: title, url, qid, html"
-    return DataError(
-        f"{pages}: none of its {seen} pages could be used ({skipped} without an item, {bad} bad); {remedy}"
-    )
+class PageLines:
+    """The lines of a file of pages, and the counts of a reading: `usable` pages have an item, see their reader."""
 
+    def __init__(self, path: Path, number: int, quiet: bool) -> None:
+        self._path, self._number, self._quiet = path, number, quiet
+        self._faults = Faults(path, "lines", "each must be an object with 'title', 'qid' and 'html'")
+        self.usable = 0
 
-def read_pages(
-    pages: Path, make: Callable[[bytes], T | None], lines: int, processes: int, quiet: bool
-) -> Generator[MadePages[T], None, None]:
-    """Yield the results of a function for the lines of a file of pages, in their order; bad lines are reported and left out.
+    @property
+    def bad(self) -> int:
+        """The number of lines that are not pages."""
+        return self._faults.bad
 
-    Args:
-        pages: see `build`.
-        make: returns None for a page without an item; it is sent to other processes.
-        lines: their number.
-        processes: their number.
-        quiet: show no progress.
+    @property
+    def skipped(self) -> int:
+        """The number of pages without an item."""
+        return self._faults.seen - self.bad - self.usable
 
-    Raises:
-        DataError: the file cannot be read, or has too many bad lines.
-    """
-    faults = Faults(pages, "lines", "each must be an object with 'title', 'qid' and 'html'")
-    workers, blocks = min(processes, lines // _FEW + 1), read_blocks(pages, _BLOCK_BYTES)
-    with (
-        progress(f"reading {pages.name}", lines, "pages", quiet) as advance,
-        closing(in_order(pages, blocks, partial, (_make_block, make), workers, "try again")) as parts,
-    ):
-        for part in parts:
-            faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
-            yield part
-            advance(part.lines)
-    faults.report()
+    def read(self, make: Callable[[bytes], T], processes: int) -> Generator[T, None, None]:
+        """Yield the results of a function for the lines, in their order; bad lines are reported and left out."""
+        workers, blocks = min(processes, self._number // _FEW + 1), read_blocks(self._path, _BLOCK_BYTES)
+        with (
+            progress(f"reading {self._path.name}", self._number, "pages", self._quiet) as advance,
+            closing(in_order(self._path, blocks, partial, (_make_block, make), workers, "try again")) as parts,
+        ):
+            for made, bad in parts:
+                self._faults.count(len(made) + len(bad), bad)
+                yield from made
+                advance(len(made) + len(bad))
+        self._faults.report()
+
+    def check_usable(self) -> None:
+        """Raise `DataError` if no page is usable."""
+        if not self.usable:
+            remedy = (
+                "give the items of titles by --titles" if self.skipped else "each line is JSON: title, url, qid, html"
+            )
+            counts = f"{self.skipped} without an item, {self.bad} bad"
+            raise DataError(f"{self._path}: none of its {self._faults.seen} pages can be used ({counts}); {remedy}")
 
 
 def _read_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
@@ -135,13 +133,13 @@ def _read_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
     for _, line in raw_lines(pages):
         lines += 1
         try:
-            head = _HEAD.decode(line)
+            saved = _SAVED.decode(line)
         except JSON_ERRORS:  # reported when the page is read
             continue
-        if head.title and head.qid is None:
-            unnamed.append(head.title)
-        elif head.title and head.qid and _is_item(head.qid):
-            add_page(head.title, head.qid)
+        if saved.title and saved.qid is None:
+            unnamed.append(saved.title)
+        elif saved.title and saved.qid and _is_item(saved.qid):
+            add_page(saved.title, saved.qid)
     if titles is not None:
         for title, item_id in _title_lines(titles):
             items.add(title, item_id)
@@ -153,31 +151,20 @@ def _read_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
 
 def _title_lines(path: Path) -> Iterator[tuple[str, str]]:
     faults = Faults(path, "lines", "each must be a title and an item such as Q42 with a tab between them")
-    item_first: bool | None = None
-    for block in read_blocks(path, _BLOCK_BYTES):
-        if item_first is None:  # by most lines: a title may look like an item
-            rows = [line.decode("utf-8", "replace").split("\t") for _, line in block.lines()]
-            item_first = sum(_is_item(row[0]) for row in rows) > sum(_is_item(row[-1]) for row in rows)
-        for number, line in block.lines():
-            row = line.decode("utf-8", "replace").split("\t")
-            item_id, title = (row[0], row[-1]) if item_first else (row[-1], row[0])
-            if len(row) == 2 and title.strip() and _is_item(item_id):
-                faults.count(1)
-                yield title, item_id.strip()
-            elif number > 1:  # the first is the header
-                faults.count(1, [(f"line {number}", "is not a title and item")])
+    for number, line in raw_lines(path):
+        title, _, item_id = line.decode("utf-8", "replace").partition("\t")
+        if title.strip() and _is_item(item_id):
+            faults.count(1)
+            yield title, item_id.strip()
+        elif number > 1:  # the first may be a header
+            faults.count(1, [(f"line {number}", "is not a title and item")])
     if not faults.seen > faults.bad:
         raise DataError(f"{path}: no line is a title and an item such as Q42 with a tab between them")
     faults.report()
 
 
 def _is_item(text: str) -> bool:
-    return _ITEM.fullmatch(text.strip()) is not None
-
-
-class _PageName(msgspec.Struct):
-    title: str = ""
-    qid: str | None = None
+    return ITEM.fullmatch(text.strip()) is not None
 
 
 class _SavedPage(msgspec.Struct):
@@ -186,57 +173,31 @@ class _SavedPage(msgspec.Struct):
     qid: str | None = None
 
 
-_HEAD, _SAVED = msgspec.json.Decoder(_PageName), msgspec.json.Decoder(_SavedPage)
+_SAVED = msgspec.json.Decoder(_SavedPage)
 
 
-@dataclass
-class MadePages(Generic[T]):
-    """The results for the pages of a block of lines."""
-
-    lines: int = 0
-    pages: list[T] = field(default_factory=list)
-    skipped: int = 0
-    bad: list[tuple[int, str]] = field(default_factory=list)
-
-
-def _make_block(make: Callable[[bytes], T | None], block: Block) -> MadePages[T]:
-    part = MadePages[T]()
+def _make_block(make: Callable[[bytes], T], block: Block) -> tuple[list[T], list[tuple[str, str]]]:
+    made, bad = [], []
     for number, line in block.lines():
-        part.lines += 1
         try:
-            page = make(line)
-        except JSON_ERRORS as error:
-            part.bad.append((number, f"is not a page ({one_line(error)})"))
-        except Exception as error:  # of the parser: a bad page never stops a build
-            part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
-        else:
-            if page is None:
-                part.skipped += 1
-            else:
-                part.pages.append(page)
-    return part
+            made.append(make(line))
+        except Exception as error:  # also of the parser: a bad page never stops a build
+            bad.append((f"line {number}", f"is not a page ({type(error).__name__}: {one_line(error)})"))
+    return made, bad
 
 
 def _packed(titles: Titles, line: bytes) -> PackedPage | None:
-    saved = _saved(line)
-    item_id = saved.qid or titles.item_id(saved.title)
-    if item_id is None:
-        return None
-    page = parse_page(saved.title, saved.html)
-    return pack(item_id, linked_evidences(page, item_id, titles), page)
+    item_id, page = parsed(line)
+    item_id = item_id or titles.item_id(page.title)
+    return pack(item_id, titles.evidences(page, item_id), page) if item_id else None
 
 
 def parsed(line: bytes) -> tuple[str | None, Page]:
     """Return the item of a line, if it has one, and its page. Raises one of `JSON_ERRORS` if it is not a page."""
-    saved = _saved(line)
-    return saved.qid, parse_page(saved.title, saved.html)
-
-
-def _saved(line: bytes) -> _SavedPage:
     saved = _SAVED.decode(line)
-    saved.title = saved.title.replace("_", " ").strip()
-    if not saved.title:
+    title = saved.title.replace("_", " ").strip()
+    if not title:
         raise msgspec.DecodeError("the title is empty")
     if saved.qid and not _is_item(saved.qid):
         raise msgspec.DecodeError(f"'{saved.qid}' is not an item")
-    return saved
+    return saved.qid, parse_page(title, saved.html)

@@ -9,7 +9,8 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,16 +25,18 @@ from .page import whole_rows
 from .stored_pages import (
     LAYOUT,
     SCHEMA,
-    UNSAFE,
     Embedding,
     PackedPage,
     evidences_in,
-    make_words,
+    meta_of,
     pack,
     put_pages,
+    stored_page,
     write_meta,
+    write_words,
 )
 from .stored_vectors import PLACES, StoredVectors
+from .titles import has_titles_of, number_of, targets_of
 
 LOGGER = logging.getLogger(__name__)
 _SQLITE = b"SQLite format 3\x00"
@@ -50,7 +53,7 @@ class WikipediaDump:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._tables: dict[tuple[str, int], list[Row]] = {}
+        self._rows = lru_cache(_TABLES)(lambda page, table: whole_rows(self.get(page) or (), table))
         steadily(path, self._open)
 
     def _open(self) -> None:
@@ -77,12 +80,6 @@ class WikipediaDump:
             written = meta.get("format")
             if written != LAYOUT:
                 raise IndexFileError(f"{path}: format {written}, this version reads format {LAYOUT}; build it again")
-            execute("SELECT id, evidences FROM page LIMIT 0")
-            try:
-                execute("SELECT rowid FROM words LIMIT 0")
-                self.has_words = True
-            except sqlite3.OperationalError:  # an earlier version wrote it, or this SQLite has no full-text search
-                self.has_words = False
             self.build_id: str = meta["build_id"]  # the same for the same pages in any order
             model, _, dimension = meta.get("embeddings", "").partition(" ")
             self.vectors_of: str = model  # id of the weights of a model, or empty
@@ -93,22 +90,14 @@ class WikipediaDump:
 
     def get(self, item_id: str) -> list[Evidence] | None:
         """Return the evidences of an item's page; None if the dump does not have it."""
-        try:
+        with _readable(self.path, f"damaged at {item_id}"):
             row = self._connection.execute("SELECT evidences FROM page WHERE id = ?", (item_id,)).fetchone()
-            if row is None:
-                return None
-            return evidences_in(row[0])
-        except sqlite3.ProgrammingError:  # closed: a fault of the caller
-            raise
-        except (sqlite3.Error, zlib.error, *JSON_ERRORS, TypeError) as error:
-            raise IndexFileError(f"{self.path}: damaged at {item_id} ({one_line(error)}); build it again") from None
+            return None if row is None else evidences_in(row[0])
 
     def verify(self) -> None:
         """Read the whole dump and check its indexes and sums. Raises `IndexFileError` if anything is damaged."""
-        from .verification import fault_of
-
         with _readable(self.path):
-            fault = fault_of(self.path)
+            fault = _fault_of(self.path)
         if fault:
             raise IndexFileError(f"{self.path}: damaged ({fault}); build it again")
 
@@ -123,9 +112,9 @@ class WikipediaDump:
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
-        """Return the evidences with some words (see `search_words`), best first by BM25; empty if the dump has no words."""
+        """Return the evidences with some words (see `search_words`), best first by BM25."""
         phrases = [f'"{word}"' for word in dict.fromkeys(words)]
-        if not self.has_words or not phrases:
+        if not phrases:
             return []
         statement = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?"
         with _readable(self.path):
@@ -135,9 +124,7 @@ class WikipediaDump:
     def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
         """Return the evidences with the vectors nearest to that of a question, nearest first; empty without vectors.
 
-        Args:
-            question: [dimension] float32, by the model `vectors_of`.
-            limit: of evidences.
+        `question` is [dimension] float32, by the model `vectors_of`.
         """
         rows = self.stored_vectors.nearest(question, limit) if self.vectors_of else ()
         return [self._found(*divmod(int(row), PLACES)) for row in rows]
@@ -163,13 +150,7 @@ class WikipediaDump:
 
         The tables read last stay in memory, so the rows are shared and must not be changed.
         """
-        rows = self._tables.get((page, table))
-        if rows is None:
-            rows = whole_rows(self.get(page) or (), table)
-            if len(self._tables) >= _TABLES:
-                self._tables.clear()
-            self._tables[page, table] = rows
-        return rows
+        return self._rows(page, table)
 
     def __len__(self) -> int:
         with _readable(self.path):
@@ -183,7 +164,7 @@ class WikipediaDump:
     def close(self) -> None:
         """Close the file."""
         self.__dict__.pop("stored_vectors", None)
-        self._tables.clear()
+        self._rows.cache_clear()
         self._connection.close()
 
 
@@ -207,11 +188,7 @@ def write_packed(
 ) -> dict[str, int]:
     """Write packed pages into a new dump, put in place when it is complete; return its counts.
 
-    Args:
-        path: the dump.
-        pages: in any order; of several pages of an item the first counts.
-        embedding: makes vectors of evidences; None: the evidences are found by their words only.
-        finish: writes more into the dump after all pages.
+    Of several pages of an item the first counts. `finish` writes more into the dump after all pages.
 
     Raises:
         OutputError: `path` cannot be written, or is not a dump.
@@ -220,8 +197,9 @@ def write_packed(
     with replacing(path) as temporary:
         try:
             with closing(sqlite3.connect(temporary)) as connection:
-                connection.executescript(UNSAFE + SCHEMA)
-                make_words(connection)
+                connection.executescript(
+                    "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + SCHEMA
+                )  # lost if it fails
                 with connection:
                     counts = _write_pages(path, connection, pages, embedding)
                     if finish is not None:
@@ -266,13 +244,51 @@ def check_replaceable(path: Path) -> None:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def _readable(path: Path, damage: str = "not a Wikipedia dump") -> Iterator[None]:
     try:
         yield
-    except sqlite3.ProgrammingError:
+    except sqlite3.ProgrammingError:  # closed: a fault of the caller
         raise
     except PermissionError as error:
         raise IndexFileError(f"{path}: cannot be read: {one_line(error)}; {remedy_of(error, '')}") from None
-    except (sqlite3.Error, OSError, KeyError, zlib.error, *JSON_ERRORS) as error:
-        fault = "cannot be opened" if "unable to open" in str(error) else "not a Wikipedia dump"
+    except (sqlite3.Error, OSError, KeyError, TypeError, zlib.error, *JSON_ERRORS) as error:
+        fault = "cannot be opened" if "unable to open" in str(error) else damage
         raise IndexFileError(f"{path}: {fault} ({one_line(error)}); build it again") from None
+
+
+# the content of the full-text index: the words with their places, the sizes of evidences, and the sums
+_WORD_TABLES = (
+    "SELECT term, doc, offset FROM temp.word_places",
+    "SELECT id, sz FROM words_docsize ORDER BY id",
+    "SELECT block FROM words_data WHERE id = 1",
+)
+
+
+def _fault_of(path: Path) -> str:
+    """The damaged part of a dump, whose sums and indexes are made again from its pages; empty for a sound dump."""
+    # the copy is in memory, or on disk if it is too large
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as stored, closing(sqlite3.connect("")) as copy:  # fmt: skip
+        (state,) = stored.execute("PRAGMA integrity_check").fetchone()
+        if state != "ok":
+            return str(state).splitlines()[0]
+        copy.executescript(SCHEMA)
+        total, counts, targets = 0, Counter(pages=0), []
+        for (item_id,) in stored.execute("SELECT id FROM page ORDER BY rowid"):
+            page = stored_page(stored, item_id)
+            if page is None:
+                return "its index of items"
+            total += page.digest
+            counts.update(page.counts)
+            targets += [(target, number_of(item_id)) for target in targets_of(page.links)]
+            write_words(copy, page)
+        meta = dict(stored.execute("SELECT key, value FROM meta"))
+        if not meta.items() >= meta_of(total, meta["embeddings"], counts).items():
+            return "its pages are not those that it was made of"
+        for (numbers,) in stored.execute("SELECT numbers FROM vectors"):
+            zlib.decompress(numbers)
+        for database in (stored, copy):
+            database.execute("CREATE VIRTUAL TABLE temp.word_places USING fts5vocab (main, words, instance)")
+        for statement in _WORD_TABLES:
+            if any(row != again for row, again in zip_longest(stored.execute(statement), copy.execute(statement))):
+                return "its index of words"
+        return "" if "titles" not in meta or has_titles_of(stored, targets, meta["titles"]) else "its titles"

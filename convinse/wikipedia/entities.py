@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from ..language.language import english
 from ..records.evidence import Entity, Mention
@@ -15,13 +14,6 @@ _MIN_NAME = 3  # characters of an anchor that is searched outside its link
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile("[0-9]")
 _DEGREES = ("°", "′", "″")
-
-
-class Annotated(NamedTuple):
-    """A snippet's mentions in reading order, and its entities without repetition."""
-
-    mentions: list[Mention]
-    entities: list[Entity]
 
 
 class PageNames:
@@ -47,8 +39,8 @@ class PageNames:
                 by_word.setdefault(word[0], []).append((name, word.start(), names[name]))
         self._by_word = by_word  # first word -> names, longest first, and the place of the word in them
 
-    def annotate(self, snippet: Snippet, lead: int) -> Annotated:
-        """Return the mentions and entities of a snippet whose first `lead` characters are the page title."""
+    def annotate(self, snippet: Snippet, lead: int) -> tuple[list[Mention], list[Entity]]:
+        """Return the mentions of a snippet, in reading order, and its entities; the first `lead` characters are the title."""
         spans = [
             (link.start, link.end, entity)
             for link in snippet.links
@@ -81,7 +73,7 @@ class PageNames:
         for start, end, entity in spans:
             mentions.append({"start": start, "end": end, "id": entity["id"]})
             entities.setdefault(entity["id"], entity)
-        return Annotated(mentions, list(entities.values()))
+        return mentions, list(entities.values())
 
 
 def _free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:

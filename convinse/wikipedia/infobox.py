@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborNode
 
 from .document import PageElement, row_cells, table_rows
 from .flatten import flatten
-from .snippets import Link, Part, Snippet, clean
+from .snippets import Snippet, clean
 
 _BULLETS = ("•", "-", "–", "·")
 _NAVIGATION = re.compile(r"[<>«»←→]")  # to the season or album before and after
@@ -78,21 +78,13 @@ def _pair(values: list[Snippet], columns: list[str], title: str, above: str) -> 
             return
         path = (*path, label)
         named = [("", value) for value in values[1:]]
-    texts = [", ".join(name for name in (title, *path) if name)]
-    size = len(texts[0])
-    links: list[Link] = []
-    parts: list[Part] = []
-    if not any(value.text for _, value in named):
-        return
+    named = [(name, value) for name, value in named if value.text]
+    snippet = Snippet(", ".join(name for name in (title, *path) if name), (), "info", path=path)
     for name, value in named:
-        if value.text:
-            lead = f", {name} is " if name else ", "
-            moved = value.moved(size + len(lead))
-            texts += (lead, value.text)
-            size += len(lead) + len(value.text)
-            links += moved.links
-            parts += (part._replace(header=name) for part in moved.parts) if name else moved.parts
-    yield Snippet("".join(texts), tuple(links), "info", tuple(parts), path=path)
+        parts = tuple(part._replace(header=name) for part in value.parts)
+        snippet = snippet.plus(f", {name} is " if name else ", ", value._replace(parts=parts))
+    if named:
+        yield snippet
 
 
 def _class(node: LexborNode) -> str:

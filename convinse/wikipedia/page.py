@@ -37,10 +37,7 @@ class Page(NamedTuple):
 def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Page:
     """Return the sentences, table rows and infobox entries of a page (MediaWiki's rendering, legacy or Parsoid).
 
-    Args:
-        title: of the page.
-        html: its content; snippets beyond `MOST_PAGE_TEXT` characters are left out.
-        max_length: longer table rows are cut at cell borders; None: no limit.
+    Table rows longer than `max_length` are cut at cell borders; snippets beyond `MOST_PAGE_TEXT` characters are left out.
     """
     name = name_in(title)
     tables = itertools.count()
@@ -96,12 +93,9 @@ def name_in(title: str) -> str:
 
 
 def page_evidences(page: Page, item: Entity, items: Mapping[str, Entity]) -> list[Evidence]:
-    """Return the evidences of a page, without `retrieved_for_entity`; several may have the same text.
+    """Return the evidences of an item's page, without `retrieved_for_entity`; several may have the same text.
 
-    Args:
-        page: the parsed page.
-        item: of the page.
-        items: title -> item, for titles of `page.targets`.
+    `items` are those of the titles in `page.targets`.
     """
     lead = len(name_in(page.title))
     names = PageNames(item, page.title, page.snippets, items)

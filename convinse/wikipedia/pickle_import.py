@@ -1,14 +1,13 @@
 """Imports CONVINSE's published Wikipedia dump (a pickle: item id -> list of evidences) into the project's dump.
 
-No other module unpickles a file. Unpickling is safe here since it carries out only the operations that make plain data: an
-import, a call or anything else ends it. Tuples become lists, which cannot be keys: nested tuples take forever to hash.
+No other module unpickles a file. Unpickling is safe here since an import, and with it any call, ends it. Tuples become lists,
+which cannot be keys: nested tuples take forever to hash.
 """
 
 from __future__ import annotations
 
 import io
 import pickle
-import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,38 +22,30 @@ from ..support.errors import DataError, one_line
 from ..support.jsonlines import read_bytes, unpacked
 from ..support.limits import LARGEST_PICKLE, MOST_ITEM_TEXT, MOST_TIMES_PICKLE
 from ..support.progress import progress
+from .build import ITEM
 from .dump import check_replaceable, write_packed
 from .stored_pages import PackedPage, pack
 
-_ITEM = re.compile(r"Q[1-9][0-9]*")
-_MACHINE: Any = pickle._Unpickler  # Python's; for a reference of five bytes the one in C fills the memory
-_PLAIN = (
-    "PROTO FRAME STOP MARK MEMOIZE PUT BINPUT LONG_BINPUT GET BINGET LONG_BINGET NONE NEWTRUE NEWFALSE INT BININT BININT1 "
-    "BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT UNICODE BINUNICODE SHORT_BINUNICODE BINUNICODE8 LIST EMPTY_LIST APPEND APPENDS "
-    "EMPTY_DICT DICT SETITEM SETITEMS GLOBAL STACK_GLOBAL INST PERSID BINPERSID"
-)
+_UNPICKLER: Any = pickle._Unpickler  # Python's; for a reference of five bytes the one in C fills the memory
 
 
 def _listed(number: int) -> Callable[[Any], None]:
-    def load(machine: Any) -> None:
-        machine.stack[-number:] = [machine.stack[-number:]]
+    def load(unpickler: Any) -> None:
+        unpickler.stack[-number:] = [unpickler.stack[-number:]]
 
     return load
 
 
-class _RefusingUnpickler(_MACHINE):  # type: ignore[misc]
+class _RefusingUnpickler(_UNPICKLER):  # type: ignore[misc]
     dispatch = {
-        **{getattr(pickle, name)[0]: _MACHINE.dispatch[getattr(pickle, name)[0]] for name in _PLAIN.split()},
+        **_UNPICKLER.dispatch,
         **{code[0]: _listed(number) for number, code in enumerate((pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3), 1)},
-        pickle.TUPLE[0]: _MACHINE.load_list,
-        pickle.EMPTY_TUPLE[0]: _MACHINE.load_empty_list,
+        pickle.TUPLE[0]: _UNPICKLER.load_list,
+        pickle.EMPTY_TUPLE[0]: _UNPICKLER.load_empty_list,
     }
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"refused: {module}.{name}, as a dump holds only plain data")
-
-    def persistent_load(self, pid: Any) -> Any:
-        raise pickle.UnpicklingError("refused: a persistent id")
 
 
 class Imported(NamedTuple):
@@ -63,13 +54,11 @@ class Imported(NamedTuple):
     counts: dict[str, int]
     empty: int  # items without evidences: CONVINSE also stored failed requests so
     bad: int
-    links: int  # dropped links without an item
-    unlinked: int  # evidences with dropped links
     seconds: float
 
 
-def import_pickle(path: Path, output: Path, *, largest: int = LARGEST_PICKLE, quiet: bool = True) -> Imported:
-    """Write the items of a pickle (plain or gzip, of `largest` bytes at most) into a dump, which replaces an older one.
+def import_pickle(path: Path, output: Path, *, quiet: bool = True) -> Imported:
+    """Write the items of a pickle (plain or gzip) into a dump, which replaces an older one.
 
     Raises:
         DataError: the file is not a pickle of items, is too large, holds more than data, or has too many bad evidences.
@@ -77,22 +66,20 @@ def import_pickle(path: Path, output: Path, *, largest: int = LARGEST_PICKLE, qu
     """
     start = time.monotonic()
     check_replaceable(output)
-    items, size = _load(path, largest)
+    items, size = _load(path)
     faults = Faults(path, "evidences", "is this a Wikipedia dump of CONVINSE?")
-    links: list[int] = []  # of each evidence that had some
 
     def pages() -> Iterator[PackedPage]:
         left = MOST_ITEM_TEXT + MOST_TIMES_PICKLE * size
         with progress(f"importing {path.name}", len(items), "items", quiet) as advance:
             for item_id, value in items.items():
                 good: list[Evidence] = []
-                for evidence in _evidences(item_id, value, faults, links):
+                for evidence, length in _evidences(item_id, value, faults):
                     good.append(evidence)
-                    left -= len(msgspec.json.encode(evidence))
+                    left -= length
                     if left < 0:
-                        raise DataError(
-                            f"{path}: its items stand for more than {MOST_TIMES_PICKLE} times what it holds"
-                        )
+                        times = f"more than {MOST_TIMES_PICKLE} times what it holds"
+                        raise DataError(f"{path}: its items stand for {times}")
                 if good:
                     yield pack(item_id, good)
                 advance()
@@ -102,32 +89,28 @@ def import_pickle(path: Path, output: Path, *, largest: int = LARGEST_PICKLE, qu
 
     counts = write_packed(output, pages())
     empty = sum(not value for value in items.values())
-    return Imported(counts, empty, faults.bad, sum(links), len(links), time.monotonic() - start)
+    return Imported(counts, empty, faults.bad, time.monotonic() - start)
 
 
-def _load(path: Path, largest: int) -> tuple[dict[Any, Any], int]:
+def _load(path: Path) -> tuple[dict[Any, Any], int]:
     with unpacked(path) as (raw, file):
         pickled = file if file is raw else io.BytesIO(read_bytes(path))
         size = pickled.seek(0, io.SEEK_END)
         pickled.seek(0)
-        if size > largest:
-            raise DataError(f"{path}: larger than {largest >> 20} MB; raise --largest if so much fits into memory")
+        if size > LARGEST_PICKLE:
+            raise DataError(f"{path}: larger than {LARGEST_PICKLE >> 30} GB, which is read into memory; split it")
         try:
             items = _RefusingUnpickler(pickled).load()
-        except KeyError as error:  # of `dispatch`
-            raise DataError(
-                f"{path}: refused: the operation {chr(error.args[0])!r}, which makes no plain data"
-            ) from None
         except Exception as error:  # a damaged pickle can raise anything
-            raise DataError(f"{path}: no pickle of plain data, or cut off ({one_line(error)})") from None
+            raise DataError(f"{path}: is not a pickle of plain data, or cut off ({one_line(error)})") from None
     if not isinstance(items, dict):
         raise DataError(f"{path}: the pickle is {type(items).__name__}, not a dictionary of items")
     return items, size
 
 
-def _evidences(item_id: Any, value: Any, faults: Faults, links: list[int]) -> Iterator[Evidence]:
-    """The good evidences of an item, as the project writes them; adds the dropped links of each evidence to `links`."""
-    if not isinstance(item_id, str) or not _ITEM.fullmatch(item_id):
+def _evidences(item_id: Any, value: Any, faults: Faults) -> Iterator[tuple[Evidence, int]]:
+    """The good evidences of an item, as the project writes them, and their lengths as JSON."""
+    if not isinstance(item_id, str) or not ITEM.fullmatch(item_id):
         name = repr(item_id[:40]) if isinstance(item_id, str) else type(item_id).__name__
         return faults.count(1, [(f"item {name}", "is not a Wikidata id")])
     if not isinstance(value, list):
@@ -138,18 +121,19 @@ def _evidences(item_id: Any, value: Any, faults: Faults, links: list[int]) -> It
             if isinstance(evidence, dict) and not isinstance(evidence.get("source"), str):
                 raise DataError("an evidence has no 'source' string")  # a list may be too large to be shown
             check_evidence(evidence, "")
-            entities = [Entity(id=entity["id"], label=entity["label"]) for entity in evidence["wikidata_entities"]]
-            good = Evidence(
-                evidence_text=evidence["evidence_text"],
-                source=normalize_source(evidence["source"]),
-                disambiguations=[list(pair) for pair in evidence["disambiguations"]],
-                wikidata_entities=entities,
+            good = structured(
+                Evidence(
+                    evidence_text=evidence["evidence_text"],
+                    source=normalize_source(evidence["source"]),
+                    disambiguations=[list(pair) for pair in evidence["disambiguations"]],
+                    wikidata_entities=[
+                        Entity(id=entity["id"], label=entity["label"]) for entity in evidence["wikidata_entities"]
+                    ],
+                )
             )
-            msgspec.json.encode(good)  # half of a surrogate pair cannot be written
+            length = len(msgspec.json.encode(good))  # half of a surrogate pair cannot be written
         except (DataError, ValueError, TypeError) as error:
             faults.count(1, [(f"{item_id}, evidence {number}", one_line(error).removeprefix(": "))])
-            continue
-        faults.count(1)
-        if dropped := len(pickled["disambiguations"]) - len(good["disambiguations"]):
-            links.append(dropped)
-        yield structured(good)
+        else:
+            faults.count(1)
+            yield good, length

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from bisect import bisect_left
 from typing import NamedTuple
 
 from ..language.language import english
@@ -54,22 +53,21 @@ class Snippet(NamedTuple):
 
     def part(self, start: int, end: int) -> Snippet:
         """Return the snippet of `text[start:end]`, with the links in it."""
-        links = [
-            Link(link.start - start, link.end - start, link.target)
-            for link in self.links
-            if start <= link.start and link.end <= end
-        ]
-        return Snippet(self.text[start:end], tuple(links), self.source)
+        links = [link for link in self.links if start <= link.start and link.end <= end]
+        moved = (Link(link.start - start, link.end - start, link.target) for link in links)
+        return Snippet(self.text[start:end], tuple(moved), self.source)
 
     def after(self, lead: str) -> Snippet:
         """Return the snippet behind other text."""
-        return self.moved(len(lead))._replace(text=lead + self.text)
+        size = len(lead)
+        links = [Link(start + size, end + size, target) for start, end, target in self.links]
+        parts = [Part(start + size, end + size, header, column) for start, end, header, column in self.parts]
+        return self._replace(text=lead + self.text, links=tuple(links), parts=tuple(parts))
 
-    def moved(self, size: int) -> Snippet:
-        """Return the snippet with its places shifted by `size`; the text stays."""
-        links = [Link(link.start + size, link.end + size, link.target) for link in self.links]
-        parts = [Part(part.start + size, part.end + size, part.header, part.column) for part in self.parts]
-        return self._replace(links=tuple(links), parts=tuple(parts))
+    def plus(self, lead: str, other: Snippet) -> Snippet:
+        """Return the snippet with another one behind it, and `lead` between them."""
+        moved = other.after(self.text + lead)
+        return self._replace(text=moved.text, links=self.links + moved.links, parts=self.parts + moved.parts)
 
     def cleaned(self) -> Snippet:
         """Return the snippet without footnote marks such as `[1]` and their links."""
@@ -78,36 +76,26 @@ class Snippet(NamedTuple):
         marks = [match.span() for match in english().pages.marks.finditer(self.text)]
         if not marks:
             return self
-        borders = [(0, 0), *marks, (len(self.text), len(self.text))]
-        text = "".join(self.text[left:right] for (_, left), (right, _) in itertools.pairwise(borders))
+        stays = [True] * len(self.text)
+        for start, end in marks:
+            stays[start:end] = [False] * (end - start)
+        text = "".join(itertools.compress(self.text, stays))
         begin = len(text) - len(text.lstrip(" ,"))
         text = text.strip().lstrip(" ,")
-        starts = [start for start, _ in marks]
-        removed = list(
-            itertools.accumulate((end - start for start, end in marks), initial=0)
-        )  # characters before a mark
-
-        def place(position: int) -> int:
-            number = bisect_left(starts, position)
-            beyond = max(0, marks[number - 1][1] - position) if number else 0  # of a mark around the position
-            return position - (removed[number] - beyond) - begin
+        places = [0, *itertools.accumulate(stays)]  # characters that stay before each place
 
         def moved(start: int, end: int) -> tuple[int, int]:
-            start, end = max(0, place(start)), min(len(text), place(end))
-            return skip_blank(text, start, end), end
+            start, end = max(0, places[start] - begin), places[end] - begin
+            words = text[start:end].rstrip(" ,")
+            return skip_blank(text, start, start + len(words)), start + len(words)
 
-        links = []
-        for link in self.links:
-            start, end = moved(link.start, link.end)
-            if start < end:
-                links.append(Link(start, end, link.target))
-        parts = []
-        for part in self.parts:
-            start, end = moved(part.start, part.end)
-            end = start + len(text[start:end].rstrip(" ,"))
-            if start < end:
-                parts.append(part._replace(start=start, end=end))
-        return self._replace(text=text, links=tuple(links), parts=tuple(parts))
+        links = [Link(*moved(start, end), target) for start, end, target in self.links]
+        parts = [Part(*moved(start, end), header, column) for start, end, header, column in self.parts]
+        return self._replace(
+            text=text,
+            links=tuple(link for link in links if link.start < link.end),
+            parts=tuple(part for part in parts if part.start < part.end),
+        )
 
 
 def skip_blank(text: str, start: int, end: int) -> int:

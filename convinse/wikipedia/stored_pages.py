@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import sqlite3
 import zlib
 from collections import Counter
@@ -22,62 +21,41 @@ from ..support.errors import OutputError, one_line
 from .page import FORMAT, Page, with_ranked_rows
 from .stored_vectors import PLACES, packed
 
-LOGGER = logging.getLogger(__name__)
 LAYOUT = f"{FORMAT}.3"  # its second part is raised when the file stores the same evidences in another way
 _SUMS = 1 << 256
 WAIT = 30.0  # seconds for another process to finish its change
-UNSAFE = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"  # for a new file, which is discarded after a failure
-# rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
+# Rows of pages are behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page. The
+# full-text index has no copy of the text, but the places of words: without either BM25 scores every evidence 0.
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL, title TEXT NOT NULL, links BLOB NOT NULL);
 CREATE TABLE vectors (page INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=full, tokenize='unicode61');
 """
-# the words of evidences in the full-text index of SQLite, without a copy of the text. It has their places (detail=full):
-# without places and text BM25 has no counts of words, and scores every evidence 0
-_WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', detail=full, tokenize='unicode61')"
-
 _WRITE_WORDS = "INSERT INTO words (rowid, text) VALUES (?, ?)"
 _FORGET_WORDS = "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)"
 
 
 class PackedPage(NamedTuple):
-    """A page as it is stored.
-
-    Attributes:
-        item_id: of the page.
-        blob: its evidences.
-        words: the words of each evidence for the full-text index.
-        digest: of its content; the sum of all digests is in the build id.
-        counts: its evidences by source.
-        title, links: of a page whose links can be resolved again, see `changes`; else empty.
-        row: its place among the pages; 0 for a new page.
-    """
+    """A page as it is stored; `title` and `links` are empty unless its links can be resolved again, see `changes`."""
 
     item_id: str
-    blob: bytes
-    words: list[str]
-    digest: int
-    counts: dict[str, int]
+    blob: bytes  # its evidences
+    words: list[str]  # of each evidence, for the full-text index
+    digest: int  # of its content; the sum of all digests is in the build id
+    counts: dict[str, int]  # `pages`, and its evidences by source
     title: str = ""
     links: bytes = b""
-    row: int = 0
+    row: int = 0  # its place among the pages; 0 for a new page
 
 
 class Embedding(NamedTuple):
-    """A model that makes vectors of evidences.
+    """A model that makes vectors of evidences."""
 
-    Attributes:
-        model: the id of its weights.
-        dimension: of a vector.
-        row_form: the form in which it reads rows of tables.
-        embed: texts -> [n, dimension] float32, rows of length 1.
-    """
-
-    model: str
+    model: str  # the id of its weights
     dimension: int
-    row_form: RowForm
-    embed: Callable[[Sequence[str]], np.ndarray]
+    row_form: RowForm  # in which it reads rows of tables
+    embed: Callable[[Sequence[str]], np.ndarray]  # [n, dimension] float32, rows of length 1
 
     @property
     def name(self) -> str:
@@ -152,25 +130,18 @@ def evidences_in(blob: bytes) -> list[Evidence]:
 
 
 def write_words(connection: sqlite3.Connection, page: PackedPage, statement: str = _WRITE_WORDS) -> None:
-    """Add the words of a page's evidences to the full-text index, if the dump has it; or run another `statement` for them."""
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'words'").fetchone():
-        places = ((page.row * PLACES + place, text) for place, text in enumerate(page.words))
-        connection.executemany(statement, places)
+    """Add the words of a page's evidences to the full-text index; or run another `statement` for them."""
+    places = ((page.row * PLACES + place, text) for place, text in enumerate(page.words))
+    connection.executemany(statement, places)
 
 
 def write_meta(connection: sqlite3.Connection, total: int, model: str, counts: Mapping[str, int]) -> None:
-    """Write the metadata of a dump, see `meta_of`."""
+    """Write `meta_of` into a dump."""
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta_of(total, model, counts).items())
 
 
 def meta_of(total: int, model: str, counts: Mapping[str, int]) -> dict[str, str]:
-    """Return the metadata of a dump.
-
-    Args:
-        total: the sum of the digests of its pages, the same in any order.
-        model: the name of its embedding, or empty.
-        counts: the pages, and the evidences by source.
-    """
+    """Return the metadata of a dump by the sum of the digests of its pages, the name of its embedding (or empty) and its counts."""
     text = f"{total % _SUMS:064x}"
     return {
         "format": LAYOUT,
@@ -181,27 +152,9 @@ def meta_of(total: int, model: str, counts: Mapping[str, int]) -> dict[str, str]
     }
 
 
-def make_words(connection: sqlite3.Connection) -> bool:
-    """Make the full-text index; return False if this SQLite has no full-text search."""
-    try:
-        connection.execute(_WORDS)
-    except sqlite3.OperationalError as error:
-        if "no such module" not in str(error):  # but a full disk, for example
-            raise
-        LOGGER.warning(
-            "this SQLite has no full-text search (FTS5): the evidences of this dump are not found by their words"
-        )
-        return False
-    return True
-
-
 @contextmanager
 def changing(path: Path, shown: Path) -> Iterator[sqlite3.Connection]:
-    """Change a dump in one transaction: readers see the old state or the new one.
-
-    Args:
-        path: the file, which is made if it does not exist.
-        shown: its name in messages.
+    """Change a dump, `shown` by a name, in one transaction: readers see the old state or the new one.
 
     Raises:
         OutputError: it cannot be written, or another process is changing it.

@@ -87,11 +87,8 @@ def _span(text: str | None) -> int:
 def rows(element: PageElement, title: str, max_length: int | None = None, place: int = 0) -> Iterator[Snippet]:
     """Yield a snippet for each data row: `Title, caption or section, header is cell, header is cell, ...`.
 
-    Args:
-        element: the table.
-        title: of its page.
-        max_length: longer rows are cut at cell borders into several snippets that all begin with the first cell.
-        place: of the table on its page.
+    Rows longer than `max_length` are cut at cell borders into several snippets that all begin with the first cell. `place` is
+    the number of the table on its page.
     """
     above = element.node.css_first("caption")
     caption = flatten(above, "table").cleaned().text if above is not None else ""
@@ -238,44 +235,32 @@ def _says_something(text: str) -> bool:
 # -- rows as text ------------------------------------------------------------------------------------------------------
 
 
-class _CellInRow(NamedTuple):
-    lead: str
-    header: str
-    column: int
-    snippet: Snippet
-
-
 def _row_snippets(begin: Snippet, headers: list[str], row: list[GridCell | None], max_length: int) -> Iterator[Snippet]:
-    parts: list[_CellInRow] = []
-    for place, cell in enumerate(row):
+    cells: list[tuple[str, Snippet]] = []  # each behind its lead
+    for column, cell in enumerate(row):
         if cell is None or not cell.snippet.text:
             continue
-        header = headers[place] if place < len(headers) else ""
-        if place == cell.origin[1] or (header and header != parts[-1].header):  # a cell counts for each of its headers
-            parts.append(_CellInRow(f", {header} is " if header else ", ", header, place, cell.snippet))
-    if len(parts) == 2 and not headers and row[0] is not None and row[0].header:
-        parts[1] = parts[1]._replace(lead=" is ", header=parts[0].snippet.text)
-    if not parts:
+        header = headers[column] if column < len(headers) else ""
+        # a cell counts for each of its headers
+        if column == cell.origin[1] or (header and header != cells[-1][1].parts[0].header):
+            part = Part(0, len(cell.snippet.text), header, column)
+            cells.append((f", {header} is " if header else ", ", cell.snippet._replace(parts=(part,))))
+    if not cells:
         return
-    key = _add(begin, parts[0])
-    current = key
-    for part in parts[1:]:
-        longer = _add(current, part)
+    if len(cells) == 2 and not headers and row[0] is not None and row[0].header:
+        (_, name), (_, value) = cells
+        cells[1] = " is ", value._replace(parts=(value.parts[0]._replace(header=name.text),))
+    key = current = begin.plus(*cells[0])
+    for lead, snippet in cells[1:]:
+        longer = current.plus(lead, snippet)
         if len(longer.text) > max_length:
-            alone = _add(begin, part)
+            alone = begin.plus(lead, snippet)
             fits = len(alone.text) <= max_length
             if fits or current is not key:
                 yield current
-                longer = _add(key, part)
+                longer = key.plus(lead, snippet)
                 # a long first cell leaves no room: it is left out
                 if fits and len(longer.text) > max_length:
                     longer = alone
         current = longer
     yield current
-
-
-def _add(snippet: Snippet, cell: _CellInRow) -> Snippet:
-    start = len(snippet.text) + len(cell.lead)
-    moved = cell.snippet.after(snippet.text + cell.lead)
-    part = Part(start, len(moved.text), cell.header, cell.column)
-    return Snippet(moved.text, snippet.links + moved.links, "table", (*snippet.parts, part), snippet.row)

@@ -38,9 +38,10 @@ def test_squad_through_mrqa_keeps_the_annotated_places(case, workdir):
 @each_case("formats", "passage")
 def test_passages_of_other_programs_are_read(case, workdir):
     build_index(write_lines("passages.jsonl", case["passage"]), Path("index"))
-    ranked = PassageIndex(Path("index")).find("flow", 1)
-    (passage,) = ranked.passages
-    assert [ranked.hits[0].id, passage.title, passage.text] == case["is"]
+    index = PassageIndex(Path("index"))
+    (hit,) = index.search("flow", 1)
+    (passage,) = index.passages([hit.number])
+    assert [hit.id, passage.title, passage.text] == case["is"]
 
 
 @each_case("formats", "question")

@@ -40,13 +40,9 @@ def test_nothing_is_overwritten_without_force(corpus, tmp_path):
     build_index(path, output)
     with pytest.raises(OutputError, match="holds an index already; --force replaces it"):
         build_index(path, output)
-    with pytest.raises(OutputError, match="holds an index with other parameters already"):
-        build_index(path, output, Parameters("pl"))
     build_index(path, output, Parameters("pl"), force=True)
     assert PassageIndex(output).parameters.language == "pl"
     (output / "manifest.json").write_text("{")
-    with pytest.raises(OutputError, match="holds a damaged index"):
-        build_index(path, output)
     build_index(path, output, force=True)
     PassageIndex(output)
 
@@ -62,7 +58,7 @@ def test_another_folder_is_never_replaced(corpus, tmp_path):
 
 
 @pytest.mark.parametrize("parameters", [{"k1": 0}, {"b": 1.5}, {"title_weight": -1}, {"k1": float("nan")}])
-def test_parameters_that_make_no_sense(corpus, tmp_path, parameters):
+def test_parameters_out_of_range(corpus, tmp_path, parameters):
     path = corpus([("1", "jeden")])
     with pytest.raises(DataError, match="the weight must be 0 or more"):
         build_index(path, tmp_path / "index", Parameters(**parameters))

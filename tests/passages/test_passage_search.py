@@ -8,8 +8,9 @@ from case_tables import each_case
 from convinse.formats.poleval.questions import SearchQuestion, read_questions
 from convinse.formats.poleval.runs import FoundPassage, PassageRanking, write_run
 from convinse.passages.build import build_index
+from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
-from convinse.passages.search import Collection, candidate_evidences, search
+from convinse.passages.search import candidate_evidences, indexes_of, search
 from convinse.support.errors import DataError, IndexFileError, OutputError
 from written import write
 
@@ -29,8 +30,6 @@ def test_questions_of_both_formats(tmp_path):
     assert read_questions(lines) == [SearchQuestion("7", "Kto?"), SearchQuestion("8", "Co?")]
     table = write(tmp_path / "in.tsv", 'one\tKto „to" jest?\r\ntwo\tCo?')
     assert read_questions(table) == [SearchQuestion("1", 'Kto „to" jest?', "one"), SearchQuestion("2", "Co?", "two")]
-    headed = write(tmp_path / "headed.tsv", "set\ttext\none\tKto?\n")
-    assert read_questions(headed) == [SearchQuestion("1", "Kto?", "one")]
 
 
 @each_case("search_questions")
@@ -40,64 +39,57 @@ def test_questions_that_cannot_be_read(tmp_path, case):
 
 
 def test_questions_of_another_encoding_are_refused(tmp_path):
-    with pytest.raises(DataError, match="r:2: no UTF-8"):
+    with pytest.raises(DataError, match="r:2: is not UTF-8"):
         read_questions(write(tmp_path / "r", b"one\ta\none\t\xff\n"))
 
 
+def found(folder, questions, *options, **more):
+    return list(search(indexes_of(folder, questions), questions, *options, **more))
+
+
 def test_sets_are_routed_by_their_name(folder):
-    collection = Collection(folder)
     questions = list(map(SearchQuestion, "123", ("kot", "koty", "pies"), ("two", "one", "two")))
-    answers = list(search(collection, questions, top=1))
+    answers = found(folder, questions, top=1)
     assert [answer.question for answer in answers] == questions
     assert [answer.passages[0].id for answer in answers] == ["x1", "p0", "x2"]
-    with pytest.raises(IndexFileError, match="no index for the set 'tow'; did you mean 'two'"):
-        next(search(collection, [*questions, SearchQuestion("4", "kot", "tow")]))
-    with pytest.raises(DataError, match="these questions name no set"):
-        next(search(collection, [SearchQuestion("4", "kot")]))
-    assert next(search(Collection(folder / "two"), [SearchQuestion("4", "kot", "any")])).passages[0].id == "x1"
+    assert found(folder / "two", [SearchQuestion("4", "kot", "any")])[0].passages[0].id == "x1"
 
 
-def test_a_folder_without_indexes(tmp_path, folder):
-    with pytest.raises(IndexFileError, match="no passage index here"):
-        Collection(tmp_path / "nowhere")
-    with pytest.raises(IndexFileError, match="built with the language pl, not en"):
-        list(search(Collection(folder, "en"), [SearchQuestion("1", "kot", "one")]))
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [("tow", "no index for the set 'tow'; did you mean 'two'"), (None, "no index for questions without a set")],
+)
+def test_a_question_without_an_index_is_refused(folder, name, fault):
+    with pytest.raises(IndexFileError, match=fault):
+        indexes_of(folder, [SearchQuestion("1", "kot", "one"), SearchQuestion("4", "kot", name)])
 
 
-def test_exactly_ten_ids_where_there_are_ten(folder, tmp_path):
-    collection = Collection(folder)
+def test_exactly_ten_ids_if_there_are_ten_passages(folder, tmp_path):
     questions = list(map(SearchQuestion, "123", ("kot", "nieznane", "kot"), ("one", "one", "two")))
-    write_run(tmp_path / "out.tsv", search(collection, questions), "poleval")
+    write_run(tmp_path / "out.tsv", found(folder, questions), "poleval")
     rows = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
     assert [len(row) for row in rows] == [10, 10, 2] and all(len(set(row)) == len(row) for row in rows)
     assert rows[2] == ["x1", "x2"] and rows[1] == [f"p{n}" for n in range(10)]
-    write_run(tmp_path / "out.trec", search(collection, questions), "trec")
+    write_run(tmp_path / "out.trec", found(folder, questions), "trec")
     assert {line.split()[0] for line in (tmp_path / "out.trec").read_text().splitlines()} == {"1", "3"}
 
 
-class Longest:
-    """A reranker that prefers long texts."""
-
-    def rank_all(self, queries, evidences, top_k):
-        self.seen = [len(found) for found in evidences]
-        return [
-            [{**one, "score": float(len(one["evidence_text"]))} for one in sorted(found, key=lambda one: -len(one["evidence_text"]))][:top_k]
-            for found in evidences
-        ]  # fmt: skip
-
-
 def test_a_reranker_orders_the_candidates(folder):
-    reranker = Longest()
-    collection = Collection(folder)
+    sizes = []
+
+    def longest(queries, evidences, top):
+        sizes.extend(map(len, evidences))
+        scored = [[{**evidence, "score": len(evidence["evidence_text"])} for evidence in row] for row in evidences]
+        return [sorted(row, key=lambda evidence: -evidence["score"])[:top] for row in scored]
+
     questions = [SearchQuestion(str(n), "kot pies", "one") for n in range(40)]
-    answers = list(search(collection, questions, 3, reranker, candidates=5))
-    assert len(answers) == 40 and reranker.seen == [5] * 8
-    candidates = candidate_evidences(collection.index(questions[0]), "kot pies", 5)
-    lengths = sorted((len(one["evidence_text"]) for one in candidates), reverse=True)
-    assert [found.score for found in answers[0].passages] == lengths[:3]
+    answers = found(folder, questions, 3, longest, candidates=5)
+    assert len(answers) == 40 and sizes == [5] * 40
+    candidates = candidate_evidences(PassageIndex(folder / "one"), "kot pies", 5)
+    lengths = sorted((len(evidence["evidence_text"]) for evidence in candidates), reverse=True)
+    assert [passage.score for passage in answers[0].passages] == lengths[:3]
     best = answers[0].passages[0]
-    assert f"{best.title}, {best.text}" in {one["evidence_text"] for one in candidates}
-    assert best.id in {one["passage"][0] for one in candidates}
+    assert f"{best.title}, {best.text}" in {evidence["evidence_text"] for evidence in candidates}
 
 
 ANSWER = PassageRanking(
@@ -108,7 +100,7 @@ ANSWER = PassageRanking(
 
 
 def test_formats(tmp_path):
-    assert write_run(tmp_path / "p", [ANSWER], "poleval") == 1
+    write_run(tmp_path / "p", [ANSWER], "poleval")
     assert (tmp_path / "p").read_text() == "a\tb\tc\tz\n"
     write_run(tmp_path / "t", [ANSWER], "trec")
     assert (tmp_path / "t").read_text().splitlines() == [
@@ -121,24 +113,13 @@ def test_formats(tmp_path):
 
 
 def test_scores_of_a_trec_run_fall_also_as_32_bit_floats(tmp_path):
-    found = [
-        FoundPassage(f"p{place:02}", score, None, "x")
-        for place, score in enumerate([50.1] * 30 + [50.1 - 1e-9, 0.0, -3e8])
-    ]
-    write_run(tmp_path / "t", [ANSWER._replace(passages=found)], "trec")
+    scores = [50.1] * 30 + [50.1 - 1e-9, 0.0, -3e8]
+    passages = [FoundPassage(f"p{place:02}", score, None, "x") for place, score in enumerate(scores)]
+    write_run(tmp_path / "t", [ANSWER._replace(passages=passages)], "trec")
     lines = [line.split() for line in (tmp_path / "t").read_text().splitlines()]
-    scores = [np.float32(line[4]) for line in lines]
-    assert all(one > two for one, two in pairwise(scores)) and scores[-1] == np.float32(-3e8)
-    assert [line[2] for line in lines] == [one.id for one in found]
-
-
-def test_a_trec_run_is_read_by_ir_measures(tmp_path):
-    ir_measures = pytest.importorskip("ir_measures")
-    write_run(tmp_path / "t", [ANSWER], "trec")
-    run = list(ir_measures.read_trec_run(str(tmp_path / "t")))
-    assert [(one.query_id, one.doc_id) for one in run] == [("q1", "a"), ("q1", "b"), ("q1", "c")]
-    qrels = [ir_measures.Qrel("q1", "c", 1)]
-    assert ir_measures.calc_aggregate([ir_measures.RR @ 10], qrels, run)[ir_measures.RR @ 10] == pytest.approx(1 / 3)
+    written = [np.float32(line[4]) for line in lines]
+    assert all(before > after for before, after in pairwise(written)) and written[-1] == np.float32(-3e8)
+    assert [line[2] for line in lines] == [passage.id for passage in passages]
 
 
 def test_an_output_is_replaced_with_force_only(tmp_path):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from case_tables import each_case
 from convinse.wikipedia.document import blocks, parse_html
 from convinse.wikipedia.flatten import flatten
-from convinse.wikipedia.snippets import Link, Part, Snippet, clean
+from convinse.wikipedia.snippets import Link, Snippet, clean
 from wikipedia_html import HEADINGS, anchors
 
 
@@ -32,25 +32,25 @@ _PIECES = st.lists(st.one_of(_PLAIN, _LINKED), max_size=10)
 def render(pieces):
     """The pieces as HTML and as bare text; links lead to Page_0, Page_1, ..."""
     html = bare = ""
-    wanted = []
+    links = []
     for kind, words, before, after in pieces:
         inner = before + " \n".join(words) + after
         bare += inner
         if kind == "link":
             marked = f"{before}<i>{words[0]}</i>{''.join(' ' + word for word in words[1:])}{after}"
-            html += f'<a href="/wiki/Page_{len(wanted)}" title="x">{marked}</a>'
-            wanted.append((" ".join(words), f"Page {len(wanted)}"))
+            html += f'<a href="/wiki/Page_{len(links)}" title="x">{marked}</a>'
+            links.append((" ".join(words), f"Page {len(links)}"))
         else:
             html += f"<b>{inner}</b>"
-    return html, " ".join(bare.replace("&amp;", "&").split()), wanted
+    return html, " ".join(bare.replace("&amp;", "&").split()), links
 
 
 @given(_PIECES)
 def test_text_is_what_a_reader_sees_and_every_link_lies_on_its_anchor(pieces):
-    html, bare, wanted = render(pieces)
+    html, bare, links = render(pieces)
     snippet = flat(f"<p>{html}</p>")
     assert snippet.text == bare
-    assert anchors(snippet) == wanted
+    assert anchors(snippet) == links
 
 
 @given(st.lists(_PIECES, min_size=1, max_size=4), st.sampled_from(["table", "info"]), st.sampled_from(["br", "li"]))
@@ -61,15 +61,7 @@ def test_links_of_cells_with_line_breaks_and_lists_lie_on_their_anchors(parts, s
     else:
         html = "<ul>" + "".join(f"<li>{html}</li>" for html, *_ in rendered) + "</ul>"
     snippet = flat(html, source)
-    assert [anchor for anchor, _ in anchors(snippet)] == [anchor for _, _, wanted in rendered for anchor, _ in wanted]
-
-
-def test_line_breaks_and_list_items_are_set_apart_by_commas_in_infoboxes_only():
-    html = '<a href="/wiki/Bow">Bow</a><br>Arrow<ul><li>Shield</li><li>Helm,</li><li>Axe</li></ul>'
-    assert flat(html, "table").text == "Bow Arrow Shield Helm, Axe"
-    assert flat(html, "info").text == "Bow, Arrow, Shield, Helm, Axe"
-    assert flat("One<br>two", "text").text == "One two"
-    assert flat("Alpha,<br>", "info") == Snippet("Alpha", (), "info", (Part(0, 5),))  # no comma at the end
+    assert [anchor for anchor, _ in anchors(snippet)] == [anchor for _, _, links in rendered for anchor, _ in links]
 
 
 @each_case("html", "html")
@@ -92,12 +84,6 @@ def test_the_lines_of_an_infobox_cell_are_its_parts(case):
     assert snippet.text == ", ".join(lines)
     assert parts(snippet.after("Kate, Born, ")) == lines
     assert flat(html, "text").parts == flat(html, "table").parts == ()
-
-
-def test_parts_are_without_footnote_marks():
-    html = "Bow [1]<br>[2]<br>Axe[a], silver<br>[3] Helm, [4]<br>Shield[5]"
-    snippet = flat(html, "info").cleaned()
-    assert parts(snippet) == ["Bow", "Axe, silver", "Helm", "Shield"]
 
 
 @each_case("links")
@@ -138,24 +124,9 @@ def test_closing_sections_are_left_out_with_what_is_below_them(heading, name):
     html = (
         f"{heading(2, 'Life')}<p>Born.</p>{heading(2, name)}<p>Gone.</p><ul><li>Gone.</li></ul><div><p>Gone.</p></div>"
         f"{heading(3, 'Books')}<p>Gone.</p><table><tr><th>a</th></tr><tr><td>Gone</td></tr></table>"
-        f"{heading(2, 'Legacy')}<p>Lives on.</p>"
+        f"{heading(2, 'Legacy')}<p>Lives on.</p>{heading(3, name)}<p>Gone.</p>{heading(3, 'Songs')}<p>Stay.</p>"
     )
-    assert read(html) == [("p", "Born.", "Life"), ("p", "Lives on.", "Legacy")]
-
-
-def test_a_closing_subsection_ends_at_the_next_heading_of_its_level(heading):
-    html = f"{heading(2, 'Songs')}{heading(3, 'Notes')}<p>Gone.</p>{heading(3, 'Singles')}<p>Stays.</p>"
-    assert read(html) == [("p", "Stays.", "Singles")]
-
-
-def test_parsoid_sections_are_read_like_flat_pages():
-    html = (
-        '<section data-mw-section-id="0"><p>Lead.</p></section>'
-        '<section data-mw-section-id="1"><h2 id="Life">Life</h2><p>Born.</p>'
-        '<section data-mw-section-id="2"><h3 id="Youth">Youth</h3><p>Sang.</p></section></section>'
-        '<section data-mw-section-id="3"><h2 id="References">References</h2><p>Gone.</p></section>'
-    )
-    assert read(html) == [("p", "Lead.", ""), ("p", "Born.", "Life"), ("p", "Sang.", "Youth")]
+    assert read(html) == [("p", "Born.", "Life"), ("p", "Lives on.", "Legacy"), ("p", "Stay.", "Songs")]
 
 
 def test_only_the_content_element_is_read():

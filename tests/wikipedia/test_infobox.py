@@ -10,18 +10,6 @@ def read(rows, title="Kate Bush"):
     return list(attributes(block, title))
 
 
-def test_an_attribute_is_one_snippet_with_its_links():
-    (snippet,) = read(
-        '<tr><th scope="row" class="infobox-label">Born</th><td class="infobox-data">Catherine Bush<br />'
-        '<span style="display:none">(1958-07-30)</span>30 July 1958<br />'
-        '<a href="/wiki/Bexleyheath">Bexleyheath</a>, England'
-        '<sup class="reference">[1]</sup></td></tr>'
-    )
-    assert snippet.text == "Kate Bush, Born, Catherine Bush, 30 July 1958, Bexleyheath, England"
-    assert anchors(snippet) == [("Bexleyheath", "Bexleyheath")]
-    assert snippet.source == "info"
-
-
 def test_a_row_of_header_cells_names_the_columns_below_it():
     rows = """<tr><th colspan="3">Kate Bush</th></tr><tr><th colspan="3">Career</th></tr>
       <tr><th>Years</th><th>Team</th><th>Caps</th></tr>

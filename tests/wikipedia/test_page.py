@@ -4,11 +4,13 @@ from urllib.parse import unquote
 
 import pytest
 
+from case_tables import each_case
 from convinse.records.evidence import check_evidence, merge_duplicates
 from convinse.support.limits import DEEPEST_ELEMENT
 from convinse.wikipedia import page, tables
-from convinse.wikipedia.document import parse_html
-from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
+from convinse.wikipedia.document import blocks, parse_html
+from convinse.wikipedia.flatten import flatten
+from convinse.wikipedia.page import page_evidences, parse_page, sentences, whole_rows
 from places import SNAPSHOT_SOURCES
 from wikipedia_html import HEADINGS
 
@@ -83,10 +85,6 @@ def test_an_evidence_has_its_row_or_attribute():
         {"start": 0, "end": 7, "id": "Q44578"},
         {"start": 22, "end": 39, "id": "1997-12-19T00:00:00Z"},
     ]
-    for evidence in (info, opened, row):
-        text = evidence["evidence_text"]
-        surfaces = [[text[place["start"] : place["end"]], place["id"]] for place in evidence["mentions"]]
-        assert surfaces == evidence["disambiguations"]
 
 
 WIDE = "<table class='wikitable'><tr>{}</tr><tr>{}</tr><tr><td>Zoe</td><td>y</td></tr></table>".format(
@@ -108,13 +106,6 @@ def test_a_row_that_was_cut_is_whole_again():
     assert whole_rows(found, 0) == whole_rows(found, 2) == whole_rows([], 0) == []
 
 
-@pytest.mark.parametrize(
-    "html", ["", "<p></p>", '<div class="mw-parser-output"></div>', "<table><tr></tr></table>", "<table class=infobox>"]
-)
-def test_an_empty_page_has_no_evidences(html):
-    assert page_evidences(parse_page("Titanic", html), ITEM, ITEMS) == []
-
-
 def bare(text):
     """A text without what the parser may add or leave out: blanks, commas between lines, footnote marks."""
     return re.sub(r"\[\w+\]|[^\w]", "", text)
@@ -123,8 +114,24 @@ def bare(text):
 MARKUP = re.compile(r"</?[a-z][^>]*>|&(?:nbsp|amp|#\d+);|\[edit\]|\{\{|\]\]|  |\n|mw-parser-output")
 
 
+def check_parts(evidence):
+    """Check that cells and values are pieces of the text in reading order, with the entities of the mentions in them."""
+    text, mentions = evidence["evidence_text"], evidence["mentions"]
+    assert [[text[place["start"] : place["end"]], place["id"]] for place in mentions] == evidence["disambiguations"]
+    structure = {"table": {"row"}, "info": {"attribute"}, "text": set()}[evidence["source"]]
+    assert evidence.keys() & {"row", "attribute"} == structure
+    parts = evidence["row"]["cells"] if "row" in evidence else evidence.get("attribute", {"values": []})["values"]
+    assert bool(parts) == bool(structure)
+    end = 0
+    for part in parts:
+        start, end_before, end = part["start"], end, part["start"] + len(part["text"])
+        assert end_before <= start < end and text[start:end] == part["text"] == part["text"].strip()
+        ids = [mention["id"] for mention in mentions if start <= mention["start"] and mention["end"] <= end]
+        assert [entity["id"] for entity in part["entities"]] == list(dict.fromkeys(ids))
+
+
 def check_page(title, html):
-    """What holds on every page; returns how many links, evidences and evidences with footnote marks it has."""
+    """Check a page; return how many links, evidences and evidences with footnote marks it has."""
     parsed = parse_page(title, html)
     written = {bare(node.text()) for node in parse_html(html).css("a")} if parsed.snippets else set()
     for snippet in parsed.snippets:
@@ -133,7 +140,10 @@ def check_page(title, html):
             assert bare(anchor) in written, (title, snippet.text, anchor)
             assert anchor == anchor.strip(), (title, snippet.text, anchor)
     items = {target: {"id": f"Q{number}", "label": target} for number, target in enumerate(sorted(parsed.targets), 1)}
-    found = merge_duplicates(page_evidences(parsed, {"id": "Q999999", "label": title}, items))
+    evidences = page_evidences(parsed, {"id": "Q999999", "label": title}, items)
+    for evidence in evidences:
+        check_parts(evidence)
+    found = merge_duplicates(evidences)
     for evidence in found:
         text = evidence["evidence_text"]
         check_evidence(evidence, title)
@@ -156,11 +166,35 @@ def test_all_embedded_pages():
         assert marks == 0, file
 
 
-@pytest.mark.parametrize(
-    ("title", "name"), [("Titanic (1997 film)", "Titanic"), ("(What's the Story)", "(What's the Story)")]
-)
-def test_evidences_begin_with_the_title_without_its_bracket(title, name):
-    assert [snippet.text for snippet in parse_page(title, "<p>It won.</p>").snippets] == [f"{name}, It won."]
+# --- sentences
+
+
+def split(html):
+    return [snippet for block in blocks(parse_html(html)) for snippet in sentences(block)]
+
+
+@each_case("html", "prose")
+def test_prose_is_cut_at_sentence_ends(case):
+    assert [snippet.text for snippet in split(f"<p>{case['prose']}</p>")] == case["sentences"]
+
+
+def test_a_list_item_is_one_snippet_also_inside_another_and_an_empty_one_is_none():
+    html = "<ul><li>First album. Sold well.</li><li> </li></ul><dl><dd>Indented. Twice.</dd></dl>"
+    html += (
+        "<ul><li>Albums<ul><li>Lionheart</li><li>Aerial<ol><li>Disc one</li></ol></li></ul></li><li>Singles</li></ul>"
+    )
+    expected = ["First album. Sold well.", "Indented. Twice.", "Albums", "Lionheart", "Aerial", "Disc one", "Singles"]
+    assert [snippet.text for snippet in split(html)] == expected
+
+
+def test_no_word_of_the_embedded_pages_is_lost_or_repeated():
+    for file in PAGES:
+        for block in blocks(parse_html(file.read_text(encoding="utf-8"))):
+            if block.kind == "p":
+                whole = flatten(block.node, "text", skip_nested=True)
+                parts = list(sentences(block))
+                assert " ".join(part.text for part in parts) == whole.text
+                assert sum(len(part.links) for part in parts) == len(whole.links)
 
 
 # --- limits
@@ -191,8 +225,3 @@ def test_elements_that_are_nested_too_deep_are_left_out(tag, caplog):
     with caplog.at_level(logging.WARNING):
         assert [snippet.text for snippet in parse_page("T", html).snippets] == ["T, It is here."]
     assert f"more than {DEEPEST_ELEMENT} deep" in caplog.text
-
-
-def test_elements_that_stand_side_by_side_are_not_nested():
-    html = "<ul>" + "<li>It is<br>here." * 999 + "</ul>" + "<p>A line." * 999 + "<div><b>B</b></div>" * 999
-    assert len(parse_page("T", html).snippets) == 2 * 999

@@ -36,7 +36,7 @@ HTML = """<p>The {word} of <a href="/wiki/Oslo">the city</a>, near <a href="/wik
 <a href="/wiki/Capital">It</a> is in <a href="/wiki/Ida_(film)">Ida</a>, <a href="/wiki/ida">too</a>.</p>
 <table><tr><th>Year</th><th>Town</th></tr><tr><td>1997</td><td><a href="/wiki/Christiania">Oslo</a></td></tr></table>"""
 WORDS = ("boat", "film", "red harbour")
-GIVEN = "Capital\tQ2\nChristiania\tQ2\nPort\tQ3\n"
+FILE_TITLES = "Capital\tQ2\nChristiania\tQ2\nPort\tQ3\n"
 
 
 def page(item, title=0, word=0):
@@ -47,8 +47,8 @@ def content(path):
     """All that a dump keeps and answers, with pages by their order."""
     with closing(sqlite3.connect(path)) as connection:
         places = {row: place for place, (row,) in enumerate(connection.execute("SELECT rowid FROM page ORDER BY 1"))}
-        connection.execute("CREATE VIRTUAL TABLE temp.own USING fts5vocab (main, words, instance)")
-        words = connection.execute("SELECT term, doc / 1048576, doc % 1048576 FROM temp.own").fetchall()
+        connection.execute("CREATE VIRTUAL TABLE temp.places USING fts5vocab (main, words, instance)")
+        words = connection.execute("SELECT term, doc / 1048576, doc % 1048576 FROM temp.places").fetchall()
         vectors = connection.execute("SELECT page, numbers FROM vectors ORDER BY page").fetchall()
         tables = [
             connection.execute(f"SELECT * FROM {table}").fetchall() for table in ("meta", "page", "title", "link")
@@ -70,8 +70,8 @@ CHANGES = st.tuples(ITEMS, st.none() | st.tuples(st.integers(0, 1), st.integers(
 def test_a_dump_that_was_changed_is_one_that_was_built_anew(tmp_path_factory, start, changes):
     folder = tmp_path_factory.mktemp("law")
     pages = {item: page(item) for item in (*sorted(start), "Q5")}
-    given = write(folder / "titles.tsv", GIVEN)
-    build(write_lines(folder / "pages.jsonl", *pages.values()), folder / "w.db", given, embedding=LETTERS)
+    titles = write(folder / "titles.tsv", FILE_TITLES)
+    build(write_lines(folder / "pages.jsonl", *pages.values()), folder / "w.db", titles, embedding=LETTERS)
     for item, change in changes:
         if change is not None:  # in the place of an older one
             pages[item] = page(item, *change)
@@ -82,13 +82,13 @@ def test_a_dump_that_was_changed_is_one_that_was_built_anew(tmp_path_factory, st
         else:
             with pytest.raises(DataError, match=f"has no page of '{item}'"):
                 remove_pages(folder / "w.db", [item])
-    build(write_lines(folder / "pages.jsonl", *pages.values()), folder / "anew.db", given, embedding=LETTERS)
+    build(write_lines(folder / "pages.jsonl", *pages.values()), folder / "anew.db", titles, embedding=LETTERS)
     assert content(folder / "w.db") == content(folder / "anew.db")
 
 
 def linked(path, item="Q5"):
     with closing(WikipediaDump(path)) as dump:
-        entities = [entity for own in dump.get(item) for entity in own["wikidata_entities"]]
+        entities = [entity for found in dump.get(item) for entity in found["wikidata_entities"]]
     return {entity["id"]: entity["label"] for entity in entities if entity["id"][0] == "Q"}
 
 
@@ -102,15 +102,15 @@ def test_links_lead_to_a_page_that_came_and_no_more_to_one_that_went(workdir):
     assert set(linked(Path("w.db"))) == {"Q5"}
 
 
-def test_the_item_of_a_page_may_be_known_from_its_title(workdir):
-    build(write_lines("pages.jsonl", page("Q5")), Path("w.db"), write("t.tsv", GIVEN))
+def test_the_item_of_a_page_is_found_by_its_title(workdir):
+    build(write_lines("pages.jsonl", page("Q5")), Path("w.db"), write("t.tsv", FILE_TITLES))
     pages = write_lines("new.jsonl", {**page("Q2"), "title": "Christiania", "qid": None}, {**page("Q2"), "qid": None})
     assert add_pages(Path("w.db"), pages)[:5] == (1, 0, 0, 1, 1)
     assert linked(Path("w.db"))["Q2"] == "Christiania"
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "fault"),
     [
         (
             lambda path: remove_pages(path, ["Q5", "Nowhere"]),
@@ -122,15 +122,15 @@ def test_the_item_of_a_page_may_be_known_from_its_title(workdir):
         (lambda path: add_pages(path, write_lines("p.jsonl", page("Q3")), LETTERS), "by words only; give the same"),
     ],
 )
-def test_what_cannot_be_changed_is_told_and_nothing_is(workdir, change, told):
+def test_an_impossible_change_is_an_error_and_changes_nothing(workdir, change, fault):
     build(write_lines("pages.jsonl", page("Q5"), page("Q1")), Path("w.db"))
     before = Path("w.db").read_bytes()
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=fault):
         change(Path("w.db"))
     assert Path("w.db").read_bytes() == before
 
 
-def test_pages_are_removed_but_not_added_where_no_titles_are_known(workdir):
+def test_pages_are_removed_from_a_dump_without_titles_but_not_added(workdir):
     write_dump(Path("w.db"), [("Q1", [evidence("one")]), ("Q2", [evidence("two")])])
     assert remove_pages(Path("w.db"), ["Q2"]).removed == 1
     with pytest.raises(DataError, match=r"w\.db: has no titles to resolve links by.*build it from pages"):

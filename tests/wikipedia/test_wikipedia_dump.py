@@ -1,16 +1,14 @@
 import random
 import re
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import numpy as np
 import pytest
 
-from convinse.support.errors import IndexFileError, OutputError
-from convinse.wikipedia import stored_pages
+from convinse.support.errors import IndexFileError
 from convinse.wikipedia.dump import WikipediaDump, write_dump
-from convinse.wikipedia.stored_pages import LAYOUT, Embedding, search_words
+from convinse.wikipedia.stored_pages import Embedding, search_words
 from evidences import evidence
 from written import names
 
@@ -41,41 +39,21 @@ def test_what_is_written_is_read(path):
     assert names(path.parent) == ["wikipedia.db"]
 
 
-def row(table, number, *columns):
-    cells = [
-        {"header": "H", "text": f"{number}.{column}", "entities": [], "start": 0, "column": column}
-        for column in columns
-    ]
-    place = {"caption": "", "section": "", "page": "Q1", "table": table, "number": number}
-    return evidence(f"{table}.{number} {columns}", "table", row={**place, "cells": cells})
-
-
-def test_a_table_is_its_whole_rows_in_their_order(workdir):
-    pieces = [row(0, 0, 0), row(1, 1, 0, 1), row(1, 0, 0, 2), said("prose"), row(1, 0, 0, 3), row(1, 0, 1, 4)]
-    write_dump(workdir / "w.db", [("Q1", [*pieces, evidence("no place", "table", row={"caption": "", "cells": []})])])
-    with closing(WikipediaDump(workdir / "w.db")) as dump:
-        first, second = dump.table("Q1", 1)
-        assert [cell["column"] for cell in first["cells"]] == [0, 1, 2, 3, 4]
-        assert second == pieces[1]["row"]
-        assert dump.table("Q1", 0) == [pieces[0]["row"]]
-        assert dump.table("Q1", 2) == dump.table("Q2", 0) == []
-
-
 def found(dump, question, limit=5):
     return list(map(tuple, dump.search(search_words(question), limit)))
 
 
 def test_evidences_are_found_by_their_vectors(workdir):
     texts = {"north": [0.0, 1.0, 0.0], "east": [1.0, 0.1, 0.0], "up": [0.0, 0.0, -1.0]}
-    embedding = Embedding("model", 3, "plain", lambda own: np.array([texts[text] for text in own], np.float32))
+    embedding = Embedding("model", 3, "plain", lambda batch: np.array([texts[text] for text in batch], np.float32))
     write_dump(workdir / "w.db", [("Q1", [said("north"), said("up")]), ("Q2", []), ("Q3", [said("east")])], embedding)
     with closing(WikipediaDump(workdir / "w.db")) as dump:
         assert (dump.vectors_of, dump.dimension) == ("model", 3)
         nearest = dump.nearest(np.array([0.3, 0.9, 0.1], np.float32), 2)
         assert list(map(tuple, nearest)) == [("Q1", 0), ("Q3", 0)]
         assert dump.get("Q1")[nearest[0].place]["evidence_text"] == "north"
-        vectors, known = dump.vectors(["up", "down", "east"])
-        assert known.tolist() == [True, False, True]
+        vectors, is_stored = dump.vectors(["up", "down", "east"])
+        assert is_stored.tolist() == [True, False, True]
         assert np.allclose(vectors, [texts["up"], [0.0, 0.0, 0.0], texts["east"]], atol=0.01)
 
 
@@ -85,13 +63,17 @@ def test_evidences_are_found_by_their_words(workdir):
         "Q2": "Zola, a town of Emile",
         "Q3": "nothing of that",
         "Q4": "Nana Zola",
+        "Q9": "The function set_up.",
     }
     write_dump(workdir / "w.db", [(item, [said(text), said("more")]) for item, text in texts.items()])
     with closing(WikipediaDump(workdir / "w.db")) as dump:
         assert found(dump, "émile ZOLA's") == [("Q1", 0), ("Q2", 0), ("Q4", 0)]  # the best first, each with its place
         assert found(dump, "Nana, Zola") == [("Q4", 0), ("Q1", 0), ("Q2", 0)]  # by BM25: it is the shortest with both
         assert found(dump, "Emile, Zola", limit=1) == [("Q1", 0)] and found(dump, "Towns?") == [("Q2", 0)]
-        assert found(dump, "more", limit=9) == [("Q1", 1), ("Q2", 1), ("Q3", 1), ("Q4", 1)]
+        assert found(dump, "more", limit=9) == [("Q1", 1), ("Q2", 1), ("Q3", 1), ("Q4", 1), ("Q9", 1)]
+        for question in ("What does set_up do?", '"set"', "set* OR (up)"):  # any signs
+            assert found(dump, question) == [("Q9", 0)]
+        assert found(dump, "x_y_z") == found(dump, "it's ’s _") == []
         assert found(dump, "") == found(dump, '"?') == found(dump, "Balzac") == []
         assert dump.nearest(np.ones(3, np.float32), 5) == []  # it has no vectors
         assert not dump.vectors(["more"])[1].any()
@@ -113,37 +95,18 @@ def test_the_build_id_is_that_of_the_content(path, workdir):
     assert len(others | {open_id(path)}) == 4
 
 
-def test_several_threads_may_read(path):
-    with closing(WikipediaDump(path)) as dump, ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(dump.get, ["Q44578"] * 4)) == [PAGES[0][1]] * 4
-
-
 @pytest.mark.parametrize(
-    "content", [b"", b"no database at all, only text " * 40, b"SQLite format 3\x00" + b"\x00" * 200, None]
+    ("statement", "fault"),
+    [
+        ("DROP TABLE meta", "not a Wikipedia dump"),
+        ("UPDATE meta SET value = '5' WHERE key = 'format'", "format 5, this"),
+    ],
 )
-def test_a_file_of_another_kind_is_a_clear_error(workdir, content):
-    if content is None:
-        with closing(sqlite3.connect(workdir / "x.db")) as connection, connection:
-            connection.execute("CREATE TABLE other (a)")
-    else:
-        (workdir / "x.db").write_bytes(content)
-    with pytest.raises(IndexFileError, match=r"x\.db.*build it again"):
-        WikipediaDump(workdir / "x.db")
-
-
-def test_another_format_is_a_clear_error(path, workdir, monkeypatch):
-    monkeypatch.setattr(stored_pages, "LAYOUT", "5")
-    write_dump(workdir / "w.db", PAGES)
-    monkeypatch.undo()
-    with pytest.raises(IndexFileError, match=rf"w\.db: format 5, .* format {LAYOUT}; build it again"):
-        WikipediaDump(workdir / "w.db")
-
-
-def test_a_dump_that_is_read_may_be_replaced(path):
-    reader = WikipediaDump(path)
-    write_dump(path, PAGES[:1])
-    assert len(reader) == 3 and reader.get("Q25173") == PAGES[2][1]
-    reader.close()
+def test_a_file_of_another_kind_or_format_is_a_clear_error(path, statement, fault):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+    with pytest.raises(IndexFileError, match=rf"wikipedia\.db: {fault}.*build it again"):
+        WikipediaDump(path)
 
 
 MANY = [
@@ -187,34 +150,3 @@ def test_any_damage_of_what_a_dump_keeps_is_found(several_blocks, workdir):
         else:
             assert stored(path) == whole, place  # the bit belongs to nothing
     assert found > 30
-
-
-@pytest.mark.parametrize("reason", ["no such module: fts5", "database or disk is full"])
-def test_a_dump_is_written_without_full_text_search_and_not_on_a_full_disk(workdir, monkeypatch, caplog, reason):
-    class Refusing(sqlite3.Connection):
-        def execute(self, statement, *values):
-            if "fts5" in statement:
-                raise sqlite3.OperationalError(reason)
-            return super().execute(statement, *values)
-
-    connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *given, **more: connect(*given, **{"factory": Refusing, **more}))
-    if "full" in reason:
-        with pytest.raises(OutputError, match="disk is full"):
-            write_dump(workdir / "w.db", PAGES)
-        assert not caplog.messages and names(workdir) == []
-        return
-    write_dump(workdir / "w.db", PAGES)
-    assert "FTS5" in caplog.text
-    with closing(WikipediaDump(workdir / "w.db")) as dump:
-        assert dump.items() and not dump.has_words
-
-
-@pytest.mark.parametrize(
-    ("question", "found"),
-    [("What does set_up do?", ["Q9"]), ("x_y_z", []), ('"set"', ["Q9"]), ("it's ’s _", []), ("set* OR (up)", ["Q9"])],
-)
-def test_any_signs_may_stand_in_a_question_that_is_searched_for(workdir, question, found):
-    write_dump(workdir / "w.db", [("Q9", [said("The function set_up.")]), *PAGES])
-    with closing(WikipediaDump(workdir / "w.db")) as dump:
-        assert [hit.item_id for hit in dump.search(search_words(question), 3)] == found

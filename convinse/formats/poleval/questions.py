@@ -9,7 +9,7 @@ from ...support.errors import DataError
 from ...support.jsonlines import raw_lines, read_lines
 from ..records import first_of
 
-_HEADER = ("set", "text")  # of the task's in-header.tsv; the files themselves have none
+_IDS, _TEXTS = ("id", "_id", "qid", "query_id"), ("text", "query", "question")
 
 
 class SearchQuestion(NamedTuple):
@@ -18,9 +18,6 @@ class SearchQuestion(NamedTuple):
     id: str
     text: str
     set: str | None = None
-
-
-_IDS, _TEXTS = ("id", "_id", "qid", "query_id"), ("text", "query", "question")
 
 
 def read_questions(path: Path) -> list[SearchQuestion]:
@@ -48,7 +45,7 @@ def _from_json(path: Path) -> list[tuple[int, SearchQuestion]]:
         name, text = first_of(members, _IDS), first_of(members, _TEXTS)
         if not isinstance(name, str) or not isinstance(text, str) or name.split() != [name] or not text.strip():
             needs = f"{' or '.join(_IDS)} without white space, and {' or '.join(_TEXTS)}"
-            raise DataError(f"{path}:{number}: no question; it needs {needs}")
+            raise DataError(f"{path}:{number}: is not a question; it needs {needs}")
         if seen.setdefault(name, number) != number:
             raise DataError(f"{path}:{number}: the id '{name}' was given in line {seen[name]} already")
         questions.append((number, SearchQuestion(name, text)))
@@ -57,20 +54,14 @@ def _from_json(path: Path) -> list[tuple[int, SearchQuestion]]:
 
 def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, SearchQuestion]]:
     questions = []
-    header = 0
     for place, (number, line) in enumerate(lines, 1):
-        try:
-            row = line.decode().rstrip("\r\n").split("\t")
-        except UnicodeDecodeError:
-            raise DataError(f"{path}:{number}: no UTF-8") from None
-        if number == 1 and tuple(row) == _HEADER:
-            header = 1
-            continue
         if number != place:
             raise DataError(f"{path}:{place}: an empty line; the lines of a submission would not match")
-        if len(row) != 2 or not row[0].strip() or not row[1].strip():
+        try:
+            row = [field.strip() for field in line.decode().split("\t")]
+        except UnicodeDecodeError:
+            raise DataError(f"{path}:{number}: is not UTF-8") from None
+        if len(row) != 2 or not all(row):
             raise DataError(f"{path}:{number}: expected a set name and a question with one tab between them")
-        questions.append((number, SearchQuestion(str(number - header), row[1].strip(), row[0].strip())))
-    if not questions:
-        raise DataError(f"{path}: no questions below its header line")
+        questions.append((number, SearchQuestion(str(number), row[1], row[0])))
     return questions

@@ -34,7 +34,7 @@ class PassageRanking(NamedTuple):
     padding: Sequence[str] = ()
 
 
-def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: bool = False) -> int:
+def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: bool = False) -> None:
     """Write results in one of `FORMATS`; the file appears when all are written. Raises `OutputError`.
 
     - `poleval`: a line for each question with its passage ids, tab-separated, best first, padding included.
@@ -42,17 +42,11 @@ def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: 
       without padding. Equal scores are lowered by the least step, as these tools sort by score.
     - `jsonl`: an object for each question: `id`, `set` (of `in.tsv`), `text`, `passages` with `id`, `score`, `title`,
       `text`.
-
-    Returns:
-        The number of questions.
     """
     check_free(path, force)
-    written = 0
     with replacing(path) as temporary, temporary.open("wb") as file:
         for ranking in rankings:
             file.write(FORMATS[form](ranking))
-            written += 1
-    return written
 
 
 def check_free(path: Path, force: bool) -> None:
