@@ -36,10 +36,13 @@ _VOCABULARIES = (
     "spiece.model",
     "sentencepiece.bpe.model",
 )
-YES_NO = "yes_no.safetensors"  # a joint model's yes/no head; see `encoder.heads`
-ANSWER_TYPE = "answer_type.safetensors"  # its answer type head; see `encoder.heads`
-REWRITE = "rewrite.safetensors"  # its rewrite head; see `encoder.heads`
-HEADS = (YES_NO, ANSWER_TYPE, REWRITE)  # files that a joint model may have beside its weights
+YES_NO, ANSWER_TYPE, REWRITE = HEADS = ("yes_no.safetensors", "answer_type.safetensors", "rewrite.safetensors")
+# heads that a joint model may have (see `encoder.heads`): their names and their files
+HEAD_FILES = {
+    "yes_no": ("yes/no", YES_NO),
+    "answer_type": ("answer type", ANSWER_TYPE),
+    "rewrite": ("rewrite", REWRITE),
+}
 RANKINGS = ("answers.json", "referents.json")  # learned over a model: they change nothing that it computes
 _AGAIN = "train or copy it again"
 _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond

@@ -12,7 +12,6 @@ from ..config import Config
 from ..records.evidence import Evidence
 from ..records.ranked_rows import as_read
 from ..support.cache import Cache
-from ..support.errors import ModelError
 from .checkpoint import Checkpoint
 from .engine import Output, prepared
 from .pool import HeadOptions, ModelHead, ReadPair
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 _DIGITS = 5  # of log odds that count
 _ROUNDING = 3e-6  # what two scores of equal pairs differ by at the most
-_SHOWN = 120  # characters of an evidence in a message
 
 
 class BertReranker(ModelHead):
@@ -40,9 +38,6 @@ class BertReranker(ModelHead):
     Args:
         cache: of the scores of `rank`, for later runs.
         model, device, options: see `ModelHead`.
-
-    Raises:
-        ModelError: also for a model with another number of outputs.
     """
 
     task = "sequence-classification"
@@ -59,14 +54,7 @@ class BertReranker(ModelHead):
         self._cache = cache
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
-        """Return the relevance of (query, text) pairs.
-
-        Args:
-            pairs: of texts.
-            logits: whether to return log odds instead of probabilities.
-
-        Returns:
-            [n] float32, in the order of the pairs: from 0 to 1, or log odds.
+        """Return the [n] float32 relevance of (query, text) pairs, from 0 to 1, or with `logits` as log odds.
 
         Raises:
             ModelError: a score is not a number; the message names the pair's text.
@@ -81,13 +69,7 @@ class BertReranker(ModelHead):
                 scores[start + places] = odds
                 if spans:
                     self._keep(distinct[start:], sequences, places, spans[0])
-        wrong = np.flatnonzero(np.isnan(scores))
-        if len(wrong):
-            query, text = distinct[int(wrong[0])]
-            raise ModelError(
-                f"the score of evidence {text[:_SHOWN]!r} for {query[:_SHOWN]!r} is not a number "
-                f"({len(wrong)} of {len(distinct)} pairs); the model's weights are broken, or try precision: fp32"
-            )
+        self._check_numbers("score", scores, [text for _, text in distinct])
         return scores[rows] if logits else _sigmoid(scores[rows])
 
     def _keep(
@@ -150,12 +132,8 @@ class BertReranker(ModelHead):
     ) -> list[list[Evidence]]:
         """Rank the evidences of several queries, computed together; see `rank`.
 
-        Args:
-            queries: the query of every list of evidences.
-            evidences: candidates.
-            top_k: most evidences of a query.
-            beside: for every query [n] further scores of its evidences, from 0 to 1.
-            share: the weight of the further scores; the cross-encoder's probabilities have the rest.
+        `beside` are further scores of each query's evidences, [n] from 0 to 1, which count by the weight `share`; the
+        cross-encoder's probabilities have the rest.
         """
         texts = [[as_read(evidence, self.row_form) for evidence in candidates] for candidates in evidences]
         ranked = []

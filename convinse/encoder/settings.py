@@ -1,4 +1,4 @@
-"""How models compute: one record, which every head takes."""
+"""Settings of how models compute, which every head takes."""
 
 from __future__ import annotations
 
@@ -54,16 +54,12 @@ class ModelSettings:
     key: str = "model"
 
     def changed(self, device: str | None, **changes: Unpack[ModelChanges]) -> ModelSettings:
-        """These settings with some others; a device of None stays as it is."""
+        """Return these settings with some others; a device of None stays as it is."""
         return replace(self, device=device or self.device, **changes)
 
 
-DEFAULTS = ModelSettings()
-OF_WINDOWS = ModelSettings(max_length=512)
-
-
-def configured(config: Config, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
-    """The settings of the model that a configuration key names."""
+def configured(config: Config, key: str, max_length: int = 256) -> ModelSettings:
+    """Return the settings of the model that a configuration key names."""
     return ModelSettings(
         device=config.device,
         backend=config.backend,
@@ -76,7 +72,7 @@ def configured(config: Config, key: str, max_length: int = DEFAULTS.max_length) 
 
 
 def gpu_for_torch() -> bool:
-    """Whether there is a GPU that PyTorch can use. Without signs of one PyTorch, which takes a second, is not asked."""
+    """Return True if PyTorch can use a GPU. Without signs of one PyTorch, which takes a second, is not asked."""
     if importlib.util.find_spec("torch") is None or not any(map(os.path.exists, _GPU_SIGNS)):
         return False
     import torch
