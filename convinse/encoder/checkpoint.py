@@ -50,23 +50,14 @@ _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A loaded model.
-
-    Attributes:
-        model: on the CPU, in fp32.
-        tokenizer: its fast tokenizer.
-        max_length: the most tokens that the model can take.
-        model_id: changes when the weights do: the hash of a folder's weights, or hub name and commit.
-        folder: where its files are, or None for a model from the hub.
-        missing: names of weights that were made anew.
-    """
+    """A loaded model, on the CPU in fp32, with its fast tokenizer and the most tokens that it can take."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerFast
     max_length: int
-    model_id: str
-    folder: Path | None
-    missing: tuple[str, ...] = ()
+    model_id: str  # changes when the weights do: the hash of a folder's files, or hub name and commit
+    folder: Path | None  # None for a model from the hub
+    missing: tuple[str, ...] = ()  # names of weights that were made anew
 
 
 def model_path(name: str | Path) -> str:
@@ -87,15 +78,12 @@ def load_checkpoint(
     labels: int | None = None,
     seed: int = 42,
 ) -> Checkpoint:
-    """Load a checkpoint for a task.
+    """Load a folder with `config.json`, `model.safetensors` and a tokenizer, a hub name, or `snapshot:NAME`.
 
     Args:
-        name: a folder with `config.json`, `model.safetensors` and a tokenizer, a hub name, or `snapshot:NAME`.
-        task: which heads it must have.
         key: the configuration key (or parameter) that named it, for messages.
         new_head: whether a missing head, or one of another size, is made anew (for training) instead of being an error.
-        labels: outputs of a new head.
-        seed: of a new head.
+        labels, seed: outputs and seed of a new head.
 
     Raises:
         ModelError: the model or a file of it is missing or damaged, or it has other heads.
@@ -240,23 +228,17 @@ def quiet() -> Iterator[None]:
 
 
 def row_form_of(model: str | Path | Checkpoint) -> RowForm:
-    """Return the form of rows of tables that a model was trained with; `plain` for models of a hub.
-
-    Raises:
-        ModelError: this version does not know the form.
-    """
+    """Return the form of rows of tables that a model was trained with; `plain` for models of a hub. Raises `ModelError`."""
     if isinstance(model, Checkpoint):
         return getattr(model.model.config, "row_form", "plain")
     try:
         settings = json.loads((Path(model_path(model)) / "config.json").read_bytes())
     except (OSError, ValueError, RecursionError):
         return "plain"  # loading it says what is wrong
-    form = settings.get("row_form", "plain") if isinstance(settings, dict) else "plain"
-    if form == "plain":
-        return "plain"
-    if form == "ranked":
-        return "ranked"
-    raise ModelError(f"{model}: config.json: row_form: {form!r}; this version knows plain and ranked")
+    form: RowForm = settings.get("row_form", "plain") if isinstance(settings, dict) else "plain"
+    if form not in ("plain", "ranked"):
+        raise ModelError(f"{model}: config.json: row_form: {form!r}; this version knows plain and ranked")
+    return form
 
 
 def folder_id(folder: Path, more: Sequence[str] = ()) -> str:

@@ -49,28 +49,18 @@ _TEXTS = (
 
 @dataclass(frozen=True)
 class ExportReport:
-    """The result of an export.
-
-    Attributes:
-        folder: of the model.
-        manifest: what its graphs compute, and from which files.
-        difference: the greatest between the fp32 graph and PyTorch; of numbers above 1 their part.
-        correlation: the least of an output of the int8 graph with PyTorch's.
-    """
+    """The result of an export."""
 
     folder: Path
     manifest: ExportedModel
-    difference: float
-    correlation: float
+    difference: float  # the greatest between the fp32 graph and PyTorch; of numbers above 1 their part
+    correlation: float  # the least of an output of the int8 graph with PyTorch's
 
 
 def export_model(model: str | Path, folder: Path, task: Task | None = None) -> ExportReport:
-    """Write a checkpoint as a folder that ONNX Runtime and PyTorch compute.
+    """Write a checkpoint (a folder with safetensors, or a hub name) as a folder that ONNX Runtime and PyTorch compute.
 
-    Args:
-        model: a folder with safetensors, or a hub name.
-        folder: to write; it appears whole or not at all, and replaces one that is there.
-        task: what the checkpoint is for; None: as its `config.json` says.
+    Without a task its `config.json` says what it is for.
 
     Raises:
         ModelError: it cannot be loaded, or ONNX cannot say what it computes.
@@ -89,17 +79,12 @@ def export_model(model: str | Path, folder: Path, task: Task | None = None) -> E
 
 
 def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> ExportReport:
-    """Add the graphs and the manifest to a model folder, or replace them; they are verified before they are kept.
-
-    Raises:
-        ModelError, DependencyError, OutputError: as `export_model`.
-    """
+    """Add the graphs and the manifest to a model folder, or replace them, after a check; raises what `export_model` does."""
     _require()
     task = task or _task(folder)
     where = f"model: {name or folder}"
     checkpoint = load_checkpoint(folder, task)
-    from .onnx_graph import over_weights, traced_model, trunk_of, widest_channels
-    from .stored_weights import stored_weights
+    from .onnx_graph import over_weights, stored_weights, traced_model, trunk_of, widest_channels
     from .torch_backend import TorchBackend
 
     backend = TorchBackend(checkpoint, task, _ON_CPU, name or str(folder))
@@ -211,7 +196,7 @@ def _manifest(
 
 def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Path) -> None:
     # weight files are copied if a graph can read them, else saved anew
-    from .stored_weights import stored_weights
+    from .onnx_graph import stored_weights
 
     source = checkpoint.folder
     if source is not None:

@@ -10,13 +10,13 @@ import numpy as np
 
 from .answer_classes import read_answer_classes
 from .checkpoint import YES_NO, Checkpoint
+from .engine import POINTER
 from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 MAX_LENGTH = 128  # tokens of a question with its history
-POINTER = 64  # numbers of a query and of a key; see `heads.RewriteHead`
 SHARPNESS = 4 / POINTER**0.5  # of the products of queries and keys
 
 

@@ -70,8 +70,7 @@ def file_names(name: str) -> tuple[str, ...]:
 def comparison(model: Mapping[str, Scores]) -> list[BaselineRow]:
     """Return the twelve rows of the task's table, then further data sets, then the mean over the model's figures.
 
-    Args:
-        model: (EM, F1) by the name of a file, without `.jsonl.gz`.
+    `model` has (EM, F1) by the name of a file, without `.jsonl.gz`.
     """
     left = dict(model)
     rows = []

@@ -27,27 +27,16 @@ class Pair(NamedTuple):
 
 
 class JudgedQuestion(NamedTuple):
-    """A question to train on or to validate with; passages are numbers of the index.
-
-    Attributes:
-        query: the question.
-        right: its relevant passages, the highest scores first.
-        ranked: the best passages by BM25, best first, relevant ones among them.
-        wrong: passages judged as not relevant, then the rest of `ranked`.
-    """
+    """A question to train on or to validate with; passages are numbers of the index."""
 
     query: str
-    right: tuple[int, ...]
-    ranked: tuple[int, ...]
-    wrong: tuple[int, ...]
+    right: tuple[int, ...]  # relevant passages, the highest scores first
+    ranked: tuple[int, ...]  # the best passages by BM25, best first, relevant ones among them
+    wrong: tuple[int, ...]  # passages judged as not relevant, then the rest of `ranked`
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """Read the lines of `pairs.tsv` (question-id, passage-id, score); its header may be left out.
-
-    Raises:
-        DataError: the file cannot be read, has no pair, or a line is wrong; the message names file and line.
-    """
+    """Read the lines of `pairs.tsv` (question-id, passage-id, score); its header may be left out. Raises `DataError`."""
     pairs: list[Pair] = []
     scores: dict[tuple[str, str], float] = {}
     for number, line in raw_lines(path):
@@ -79,9 +68,7 @@ def read_examples(
 ) -> list[JudgedQuestion]:
     """Read the questions of a file with their judged passages and the best `candidates` by BM25, in the order of the file.
 
-    Raises:
-        DataError: a file cannot be read, a pair names a missing question or passage, or a question has no pair or no
-            relevant passage; the message names file and line.
+    Raises `DataError` if a pair names a missing question or passage, or a question has no pair or no relevant passage.
     """
     numbered = numbered_questions(questions)
     judged: dict[str, list[Pair]] = {question.id: [] for _, question in numbered}
@@ -119,10 +106,7 @@ def hold_out(
 ) -> tuple[list[JudgedQuestion], list[JudgedQuestion]]:
     """Split examples into a part to train on and a share to validate with (at least one each), both in order.
 
-    Questions that share a relevant passage are in the same part.
-
-    Raises:
-        DataError: there is one question, or all share passages.
+    Questions that share a relevant passage are in the same part. Raises `DataError` if all share passages.
     """
     parts = _connected(examples)
     if len(parts) < 2:

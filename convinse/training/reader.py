@@ -46,35 +46,26 @@ class ReadExample(NamedTuple):
 class MarkedWindows(NamedTuple):
     """Windows to learn from.
 
-    Attributes:
-        sequences: the model inputs of all windows, whose texts begin at `sequences.firsts`.
-        ends: [w] the ends (exclusive) of the texts in the sequences.
-        chosen: [k] the windows that are learned from.
-        starts, lasts: for each chosen window the places in its sequence at which an answer begins and ends (inclusive);
-            0, the place of [CLS], without an answer.
+    `starts` and `lasts` are the places in the sequence of each chosen window at which an answer begins and ends (inclusive);
+    0, the place of [CLS], without an answer.
     """
 
-    sequences: Sequences
-    ends: np.ndarray
-    chosen: np.ndarray
+    sequences: Sequences  # of all windows, whose texts begin at `sequences.firsts`
+    ends: np.ndarray  # [w] the ends (exclusive) of the texts in the sequences
+    chosen: np.ndarray  # [k] the windows that are learned from
     starts: list[np.ndarray]
     lasts: list[np.ndarray]
 
 
 class WindowSettings(NamedTuple):
-    """The windows that texts are cut into.
+    """The windows that texts are cut into."""
 
-    Attributes:
-        max_length: most tokens, those of the question included.
-        stride: tokens that neighbouring windows share.
-        negatives: share of the windows without an answer that are learned from, of texts with an answer elsewhere.
-        token_budget: most tokens computed at a time, padding counted (None: the device's default).
-    """
-
-    max_length: int = 512
-    stride: int = 128
-    negatives: float = 0.1
-    token_budget: int | None = None
+    max_length: int = 512  # most tokens, those of the question included
+    stride: int = 128  # tokens that neighbouring windows share
+    negatives: float = (
+        0.1  # share of the windows without an answer that are learned from, of texts with an answer elsewhere
+    )
+    token_budget: int | None = None  # most tokens computed at a time, padding counted (None: the device's default)
 
 
 def reader_objective(
@@ -85,12 +76,9 @@ def reader_objective(
     measure: Callable[[ExtractiveReader], Measures],
     criterion: Callable[[Measures], float],
 ) -> Objective[MarkedWindows]:
-    """Return the objective of a question-answering model on examples whose answers are marked.
+    """Return the objective of a question-answering model on the examples of each step, whose answers are marked.
 
-    Args:
-        examples: of each step of an epoch (1, 2, ...); the same for the same number, and as many in each epoch.
-        build_reader: makes the reader to validate; it may change its checkpoint.
-        measure: measures of that reader.
+    `build_reader` makes the reader to validate, and may change its checkpoint; `measure` measures it.
     """
     from ..encoder.devices import find_device
     from ..encoder.tokens import TextTokenizer

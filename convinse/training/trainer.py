@@ -43,22 +43,16 @@ class Start(NamedTuple):
 
 @dataclass
 class Run:
-    """A training of a checkpoint, in place, which goes on from a stopped run of the same `run_id`.
+    """A training of a checkpoint, in place, which goes on from a stopped run of the same `run_id` (see the function)."""
 
-    Attributes:
-        name: the command, such as `train ers`.
-        run_id: see the function `run_id`.
-        quiet: no progress (None: if nothing is logged).
-    """
-
-    name: str
+    name: str  # the command, such as `train ers`
     start: Start
     checkpoint: Checkpoint
     settings: FitSettings
     run_id: str
     device: str
     seed: int
-    quiet: bool | None = None
+    quiet: bool | None = None  # no progress (None: if nothing is logged)
     _begun: float = 0.0
 
     def log_sizes(self, kind: str, train: int, dev: int, lexical: Measures | None = None) -> None:
@@ -109,9 +103,8 @@ class Run:
 
         Args:
             title, use: the head of the card: the kind of the model, its input and output.
-            data, measured: texts of the card on the training data and on the measures of the validation.
+            data, measured, settings, sections: of the card, on the training data and on the validation.
             task, library: Hugging Face's `pipeline_tag` and `library_name`.
-            settings: shown in the card (None: those of the run).
             rows, names: see `validation_table`.
             record, more: see `write_trained`.
             unit, remark: the log's word for an epoch, and the end of its line.
@@ -157,6 +150,14 @@ def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") 
         )
     key = f"{stage}_training.base" if settings.base else f"{stage}_model"
     return Start(base, key, output_of(config, stage))
+
+
+def stage_run(
+    name: str, start: Start, checkpoint: Checkpoint, settings: FitSettings, config: Config, sources: Sequence[str]
+) -> Run:
+    """Return the training of a stage on the configured conversations with evidences of some sources."""
+    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
+    return Run(name, start, checkpoint, settings, identity, config.device, config.seed)
 
 
 def output_of(config: Config, stage: Literal["qu", "evs", "ha"]) -> Path:
@@ -227,13 +228,9 @@ def write_folder(output: Path, write: Callable[[Path], object], card: str, recor
 
 
 def model_card(title: str, about: str, sections: Mapping[str, str], front: Mapping[str, str | None]) -> str:
-    """Return a model card in Markdown.
+    """Return a model card in Markdown, with its sections by their headings.
 
-    Args:
-        title: the kind of the model.
-        about: its input, output and origin.
-        sections: by their headings.
-        front: the keys that Hugging Face reads, such as `pipeline_tag`; keys without a value are left out.
+    `front` has the keys that Hugging Face reads, such as `pipeline_tag`; keys without a value are left out.
     """
     keys = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
     head = f"---\n{keys}---\n" if keys else ""

@@ -10,8 +10,7 @@ import pytest
 
 from convinse.config import parse_config
 from convinse.encoder.pool import ModelPool, ReadPair
-from convinse.encoder.reranker import BertReranker
-from convinse.encoder.scored_pairs import Scored, ScoredPairs
+from convinse.encoder.reranker import BertReranker, Scored, ScoredPairs
 from convinse.formats.convmix import read_conversations
 from convinse.pipeline import Pipeline
 from convinse.support.cache import Cache

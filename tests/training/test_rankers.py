@@ -22,8 +22,15 @@ from convinse.scoring.convqa import has_answer
 from convinse.support.errors import DataError, IndexFileError, ModelError
 from convinse.training.conversations import understood_conversations
 from convinse.training.passage_pairs import hold_out, read_examples
-from convinse.training.rankers import BiEncoderLearner, CrossEncoderLearner
-from convinse.training.ranking import Group, RankedTexts, draw_groups, group_steps, ranked_anew
+from convinse.training.rankers import (
+    BiEncoderLearner,
+    CrossEncoderLearner,
+    Group,
+    RankedTexts,
+    draw_groups,
+    group_steps,
+    ranked_anew,
+)
 from convinse.training.reranker import examples, validate
 from convinse.training.retriever import measures
 from refusals import refused

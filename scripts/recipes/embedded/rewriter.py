@@ -12,7 +12,8 @@ from torch.nn import functional
 
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
-from convinse.encoder.heads import POINTER, RewriteHead
+from convinse.encoder.engine import POINTER
+from convinse.encoder.heads import RewriteHead
 from convinse.encoder.question_readers import MAX_LENGTH, SHARPNESS
 from convinse.encoder.tokens import Sequences, TextTokenizer
 from convinse.records.rewriting import history_text
