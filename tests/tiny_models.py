@@ -148,7 +148,7 @@ def damage(folder: Path, change) -> Path:
     return folder
 
 
-def own_forward(folder: Path, pairs, max_length: int, task: str = "sequence-classification"):
+def reference_outputs(folder: Path, pairs, max_length: int, task: str = "sequence-classification"):
     """Logits (or token vectors) of pairs as transformers computes them, one by one: the ground truth."""
     kind = {"sequence-classification": "AutoModelForSequenceClassification", "embedding": "AutoModel"}[task]
     with quiet():

@@ -111,11 +111,11 @@ def load_checkpoint(
                 **options,
             )
     except Exception as error:  # a broken file fails anywhere in two libraries; their own words are what helps
-        remedy = "give a folder with model.safetensors, config.json and tokenizer.json" + (
-            "" if local else ", or a hub name that this machine can reach"
-        )
         cause = one_line(error).split(" Model type should be one of")[0]  # all that transformers knows follow there
-        raise ModelError(f"{where}: cannot be loaded ({type(error).__name__}: {cause}); {remedy}") from error
+        raise ModelError(
+            f"{where}: cannot be loaded ({type(error).__name__}: {cause}); give a folder with model.safetensors, config.json "
+            "and tokenizer.json, or a hub name that this machine can reach"
+        ) from error
     missing = _missing_weights(model, info, task, new_head, where)
     _check_tokenizer(model, tokenizer, where)
     model_id = folder_id(folder) if local else f"{name}@{getattr(model.config, '_commit_hash', None)}"
@@ -159,9 +159,7 @@ def _check_folder(folder: Path, where: str) -> None:
     if not (folder / "config.json").is_file():
         raise ModelError(f"{where}: no config.json there; it is not a model folder")
     if not list(folder.glob("model*.safetensors")):
-        pickled = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
-        hint = f" (there is {pickled[0]}, but pickled weights are not loaded: convert them)" if pickled else ""
-        raise ModelError(f"{where}: no model.safetensors there{hint}")
+        raise ModelError(f"{where}: no model.safetensors there; pickled weights are not loaded: convert them")
     if not any((folder / name).is_file() for name in _VOCABULARIES):  # transformers would make an empty one
         raise ModelError(
             f"{where}: no tokenizer.json or vocabulary there; copy them from the model it was trained from"

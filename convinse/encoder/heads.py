@@ -166,8 +166,8 @@ class AnswerTypeHead(TrunkHead):
         return cls(config.hidden_size, int(settings["layer"]), classes, looks, len(weights["value.bias"]))
 
 
-class EncoderLayer(nn.Module):
-    """A layer of a BERT, written out: PyTorch's and transformers' own do not export with a batch of no rows."""
+class _EncoderLayer(nn.Module):
+    # a layer of a BERT, written out: PyTorch's and transformers' own do not export with a batch of no rows
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -225,7 +225,7 @@ class RewriteHead(TrunkHead):
     def __init__(self, config: BertConfig, layer: int, layers: int, dropout: float = 0.1) -> None:
         super().__init__()
         self.layer = layer
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(layers))
+        self.layers = nn.ModuleList(_EncoderLayer(config) for _ in range(layers))
         self.dropout = nn.Dropout(dropout)
         self.outputs = nn.Linear(config.hidden_size, 4 * POINTER)
 

@@ -43,22 +43,20 @@ _INTEGER_PRODUCT = "com.microsoft"  # where ONNX Runtime has MatMulIntegerToFloa
 
 
 @dataclass(frozen=True)
-class StoredTensor:
-    """A tensor's place in a safetensors file: the offset of its first byte, and its length in bytes."""
-
-    file: str
+class _StoredTensor:
+    file: str  # of safetensors
     type: int  # of its numbers, as ONNX counts types
     shape: tuple[int, ...]
-    offset: int
-    length: int
+    offset: int  # of its first byte
+    length: int  # in bytes
 
 
-def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, StoredTensor] | None:
+def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, _StoredTensor] | None:
     """Return the places of the weights of a model and of its heads in the files of a folder, by their names in a traced model.
 
     None: the files have other weights, or under other names.
     """
-    stored: dict[str, StoredTensor] = {}
+    stored: dict[str, _StoredTensor] = {}
     weights: dict[str, torch.Tensor] = {}
     for path in sorted(folder.glob("model*.safetensors")):
         stored |= _tensors(path)
@@ -77,7 +75,7 @@ def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, StoredTens
     return named
 
 
-def _tensors(path: Path) -> dict[str, StoredTensor]:
+def _tensors(path: Path) -> dict[str, _StoredTensor]:
     with path.open("rb") as file:
         (size,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(size))
@@ -86,13 +84,11 @@ def _tensors(path: Path) -> dict[str, StoredTensor]:
         if entry.get("dtype") in _TYPES:
             start, end = entry["data_offsets"]
             place = 8 + size + start
-            tensors[name] = StoredTensor(path.name, _TYPES[entry["dtype"]], tuple(entry["shape"]), place, end - start)
+            tensors[name] = _StoredTensor(path.name, _TYPES[entry["dtype"]], tuple(entry["shape"]), place, end - start)
     return tensors
 
 
-class ExportedHeads(nn.Module):
-    """A model with what is computed of its outputs; `heads` are asked of some rows only, `first`: [CLS] is the embedding."""
-
+class _ExportedHeads(nn.Module):
     def __init__(
         self,
         model: PreTrainedModel,
@@ -109,7 +105,7 @@ class ExportedHeads(nn.Module):
         self._first, self._inputs, self._outputs = first, inputs, outputs
 
     def forward(self, *arguments: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Compute [b, tokens] arguments, and the rows of which some heads are asked."""
+        # [b, tokens] arguments, and the rows that some heads compute
         named = dict(zip(self._inputs, arguments, strict=True))
         rows = {name: named.pop(rows_of(name)) for name in self._heads}
         mask = named["attention_mask"]
@@ -141,7 +137,7 @@ def traced_model(checkpoint: Checkpoint, folder: Path, sample: Sequences, output
         rows = {0: f"{name}_asked"}
         axes |= {name: rows | ({1: "tokens"} if name in PER_TOKEN else {}), rows_of(name): rows}
         arguments[rows_of(name)] = torch.tensor([1, 0, 1])
-    module = ExportedHeads(model, heads, pools_first(folder, "model"), list(arguments), outputs)
+    module = _ExportedHeads(model, heads, pools_first(folder, "model"), list(arguments), outputs)
     with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # of what a trace takes for constant; the graph is tried with other inputs
         path = Path(temporary) / "model.onnx"  # with the weights beside it where they exceed 2 GB
@@ -167,19 +163,14 @@ def trunk_of(model: PreTrainedModel) -> str:
 
 def over_weights(
     traced: onnx.ModelProto,
-    stored: Mapping[str, StoredTensor],
+    stored: Mapping[str, _StoredTensor],
     rounded: str | None = None,
     wide: Mapping[str, np.ndarray] | None = None,
 ) -> onnx.ModelProto:
-    """Return a traced model as a graph over stored weights.
+    """Return a traced model in float32 as a graph over weights that are `stored` under the same names.
 
-    Args:
-        traced: the model with float32 weights; opset 13 to 17.
-        stored: where weights lie, by their names in `traced`; those stored in int8 have row scales, `NAME` + `SCALES`.
-        rounded: what the names of the matrices begin with whose products are computed in int8; None: of none. The inputs are
-            rounded token by token, so that a text's score does not depend on its batch. Matrices that are not stored in int8
-            lie rounded in the graph.
-        wide: channels that are not rounded; see `widest_channels`.
+    Products of matrices whose names begin with `rounded` are computed in int8; their inputs are rounded token by token, so
+    that a text's score does not depend on its batch. `wide` are the channels that are not rounded, see `widest_channels`.
     """
     return _Rewriting(traced, stored, rounded, wide or {}).model
 
@@ -218,7 +209,7 @@ class _Rewriting:
     def __init__(
         self,
         traced: onnx.ModelProto,
-        stored: Mapping[str, StoredTensor],
+        stored: Mapping[str, _StoredTensor],
         rounded: str | None,
         wide: Mapping[str, np.ndarray],
     ) -> None:

@@ -201,12 +201,10 @@ class ScoredPairs:
             return None
         try:
             entry = msgspec.convert(value, _ScoredEntry)
-            odds, logits = (np.frombuffer(part, "<f4").copy() for part in (entry.odds, entry.logits))
-            whole = logits.reshape(-1, 2)
-            if not len(odds) == len(entry.tokens) == len(entry.sizes) == len(texts) or sum(entry.sizes) != len(whole):
-                return None
-        except ValueError:  # not an entry of this version; it is computed again
+        except msgspec.ValidationError:  # not an entry of this version; it is computed again
             return None
+        odds, logits = (np.frombuffer(part, "<f4").copy() for part in (entry.odds, entry.logits))
+        whole = logits.reshape(-1, 2)
         ends = np.cumsum(entry.sizes)
         read = [
             ReadPair(tokens, whole[end - size : end]) if tokens else None

@@ -30,17 +30,14 @@ class ModelChanges(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
-    """How a model computes.
+    """Settings of how a model computes.
 
     Attributes:
-        device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
-        backend: what computes: `onnx` (a folder that has its graphs), `torch` (any checkpoint), or `auto`: on a CPU `onnx` where
-            there are graphs, else `torch`.
+        backend: `onnx` (a folder that has its graphs), `torch` (any checkpoint), or `auto`: on a CPU `onnx` if there are graphs.
         precision: `fp32`, `int8` (`onnx` only), `fp16` (GPU only), `bf16` (`torch` only), or `auto`: int8 for `onnx` on a CPU
-            where the model has it, for `torch` bf16 on a GPU and fp32 on a CPU.
+            if the model has it, for `torch` bf16 on a GPU and fp32 on a CPU.
         token_budget: most tokens of a batch, padding counted; None for the device's default.
-        max_length: most tokens of an input, lowered to what the model can take. Of a pair the text is cut, not the query;
-            a reader of answers takes windows instead.
+        max_length: most tokens of an input. Of a pair the text is cut, not the query; a reader of answers takes windows instead.
         stride: tokens that neighbouring windows share.
         key: what named the model (a configuration key, or a parameter), for messages.
     """

@@ -44,7 +44,7 @@ class TokenCounter:
 
 
 # bytes of cached tokens: those of twice the candidates of a conversation; and with offsets, which only readers need
-_CACHED_IDS, CACHED_LOCATED = 4_000_000, 3_000_000
+_CACHED_IDS, _CACHED_LOCATED = 4_000_000, 3_000_000
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
 
@@ -100,7 +100,7 @@ class _Texts:
         self._tokenizer = tokenizer
         # bytes of a text and its tokens in the table, with the sizes of the objects
         self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, lambda ids: 350 + 8 * len(ids))
-        self._with_offsets = RecentlyUsed[str, _Located](CACHED_LOCATED, lambda located: 650 + 16 * len(located[0]))
+        self._with_offsets = RecentlyUsed[str, _Located](_CACHED_LOCATED, lambda located: 650 + 16 * len(located[0]))
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the token ids of each text."""

@@ -35,7 +35,7 @@ from ..support.weights import FeatureWeight, model_bytes
 from .conditional_logit import Choice, Fitted, Scale, fit
 from .conversations import grouped_turns
 from .objective import Measures, shown
-from .trainer import model_card, output_of, write_folder
+from .trainer import model_card, output_of, table_of, write_folder
 
 LOGGER = logging.getLogger(__name__)
 
@@ -86,8 +86,8 @@ def write_ranking(
     model = folder_id(Path(model_path(config.ha_model)), HEADS) if config.ha_model else ""
     weights = train_weights(sets, l2, model)
     strongest = sorted(weights.features, key=lambda feature: -abs(feature.weight))
-    table = _table(("part", *next(iter(rows.values()))), rows)
-    effects = _table(("feature", "weight"), {feature.name: {"weight": feature.weight} for feature in strongest})
+    table = table_of("part", rows, digits=3)
+    effects = table_of("feature", {feature.name: {"weight": feature.weight} for feature in strongest}, digits=3)
     about = f"""
 A conditional logit over {len(weights.features)} features of a candidate and {len(weights.nothing)} of a question (`{FILE}`), which
 gives each candidate a probability, and "none of these" one; and a logistic regression over {len(weights.yes_no)} features of a question
@@ -123,11 +123,6 @@ def best_strength(sets: Sequence[ChoiceSet]) -> tuple[float, dict[str, Measures]
         rows[f"{name}, yes or no"] = {**dict.fromkeys(next(iter(rows.values())), 0.0),
                                       "questions": float(len(right)), "p_at_1": float(np.mean(right))}  # fmt: skip
     return best, rows
-
-
-def _table(columns: Sequence[str], rows: Mapping[str, Measures]) -> str:
-    lines = [f"| {name} | {' | '.join(f'{value:.3f}' for value in row.values())} |" for name, row in rows.items()]
-    return "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines])
 
 
 # -- examples ----------------------------------------------------------------------------------------------------------

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ..formats.poleval.questions import numbered_questions
 from ..passages.index import PassageIndex
@@ -43,7 +46,7 @@ def read_pairs(path: Path) -> list[Pair]:
         try:
             row = line.decode().split()
         except UnicodeDecodeError:
-            raise DataError(f"{path}:{number}: no UTF-8") from None
+            raise DataError(f"{path}:{number}: is not UTF-8") from None
         if number == 1 and row == _HEADER:
             continue
         if len(row) != 3:
@@ -52,9 +55,7 @@ def read_pairs(path: Path) -> list[Pair]:
         try:
             score = float(text)
         except ValueError:
-            score = math.nan
-        if not math.isfinite(score):
-            raise DataError(f"{path}:{number}: the score '{text}' is not a number")
+            raise DataError(f"{path}:{number}: the score '{text}' is not a number") from None
         if scores.setdefault((question, passage), score) != score:
             raise DataError(f"{path}:{number}: passage '{passage}' of question '{question}' has two scores")
         pairs.append(Pair(number, question, passage, score))
@@ -81,13 +82,8 @@ def read_examples(
             raise DataError(f"{pairs}:{pair.line}: passage '{pair.passage}' is not in the index {index.folder}")
         judged[pair.question].append(pair)
     for line, question in numbered:
-        judgements = judged[question.id]
-        if not judgements:
-            raise DataError(f"{questions}:{line}: question '{question.id}' has no pair in {pairs}")
-        if all(pair.score <= 0 for pair in judgements):
-            raise DataError(
-                f"{pairs}:{judgements[0].line}: question '{question.id}' has no passage with a score above 0"
-            )
+        if not any(pair.score > 0 for pair in judged[question.id]):
+            raise DataError(f"{questions}:{line}: question '{question.id}' has no pair with a score above 0 in {pairs}")
     examples = []
     with progress("mining negatives", len(numbered), "questions", quiet) as advance:
         for _, question in numbered:
@@ -124,20 +120,10 @@ def hold_out(
 
 
 def _connected(examples: Sequence[JudgedQuestion]) -> list[list[int]]:
-    leader = list(range(len(examples)))
-
-    def lead(place: int) -> int:
-        while leader[place] != place:
-            leader[place] = leader[leader[place]]
-            place = leader[place]
-        return place
-
     first_with: dict[int, int] = {}
-    for place, example in enumerate(examples):
-        for passage in example.right:
-            first, last = sorted((lead(first_with.setdefault(passage, place)), lead(place)))
-            leader[last] = first
+    pairs = [(first_with.setdefault(n, place), place) for place, example in enumerate(examples) for n in example.right]
+    edges = coo_array((np.ones(len(pairs)), np.array(pairs).T), shape=(len(examples), len(examples)))
     parts: dict[int, list[int]] = {}
-    for place in range(len(examples)):
-        parts.setdefault(lead(place), []).append(place)
+    for place, part in enumerate(connected_components(edges, directed=False)[1].tolist()):
+        parts.setdefault(part, []).append(place)
     return list(parts.values())

@@ -10,9 +10,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,11 +27,7 @@ if TYPE_CHECKING:
 
     from ..encoder.tokens import Sequences, TextTokenizer
 
-S = TypeVar("S")
-T = TypeVar("T")
-
 _CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens computed at a time; what is kept for the gradient fits into 16 GB
-_AHEAD = 2  # steps whose windows are made while one is computed
 
 
 class ReadExample(NamedTuple):
@@ -87,10 +82,8 @@ def reader_objective(
     budget = windows.token_budget or (_GPU_BUDGET if find_device(run.device).type == "cuda" else _CPU_BUDGET)
 
     def made(epoch: int, steps: Sequence[Sequence[ReadExample]]) -> Iterator[MarkedWindows]:
-        def cut(number: int, step: Sequence[ReadExample]) -> MarkedWindows:
-            return marked_windows(step, tokenizer, windows, random.Random(f"{run.seed} {epoch} {number}"))
-
-        return ahead(steps, cut)
+        for number, step in enumerate(steps):
+            yield marked_windows(step, tokenizer, windows, random.Random(f"{run.seed} {epoch} {number}"))
 
     return Objective(
         steps=examples,
@@ -168,18 +161,3 @@ def _log_sum(logits: torch.Tensor, mask: np.ndarray) -> torch.Tensor:
     import torch
 
     return torch.logsumexp(logits.masked_fill(~torch.from_numpy(mask).to(logits.device), -torch.inf), dim=1)
-
-
-def ahead(steps: Iterable[S], make: Callable[[int, S], T]) -> Iterator[T]:
-    """Yield what `make` returns for numbered steps, made a few steps ahead in a thread (tokenizers release the lock)."""
-    pool = ThreadPoolExecutor(1)
-    try:
-        waiting = []
-        for number, step in enumerate(steps):
-            waiting.append(pool.submit(make, number, step))
-            if number >= _AHEAD:
-                yield waiting.pop(0).result()
-        for future in waiting:
-            yield future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)

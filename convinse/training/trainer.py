@@ -250,9 +250,14 @@ def validation_table(
 
     `names` are the measures to show (None: all), `before` the rows before those of the epochs, by their name.
     """
-    names = list(fitted.history[0]) if names is None else names
-    rows = [
-        f"| {name} | " + " | ".join(f"{measures[measure]:.4f}" for measure in names) + " |"
-        for name, measures in {**(before or {}), **fitted.rows()}.items()
+    return table_of("epoch", {**(before or {}), **fitted.rows()}, names)
+
+
+def table_of(title: str, rows: Mapping[str, Measures], names: Sequence[str] | None = None, digits: int = 4) -> str:
+    """Return measures (of `names`; None: all) by the names of their rows as a Markdown table."""
+    names = list(next(iter(rows.values()))) if names is None else names
+    lines = [
+        f"| {name} | " + " | ".join(f"{measures[measure]:.{digits}f}" for measure in names) + " |"
+        for name, measures in rows.items()
     ]
-    return "\n".join([f"| epoch | {' | '.join(names)} |", f"|---|{'---|' * len(names)}", *rows])
+    return "\n".join([f"| {title} | {' | '.join(names)} |", f"|---|{'---|' * len(names)}", *lines])

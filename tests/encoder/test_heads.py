@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 import pytest
-from model_heads import MAKE, classes
+from model_heads import MAKE
 
 from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses, has_answer_type, read_answer_classes, typed_text
 from convinse.encoder.checkpoint import ANSWER_TYPE, folder_id, load_checkpoint
@@ -28,37 +28,6 @@ def output(head, *pairs):
     tokens = inputs(*pairs)
     with torch.inference_mode():
         return head(states(joint_model(joint()).bert, head.layer, **tokens), tokens["attention_mask"])
-
-
-@pytest.mark.parametrize("layer", [0, 1, 2])
-def test_states_are_read_from_the_layer(layer):
-    model = joint_model(joint())
-    with torch.inference_mode():
-        all_states = model.bert(**inputs(*PAIRS), output_hidden_states=True).hidden_states
-        assert torch.equal(states(model.bert, layer, **inputs(*PAIRS)), all_states[layer])
-
-
-@KINDS
-def test_padding_changes_nothing(kind):
-    together = output(head_of(kind), *PAIRS)
-    for place, pair in enumerate(PAIRS):
-        alone = output(head_of(kind), pair)[0]
-        both = together[place] if alone.dim() < 2 else together[place, : len(alone)]
-        torch.testing.assert_close(alone, both, atol=1e-5, rtol=1e-5)
-
-
-def test_each_look_sees_its_part_of_the_numbers():
-    head = AnswerTypeHead(32, 1, classes(), 2, 8).eval()
-    with torch.no_grad():
-        head.attention.weight.zero_()
-        # the first look sees the token whose first number is greatest, the second all
-        head.attention.weight[0, 0] = 50.0
-        head.value.bias.zero_()
-    hidden, mask = torch.randn(1, 4, 32), torch.ones(1, 4, dtype=torch.int64)
-    hidden[0, :, 0] = torch.tensor([0.0, 3.0, 0.0, 0.0])
-    values = torch.nn.functional.gelu(head.value(hidden))[0]
-    expected = head.classes(head.seen(torch.cat((values[1, :4], values[:, 4:].mean(dim=0)))))
-    torch.testing.assert_close(head(hidden, mask)[0], expected, atol=1e-4, rtol=1e-4)
 
 
 @KINDS

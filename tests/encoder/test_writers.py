@@ -64,13 +64,6 @@ def test_batches_write_the_texts_of_transformers(kind):
     assert generator(kind).write([]) == []
 
 
-def test_search_is_that_of_the_settings():
-    settings = {"num_beams": 1, "no_repeat_ngram_size": 1, "max_output_length": 7}
-    found = generator(**settings).write(TEXTS)
-    assert found == one_by_one("bart", num_beams=1, no_repeat_ngram_size=1, max_new_tokens=7)
-    assert found != generator(num_beams=1, max_output_length=7).write(TEXTS)
-
-
 def test_a_long_text_loses_its_beginning():
     text = "who was first ||| " * 40 + "when was he born"
     assert generator().write([text]) == generator().write(["more of the past ||| " * 30 + text])
@@ -92,16 +85,6 @@ def test_the_loss_is_the_mean_of_the_tokens(kind):
         alone = [writing_loss(checkpoint.model, checkpoint.tokenizer, [pair], 64, 64) for pair in pairs]
     assert tokens == sum(number for _, number in alone)
     assert loss.item() == pytest.approx(sum(one.item() * number for one, number in alone) / tokens, rel=1e-4)
-
-
-def test_too_long_a_text_to_be_written_loses_its_end():
-    checkpoint = loaded()
-    with torch.inference_mode():
-        one, other = (
-            writing_loss(checkpoint.model, checkpoint.tokenizer, [("who", "abcdefgh" * times)], 64, 6)
-            for times in (4, 9)
-        )
-    assert one == other and one[1] == 6
 
 
 # --- a text for several texts
@@ -144,12 +127,6 @@ def test_the_states_of_texts_together_equal_each_alone(kind, budget):
     assert torch.allclose(states, expected, atol=1e-4)
 
 
-def test_too_long_a_text_to_be_read_loses_its_end():
-    tokenizer = loaded("t5").tokenizer
-    (short,), (full,) = cut(tokenizer, READ[:1], 20), cut(tokenizer, READ[:1], 100)
-    assert len(short) == 20 and short[:-1] == full[:19] and short[-1] == tokenizer.eos_token_id
-
-
 @KINDS
 def test_the_written_answers_equal_the_library(kind):
     checkpoint, found = found_by_the_library(kind, num_beams=4)
@@ -169,12 +146,6 @@ def test_probabilities_are_products_of_the_tokens():
     _, found = found_by_the_library("t5", num_beams=2, **options)
     written = fusion(num_beams=2).write(READ)
     assert [answer.probability for answer in written] == pytest.approx(found.sequences_scores.exp().tolist(), rel=1e-3)
-
-
-def test_every_text_changes_the_answers():
-    assert fusion().write(READ) != fusion().write(READ[:2])
-    assert len(fusion(num_beams=1).write(READ)) == 1
-    assert fusion().write([]) == []
 
 
 @KINDS

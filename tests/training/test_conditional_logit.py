@@ -79,10 +79,3 @@ def test_a_scale_is_of_weighted_rows_and_rounded_as_it_is_written():
     assert scale.scale.tolist() == [0.942809, 1.0]  # a constant feature is not scaled
     standardised = scale.standardised(np.array([[0.666667, 5.0], [3.0, 7.0]]))
     assert standardised.tolist() == [[0.0, 0.0], [2.333333 / 0.942809, 2.0]]
-
-
-def test_the_candidates_of_each_question_count_the_same_together():
-    many, few = choice([[0.0]] * 9, [True] + [False] * 8), choice([[4.0]], [True], weight=3.0)
-    assert fit([many, few], 1.0).scale.mean.tolist() == [3.0]
-    questions = [choice([[0.0]], [True], question=[8.0]), choice([[0.0]], [True], question=[0.0], weight=3.0)]
-    assert fit(questions, 1.0).question_scale.mean.tolist() == [2.0]
