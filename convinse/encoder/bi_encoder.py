@@ -35,11 +35,7 @@ class BiEncoder(ModelHead):
         self.model_id = f"{self.model_id}/{self.tokenizer.max_length}/{self.engine.backend.identity}"
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Return [n, dimension] float32 embeddings, each row of length 1.
-
-        Raises:
-            ModelError: an embedding is not a number; the message names the text.
-        """
+        """Return [n, dimension] float32 embeddings, each row of length 1."""
         distinct = list(dict.fromkeys(texts))
         vectors = np.empty((len(distinct), self.dimension), dtype=np.float32)
         for start, sequences in prepared(distinct, self.tokenizer.singles):

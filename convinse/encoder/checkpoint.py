@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,11 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
+
 from ..config import SNAPSHOT, resolve
 from ..records.ranked_rows import RowForm
 from ..support.checksums import sha256
 from ..support.errors import ModelError, missing_extra, one_line
 from ..support.files import recover
+from ..support.jsonlines import JSON_ERRORS
 from ..support.manifest import BY_HAND, check_folder
 
 if TYPE_CHECKING:
@@ -225,15 +227,19 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
+def model_config(folder: Path) -> dict[str, Any]:
+    """Return the `config.json` of a model folder; empty if it is damaged, which loading the model tells."""
+    try:
+        return msgspec.json.decode((folder / "config.json").read_bytes(), type=dict[str, Any])
+    except (OSError, *JSON_ERRORS):
+        return {}
+
+
 def row_form_of(model: str | Path | Checkpoint) -> RowForm:
     """Return the form of rows of tables that a model was trained with; `plain` for models of a hub. Raises `ModelError`."""
     if isinstance(model, Checkpoint):
         return getattr(model.model.config, "row_form", "plain")
-    try:
-        settings = json.loads((Path(model_path(model)) / "config.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return "plain"  # loading it says what is wrong
-    form: RowForm = settings.get("row_form", "plain") if isinstance(settings, dict) else "plain"
+    form: RowForm = model_config(Path(model_path(model))).get("row_form", "plain")
     if form not in ("plain", "ranked"):
         raise ModelError(f"{model}: config.json: row_form: {form!r}; this version knows plain and ranked")
     return form

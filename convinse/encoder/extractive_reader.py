@@ -81,11 +81,7 @@ class ExtractiveReader(ModelHead):
     def read_all(
         self, questions: Sequence[str], contexts: Sequence[Sequence[str]], top_k: int | None = None
     ) -> list[list[AnswerSpan]]:
-        """Read the answers to several questions, each in its contexts, computed together; equal pairs once; see `read`.
-
-        Raises:
-            ModelError: a score is not a number; the message names the text.
-        """
+        """Read the answers to several questions, each in its contexts, computed together; equal pairs once; see `read`."""
         place_of: dict[tuple[str, str], int] = {}
         for question, texts in zip(questions, contexts, strict=True):
             for text in texts:

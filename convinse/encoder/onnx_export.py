@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -18,11 +17,11 @@ from ..support import manifest as manifests
 from ..support.checksums import sha256
 from ..support.errors import ModelError, missing_extra, one_line
 from ..support.files import replacing
-from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, save_checkpoint
+from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, model_config, save_checkpoint
 from .engine import PER_TOKEN, ModelBackend, Output
 from .exported import MANIFEST, ExportedModel
 from .onnx_backend import OnnxBackend
-from .pooling import hub_pooling, pools_first, write_pooling
+from .pooling import NO_ERRORS, hub_pooling, pools_first, write_pooling
 from .settings import ModelSettings
 from .tokens import Sequences, TextTokenizer
 
@@ -75,7 +74,7 @@ def export_model(model: str | Path, folder: Path, task: Task | None = None) -> E
         _write_checkpoint(checkpoint, str(model), task, temporary)
         report = write_graphs(temporary, task, str(model))
         manifests.seal(temporary, "model")
-    return ExportReport(folder, report.manifest, report.difference, report.correlation)
+    return replace(report, folder=folder)
 
 
 def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> ExportReport:
@@ -218,12 +217,9 @@ def _task(model: str | Path) -> Task:
     from transformers.utils.hub import cached_file
 
     folder = Path(model).expanduser()
-    try:
-        path = folder / "config.json" if folder.is_dir() else cached_file(str(model), "config.json")
-        architectures = json.loads(Path(path or "").read_bytes())["architectures"]
-        name = str((architectures or [""])[0])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # loading the model says what is wrong
-        return "embedding"
+    if not folder.is_dir():
+        folder = Path(cached_file(str(model), "config.json", **NO_ERRORS) or "none").parent
+    name = str((model_config(folder).get("architectures") or [""])[0])
     if name.endswith("ForQuestionAnswering"):
         return "question-answering"
     return "sequence-classification" if name.endswith(("ForSequenceClassification", "JointModel")) else "embedding"

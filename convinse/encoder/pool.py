@@ -8,7 +8,6 @@ that the reranker has just scored in the pool's `SpanMemory`.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,17 @@ import numpy as np
 from ..config import Config, read_config
 from ..support.checksums import sha256
 from ..support.errors import ConfigError, ModelError
-from .checkpoint import HEAD_FILES, HEADS, Checkpoint, Task, folder_id, load_checkpoint, model_path, row_form_of
+from .checkpoint import (
+    HEAD_FILES,
+    HEADS,
+    Checkpoint,
+    Task,
+    folder_id,
+    load_checkpoint,
+    model_config,
+    model_path,
+    row_form_of,
+)
 from .engine import Engine, ModelBackend, Output
 from .exported import OUTPUT_OF, is_exported, read_exported
 from .onnx_backend import OnnxBackend
@@ -92,11 +101,6 @@ class SpanMemory:
         """Return the stored pairs, None for missing ones."""
         return [self._pairs.get((model, query, text)) for query, text in pairs]
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._pairs.clear()
-        self._tokens = 0
-
 
 class ModelPool:
     """A loader of models that loads a joint model once for its files, device, backend, precision and token budget.
@@ -116,7 +120,7 @@ class ModelPool:
     def forget(self) -> None:
         """Forget all spans; the models stay."""
         if self.spans is not None:
-            self.spans.clear()
+            self.spans = SpanMemory()
 
     def load(self, model: str | Path, task: Task, settings: ModelSettings) -> Loaded:
         """Load a model for a task; raises the errors of `ModelHead`."""
@@ -171,11 +175,7 @@ def _joint_name(model: str | Path) -> str | None:
     folder = Path(model).expanduser()
     if not folder.exists():
         return str(model)
-    try:
-        settings = json.loads((folder / "config.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None  # loading it says what is wrong
-    return folder_id(folder, HEADS) if isinstance(settings, dict) and settings.get("model_type") == JOINT else None
+    return folder_id(folder, HEADS) if model_config(folder).get("model_type") == JOINT else None
 
 
 class HeadOptions(ModelChanges, total=False):
@@ -197,7 +197,7 @@ class ModelHead:
         changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
 
     Raises:
-        ModelError: the model is missing or damaged, or lacks the head.
+        ModelError: the model is missing or damaged, or lacks the head; later, a result is not a number.
         ConfigError: the device is missing, or cannot compute in this precision.
         DependencyError: the model has no ONNX files, and the extra `neural` is not installed.
     """

@@ -11,6 +11,12 @@ import msgspec
 from ..support.errors import ModelError, one_line
 from ..support.jsonlines import JSON_ERRORS
 
+# of the library's search for a file, which may be missing
+NO_ERRORS: dict[str, Any] = {
+    "_raise_exceptions_for_missing_entries": False,
+    "_raise_exceptions_for_connection_errors": False,
+}
+
 
 def pools_first(folder: Path | None, where: str) -> bool:
     """Return True if [CLS] stands for a text, by the files that sentence-transformers writes."""
@@ -51,9 +57,7 @@ def hub_pooling(name: str) -> Path | None:
 
     folder = None
     for file in ("modules.json", "1_Pooling/config.json"):
-        path = cached_file(
-            name, file, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
-        )
+        path = cached_file(name, file, **NO_ERRORS)
         folder = Path(path).parents[file.count("/")] if path else folder
     return folder
 

@@ -26,11 +26,7 @@ class YesNoReader(ModelHead):
     task, head = "question-answering", "yes_no"
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return the [n] probabilities of "yes" of (question, text) pairs; 0.5 for a text without words.
-
-        Raises:
-            ModelError: a score is not a number; the message names the text.
-        """
+        """Return the [n] probabilities of "yes" of (question, text) pairs; 0.5 for a text without words."""
         chances = np.full(len(pairs), 0.5)
         places = np.array([place for place, (_, text) in enumerate(pairs) if text.strip()], dtype=np.int64)
         if not len(places):
@@ -81,9 +77,6 @@ class AnswerTypeReader(ModelHead):
         Args:
             questions: see `typed_text`.
             verb_first: whether a question begins with the verb; None: only the head decides.
-
-        Raises:
-            ModelError: a probability is not a number; the message names the question.
         """
         if self._vectors is None:
             logits = self._computed(questions).astype(np.float64)

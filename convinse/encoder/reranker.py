@@ -56,11 +56,7 @@ class BertReranker(ModelHead):
         self._cache = cache
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
-        """Return the [n] float32 relevance of (query, text) pairs, from 0 to 1, or with `logits` as log odds.
-
-        Raises:
-            ModelError: a score is not a number; the message names the pair's text.
-        """
+        """Return the [n] float32 relevance of (query, text) pairs, from 0 to 1, or with `logits` as log odds."""
         place_of: dict[tuple[str, str], int] = {}
         rows = np.array([place_of.setdefault((query, text), len(place_of)) for query, text in pairs], dtype=np.int64)
         distinct = list(place_of)

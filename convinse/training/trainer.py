@@ -1,10 +1,8 @@
 """The frame of all trainings of a neural model: from a checkpoint to a model folder with its card.
 
 A trainer adds its objective and the texts of its card. Every training goes on where it was stopped, keeps its best epoch,
-and replaces an older model at its output when the new one is written. Trainers raise
-`NothingToTrainError` (no checkpoint to start from is named), `DataError` (a file is missing or wrong, or there is nothing to
-learn from), `ModelError` (the checkpoint cannot be loaded, or training diverges) or `OutputError` (at the output is something
-else than a model that was trained here).
+and replaces an older model at its output when the new one is written. Trainers raise `NothingToTrainError`, `DataError`,
+`ModelError` (also if training diverges) or `OutputError` (at the output is something else than a model that was trained here).
 """
 
 from __future__ import annotations
