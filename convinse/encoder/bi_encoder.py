@@ -82,7 +82,4 @@ class KeptEmbeddings:
         """Return [n, d] float32, each row of length 1; raises what `embed` does."""
         if self._questions is None:
             return self.bi_encoder.embed(questions)
-        distinct = list(dict.fromkeys(questions))
-        place_of = {question: place for place, question in enumerate(distinct)}
-        vectors = self._questions.found_or_computed(distinct, self.bi_encoder.embed)
-        return vectors[[place_of[question] for question in questions]]
+        return self._questions.found_or_computed(questions, self.bi_encoder.embed)

@@ -16,6 +16,7 @@ from ..support.errors import ModelError
 from .batches import token_batches
 from .checkpoint import Checkpoint, quiet
 from .devices import find_device, find_precision
+from .sequence_to_sequence import search_options
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -59,15 +60,7 @@ class FusionInDecoder:
         self._budget = token_budget or usual_budget(self.device)
         self._input = min(settings.max_input_length, checkpoint.max_length)
         self._beams = settings.num_beams
-        self._options: dict[str, Any] = {
-            "num_beams": self._beams,
-            "num_return_sequences": self._beams,
-            "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
-            "min_length": 0,
-            "no_repeat_ngram_size": 0,
-            "do_sample": False,
-            **({"early_stopping": True} if self._beams > 1 else {}),
-        }
+        self._options = {"num_return_sequences": self._beams, **search_options(checkpoint, settings)}
 
     def write(self, texts: Sequence[str]) -> list[WrittenText]:
         """Return what the model writes after reading texts together, the most probable first, without duplicates."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
-from ..config import QuSr
+from ..config import HaSeq2Seq, QuSr
 from ..support.errors import ModelError
 from .checkpoint import Checkpoint, quiet
 from .devices import find_device
@@ -31,14 +31,7 @@ class Generator:
         self._tokenizer = checkpoint.tokenizer
         self._batch = settings.batch_size
         self._input = min(settings.max_input_length, checkpoint.max_length)
-        self._options: dict[str, Any] = {
-            "num_beams": settings.num_beams,
-            "no_repeat_ngram_size": settings.no_repeat_ngram_size,
-            "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
-            "min_length": 0,
-            "do_sample": False,
-            **({"early_stopping": settings.early_stopping} if settings.num_beams > 1 else {}),
-        }
+        self._options = search_options(checkpoint, settings, settings.no_repeat_ngram_size, settings.early_stopping)
 
     def write(self, texts: Sequence[str]) -> list[str]:
         """Return what the model writes for every text, without special tokens; similar lengths are computed together."""
@@ -59,6 +52,20 @@ class Generator:
             for place, text in zip(places, decoded, strict=True):
                 written[place] = text.strip()
         return written
+
+
+def search_options(
+    checkpoint: Checkpoint, settings: QuSr | HaSeq2Seq, no_repeat: int = 0, early_stopping: bool = True
+) -> dict[str, Any]:
+    """Return the arguments of transformers' beam search; lengths beyond what the model can take are cut to that."""
+    return {
+        "num_beams": settings.num_beams,
+        "no_repeat_ngram_size": no_repeat,
+        "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
+        "min_length": 0,
+        "do_sample": False,
+        **({"early_stopping": early_stopping} if settings.num_beams > 1 else {}),
+    }
 
 
 def encoded(

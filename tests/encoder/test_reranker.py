@@ -69,19 +69,6 @@ def test_the_best_come_first_with_all_their_fields(reranker):
         same_ranking(reranker.rank(QUERY, shuffled(EVIDENCES, seed)), ranked)
 
 
-def test_together_is_as_one_by_one_and_equal_pairs_are_computed_once():
-    made = BertReranker(tiny(), "cpu")
-    queries = [QUERY, "who directed titanic", "", QUERY]
-    evidences = [EVIDENCES, EVIDENCES[10:30], many(25, seed=4), []]
-    together = made.rank_all(queries, evidences, 12)
-    for query, candidates, found in zip(queries, evidences, together, strict=True):
-        same_ranking(found, made.rank(query, candidates, 12))
-    assert made.rank_all([], [], 5) == []
-    counted = Counted(made.engine)
-    made.rank_all([QUERY, QUERY, "who"], [EVIDENCES[:5], EVIDENCES[3:9], EVIDENCES[:5]], 3)
-    assert counted.sequences == 9 + 5
-
-
 def test_equal_scores_are_ordered_by_text_and_source(reranker):
     """Of an uncased model two spellings are one; the text that is cut is one too."""
     long = "the author " * 200

@@ -30,7 +30,7 @@ from convinse.training.rankers import (
     draw_groups,
     ranked_anew,
 )
-from convinse.training.reranker import examples, validate
+from convinse.training.reranker import examples
 from convinse.training.retriever import measures
 from refusals import refused
 from tiny_models import copy_of, tiny, torch
@@ -141,21 +141,6 @@ def test_cosines_keep_their_digits_in_mixed_precision(bi_encoder):
 
 
 # --- validation
-
-
-def test_validation_ranks_anew():
-    learner = CrossEncoderLearner(str(tiny()), "key", 64, "listwise", 1)
-    texts = [f"{word} {other}" for word in ("author", "film", "france", "song") for other in ("one", "two", "three")]
-    odds = {text: odds_of([("who", text)])[0].item() for text in texts}
-    order = sorted(texts, key=odds.get, reverse=True)
-
-    def validated(*ranks):
-        dev = [RankedTexts("who", texts, [order.index(text) + 1 in (rank, 11) for text in texts]) for rank in ranks]
-        return validate(learner.checkpoint.model, learner, dev, 7)
-
-    assert validated(1) == {"answer_presence": 1, "answer_presence_at_5": 1, "mrr": 1}
-    assert validated(6, 2) == {"answer_presence": 1, "answer_presence_at_5": 0.5, "mrr": (1 / 6 + 1 / 2) / 2}
-    assert validated(8) == {"answer_presence": 0, "answer_presence_at_5": 0, "mrr": 1 / 8}
 
 
 def test_a_model_that_tells_nothing_apart_does_not_inherit_the_order_of_bm25():
