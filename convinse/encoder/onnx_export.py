@@ -31,7 +31,7 @@ _CLOSE = 1e-4  # to PyTorch's numbers; of those above 1 this part
 _ALIKE = 0.98  # correlation of int8 with PyTorch's numbers, or there is no int8 graph
 _ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no", "answer_type", "rewrite")
 _ON_CPU = ModelSettings(device="cpu", precision="fp32", backend="torch")
-_COPIED = ("*.json", "*.md", "1_Pooling/config.json", *HEADS)  # of a folder, beside its weights
+_COPIED = ("*.json", "*.md", "1_Pooling/config.json", "model*.safetensors", *HEADS)  # of a folder
 _QUESTIONS = (
     "Who wrote The Hobbit?",
     "The Hobbit, J. R. R. Tolkien: when was the book published, and is it a novel for children?",
@@ -194,13 +194,11 @@ def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Pat
 
     source = checkpoint.folder
     if source is not None:
-        weights = [path.relative_to(source) for path in source.glob("model*.safetensors")]
-        more = [
-            path.relative_to(source) for pattern in _COPIED for path in source.glob(pattern) if path.name != MANIFEST
-        ]
-        for path in (*more, *weights):
-            (folder / path).parent.mkdir(exist_ok=True)
-            shutil.copyfile(source / path, folder / path)
+        for path in (path for pattern in _COPIED for path in source.glob(pattern)):
+            if path.name not in (MANIFEST, manifests.MANIFEST):  # which this export makes anew
+                copy = folder / path.relative_to(source)
+                copy.parent.mkdir(exist_ok=True)
+                shutil.copyfile(path, copy)
     if source is None or stored_weights(checkpoint, folder) is None:
         for path in folder.glob("model*.safetensors*"):
             path.unlink()

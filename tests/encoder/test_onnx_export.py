@@ -19,7 +19,7 @@ from convinse.support.errors import DependencyError, ModelError
 from places import SNAPSHOT
 from refusals import refused
 from tiny_models import copy_of, damage, joint_model, tiny, torch, transformers, word_pieces
-from written import names
+from written import names, read_json
 
 CLASSIFYING, READING, EMBEDDING = TASKS = ("sequence-classification", "question-answering", "embedding")
 OUTPUTS = {CLASSIFYING: "relevance", READING: "spans", EMBEDDING: "embedding"}
@@ -250,3 +250,10 @@ def test_the_shipped_graphs_belong_to_the_shipped_weights(name, most_bytes):
     manifest = json.loads((folder / "onnx.json").read_text())
     assert manifest["files"] == {name: sha256(folder / name) for name in manifest["files"]}
     assert sum(path.stat().st_size for path in folder.iterdir()) <= most_bytes
+
+
+def test_a_model_with_checksums_is_exported_again(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    export_model(calm(), first)
+    assert export_model(first, second).manifest.files == read_json(first / "onnx.json")["files"]
+    assert names(second) == names(first)
