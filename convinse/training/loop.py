@@ -143,7 +143,7 @@ def save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: Fi
         save_file({name: tensor.contiguous() for name, tensor in _copy(model).items()}, temporary / "last.safetensors")
         save_file({name: tensor.contiguous() for name, tensor in weights.items()}, temporary / "best.safetensors")
         save_file(moments, temporary / "optimizer.safetensors")
-        (temporary / "state.json").write_bytes(msgspec.json.encode((run_id, result)))
+        (temporary / "state.json").write_bytes(msgspec.json.encode({"run_id": run_id, "fitted": result}))
 
 
 def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[FitResult, Weights] | None:
@@ -152,10 +152,11 @@ def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[
     if not path.is_file():
         return None
     try:
-        saved_id, fitted = msgspec.json.decode(path.read_bytes(), type=tuple[str, FitResult])
-        if saved_id != run_id:
+        saved = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        if saved["run_id"] != run_id:
             LOGGER.info("%s: of other data or settings; training begins anew", folder)
             return None
+        fitted = msgspec.convert(saved["fitted"], FitResult)
         model.load_state_dict(load_file(folder / "last.safetensors"))
         best = load_file(folder / "best.safetensors")
         moments = load_file(folder / "optimizer.safetensors")
