@@ -1,4 +1,4 @@
-import sys
+import cProfile
 from contextlib import closing
 
 import pytest
@@ -50,8 +50,8 @@ def test_ambiguous_names_are_decided_by_the_context(linker, case):
 
 @each_case("linking", "embedded")
 def test_names_of_the_embedded_knowledge_base(embedded, case):
-    for own, expected in zip(labels(embedded, case["text"]), case["embedded"], strict=True):
-        assert own == expected if isinstance(expected, list) else own[0] == expected
+    for mention, expected in zip(labels(embedded, case["text"]), case["embedded"], strict=True):
+        assert mention == expected if isinstance(expected, list) else mention[0] == expected
 
 
 def test_the_longest_name_wins(kb_of):
@@ -104,7 +104,7 @@ def test_the_weights_of_the_signals_decide(world_kb, signal, item):
     assert ids(linker, "Did James Cameron see the British passenger ship Titanic?")[-1] == item
 
 
-def test_same_named_people_are_told_apart_by_their_work(kb_of):
+def test_people_of_one_name_are_linked_by_their_work(kb_of):
     journalist = {"description": "British journalist and writer"}
     kb = kb_of(*world(), document("Q900", "James Cameron", claim("P31", q(HUMAN)), **journalist))
     linker = EntityLinker(kb, ClocqParams(k=1))
@@ -120,24 +120,13 @@ def test_a_name_that_is_written_small_is_found_beside_a_full_name(kb_of):
 
 @pytest.mark.parametrize("unit", ["Paris London ", "ab ", "Titanic ", "A b ", "abcdefghi"])
 def test_a_long_text_costs_as_much_as_it_is_long(world_kb, unit):
-    """Counted, not timed: what is compared of candidates, and what is looked up."""
+    """Calls are counted, not timed."""
     costs = []
     for times in (100, 400):
-        linker = EntityLinker(world_kb, ClocqParams())
-        work = sys.getprofile()
-        calls = [0]
-        sys.setprofile(lambda frame, event, value, calls=calls: calls.__setitem__(0, calls[0] + (event == "call")))
-        try:
-            linker.link(unit * times)
-        finally:
-            sys.setprofile(work)
-        costs.append(calls[0])
+        linker, profile = EntityLinker(world_kb, ClocqParams()), cProfile.Profile()
+        profile.runcall(linker.link, unit * times)
+        costs.append(sum(entry.callcount for entry in profile.getstats()))
     assert costs[1] < 5 * costs[0] + 1000
-
-
-def test_mentions_far_apart_are_linked_as_well(linker):
-    text = " ".join(["Kate Winslet met James Cameron."] * 60)
-    assert ids(linker, text) == ["Q202765", "Q42574"] * 60
 
 
 def test_a_common_word_beside_a_name_is_none(embedded):

@@ -56,13 +56,6 @@ def test_a_team_is_named_by_its_country_or_its_people(kb, case):
     assert teams(kb, case["text"]) == case["teams"]
 
 
-def test_two_teams_in_one_question(kb):
-    assert [surface for surface, _ in teams(kb, "Did the England team beat the Greek national team?")] == [
-        "England team",
-        "Greek national team",
-    ]
-
-
 def test_teams_are_linked_in_place_of_their_words(kb):
     linker = EntityLinker(kb, ClocqParams())
 

@@ -19,8 +19,8 @@ def test_the_facts_are_the_neighbourhoods_of_the_items_each_once(space, world_kb
     facts, entities = space().search(QUESTION)
     items = [entity["item"]["id"] for entity in entities]
     assert {"Q202765", "Q44578"} <= set(items)
-    wanted = {fact_text(fact) for item in items for fact in world_kb.neighborhood(item)}
-    assert sorted(fact_text(fact.fact) for fact in facts) == sorted(wanted)
+    around = {fact_text(fact) for item in items for fact in world_kb.neighborhood(item)}
+    assert sorted(fact_text(fact.fact) for fact in facts) == sorted(around)
     for fact in facts:
         assert fact.entity in [entity["item"] for entity in entities]
         assert fact.fact in world_kb.neighborhood(fact.entity["id"])
