@@ -35,12 +35,12 @@ def save_speaker(folder, text):
             num_key_value_heads=2, max_position_embeddings=4096, eos_token_id=end, pad_token_id=end, bos_token_id=None,
         ))  # fmt: skip
         if text is not None:
-            said, asked = tokenizer.convert_tokens_to_ids([text, ASKED])
+            said, question = tokenizer.convert_tokens_to_ids([text, ASKED])
             with torch.no_grad():
                 layer = model.model.layers[0]
                 layer.self_attn.o_proj.weight.zero_()
                 layer.mlp.down_proj.weight.zero_()
-                for place, (before, after) in enumerate(((asked, said), (said, end))):
+                for place, (before, after) in enumerate(((question, said), (said, end))):
                     for weights, token in ((model.model.embed_tokens.weight, before), (model.lm_head.weight, after)):
                         weights[token].zero_()
                         weights[token, place] = 30.0

@@ -58,10 +58,10 @@ def test_an_error_of_the_caller_waits_for_nothing():
 
 
 def test_ctrl_c_ends_a_run_whose_server_says_nothing(workdir):
-    asked = threading.Event()
+    received = threading.Event()
 
     def reply(body, request):
-        asked.set()
+        received.set()
         server.stopped.wait(120)
         return b""
 
@@ -72,9 +72,9 @@ def test_ctrl_c_ends_a_run_whose_server_says_nothing(workdir):
             command, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
         try:
-            assert asked.wait(60)
+            assert received.wait(60)
             process.send_signal(signal.SIGINT)
-            _, told = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert process.returncode == 130 and "Traceback" not in told
+    assert process.returncode == 130 and "Traceback" not in errors
