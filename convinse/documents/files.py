@@ -74,11 +74,7 @@ def _reason_against(path: Path) -> str:
 
 def _below(folder: Path, left_out: Counter[str]) -> Iterator[Path]:
     ignoring: dict[Path, list[tuple[Path, GitIgnoreSpec]]] = {}
-
-    def note(_: OSError) -> None:
-        left_out["folders that cannot be opened"] += 1
-
-    for place, folders, names in os.walk(folder, onerror=note):
+    for place, folders, names in os.walk(folder, onerror=lambda _: left_out.update(["folders that cannot be opened"])):
         here = Path(place)
         specs = list(ignoring.get(here.parent, ()))
         for name in _IGNORE_FILES:

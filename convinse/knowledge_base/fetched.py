@@ -41,7 +41,8 @@ class FetchedDocuments:
             return
         self.block.add(document)
         self.origins[document.id], self.articles[document.id] = origin, articles
-        self.names.add(document.id, map(fold, (document.label, *document.aliases)))
+        for name in (document.label, *document.aliases):
+            self.names.add(document.id, fold(name))
 
 
 class FetchedKnowledgeBase(KnowledgeBase):
