@@ -34,11 +34,7 @@ class FoundFiles(NamedTuple):
 
 
 def find_files(paths: Sequence[Path]) -> FoundFiles:
-    """Return the files at and below paths, without links to folders and the files in `.gitignore` and `.ignore`.
-
-    Raises:
-        DataError: a path does not exist, or has too many files.
-    """
+    """Return the files at and below paths, without links to folders and the files in `.gitignore` and `.ignore`."""
     files: dict[str, FoundFile] = {}
     left_out: Counter[str] = Counter()
     for requested in paths:

@@ -50,14 +50,7 @@ RANKER = "snapshot:documents"  # of answers
 
 
 class DocumentIndex(WikipediaDump):
-    """The evidences of documents by item, and the names in the documents.
-
-    Args:
-        folder: of the index, see `update`.
-
-    Raises:
-        IndexFileError: it is missing, damaged or of another format.
-    """
+    """The evidences of documents by item, and the names in the documents; see `update`."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / FILE

@@ -46,9 +46,6 @@ class ClocqApi:
     Args:
         host: address of the server, such as `https://clocq.mpi-inf.mpg.de/api` or `http://localhost`.
         port: appended to `host`, except 443, as in CLOCQ's client.
-
-    Raises:
-        ConfigError: `host` or `port` is invalid.
     """
 
     def __init__(self, host: str, port: int | str) -> None:
@@ -56,11 +53,7 @@ class ClocqApi:
         self._web = WebSession(remedy=_REMEDY)
 
     def search_space(self, question: str, params: ClocqParams, p: int) -> tuple[list[SpaceFact], list[QuestionEntity]]:
-        """Return the facts of a question's search space, pruned at `p`, and its items, without the server's padding.
-
-        Raises:
-            NetworkError: the server cannot be reached, refuses, or answers in another shape.
-        """
+        """Return the facts of a question's search space, pruned at `p`, and its items, without the server's padding."""
         parameters = msgspec.to_builtins(params)
         parameters["p_setting"] = min(p, params.p_setting)
         answer = self._post("/search_space", _SpaceAnswer, question=question, parameters=parameters,

@@ -61,10 +61,6 @@ def build(
         memory: bytes that the build may use, about.
         languages: of labels, descriptions and aliases; the first that an entity has.
         quiet: show no progress.
-
-    Raises:
-        DataError: the dump cannot be read, holds no facts, or has too many bad lines.
-        OutputError: `output` cannot be written, or is not an index.
     """
     if output.exists() and not has_kind(output, KIND):
         raise OutputError(f"{output}: exists and is not a knowledge base; choose another folder, or remove it")
@@ -181,13 +177,7 @@ class ParsedBlock:
 
 
 class KnowledgeBaseWriter:
-    """Writes the files of an index from blocks of documents.
-
-    Args:
-        folder: a new one.
-        dump: where the documents are from, for messages.
-        memory: bytes that may be used, about.
-    """
+    """Writes the files of an index from blocks of documents into a new folder; messages name the `dump`."""
 
     def __init__(self, folder: Path, dump: Path, memory: int) -> None:
         self._folder, self._dump, self._memory = folder, dump, memory

@@ -108,11 +108,8 @@ def line_faults(path: Path) -> Faults:
 def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[EntityDocument]:
     """Yield the labelled entity documents of a dump (`.json`, or packed as `.gz`, `.bz2`, `.zst`).
 
-    Their statements, without deprecated ones, have item, time, quantity, string and monolingual text values.
-
-    Raises:
-        DataError: the file cannot be read, or more than 1 % of its lines are not entity documents (each is reported
-            with its number and skipped).
+    Their statements, without deprecated ones, have item, time, quantity, string and monolingual text values. Bad lines are
+    reported and skipped; more than 1 % of them raise `DataError`.
     """
     faults = line_faults(path)
     for number, line in raw_lines(path):
@@ -135,11 +132,7 @@ def is_entity_line(line: bytes) -> bool:
 
 
 def parse_line(line: bytes, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
-    """Return the document of a line, None for lexemes or without a label in `languages`; add to `left_out`.
-
-    Raises:
-        BadLineError: the line is not an entity document, or has a value that an index cannot hold.
-    """
+    """Return the document of a line, None for lexemes or without a label in `languages`; raise `BadLineError` for other lines."""
     try:
         entity = _ENTITY.decode(line.strip().rstrip(b","))
         return _document(entity, languages, left_out) if entity.type in ("item", "property") else None

@@ -49,13 +49,7 @@ class FetchedKnowledgeBase(KnowledgeBase):
     """A snapshot of fetched documents; later documents are in the next snapshot.
 
     Items that were not fetched have the labels and classes of a knowledge base at hand. A fact is left out as long as a part of it
-    has no label.
-
-    Args:
-        documents: the fetched ones.
-        redirects: item -> the item that it was merged into.
-        at_hand: another knowledge base.
-        build_id: changes with the documents.
+    has no label. `redirects` are merged items; `build_id` changes with the documents.
     """
 
     def __init__(

@@ -22,16 +22,8 @@ def grow(folder: Path, cache: Cache, wikidata: str, at_hand: KnowledgeBase, quie
     """Put the entity documents of a cache into a knowledge base, which is made if it does not exist.
 
     Args:
-        folder: of the knowledge base.
-        cache: of live questions.
         wikidata: the address of the API of the cached documents.
         at_hand: a knowledge base with labels and classes of items that were not fetched.
-        quiet: show no progress.
-
-    Raises:
-        DataError: the cache has no document.
-        IndexFileError: `folder` is not a knowledge base.
-        OutputError: it cannot be written.
     """
     documents = {document["id"]: document for document in map(msgspec.json.decode, kept_entities(cache, wikidata))}
     if not documents:

@@ -53,11 +53,8 @@ class LiveSource:
     """Looks up the items of questions.
 
     Args:
-        client: sends the requests.
-        cache: keeps the answers.
         at_hand: a knowledge base with labels of classes, countries and properties, which are not requested.
-        language: of questions.
-        max_age: days for which an answer counts.
+        max_age: days for which a cached answer counts.
         seconds: for the names of a turn, and as many for its facts.
         pages: whether the caller fetches articles, too; they count among the requests.
 
@@ -103,14 +100,9 @@ class LiveSource:
     # -- of a turn -----------------------------------------------------------------------------------------------------
 
     def look_up_names(self, question: str, spoken: Iterable[str] | None) -> LiveLookup:
-        """Search the names of a question, and fetch the documents of their candidates.
+        """Search the names of a question, fetch the documents of their candidates, and return the record of requests.
 
-        Args:
-            question: as the user wrote it.
-            spoken: names that the conversation mentioned, which are not searched; None for a first question.
-
-        Returns:
-            The record of requests, which `look_up_facts` continues.
+        Names in `spoken`, which the conversation mentioned, are not searched; it is None for a first question.
         """
         mentioned = f" {' | '.join(map(fold, spoken or ()))} "
         errand = _Errand(FIRST, until(self._seconds))

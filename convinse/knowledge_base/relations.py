@@ -30,11 +30,9 @@ class LinkedRelation(NamedTuple):
 class RelationLinker:
     """Finds the properties that questions ask for.
 
-    A property is linked if all content words of a name of it are in the question, outside of the names of items. A model ranks
-    several properties; for words that name no property it finds the properties with the most similar labels.
-
-    Args:
-        embed: texts -> [n, d] vectors of length 1; None for names alone.
+    A property is linked if all content words of a name of it are in the question, outside of the names of items. A model (`embed`:
+    texts -> [n, d] vectors of length 1) ranks several properties; for words that name no property it finds the properties with
+    the most similar labels.
     """
 
     def __init__(self, kb: KnowledgeBase, linker: EntityLinker, embed: Embedding | None = None) -> None:

@@ -36,21 +36,16 @@ class UpdatedKnowledgeBase(NamedTuple):
 
 
 def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = True) -> UpdatedKnowledgeBase:
-    """Put changed entity documents into an index.
+    """Put changed entity documents into an index, which is replaced when the new one is complete.
 
     A document replaces the document with its id; new documents come last. Entities are removed if their document says that they
     are missing or redirect to another entity, or if it has no label in the languages of the index any more.
 
     Args:
-        folder: of the index; the new index replaces it when it is complete.
+        folder: of the index.
         changes: a dump as `build` takes it, or an answer of `Special:EntityData` or `wbgetentities`; held in memory.
         memory: bytes that sorting may use, about.
         quiet: show no progress.
-
-    Raises:
-        DataError: `changes` cannot be read, has too many bad documents, or leaves no facts.
-        IndexFileError: the index is missing, damaged or of another format.
-        OutputError: it cannot be written, or another process is writing it.
     """
     if not folder.is_dir():
         read_manifest(folder)  # raises: the message names the missing file

@@ -109,14 +109,7 @@ class WikidataClient:
     """A client of Wikidata and Wikipedia's search. No request is sent before the first method is called.
 
     Every method raises `NetworkError` if a server cannot be reached or its answer cannot be used, and takes `until`, its deadline
-    as a moment of `time.monotonic()`.
-
-    Args:
-        addresses: of the interfaces; requests go to them alone.
-        contact: sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
-
-    Raises:
-        ConfigError: an address is invalid.
+    as a moment of `time.monotonic()`. `contact` is sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
     """
 
     def __init__(self, addresses: LiveAddresses, contact: str | None) -> None:
@@ -175,8 +168,7 @@ class WikidataClient:
     def subjects_of(self, item: str, until: float, properties: Sequence[str]) -> list[str]:
         """Return the items with a fact of some properties about an item, the best known first.
 
-        Args:
-            properties: the most important first; as many count as fit into a search.
+        The most important properties come first; as many count as fit into a search.
         """
         search = "haswbstatement:"
         for name in properties:

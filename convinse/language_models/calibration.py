@@ -18,13 +18,7 @@ _SUREST = 1e-4  # from 0 and 1: odds are finite
 class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A calibration: log odds of confidence times `slope` plus `intercept` are log odds of being right (Platt, 1999).
 
-    The defaults change nothing.
-
-    Attributes:
-        model: whose answers it was fitted to.
-        samples: answers to every question.
-        turns: the number of turns that it was fitted on.
-        error_before, error: the expected calibration error on these turns, without and with it.
+    Fitted to answers of `model` on `turns`; `error_before` and `error` are the expected calibration errors on these turns.
     """
 
     format: int = FORMAT

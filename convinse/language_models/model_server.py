@@ -62,12 +62,7 @@ _KEY_REFUSED = (401, 403)
 
 
 class DryRunError(Exception):
-    """A request that was not sent but is to be shown, by `pipeline --dry-run`.
-
-    Attributes:
-        key: the settings that name the server.
-        body: of the request.
-    """
+    """A request that was not sent but is to be shown, by `pipeline --dry-run`: its body, and the key of the server's settings."""
 
     def __init__(self, key: str, body: Mapping[str, Any]) -> None:
         super().__init__(f"{key}: not sent")
@@ -75,14 +70,10 @@ class DryRunError(Exception):
 
 
 class ModelServer:
-    """A client of the server that some settings name; threads may share it.
+    """A client of the server that the settings of a configuration key name; threads may share it.
 
-    The key is read from the environment. Answers, messages, logs and the cache do not have it, even if a server repeats it.
-
-    Args:
-        key: the configuration key of the settings, for messages.
-        settings: name the server.
-        dry: nothing is sent.
+    The key of the server is read from the environment. Answers, messages, logs and the cache do not have it, even if a server
+    repeats it. If `dry`, nothing is sent.
     """
 
     def __init__(self, key: str, settings: ServerSettings, dry: bool = False) -> None:
@@ -109,12 +100,7 @@ class ModelServer:
         return self._settings.model
 
     def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
-        """Send a request to a path below `base_url`; `read` parses the JSON value of the answer, or raises `ValueError`.
-
-        Raises:
-            ConfigError: no server is named, or the key is not in the environment.
-            NetworkError: the server cannot be reached, or its answer has another form.
-        """
+        """Send a request to a path below `base_url`; `read` parses the JSON value of the answer, or raises `ValueError`."""
         if self.is_dry:
             raise DryRunError(self.key, body)
         secret = self._key()
