@@ -23,11 +23,11 @@ from ..records.evidence import Origin
 from ..support.cache import Cache
 from ..support.errors import NetworkError, one_line
 from ..support.mediawiki import until
-from .dump import BadLineError, LeftOut, parse_line
+from .dump import BadLineError, FetchedEntity, LeftOut, parse_line
 from .fetched import FetchedDocuments, FetchedKnowledgeBase
 from .index import KnowledgeBase
 from .question_names import is_doubtful, longest, spans, written_names
-from .wikidata_client import MANY, MOST_IDS, FetchedEntity, WikidataClient
+from .wikidata_client import MANY, MOST_IDS, WikidataClient
 
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")

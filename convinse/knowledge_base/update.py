@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from ..support.files import replacing
 from ..support.jsonlines import JSON_ERRORS, raw_lines, read_bytes
 from ..support.manifest import check_folder, map_array, write_manifest
 from .build import KnowledgeBaseWriter, ParsedBlock
-from .dump import BadLineError, EntityDocument, LeftOut, is_entity_line, line_faults, parse_line
+from .dump import BadLineError, EntityDocument, FetchedEntity, LeftOut, is_entity_line, line_faults, parse_line
 from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, KnowledgeBaseManifest, pairs_in, read_manifest, read_properties
 from .property_facts import fact_places
 
@@ -162,21 +162,11 @@ def _parsed(documents: Sequence[EntityDocument | None]) -> ParsedBlock:
     return part
 
 
-class _EntityRedirect(msgspec.Struct):
-    source: str = msgspec.field(name="from")
-
-
-class _EntityHead(msgspec.Struct):
-    id: str = ""
-    missing: Any = None
-    redirects: _EntityRedirect | None = None
-
-
 class _EntitiesAnswer(msgspec.Struct):
     entities: dict[str, msgspec.Raw]
 
 
-_HEAD, _ANSWER = msgspec.json.Decoder(_EntityHead), msgspec.json.Decoder(_EntitiesAnswer)
+_ENTITY, _ANSWER = msgspec.json.Decoder(FetchedEntity), msgspec.json.Decoder(_EntitiesAnswer)
 
 
 def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDocument | None]:
@@ -186,13 +176,12 @@ def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDoc
     for place, line in _entities(path):
         try:
             data = line.strip().rstrip(b",")
-            head = _HEAD.decode(data)
-            if not _is_id(head.id):
-                raise BadLineError(f"{head.id[:40]!r} is not an id of an item or a property")
-            is_missing = head.missing not in (None, False)
-            documents.setdefault(head.id, None if is_missing else parse_line(data, languages, LeftOut()))
+            entity = _ENTITY.decode(data)
+            if not _is_id(entity.id):
+                raise BadLineError(f"{entity.id[:40]!r} is not an id of an item or a property")
+            documents.setdefault(entity.id, None if entity.is_missing else parse_line(data, languages, LeftOut()))
             # an answer has a redirected entity under its old id
-            for name in {place, "" if head.redirects is None else head.redirects.source} - {head.id}:
+            for name in {place, "" if entity.redirects is None else entity.redirects.source} - {entity.id}:
                 if _is_id(name):
                     documents.setdefault(name, None)
         except (*JSON_ERRORS, BadLineError) as error:

@@ -12,8 +12,8 @@ import msgspec
 from ..language.text import fold
 from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS
-from ..support.mediawiki import MediaWikiClient, TitleStep, check_addresses, last_title
-from .dump import DumpedEntity
+from ..support.mediawiki import MediaWikiClient, TitleStep, last_title
+from .dump import FetchedEntity
 from .names import other_forms
 
 MANY = "many"  # items are more than are listed
@@ -38,26 +38,6 @@ class LiveAddresses(NamedTuple):
     wikidata: str
     wikipedia: str
     sparql: str | None = None
-
-
-class _Redirection(msgspec.Struct):
-    source: str = msgspec.field(name="from", default="")
-
-
-class FetchedEntity(DumpedEntity):
-    """An entity document as `wbgetentities` answers it."""
-
-    type: str = "item"  # absent in missing entities
-    lastrevid: int = 0
-    modified: str = ""
-    missing: Any = None
-    redirects: _Redirection | None = None
-    articles: int = 0  # in all Wikipedias
-
-    @property
-    def is_missing(self) -> bool:
-        """True if Wikidata has no entity with this id."""
-        return self.missing not in (None, False)
 
 
 _ENTITY = msgspec.json.Decoder(FetchedEntity)
@@ -113,8 +93,6 @@ class WikidataClient:
     """
 
     def __init__(self, addresses: LiveAddresses, contact: str | None) -> None:
-        keys = ("ers_wikidata_api", "ers_wikipedia_api", "live_sparql")
-        check_addresses(dict(zip(keys, addresses, strict=True)))
         self.addresses = addresses
         parts = urlsplit(addresses.wikidata)
         self.site = f"{parts.scheme}://{parts.netloc}"

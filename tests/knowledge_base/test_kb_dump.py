@@ -169,16 +169,15 @@ def test_a_build_says_once_what_it_left_out(workdir, caplog):
     with caplog.at_level(logging.INFO, "convinse.knowledge_base"):
         assert build(dump, workdir / "kb").facts == 1
     (message,) = [message for message in caplog.messages if "left out" in message]
-    assert message.endswith(
-        "left out: 2 values of other datatypes (external-id 1, wikibase-entityid 1); "
-        "1 entities without a label in en or mul (de 1)"
-    )
+    assert set(message.split("left out: ")[1].split("; ")) == {
+        "1 values of type external-id", "1 values of type wikibase-entityid", "1 entities without a label in en or mul",
+    }  # fmt: skip
 
 
-def test_a_dump_in_other_languages_says_which(workdir):
+def test_a_dump_in_another_language(workdir):
     german = document("Q1", "x", claim("P1", q("Q2")))
     german["labels"] = {"de": {"value": "eins"}}
     dump = write(workdir / "dump.json", [document("P1", "of"), german])
-    with pytest.raises(DataError, match="no item has a label in en or mul; use --language de"):
+    with pytest.raises(DataError, match="1 entities without a label in en or mul.*--language"):
         build(dump, workdir / "kb")
     assert build(dump, workdir / "kb", languages=("de",)).facts == 1
