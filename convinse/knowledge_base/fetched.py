@@ -14,7 +14,6 @@ from .build import ParsedBlock
 from .dump import EntityDocument
 from .index import Candidate, FactEntities, KnowledgeBase
 from .names import NamesInMemory
-from .property_facts import PropertyFacts
 from .stored_facts import StoredFacts
 
 _MOST_FACTS = 500  # of an item, whose parts get labels
@@ -79,7 +78,6 @@ class FetchedKnowledgeBase(KnowledgeBase):
         self._inverse_start = np.concatenate([[0], np.cumsum(counts)]).astype("<u8")
         postings = inverse[np.lexsort((inverse[:, 1], inverse[:, 2], place)), 1]
         self._stored_facts = StoredFacts(fact_start, fact_size[order], tokens, self._inverse_start, postings)
-        self._property_facts = PropertyFacts(fact_start, fact_size[order], tokens)
         forms = np.empty(len(block.form_hash), [("hash", "<u8"), ("item", "<u4")])
         forms["hash"], forms["item"] = np.array(block.form_hash, "<u8"), np.array(block.form_item, "<u4")
         forms.sort()

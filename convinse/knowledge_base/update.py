@@ -20,7 +20,7 @@ from ..support.manifest import check_folder, map_array, write_manifest
 from .build import KnowledgeBaseWriter, ParsedBlock
 from .dump import BadLineError, EntityDocument, FetchedEntity, LeftOut, is_entity_line, line_faults, parse_line
 from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, KnowledgeBaseManifest, pairs_in, read_manifest, read_properties
-from .property_facts import fact_places
+from .stored_facts import fact_places
 
 _ID = re.compile(r"[QP][1-9][0-9]{0,9}")
 _TOGETHER = 1 << 16  # items that are copied at once
