@@ -187,10 +187,10 @@ class _Change:
         self._faults.update(self._connection.execute("SELECT name, fault FROM file WHERE fault != ''"))
         if self._connection.total_changes:  # without changes a running server need not open it again
             write_meta(self._connection, total, "" if self._embedding is None else self._embedding.name, counts)
-        added, changed, removed, unchanged = (
-            counted[change] for change in ("added", "changed", "removed", "unchanged")
-        )
-        return Updated(added, changed, removed, unchanged, dict(sorted(self._faults.items())), Counter(), counts)
+        return Updated(
+            counted["added"], counted["changed"], counted["removed"], counted["unchanged"],
+            dict(sorted(self._faults.items())), Counter(), counts,
+        )  # fmt: skip
 
     def _take(self, file: FoundFile) -> str:
         stored = self._stored.get(file.name)

@@ -89,20 +89,14 @@ def test_an_index_is_made_and_updated(town, capsys):
         assert main(["index", "town", "--output", "made", "--quiet"]) == 0
         rows = [line.split() for line in capsys.readouterr().out.splitlines()]
         assert ["│", *expected[:1], "│", *expected[1:], "│"] in rows
-    assert main(["ask", "--over", "made", "--quiet", "How long is the Aurelia?"]) == 0
-    assert "1. six metres" in capsys.readouterr().out
-
-
-def test_a_file_that_cannot_be_read_is_a_line_and_the_others_answer(town, capsys):
-    write("town/broken.json", "{")
     assert main(["ask", "--over", "town", "How long is the Aurelia?"]) == 0
     printed = capsys.readouterr()
+    assert "town/broken.json: cannot be read (Input data was truncated)" in printed.err.splitlines()
     lines = printed.out.splitlines()
     assert next(line for line in lines if line.startswith("  1.")).split("  ")[1] == "1. six metres"
     assert any(line.endswith("is six metres long.  (town/museum.md, Ships, line 7)") for line in lines)
-    assert [line for line in printed.err.splitlines() if "broken.json" in line] == [
-        "town/broken.json: cannot be read (Input data was truncated)"
-    ]
+    assert main(["ask", "--over", "made", "--quiet", "How long is the Aurelia?"]) == 0
+    assert "1. six metres" in capsys.readouterr().out
 
 
 @pytest.fixture
