@@ -26,15 +26,11 @@ class FoundFile(NamedTuple):
     modified: int  # nanoseconds
 
 
-class FoundFiles(NamedTuple):
-    """The files to read, sorted by name, and the numbers of other files by the reason to leave them out."""
+def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], Counter[str]]:
+    """Return the files to read at and below paths, sorted by name, and the numbers of other files by the reason.
 
-    files: list[FoundFile]
-    left_out: Counter[str]
-
-
-def find_files(paths: Sequence[Path]) -> FoundFiles:
-    """Return the files at and below paths, without links to folders and the files in `.gitignore` and `.ignore`."""
+    Links to folders and the files in `.gitignore` and `.ignore` are left out.
+    """
     files: dict[str, FoundFile] = {}
     left_out: Counter[str] = Counter()
     for requested in paths:
@@ -54,7 +50,7 @@ def find_files(paths: Sequence[Path]) -> FoundFiles:
                 files[name] = FoundFile(path, name, state.st_size, state.st_mtime_ns)
             if len(files) > MOST_DOCUMENTS:
                 raise DataError(f"{requested}: more than {MOST_DOCUMENTS:,} files; name a folder below it")
-    return FoundFiles([files[name] for name in sorted(files)], left_out)
+    return [files[name] for name in sorted(files)], left_out
 
 
 def _reason_against(path: Path) -> str:

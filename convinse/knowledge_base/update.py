@@ -19,7 +19,7 @@ from ..support.jsonlines import JSON_ERRORS, raw_lines, read_bytes
 from ..support.manifest import check_folder, map_array, write_manifest
 from .build import KnowledgeBaseWriter, ParsedBlock
 from .dump import BadLineError, EntityDocument, FetchedEntity, LeftOut, is_entity_line, line_faults, parse_line
-from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, KnowledgeBaseManifest, pairs_in, read_manifest, read_properties
+from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, pairs_in, read_manifest, read_properties
 from .stored_facts import fact_places
 
 _ID = re.compile(r"[QP][1-9][0-9]{0,9}")
@@ -27,12 +27,11 @@ _TOGETHER = 1 << 16  # items that are copied at once
 
 
 class UpdatedKnowledgeBase(NamedTuple):
-    """The numbers of items and properties that an update changed, and the new manifest."""
+    """The numbers of items and properties that an update changed."""
 
     added: int
     replaced: int
     removed: int
-    manifest: KnowledgeBaseManifest
 
 
 def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = True) -> UpdatedKnowledgeBase:
@@ -56,12 +55,11 @@ def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = 
         with closing(KnowledgeBaseWriter(new, changes, memory)) as writer:
             for part in old.blocks(documents):
                 writer.add(part)
-            manifest = writer.finish(old.manifest.languages, quiet)
-        write_manifest(new, manifest)
+            write_manifest(new, writer.finish(old.manifest.languages, quiet))
     replaced = old.names & documents.keys()
     removed = sum(documents[name] is None for name in replaced)
     added = sum(document is not None for document in documents.values()) - len(replaced) + removed
-    return UpdatedKnowledgeBase(added, len(replaced) - removed, removed, manifest)
+    return UpdatedKnowledgeBase(added, len(replaced) - removed, removed)
 
 
 class _StoredIndex:

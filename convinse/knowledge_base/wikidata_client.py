@@ -114,19 +114,16 @@ class WikidataClient:
                   "gsrnamespace": "0", "gsrwhat": "text", "gsrenablerewrites": "1", "prop": "pageprops", "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
         return _items(page.item for page in self._pages(self.addresses.wikipedia, params, until))
 
-    def titled(self, titles: Sequence[str], until: float) -> dict[str, str]:
-        """Return the titles, of at most 50, that have an article, with its item (empty for a disambiguation page).
-
-        Redirects are followed.
-        """
+    def titled(self, titles: str, until: float) -> list[tuple[str, str]]:
+        """Return the titles, of at most 50 between "|", that have an article, with its item (empty for a disambiguation page)."""
         wikipedia = self.addresses.wikipedia
-        params = {"action": "query", "titles": "|".join(titles), "redirects": "1", "prop": "pageprops",
+        params = {"action": "query", "titles": titles, "redirects": "1", "prop": "pageprops",
                   "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
         answer = self._client.ask(wikipedia, params, until) or {}
         query = self._client.shape(wikipedia, answer.get("query", {}), _Pages)
         leads = {step.source: step.to for step in (*query.normalized, *query.redirects)}
         items = {page.title: page.item for page in query.pages if page.missing in (None, False)}
-        return {title: items[end] for title in titles if (end := last_title(title, leads)) in items}
+        return [(title, items[end]) for title in titles.split("|") if (end := last_title(title, leads)) in items]
 
     def subjects(self, item: str, until: float) -> list[str]:
         """Return the items with an item as object or in a qualifier, the best known first; `MANY` in place of more than 500."""

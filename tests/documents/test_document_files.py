@@ -12,7 +12,7 @@ from written import write
 
 
 def names_in(*paths):
-    return [file.name for file in find_files([Path(path) for path in paths]).files]
+    return [file.name for file in find_files([Path(path) for path in paths])[0]]
 
 
 def test_ignored_hidden_and_other_files_are_left_out_and_counted(workdir):
@@ -24,7 +24,7 @@ def test_ignored_hidden_and_other_files_are_left_out_and_counted(workdir):
     Path("top/b/broken.md").symlink_to("nowhere.md")
     os.mkfifo("top/pipe.md")
     assert names_in("top") == ["top/a.md", "top/b/keep.txt"]
-    assert find_files([Path("top")]).left_out == {
+    assert find_files([Path("top")])[1] == {
         "folders that are hidden, ignored or links": 3,
         "that are hidden or ignored": 5,
         "of kinds that are not read": 1,
@@ -37,7 +37,7 @@ def test_files_are_named_from_the_folder_of_the_path():
     write("two/one/a.md", "x")
     assert names_in("one/a.md") == ["a.md"]
     assert names_in("one", "two") == ["one/a.md", "two/one/a.md"]
-    assert find_files([Path("one"), Path("two/one")]).left_out == {"of the same name as another": 1}
+    assert find_files([Path("one"), Path("two/one")])[1] == {"of the same name as another": 1}
 
 
 def test_limits_of_files(monkeypatch):
@@ -47,4 +47,4 @@ def test_limits_of_files(monkeypatch):
     with pytest.raises(DataError, match="more than 1 files"):
         names_in("t")
     monkeypatch.setattr(files, "LARGEST_DOCUMENT", 3)
-    assert (names_in("t"), find_files([Path("t")]).left_out) == (["t/b.md"], {"that are too large": 1})
+    assert (names_in("t"), find_files([Path("t")])[1]) == (["t/b.md"], {"that are too large": 1})
