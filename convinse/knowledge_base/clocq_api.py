@@ -74,16 +74,10 @@ class QuestionRequest(msgspec.Struct):
     def params(self) -> ClocqParams:
         """The parameters with their defaults; `p` is an alias of `p_setting`. Raises `DataError`."""
         values = {key: value for key, value in (self.parameters or {}).items() if value is not None}
-        k, *numbers = (
-            values.pop("k", self.k),
-            values.pop("p_setting", None),
-            values.pop("p", None),
-            self.p_setting,
-            self.p,
-        )
+        numbers = values.pop("p_setting", None), values.pop("p", None), self.p_setting, self.p
         if p := [number for number in numbers if number is not None]:
             values["p_setting"] = _number_of_facts(p[0])
-        if k is not None:
+        if (k := values.pop("k", self.k)) is not None:
             values["k"] = k.upper() if isinstance(k, str) else k
         try:
             params = msgspec.convert(values, ClocqParams, strict=False)
