@@ -208,10 +208,10 @@ def hostile(seed):
     chance = random.Random(seed)
 
     def changed(value):
-        if chance.random() < 0.06:
+        if chance.random() < 0.02:
             return chance.choice(STRANGE)
         if isinstance(value, dict):
-            return {key: changed(part) for key, part in value.items() if chance.random() > 0.03}
+            return {key: changed(part) for key, part in value.items() if chance.random() > 0.01}
         if isinstance(value, list):
             return [changed(part) for part in value] * chance.choice([1, 1, 1, 2])
         return value
