@@ -112,11 +112,10 @@ class ModelServer:
             text = str(error).replace(secret, "[key]") if secret else str(error)
             if error.status in _KEY_REFUSED:
                 variable = self._settings.api_key_env
-                text += (
-                    f"; is the key in {variable} right?"
-                    if variable
-                    else f"; it may want a key, see {self.key}.api_key_env"
+                hint = (
+                    f"is the key in {variable} right?" if variable else f"it may want a key, see {self.key}.api_key_env"
                 )
+                text = f"{text}; {hint}"
             raise NetworkError(text, error.status) from None
         if secret:
             value = msgspec.json.decode(msgspec.json.encode(value).replace(secret.encode(), b"[key]"))
