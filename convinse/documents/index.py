@@ -52,16 +52,16 @@ class DocumentIndex(WikipediaDump):
     def names(self) -> DocumentNames:
         """The names of the documents."""
         things = []
-        for item, encoded in self._rows("item, names FROM named ORDER BY page, rowid"):
+        for item, encoded in self._select("item, names FROM named ORDER BY page, rowid"):
             label, *others = msgspec.json.decode(encoded, type=list[str])
             things.append(NamedThing({"id": item, "label": label}, (label, *others)))
         return DocumentNames(things, self.build_id)
 
     def files(self) -> list[tuple[str, str]]:
         """Return the names of all files, each with its fault; an empty string for a file that was read."""
-        return self._rows("name, fault FROM file ORDER BY name")
+        return self._select("name, fault FROM file ORDER BY name")
 
-    def _rows(self, selection: str) -> list[tuple[str, str]]:
+    def _select(self, selection: str) -> list[tuple[str, str]]:
         try:
             return self._connection.execute(f"SELECT {selection}").fetchall()
         except sqlite3.Error as error:
