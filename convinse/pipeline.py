@@ -242,7 +242,7 @@ class Pipeline:
                     self._build_stages()
                 understand(self.qu, turns, histories, use_gold_answers)
             elif stage == "ers":
-                self.resources.models.forget()  # the texts of other turns
+                self.resources.models.clear_spans()  # the texts of other turns
                 if look_up_facts(self.resources, turns):
                     self._build_stages()
                 retrieve(self.ers, turns, sources, self.config.evs_max_evidences)

@@ -274,7 +274,7 @@ class Resources:
         if folder is None or not has_yes_no(folder):
             return None
         reader = YesNoReader(folder, settings=configured(self.config, key), models=self.models)
-        reader.keep_in(self._vectors(reader.model_id, 1, "float32"))
+        reader.use_cache(self._vectors(reader.model_id, 1, "float32"))
         return reader
 
     def rewriter(self) -> QuestionRewriter | None:
@@ -293,7 +293,7 @@ class Resources:
 
         def opened() -> AnswerTyping:
             reader = AnswerTypeReader(folder, settings=configured(self.config, key), models=self.models)
-            reader.keep_in(self._vectors(reader.model_id, len(reader.classes.names), "float32"))
+            reader.use_cache(self._vectors(reader.model_id, len(reader.classes.names), "float32"))
             return AnswerTyping(reader, self.kb, self.language.answer_types)
 
         return self._opened("answer typing", opened)

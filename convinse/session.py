@@ -1,6 +1,6 @@
-"""A conversation that goes on: each turn costs one turn, whatever its history.
+"""A continuing conversation: only the new turn is computed, however long the history is.
 
-A session keeps each turn as packed JSON, which takes a tenth of the record, and unpacked what later turns may know of it. Changes
+A session stores each turn as compressed JSON, a tenth of its size, and beside it, uncompressed, the part that later turns need. Changes
 that a caller makes to a turn do not reach the session.
 """
 
@@ -19,8 +19,8 @@ from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .support.errors import DataError, ModuleError, one_line
 
 StageReport = Callable[[str], None]  # called with the name of the stage that is done
-Progress = Callable[[str, Turn], None]
-# `Pipeline.answer_turns`: turns, their histories, sources, report
+Progress = Callable[[str, Turn], None]  # called with the name of the stage and the turn so far
+# the method `Pipeline.answer_turns`: turns, their histories, sources, report
 AnswerTurns = Callable[[Sequence[Turn], Sequence[Sequence[Turn]], Sequence[str], StageReport], None]
 
 _LEVEL = 3  # of Zstandard: a turn of 100 evidences is packed in a millisecond; higher levels save a tenth and take thrice as long
@@ -35,8 +35,8 @@ class _StoredTurn(NamedTuple):
 class Session:
     """A conversation with a pipeline; `Pipeline.session` makes it.
 
-    Earlier turns count with their predicted answers. Sessions know nothing of each other; those of one pipeline are asked by
-    one thread at a time, or together by `ask_together`.
+    Earlier turns count with their predicted answers. Sessions are independent; sessions of one pipeline must not be asked by two
+    threads at once: use `ask_together`.
 
     Args:
         answer_turns: the method of the pipeline.
@@ -44,7 +44,7 @@ class Session:
         conversation: the one to continue; see `Pipeline.session`.
     """
 
-    __slots__ = ("_answer_turns", "_frame", "_sources", "_turns")
+    __slots__ = ("_answer_turns", "_metadata", "_sources", "_turns")
 
     def __init__(
         self,
@@ -54,9 +54,9 @@ class Session:
     ) -> None:
         self._answer_turns = answer_turns
         self._sources = parse_sources(sources)
-        begun = {"conv_id": _NEW_ID, "questions": []} if conversation is None else check_answered(conversation)
-        self._turns = [_stored(turn) for turn in begun["questions"]]
-        self._frame = _packed({key: value for key, value in begun.items() if key != "questions"})
+        start = {"conv_id": _NEW_ID, "questions": []} if conversation is None else check_answered(conversation)
+        self._turns = [_stored(turn) for turn in start["questions"]]
+        self._metadata = _packed({key: value for key, value in start.items() if key != "questions"})
 
     def __len__(self) -> int:
         """The number of turns."""
@@ -73,13 +73,13 @@ class Session:
 
     @property
     def stored_bytes(self) -> int:
-        """The memory that its turns take."""
-        return len(self._frame) + sum(len(stored.packed) + len(stored.history) for stored in self._turns)
+        """The bytes that the stored turns take."""
+        return len(self._metadata) + sum(len(stored.packed) + len(stored.history) for stored in self._turns)
 
     @property
     def conversation(self) -> Conversation:
         """All turns, in the ConvMix structure; it can be written as JSON, and continued by `Pipeline.session`."""
-        return conversation_record(_unpacked(self._frame), (_unpacked(stored.packed) for stored in self._turns))
+        return conversation_record(_unpacked(self._metadata), (_unpacked(stored.packed) for stored in self._turns))
 
     def __repr__(self) -> str:
         return f"<Session over {'_'.join(self._sources)}: {self.conversation!r}>"
@@ -92,11 +92,10 @@ class Session:
 
         Args:
             question: 1 to 2,000 characters.
-            progress: called with `qu`, `ers`, `ha` and the turn as it is then, as soon as the stage has given its part. Its exceptions
-                end the turn.
+            progress: called after each stage (`qu`, `ers`, `ha`) with its name and the turn so far. If it raises, the turn ends.
 
         Raises:
-            DataError: the question cannot be asked. Whatever is raised, the session is as it was before.
+            DataError: the question cannot be asked. If anything is raised, the session is unchanged.
         """
         (result,) = ask_together([NextQuestion(self, question, progress)])
         if isinstance(result, Exception):
@@ -116,7 +115,7 @@ class Session:
         """
         copy = object.__new__(Session)
         copy._answer_turns = answer_turns or self._answer_turns
-        copy._sources, copy._frame = self._sources, self._frame
+        copy._sources, copy._metadata = self._sources, self._metadata
         copy._turns = self._turns.copy()
         return copy
 
@@ -133,8 +132,8 @@ def ask_together(batch: Iterable[NextQuestion]) -> list[Turn | Exception]:
     """Ask several sessions their next question; those of one pipeline with the same sources are computed together.
 
     Returns:
-        For each, the turn, or what was raised: by its question, its `progress`, or a stage. If a stage fails on turns that are
-        computed together, each is asked alone, and its progress is reported again. A session whose turn fails is as it was.
+        For each, the turn, or the exception of its question, its `progress` or a stage. If a stage fails on a batch, each question
+        is asked alone, and its progress is reported again. A session whose turn fails is unchanged.
 
     Raises:
         DataError: a session is asked twice.
@@ -171,7 +170,7 @@ def _answered(batch: Sequence[NextQuestion]) -> list[Turn | Exception]:
             if progress is not None and place not in failed:
                 try:
                     progress(stage, turns[place])
-                except Exception as error:  # its client may be gone in any way; the turns of others go on
+                except Exception as error:  # the client may be gone, for example; the other turns go on
                     failed[place] = error
         if len(failed) == len(batch):
             raise _GivenUpError
@@ -181,7 +180,7 @@ def _answered(batch: Sequence[NextQuestion]) -> list[Turn | Exception]:
         first._answer_turns(turns, histories, first.sources, report)
     except _GivenUpError:
         pass
-    except Exception as error:  # a module of one's own may raise anything on one turn; those of others are answered
+    except Exception as error:  # a user's module may raise anything on one turn; the others are asked again one by one
         if len(batch) == 1:
             return [error]
         return [failed[place] if place in failed else _answered([question])[0] for place, question in enumerate(batch)]
@@ -194,7 +193,7 @@ def _answered(batch: Sequence[NextQuestion]) -> list[Turn | Exception]:
     return [failed.get(place, turn) for place, turn in enumerate(turns)]
 
 
-class _GivenUpError(Exception):  # every turn that is computed together was given up
+class _GivenUpError(Exception):  # the progress of every turn in the batch has failed
     pass
 
 
@@ -204,7 +203,7 @@ def _stored(turn: Turn) -> _StoredTurn:
 
 def _packed(value: Any) -> bytes:
     packed = zstandard.compress(msgspec.json.encode(value), _LEVEL)
-    return bytes(memoryview(packed))  # the copy has no room for what did not pack
+    return bytes(memoryview(packed))  # the copy leaves out the unused space of the compressor's buffer
 
 
 def _unpacked(packed: bytes) -> Any:

@@ -1,8 +1,8 @@
-"""Shared models: a joint model is loaded once, and the spans that it read while ranking are cached.
+"""Shared models: a joint model is loaded once, and the span logits that it computes while ranking are cached.
 
-The reranker, the bi-encoder and the reader of a pipeline may name the same joint model (`encoder.joint`). Through a
+The reranker, the bi-encoder, the reader and the heads of a pipeline may name the same joint model (`encoder.joint`). Through a
 `ModelPool` they share its weights, its engine and the tokens of the texts, and the reader finds the spans of pairs
-that the reranker has just scored in the pool's `SpanMemory`.
+that the reranker has just scored in the pool's `SpanCache`.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
 _SHOWN = 120  # characters of a text in a message
-_CACHED_TOKENS = 8_000_000  # of pairs: about 200,000 evidences, 64 MB
+_CACHED_TOKENS = 8_000_000  # of the span cache: about 200,000 evidences, 64 MB
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model ready to compute; the pool shares its engine.
+    """A loaded model; its engine is shared if `pool` is set.
 
-    `tokenizer` cuts to the length of the settings, `max_length` is the most that the model can take.
+    `tokenizer` cuts texts to the configured length; `max_length` is the limit of the model.
     """
 
     engine: Engine
@@ -59,8 +59,8 @@ class Loaded:
     pool: ModelPool | None = None
 
     @property
-    def spans(self) -> SpanMemory | None:
-        """Return the memory of the spans that a joint model reads while it ranks; None if they are not shared."""
+    def spans(self) -> SpanCache | None:
+        """The span cache of the pool; None if spans are not shared."""
         return None if self.pool is None else self.pool.spans
 
     @property
@@ -69,58 +69,58 @@ class Loaded:
         return f"{self.model_id}/{self.engine.backend.identity}"
 
 
-class ReadPair(NamedTuple):
-    """The spans of a pair that was not cut, of so many tokens with the special ones."""
+class PairSpans(NamedTuple):
+    """The span logits of an uncut pair; `tokens` counts special tokens, too."""
 
     tokens: int
-    logits: np.ndarray  # [1 + t, 2] float32, start and end, of [CLS] and of the text's tokens
+    logits: np.ndarray  # [1 + t, 2] float32: start and end logits of [CLS], then of the t tokens of the text
 
 
-class SpanMemory:
-    """Start and end logits of (query, text) pairs by model: the most recent ones, of `most_tokens` in all."""
+class SpanCache:
+    """A cache of start and end logits by model and (query, text) pair; beyond `most_tokens` tokens the oldest pairs go."""
 
     def __init__(self, most_tokens: int = _CACHED_TOKENS) -> None:
         self._most = most_tokens
-        self._pairs: dict[tuple[str, str, str], ReadPair] = {}
+        self._pairs: dict[tuple[str, str, str], PairSpans] = {}
         self._tokens = 0
 
     def __len__(self) -> int:
         return len(self._pairs)
 
-    def put(self, model: str, pairs: Iterable[tuple[str, str]], read: Iterable[ReadPair]) -> None:
+    def put(self, model: str, pairs: Iterable[tuple[str, str]], read: Iterable[PairSpans]) -> None:
         """Store the pairs that a model read."""
         for (query, text), fresh in zip(pairs, read, strict=True):
             key = (model, query, text)
-            old = self._pairs.pop(key, None)  # so that the new one is the youngest
+            old = self._pairs.pop(key, None)  # moves the pair to the end of the order
             self._tokens += len(fresh.logits) - (0 if old is None else len(old.logits))
             self._pairs[key] = fresh
         while self._tokens > self._most:
             self._tokens -= len(self._pairs.pop(next(iter(self._pairs))).logits)
 
-    def get(self, model: str, pairs: Sequence[tuple[str, str]]) -> list[ReadPair | None]:
+    def get(self, model: str, pairs: Sequence[tuple[str, str]]) -> list[PairSpans | None]:
         """Return the stored pairs, None for missing ones."""
         return [self._pairs.get((model, query, text)) for query, text in pairs]
 
 
 class ModelPool:
-    """A loader of models that loads a joint model once for its files, device, backend, precision and token budget.
+    """A loader of models; a joint model is loaded once for its files, device, backend, precision and token budget.
 
-    `spans` is the memory of spans read while ranking, None if no reader shares it.
+    `spans` is the span cache; None if no reader shares it.
     """
 
     def __init__(self) -> None:
-        self.spans: SpanMemory | None = None
+        self.spans: SpanCache | None = None
         self._joint: dict[tuple[object, ...], Loaded] = {}
 
     def share_spans(self) -> None:
-        """Store from now on the spans that joint models read while they rank, for a reader that looks there first."""
+        """Cache the spans of joint models while they rank from now on; a reader uses them instead of computing."""
         if self.spans is None:
-            self.spans = SpanMemory()
+            self.spans = SpanCache()
 
-    def forget(self) -> None:
-        """Forget all spans; the models stay."""
+    def clear_spans(self) -> None:
+        """Empty the span cache; the models stay loaded."""
         if self.spans is not None:
-            self.spans = SpanMemory()
+            self.spans = SpanCache()
 
     def load(self, model: str | Path, task: Task, settings: ModelSettings) -> Loaded:
         """Load a model for a task; raises the errors of `ModelHead`."""
@@ -171,7 +171,7 @@ def _check_task(backend: ModelBackend, task: Task, settings: ModelSettings, name
 
 
 def _joint_name(model: str | Path) -> str | None:
-    # an id of its files, or the name on a hub; None for any other model
+    # a hash of the files of a joint model, the name itself if it is no folder (a hub name); None for other local models
     folder = Path(model).expanduser()
     if not folder.exists():
         return str(model)
@@ -189,12 +189,12 @@ class ModelHead:
     """A loaded model for a task; the subclasses compute with it.
 
     Args:
-        model: a folder with `model.safetensors`, a hub name, `snapshot:NAME`, a checkpoint in memory (it is changed, and never
-            shared), or a configuration or its name (`*.yml`), whose model of this kind and settings are used.
+        model: a folder with `model.safetensors`, a hub name, `snapshot:NAME`, a checkpoint in memory (modified in place,
+            never shared), or a configuration or its name (`*.yml`), which then gives the model and the settings.
         device: where to compute, instead of the one of the settings.
-        settings: how to compute; None: as is usual for the task.
-        models: where a joint model is shared with others; None loads one for this use alone.
-        changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
+        settings: how to compute; None: the defaults of the class, `usual`.
+        models: the pool that shares a joint model; None loads one for this object alone.
+        changes: single settings (`precision`, `max_length`, `token_budget` ...) that override `settings`; see `ModelSettings`.
 
     Raises:
         ModelError: the model is missing or damaged, or lacks the head; later, a result is not a number.
@@ -203,7 +203,7 @@ class ModelHead:
     """
 
     task: ClassVar[Task]
-    head: ClassVar[Output | None] = None  # that a joint model must have
+    head: ClassVar[Output | None] = None  # an output beyond the task's own that the model must have
     usual: ClassVar[ModelSettings] = ModelSettings()
     key = "evs_model"  # names the model in a configuration
     length_key = "evs_max_length"
@@ -242,8 +242,8 @@ class ModelHead:
             precision = f"{self.tokenizer.max_length}/{self.engine.backend.identity}"
             self.model_id = f"{self.model_id}/{precision}/{file}/{sha256(self._folder / file)}"
 
-    def keep_in(self, vectors: VectorCache) -> None:
-        """Use a cache from now on, of single precision, so that results do not change, and of this `model_id`."""
+    def use_cache(self, vectors: VectorCache) -> None:
+        """Use a cache of vectors from now on: of single precision, so that results stay the same, and of this `model_id`."""
         self._vectors = vectors
 
     def _check_numbers(self, name: str, numbers: np.ndarray, texts: Sequence[str]) -> None:

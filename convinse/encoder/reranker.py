@@ -17,7 +17,7 @@ from ..records.ranked_rows import as_read
 from ..support.cache import Cache
 from .checkpoint import Checkpoint
 from .engine import Output, prepared
-from .pool import HeadOptions, ModelHead, ReadPair
+from .pool import HeadOptions, ModelHead, PairSpans
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -79,7 +79,7 @@ class BertReranker(ModelHead):
         read = []
         for row in whole:
             first, last = int(firsts[row]), int(lengths[row]) - self.tokenizer.trailing
-            read.append(ReadPair(int(lengths[row]), np.concatenate((spans[row, :1], spans[row, first:last]))))
+            read.append(PairSpans(int(lengths[row]), np.concatenate((spans[row, :1], spans[row, first:last]))))
         self._loaded.spans.put(self._loaded.identity, [pairs[places[row]] for row in whole], read)  # type: ignore[union-attr]
 
     def _odds(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
@@ -170,7 +170,7 @@ class Scored(NamedTuple):
     """The scores of the texts of a query."""
 
     odds: np.ndarray  # [n] float32, log odds of relevance
-    read: list[ReadPair | None]  # [n] their spans; None for a text that was cut, or not read
+    read: list[PairSpans | None]  # [n] their spans; None for a text that was cut, or not read
 
 
 class _ScoredEntry(msgspec.Struct):
@@ -203,7 +203,7 @@ class ScoredPairs:
         whole = logits.reshape(-1, 2)
         ends = np.cumsum(entry.sizes)
         read = [
-            ReadPair(tokens, whole[end - size : end]) if tokens else None
+            PairSpans(tokens, whole[end - size : end]) if tokens else None
             for tokens, size, end in zip(entry.tokens, entry.sizes, ends.tolist(), strict=True)
         ]
         return Scored(odds, read)

@@ -1,4 +1,4 @@
-"""Question-relevant evidences: facts of the knowledge base, and the Wikipedia evidences of the question's items."""
+"""Candidate evidences of a question: facts of the knowledge base, Wikipedia evidences of its items, and passages."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ..support.program import program_id
 from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
 
-_VERSION = 4  # of cached search spaces; raised when the same data and parameters give other results
+_VERSION = 4  # of the cache of search spaces; to be raised if the same data and parameters give other results
 
 
 class ClocqRetriever:
     """Retrieval after CLOCQ (Christmann et al., WSDM 2022): the items of a question, and the evidences around them.
 
     Facts come from the embedded knowledge base, or with `clocq_use_api` from a server of the CLOCQ HTTP API; for the same data the
-    results are the same. Data are opened and servers asked on the first retrieval.
+    results are the same. Files are opened and servers are contacted at the first retrieval.
 
     Args:
         config: a configuration or its name; `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
@@ -97,7 +97,7 @@ class ClocqRetriever:
     ) -> tuple[list[Evidence], list[QuestionEntity]]:
         """Return the facts of the question's search space as evidences, and the question's items.
 
-        Linked items and answers of a server are cached; facts of known items are read faster from the knowledge base.
+        Results are cached if items are linked or a server answers; facts of `known` items are read directly.
 
         Args:
             text, known: see `retrieve_evidences`.
@@ -114,10 +114,10 @@ class ClocqRetriever:
                     if (statement := self.resources.live.kb.origin(fact.fact)) is not None:
                         evidence["origin"] = statement
             return evidences, entities
-        # the data and the program that links and chooses, or a server
-        origin = f"{self.kb.build_id}/{program_id()}" if self.api is None else self.api.address
+        # a part of the cache's key: knowledge base and program, or the address of the server
+        data_id = f"{self.kb.build_id}/{program_id()}" if self.api is None else self.api.address
         parameters = {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
-        key = ("search_space", origin, parameters, text, *([] if known is None else [list(known)]))
+        key = ("search_space", data_id, parameters, text, *([] if known is None else [list(known)]))
         cached = self.cache.get(*key)
         if cached is None:
             facts, entities = self._search(text, known)
@@ -139,7 +139,7 @@ class ClocqRetriever:
         return best_facts(question, facts, params, self.resources.language), list(known)
 
     def retrieve_kb_facts_for_item(self, item_id: str) -> list[FactEntities]:
-        """Return the facts that an item occurs in, pruned at `clocq_p`: lists of `{"id", "label"}`.
+        """Return the facts that contain an item, pruned at `clocq_p`; a fact is a list of `{"id", "label"}`.
 
         Raises:
             NetworkError: with `clocq_use_api`, if the server cannot be used.
@@ -175,8 +175,7 @@ class ClocqRetriever:
     def filter_evidences(self, evidences: Iterable[Evidence], sources: str | Sequence[str]) -> list[Evidence]:
         """Return the evidences of sources with at most `evr_max_entities` entities.
 
-        With `evr_require_entity`, which is CONVINSE's rule, evidences with a single entity, which is that of their page, are left
-        out, too.
+        With `evr_require_entity` (CONVINSE's rule) evidences whose only entity is that of their page are left out, too.
         """
         sources, config = parse_sources(sources, "filter_evidences: sources"), self.config
         return [

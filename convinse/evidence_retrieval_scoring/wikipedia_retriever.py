@@ -37,7 +37,7 @@ class WikipediaRetriever:
 
     An item is looked up in the dump, then in the cache of live pages, then, with `ers_on_the_fly`, at the MediaWiki API. A missing
     page is cached as missing and looked up again after `ers_missing_ttl` days; a failure is logged as an error, gives an empty
-    list and is never cached. Data are opened and servers asked on the first retrieval; a retriever may serve several threads.
+    list and is never cached. Files are opened and servers are contacted at the first retrieval; a retriever may serve several threads.
 
     Args:
         config: a configuration or its name; `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.

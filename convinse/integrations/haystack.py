@@ -1,4 +1,4 @@
-"""Haystack 2: a retriever, a ranker and a reader as components. A document is an evidence, with its keys in the meta."""
+"""Components for Haystack 2: a retriever, a ranker and a reader. A document holds an evidence; its other keys are in `meta`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ except ModuleNotFoundError as error:
     raise missing_extra(f"{error.name} is missing", "haystack") from error
 
 
-class _HaystackPart:
+class _Component:
     def __init__(
         self, config: SharedPipeline | Settings = "config.yml", sources: str | None = None, top_k: int = 10
     ) -> None:
         self.pipeline, self.top_k = shared_pipeline(config, sources), top_k
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the component as Haystack stores it; the pipeline is stored by its configuration."""
+        """Return the component in Haystack's form, with the configuration of the pipeline."""
         stored: dict[str, Any] = default_to_dict(self, **self.pipeline.to_dict(), top_k=self.top_k)
         return stored
 
@@ -33,8 +33,8 @@ class _HaystackPart:
 
 
 @component
-class HaystackRetriever(_HaystackPart):
-    """A question -> the pipeline's best `top_k` evidences; see `SharedPipeline`, which may be given in place of `config`."""
+class HaystackRetriever(_Component):
+    """A retriever of the pipeline's best `top_k` evidences; `config` may be a `SharedPipeline`."""
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
@@ -48,12 +48,13 @@ class HaystackRetriever(_HaystackPart):
 
 
 @component
-class HaystackRanker(_HaystackPart):
-    """Documents -> the best `top_k` in the order of the pipeline's scorer; those of other retrievers, too."""
+class HaystackRanker(_Component):
+    """A ranker of documents, also of other retrievers, by the pipeline's scorer; it returns the best `top_k`."""
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, list[Document]]:
         """Rank documents, best first, with new scores; ids stay."""
+        # a document goes through the ranking with its evidence
         evidences = [{**_evidence(document), "document": document} for document in documents]
         (ranked,) = self.pipeline.rank([query], [evidences], self.top_k if top_k is None else top_k)  # type: ignore[list-item]
         scored = [replace(evidence["document"], score=evidence["score"]) for evidence in ranked]  # type: ignore[typeddict-item]
@@ -61,8 +62,8 @@ class HaystackRanker(_HaystackPart):
 
 
 @component
-class HaystackReader(_HaystackPart):
-    """Documents -> the `top_k` answers that the pipeline finds in them, calibrated; an answer's meta has its item."""
+class HaystackReader(_Component):
+    """A reader that finds `top_k` answers in documents, at most `ha_max_answers`; an answer's meta has its item."""
 
     @component.output_types(answers=list[ExtractedAnswer])
     def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, list[ExtractedAnswer]]:
@@ -70,10 +71,10 @@ class HaystackReader(_HaystackPart):
         ranked = self.pipeline.answer(query, [_evidence(document) for document in documents])
         answers = []
         for answer in ranked[: self.top_k if top_k is None else top_k]:
-            source = next((documents[place] for place in answer.get("evidences", [])), None)
+            best = next((documents[place] for place in answer.get("evidences", [])), None)
             answers.append(
                 ExtractedAnswer(
-                    query=query, score=answer["score"], data=answer["answer"]["label"], document=source, meta=dict(answer["answer"])
+                    query=query, score=answer["score"], data=answer["answer"]["label"], document=best, meta=dict(answer["answer"])
                 )
             )  # fmt: skip
         return {"answers": answers}

@@ -1,4 +1,4 @@
-"""The national teams of a knowledge base, by the names that questions have for them."""
+"""National teams of a knowledge base, found by the names that questions use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..language.national_teams import TeamName, TeamWords
 from ..language.text import fold
 from .index import Candidate, KnowledgeBase
 
-_MOST = 1000  # national teams of a knowledge base
+_MOST = 1000  # teams that are looked up
 
 
 class TeamMention(NamedTuple):
-    """`text[start:end]` names a country's team; the candidates are equally good."""
+    """`text[start:end]` names a country's team; the candidates match equally well."""
 
     start: int
     end: int
@@ -22,7 +22,7 @@ class TeamMention(NamedTuple):
 
 
 class NationalTeams:
-    """The national teams of a knowledge base; looked up when a text first mentions a team."""
+    """The national teams of a knowledge base; their labels are looked up when a text first mentions a team."""
 
     def __init__(self, kb: KnowledgeBase, words: TeamWords) -> None:
         self._kb, self._words = kb, words
@@ -31,11 +31,11 @@ class NationalTeams:
         """Yield the mentions of teams that the knowledge base has, from left to right."""
         for phrase in self._words.phrases(text):
             words = phrase.name.split()
-            for first in range(len(words)):  # "Did England" does not begin with the name
+            for first in range(len(words)):  # the phrase may begin with other words: "Did England"
                 surface = " ".join(words[first:])
-                shared = [self._words.shared(fold(surface), phrase, name) for name, _ in self._teams]
-                best = max(shared, default=0)
-                named = [team for team, number in zip(self._teams, shared, strict=True) if number == best > 0]
+                lengths = [self._words.shared(fold(surface), phrase, name) for name, _ in self._teams]
+                best = max(lengths, default=0)
+                named = [team for team, length in zip(self._teams, lengths, strict=True) if best and length == best]
                 candidates = [candidate for name, candidate in named if self._words.fits(phrase, name)]
                 if candidates:
                     yield TeamMention(phrase.name_end - len(surface), phrase.end, candidates)

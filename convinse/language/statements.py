@@ -1,4 +1,4 @@
-"""Turns questions into statements that an answer completes: "When was Titanic released?" is "Titanic was released in ..."."""
+"""English questions as statements with a gap for the answer: "When was Titanic released?" is "Titanic was released in ..."."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .statement_words import StatementWords
 
-_SHORT = 5  # letters of a word in "ed" that is not a verb
+_SHORT = 5  # letters: a shorter word in "ed", such as "bred", is no regular verb
 _SENTENCE = re.compile(r"(?<=[a-z\d][a-z\d)][.?!]) +(?=\S)")
 _CONTRACTED = re.compile(r"^(who|what|where|when|which)['’]s\b", re.IGNORECASE)
 _CHOICE = re.compile(r", [^,]+ or [^,]+$")  # "..., romario or ronaldo?"
@@ -20,8 +20,8 @@ class AnswerStatement(NamedTuple):
     Attributes:
         before, behind: the words before and behind the answer.
         counted: the noun behind a bare number ("13" of "children").
-        in_time_or_place: whether the answer needs "in", "on" or "at" before it.
-        verb_behind: whether `behind` begins with the verb of the answer, which agrees with it.
+        in_time_or_place: the answer takes "in", "on" or "at" before it.
+        verb_behind: `behind` begins with a verb whose subject is the answer.
     """
 
     before: str = ""
@@ -32,7 +32,7 @@ class AnswerStatement(NamedTuple):
 
 
 class _Clause(NamedTuple):
-    """The parts of a question behind its verb "do" or "be"; `verb` in the form for a statement."""
+    """The parts of a question behind its verb "do" or "be"; `verb` is inflected as in a statement, and empty for "be"."""
 
     subject: str
     verb: str
@@ -44,11 +44,11 @@ def statement_of(words: StatementWords, question: str, names: Iterable[str]) -> 
     """Return the statement of a question for a name, a date or a number; None for other forms of questions.
 
     Args:
-        words: of the language.
-        question: in full.
-        names: in the question, as written there.
+        words: the words of the language.
+        question: a question that needs no history.
+        names: the names of items, as they stand in the question.
     """
-    tokens = _asking(words, question)
+    tokens = _asking_words(words, question)
     low = [token.lower() for token in tokens]
     before = low[0] if low[:1] and low[0] in words.prepositions and len(low) > 2 else ""
     if before:
@@ -72,7 +72,7 @@ def statement_of(words: StatementWords, question: str, names: Iterable[str]) -> 
 
 def verdict_of(words: StatementWords, question: str, names: Iterable[str], is_yes: bool) -> str:
     """Return the statement or denial that answers a yes-or-no question; empty for other forms of questions."""
-    tokens = _asking(words, question)
+    tokens = _asking_words(words, question)
     if is_yes and "any" in tokens:  # the statement would need "some"
         return ""
     reading = _QuestionWords(words, list(names), tokens)
@@ -284,7 +284,13 @@ class _QuestionWords:
         return _Clause(" ".join(self._tokens[at + 1 : end]), verb, self._tokens[verb_at + 1 :])
 
     def being(self, at: int, is_verdict: bool = False, is_whole: bool = False) -> _Clause | None:
-        """Return the clause behind a form of "be": its subject and its predicate, if it has one."""
+        """Return the clause behind a form of "be" or "have": its subject and its predicate, if it has one.
+
+        Args:
+            at: the place of the verb.
+            is_verdict: refuse a subject whose end is not marked.
+            is_whole: a preposition at the end belongs to the subject.
+        """
         start, words = at + 1, self._words
         end = self._subject_end(start)
         places = range(start + 1, len(self._low))
@@ -326,7 +332,7 @@ class _QuestionWords:
         return None
 
     def _is_predicate(self, place: int) -> bool:
-        """Return True if the word at a place is a participle, but not before a noun."""
+        """Return True if a predicate may begin at a place: a participle; words in "ed" behind a determiner do not count."""
         word, before = self._low[place], self._low[place - 1]
         is_regular = word.endswith("ed") and len(word) > _SHORT and before not in self._words.determiners
         return (is_regular or self._is_participle(word)) and "'" not in before
@@ -335,7 +341,7 @@ class _QuestionWords:
         return word.lower() in self._words.participles
 
 
-def _asking(words: StatementWords, question: str) -> list[str]:
+def _asking_words(words: StatementWords, question: str) -> list[str]:
     """Return the words of the last sentence, or clause of a sentence, that asks."""
     for sentence in reversed(_SENTENCE.split(question.strip())):
         text = _without_opening(words, re.sub(r"(?<![A-Z])[ ?.!]+$|[ ?!]+$", "", sentence))

@@ -12,13 +12,14 @@ from ..support.files import replacing
 from ..support.jsonlines import JSON_ERRORS
 
 FORMAT = 1
-_SUREST = 1e-4  # from 0 and 1: odds are finite
+_MARGIN = 1e-4  # from 0 and 1, so that log odds are finite
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A calibration: log odds of confidence times `slope` plus `intercept` are log odds of being right (Platt, 1999).
+    """Platt scaling (1999): the log odds of being right are `slope` times the log odds of the confidence, plus `intercept`.
 
-    Fitted to answers of `model` on `turns`; `error_before` and `error` are the expected calibration errors on these turns.
+    Fitted to answers of `model` on `turns` turns; `error_before` and `error` are the expected calibration errors on these turns,
+    without and with it.
     """
 
     format: int = FORMAT
@@ -30,21 +31,21 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     error_before: float | None = None
     error: float | None = None
 
-    def probability(self, sure: float) -> float:
-        """Return the probability, from 0 to 1, that an answer is right."""
+    def probability(self, confidence: float) -> float:
+        """Return the probability, from 0 to 1, that an answer of this confidence is right."""
         if self.slope == 1.0 and self.intercept == 0.0:
-            return min(max(sure, 0.0), 1.0)
-        return 1 / (1 + math.exp(-(self.slope * odds(sure) + self.intercept)))
+            return min(max(confidence, 0.0), 1.0)
+        return 1 / (1 + math.exp(-(self.slope * log_odds(confidence) + self.intercept)))
 
 
-def odds(probability: float) -> float:
-    """Return log odds, finite for 0 and 1."""
-    near = min(max(probability, _SUREST), 1 - _SUREST)
+def log_odds(probability: float) -> float:
+    """Return the log odds of a probability, finite for 0 and 1."""
+    near = min(max(probability, _MARGIN), 1 - _MARGIN)
     return math.log(near / (1 - near))
 
 
 def read_calibration(path: Path, model: str, samples: int) -> Calibration:
-    """Read a file of `train ha`. Raises `ModelError` if it is damaged, or of another model or number of samples."""
+    """Read a file that `train ha` wrote. Raises `ModelError` if it is damaged, or fitted for another model or number of samples."""
     remedy = "make it by train ha"
     try:
         calibration = msgspec.json.decode(path.read_bytes(), type=Calibration)

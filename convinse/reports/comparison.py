@@ -87,7 +87,7 @@ def differences(first: ReportedRun, run: ReportedRun) -> list[Difference]:
 
 def presence(turns: Iterable[ReportedTurn], cutoffs: Sequence[int]) -> list[float]:
     """Return the shares of questions with a gold answer among the first e evidences, for every e of `cutoffs`."""
-    ranks = [turn.first_place for turn in turns]
+    ranks = [turn.first_rank for turn in turns]
     return [sum(rank is not None and rank <= cutoff for rank in ranks) / max(1, len(ranks)) for cutoff in cutoffs]
 
 

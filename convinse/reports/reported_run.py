@@ -1,4 +1,4 @@
-"""Finished runs for a report: measures, answers and first evidences of every question; a conversation is in memory at a time."""
+"""Finished runs for a report: measures, answers and first evidences of every question with gold answers."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ..support.jsonlines import JSON_ERRORS
 S = TypeVar("S", bound=msgspec.Struct)
 SHOWN_ANSWERS, SHOWN_EVIDENCES = 3, 5
 _LONGEST_TEXT = 400  # characters of an evidence that are shown
-_STAGES = ("qu", "ers")  # folders of runs that ended before answers were given
+_STAGES = ("qu", "ers")  # folders of results of a single stage, without answers
 
 
 class ReportedTurn(NamedTuple):
     """A question with gold answers."""
 
-    group: str  # see `scoring.pipeline_runs.MeasuredTurn`
+    group: str  # of turns that depend on each other, see `scoring.pipeline_runs.MeasuredTurn`
     gold_ids: frozenset[str]
     question: str
-    understood: str
+    representation: str
     gold: list[str]
     measures: tuple[float, ...]  # in the order of `scoring.convqa.MEASURES`
     probability: float  # of the best answer; 0 without an answer
-    first_place: int | None  # of the first evidence with a gold answer, from 1
+    first_rank: int | None  # of the first evidence with a gold answer, from 1
     num_evidences: int
     answers: list[dict[str, Any]]  # label, score, is_right
     evidences: list[dict[str, Any]]  # text, source, has_answer
@@ -51,9 +51,9 @@ class ReportedRun(NamedTuple):
 
 
 def find_runs(paths: Sequence[Path]) -> list[Path]:
-    """Find the files of finished runs: the named files, and those in or below the named folders. Raises `DataError`.
+    """Return the files `turns.jsonl` of runs: these files, and all files below these folders. Raises `DataError`.
 
-    Results that were moved aside (`earlier-ID`) and results of single stages are left out.
+    Folders of earlier results (`earlier-ID`) and of single stages are left out.
     """
     files: list[Path] = []
     for path in paths:
@@ -70,7 +70,7 @@ def _is_aside(path: Path) -> bool:
 
 
 def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
-    """Read the runs of files `turns.jsonl`. Raises `DataError` or `ScoringError`."""
+    """Read runs, and check that they have the same questions and different names. Raises `DataError` or `ScoringError`."""
     runs: list[ReportedRun] = []
     for path in paths:
         runs.append(_read(path))
@@ -92,7 +92,7 @@ def _read(path: Path) -> ReportedRun:
     for conversation, measured in measured_conversations(path):
         turns.update((turn.question_id, _turn(turn)) for turn in measured)
         for turn in conversation["questions"]:
-            turn.pop("top_evidences", None)  # of which `evaluate` needs the measures only
+            turn.pop("top_evidences", None)  # `evaluate` reads the measures in the turn
         conversations.append(conversation)
     seconds = _beside(path.parent / METRICS, _Timed()).seconds
     record = _beside(path.parent / RUN, RunRecord("unknown"))

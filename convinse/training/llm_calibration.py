@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from ..config import parse_config, to_dict
 from ..heterogeneous_answering.llm import LanguageModelAnswering
-from ..language_models.calibration import Calibration, odds, write_calibration
+from ..language_models.calibration import Calibration, log_odds, write_calibration
 from ..scoring.convqa import calibration_error, is_answer
 from ..support.errors import DataError
 from .conversations import turns_with_evidences
@@ -61,7 +61,7 @@ def train_calibration(ha: LanguageModelAnswering, sources: Sequence[str]) -> Pat
 
 def fitted(sure: Sequence[float], right: Sequence[bool], empty: Calibration) -> Calibration:
     """Fit a calibration by logistic regression with the targets of Platt and a slope that is not negative."""
-    features = np.column_stack((np.array([odds(value) for value in sure]), np.ones(len(sure))))
+    features = np.column_stack((np.array([log_odds(value) for value in sure]), np.ones(len(sure))))
     is_right = np.array(right, dtype=bool)
     hits, misses = int(is_right.sum()), int((~is_right).sum())
     targets = np.where(is_right, (hits + 1) / (hits + 2), 1 / (misses + 2))

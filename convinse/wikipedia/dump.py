@@ -35,7 +35,7 @@ from .stored_pages import (
     write_meta,
     write_words,
 )
-from .stored_vectors import PLACES, StoredVectors
+from .stored_vectors import ROWS_PER_PAGE, StoredVectors
 from .titles import has_titles_of, number_of, targets_of
 
 LOGGER = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class WikipediaDump:
         statement = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?"
         with _readable(self.path):
             rows = [row[0] for row in self._connection.execute(statement, (" OR ".join(phrases), limit))]
-        return [self._found(*divmod(row, PLACES)) for row in rows]
+        return [self._found(*divmod(row, ROWS_PER_PAGE)) for row in rows]
 
     def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
         """Return the evidences with the vectors nearest to that of a question, nearest first; empty without vectors.
@@ -127,7 +127,7 @@ class WikipediaDump:
         `question` is [dimension] float32, by the model `vectors_of`.
         """
         rows = self.stored_vectors.nearest(question, limit) if self.vectors_of else ()
-        return [self._found(*divmod(int(row), PLACES)) for row in rows]
+        return [self._found(*divmod(int(row), ROWS_PER_PAGE)) for row in rows]
 
     def vectors(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the stored vectors of texts, [n, dimension] float32 (zeros for an unknown text), and which are known, bool [n]."""

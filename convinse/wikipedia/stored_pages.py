@@ -19,7 +19,7 @@ from ..records.evidence import Evidence
 from ..records.ranked_rows import RowForm, as_read
 from ..support.errors import OutputError, one_line
 from .page import FORMAT, Page, with_ranked_rows
-from .stored_vectors import PLACES, packed
+from .stored_vectors import ROWS_PER_PAGE, packed
 
 LAYOUT = f"{FORMAT}.3"  # its second part is raised when the file stores the same evidences in another way
 _SUMS = 1 << 256
@@ -131,7 +131,7 @@ def evidences_in(blob: bytes) -> list[Evidence]:
 
 def write_words(connection: sqlite3.Connection, page: PackedPage, statement: str = _WRITE_WORDS) -> None:
     """Add the words of a page's evidences to the full-text index; or run another `statement` for them."""
-    places = ((page.row * PLACES + place, text) for place, text in enumerate(page.words))
+    places = ((page.row * ROWS_PER_PAGE + place, text) for place, text in enumerate(page.words))
     connection.executemany(statement, places)
 
 

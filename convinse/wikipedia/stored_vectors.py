@@ -1,4 +1,4 @@
-"""The vectors of a dump: numbers of 8 bits with a scale, searched exhaustively, or looked up by the text."""
+"""The vectors of a dump: 8-bit integers with a scale, searched exhaustively or looked up by the text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-PLACES = 1 << 20  # evidences of a page at most; the row of an evidence: the page's row times this, plus its place
-_LEVELS = 127  # of a number of a vector
+ROWS_PER_PAGE = (
+    1 << 20
+)  # the most evidences of a page; the row of an evidence: the page's row times this, plus its place
+_MOST_LEVEL = 127  # of int8
 _HEAD = 12  # bytes before the numbers of a vector: the key of its text and the scale
 _BLOCK = 1 << 14  # vectors that are converted to floats at once
 
@@ -19,18 +21,18 @@ class StoredVectors(NamedTuple):
     """The vectors of all evidences, in the order of their pages."""
 
     rows: np.ndarray  # [n] of the evidences
-    keys: np.ndarray  # [n] of the texts
-    by_key: np.ndarray  # [n] the places in the order of the keys
+    keys: np.ndarray  # [n] hashes of the texts
+    by_key: np.ndarray  # [n] the indices that sort `keys`
     levels: np.ndarray  # [n, dimension] int8
     scales: np.ndarray  # [n]
 
     @classmethod
     def of(cls, pages: Iterable[tuple[int, bytes]], dimension: int) -> StoredVectors:
-        """Read the vectors of pages: pairs of a page's row and its `packed` vectors, compressed by zlib."""
+        """Read the vectors of pages: pairs of a page's row and its `packed` vectors in a frame of zlib, without compression."""
         rows, parts = [np.zeros(0, np.int64)], [np.zeros((0, _HEAD + dimension), np.int8)]
-        for page, numbers in pages:
-            parts.append(np.frombuffer(zlib.decompress(numbers), np.int8).reshape(-1, _HEAD + dimension))
-            rows.append(page * PLACES + np.arange(len(parts[-1])))
+        for page, framed in pages:
+            parts.append(np.frombuffer(zlib.decompress(framed), np.int8).reshape(-1, _HEAD + dimension))
+            rows.append(page * ROWS_PER_PAGE + np.arange(len(parts[-1])))
         whole = np.concatenate(parts)
         keys = whole[:, :8].copy().view(np.int64)[:, 0]
         scales = whole[:, 8:_HEAD].copy().view(np.float32)[:, 0]
@@ -41,7 +43,7 @@ class StoredVectors(NamedTuple):
         starts = range(0, len(self.rows), _BLOCK)
         parts = [self.levels[start : start + _BLOCK].astype(np.float32) @ question for start in starts]
         closeness = np.concatenate([np.zeros(0, np.float32), *parts]) * self.scales
-        if len(closeness) > limit:  # ties at the limit are all sorted
+        if len(closeness) > limit:  # with all ties at the limit, of which the rows decide
             least = np.partition(closeness, -limit)[-limit]
             best = np.flatnonzero(closeness >= least)
         else:
@@ -50,7 +52,7 @@ class StoredVectors(NamedTuple):
         return nearest
 
     def of_texts(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vectors of texts, [n, dimension] float32 (zeros for an unknown text), and which are known, bool [n]."""
+        """Return the vectors of texts, [n, dimension] float32 (zeros for an unknown text), and a mask of the known ones, bool [n]."""
         keys = np.array([text_key(text) for text in texts], np.int64)
         is_stored = np.isin(keys, self.keys)
         vectors = np.zeros((len(texts), self.levels.shape[1]), np.float32)
@@ -60,14 +62,14 @@ class StoredVectors(NamedTuple):
 
 
 def packed(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
-    """Return [n, bytes] stored vectors: the key of the text, the scale and numbers of 8 bits."""
+    """Return [n, bytes] stored vectors: the key of the text, the scale and 8-bit integers."""
     keys = np.array([text_key(text) for text in texts], np.int64)[:, None]
-    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _LEVELS, 1e-12).astype(np.float32)
+    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True) / _MOST_LEVEL, 1e-12).astype(np.float32)
     levels = np.round(vectors / scales).astype(np.int8)
     return np.hstack([keys.view(np.int8), scales.view(np.int8), levels])
 
 
 def text_key(text: str) -> int:
-    """Return 64 bits of a text, as a number of SQLite."""
+    """Return a 64-bit hash of a text, signed as an integer of SQLite."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)

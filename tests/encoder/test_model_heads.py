@@ -6,7 +6,7 @@ from model_heads import HEADS, PAIRS, each_head, exported, save_heads, whole
 
 from convinse.config import load_config, parse_config
 from convinse.encoder.heads import AnswerTypeHead, YesNoHead
-from convinse.encoder.pool import ModelPool, ReadPair, SpanMemory
+from convinse.encoder.pool import ModelPool, PairSpans, SpanCache
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.settings import ModelSettings
 from convinse.resources import Resources
@@ -150,7 +150,7 @@ def test_cached_results_equal_computed_results(head, tmp_path):
     def cached(folder, **options):
         model = head.make(folder, **options)
         size = 1 if head.kind.__name__ == "YesNoReader" else 3
-        model.keep_in(VectorCache(Cache(tmp_path / "cache"), model.model_id, size, precision="float32"))
+        model.use_cache(VectorCache(Cache(tmp_path / "cache"), model.model_id, size, precision="float32"))
         return model, Counted(model.engine)
 
     first, counted = cached(exported(), backend="onnx")
@@ -168,7 +168,7 @@ def test_cached_results_equal_computed_results(head, tmp_path):
 
 def test_equal_pairs_are_computed_once_when_cached_and_the_end_of_the_question_counts(tmp_path):
     model = HEADS["yes_no"].make()
-    model.keep_in(VectorCache(Cache(tmp_path), model.model_id, 1, precision="float32"))
+    model.use_cache(VectorCache(Cache(tmp_path), model.model_id, 1, precision="float32"))
     counted = Counted(model.engine)
     model.probabilities([("was it a film", "the song"), ("was it a filmthe", " song"), ("who", " ")] * 2)
     assert counted.sequences == 2
@@ -215,18 +215,18 @@ def test_relevance_is_the_same_beside_spans():
     assert counted.sequences == len(pairs) == len(pool.spans)
     pool.share_spans()
     assert len(pool.spans) == len(pairs)
-    pool.forget()
+    pool.clear_spans()
     assert len(pool.spans) == 0
     BertReranker(tiny(), "cpu", models=pool).predict(pairs)  # a model that reads no spans
     assert len(pool.spans) == 0
 
 
 def read(tokens, value=0.0):
-    return ReadPair(tokens + 3, np.full((tokens, 2), value, dtype=np.float32))
+    return PairSpans(tokens + 3, np.full((tokens, 2), value, dtype=np.float32))
 
 
 def test_the_memory_keeps_the_most_recent_pairs():
-    memory = SpanMemory(most_tokens=100)
+    memory = SpanCache(most_tokens=100)
     pairs = [("who", f"text {number}") for number in range(30)]
     for number, pair in enumerate(pairs):
         memory.put("model", [pair], [read(10, number)])

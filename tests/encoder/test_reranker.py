@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from convinse.encoder.pool import ModelPool, ReadPair
+from convinse.encoder.pool import ModelPool, PairSpans
 from convinse.encoder.reranker import BertReranker, Scored, ScoredPairs
 from convinse.support.cache import Cache
 from evidences import evidence, same_ranking
@@ -188,7 +188,7 @@ def test_scores_without_spans_are_cached_too_but_nothing_without_a_cache(cached_
 
 
 def test_entry_of_another_form_counts_as_missing(tmp_path):
-    read = [ReadPair(5, np.ones((3, 2), np.float32)), None]
+    read = [PairSpans(5, np.ones((3, 2), np.float32)), None]
     cache = Cache(tmp_path)
     pairs = ScoredPairs(cache, "model", 64, True)
     pairs.put("q", ["a", "b"], Scored(np.array([1, 2], np.float32), read))

@@ -178,7 +178,7 @@ def test_the_model_of_all_stages_is_loaded_once(conversations):
         scorer = pipeline.ers.scorer
         assert scorer.reranker.engine is scorer.embeddings.bi_encoder.engine is pipeline.ha.reader.engine
         assert len(pipeline.resources.models.spans) > 0
-        pipeline.resources.models.forget()
+        pipeline.resources.models.clear_spans()
         assert len(pipeline.resources.models.spans) == 0
     for keys in ({"ha_share_pass": False}, {"ha": "entity_voting"}):
         with Pipeline(config(**keys)) as pipeline:
