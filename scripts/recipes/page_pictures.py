@@ -28,7 +28,6 @@ LOAD = """() => {
     return [own.length, own.reduce((sum, file) => sum + file.decodedBodySize, 0), painted, page.loadEventEnd];
 }"""
 PICTURES = {  # width, height, theme, questions
-    "page-start": (1200, 820, "light", ()),
     "page-light": (1200, 1500, "light", ("which actress plays Kay in The Godfather?", "when was she born?")),
     "page-dark": (1200, 1500, "dark", ("How many children did Leo Tolstoy have?", "What was the cause of his death?")),
     "page-phone": (390, 844, "light", ("which actress plays Kay in The Godfather?",)),
