@@ -30,7 +30,8 @@ def find_config(name: str | os.PathLike[str]) -> Path:
         if candidate.is_file():
             return candidate
     names = [file.relative_to(folder).as_posix() for folder in folders for file in folder.rglob("*.yml")]
-    raise ConfigError(f"{path}: no such configuration, nor in config/; {nearest(str(path), names or ['config.yml'])}")
+    hint = nearest(str(path), names or ["config.yml"], ".yml")
+    raise ConfigError(f"{path}: no such configuration, nor in config/; {hint}")
 
 
 def own_configurations() -> Path:

@@ -113,7 +113,8 @@ def unreadable(path: Path, error: OSError) -> DataError:
     return DataError(f"{path}: cannot be read: {error.strerror or one_line(error)}; {remedy_of(error, remedy)}")
 
 
-def nearest(name: str, valid: list[str]) -> str:
-    """A hint that names the valid word nearest to `name`, or all of them when none is near."""
-    close = difflib.get_close_matches(name, valid, n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'?" if close else f"valid: {', '.join(sorted(valid))}"
+def nearest(name: str, valid: list[str], suffix: str = "") -> str:
+    """Return a hint: the valid word nearest to `name` without the `suffix` of both, or all words if none is near."""
+    words = [word.removesuffix(suffix) for word in valid]
+    close = difflib.get_close_matches(name.removesuffix(suffix), words, n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}{suffix}'?" if close else f"valid: {', '.join(sorted(valid))}"
