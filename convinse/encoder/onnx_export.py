@@ -21,7 +21,7 @@ from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, model_config, 
 from .engine import PER_TOKEN, ModelBackend, Output
 from .exported import MANIFEST, ExportedModel
 from .onnx_backend import OnnxBackend
-from .pooling import NO_ERRORS, hub_pooling, pools_first, write_pooling
+from .pooling import hub_pooling, pools_first, write_pooling
 from .settings import ModelSettings
 from .tokens import Sequences, TextTokenizer
 
@@ -127,6 +127,11 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
 def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:
     trial = msgspec.structs.replace(manifest, graphs={graph: path.name}, files={path.name: sha256(path)})
     samples = _samples(trial.tokenizer(path.parent, _ON_CPU.max_length, where))
+    for sample, original in zip(samples, _samples(TextTokenizer.of(checkpoint, _ON_CPU.max_length)), strict=True):
+        if any(not np.array_equal(*ids) for ids in zip(sample.ids, original.ids, strict=True)):
+            raise ModelError(
+                f"{where}: its tokenizer.json makes other tokens than its tokenizer; save the tokenizer anew"
+            )
     backend = OnnxBackend(trial, path.parent, replace(_ON_CPU, precision=graph), where)
     try:
         backend.start(samples[0], np.arange(2), trial.outputs[:1])()  # the heads with rows of their own, of no row
@@ -215,9 +220,12 @@ def _task(model: str | Path) -> Task:
     from transformers.utils.hub import cached_file
 
     folder = Path(model).expanduser()
-    if not folder.is_dir():
-        folder = Path(cached_file(str(model), "config.json", **NO_ERRORS) or "none").parent
-    name = str((model_config(folder).get("architectures") or [""])[0])
+    try:
+        if not folder.is_dir():
+            folder = Path(cached_file(str(model), "config.json") or "none").parent
+        name = str((model_config(folder).get("architectures") or [""])[0])
+    except (OSError, ValueError, LookupError, TypeError):  # loading the model reports the fault
+        return "embedding"
     if name.endswith("ForQuestionAnswering"):
         return "question-answering"
     return "sequence-classification" if name.endswith(("ForSequenceClassification", "JointModel")) else "embedding"
