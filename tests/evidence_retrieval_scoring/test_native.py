@@ -5,7 +5,6 @@ import pytest
 
 from case_tables import each_case
 from convinse.config import parse_config
-from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS
 from convinse.evidence_retrieval_scoring.neural import scoring_method
 from convinse.evidence_retrieval_scoring.okapi import OkapiScorer
@@ -90,10 +89,8 @@ def test_a_scorer_of_one_s_own_is_called_turn_by_turn():
 
 
 def test_a_scorer_that_ranks_several_is_called_once():
-    turns, scorer = (
-        [{**turn(), "resolved_question": "Who wrote it?"}, {**turn(), "structured_representation": "other"}],
-        Together(),
-    )
+    turns = [{**turn(), "resolved_question": "Who wrote it?"}, {**turn(), "structured_representation": "other"}]
+    scorer = Together()
     found = NativeERS(parse_config({}), retriever=Retriever(), scorer=scorer).inference_on_turns(turns, ("kb",))
     assert scorer.calls == [(["|| The Hobbit || wrote || person", "other"], ["Who wrote it?", "other"])]
     ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
@@ -114,17 +111,6 @@ def test_evidences_of_pages_that_the_question_does_not_name_count_less():
     (ranked,) = module.rank([turn()], [[elsewhere, EVIDENCES[1]]], 2)
     assert ranked == [{**EVIDENCES[1], "score": 4.0}, {**elsewhere, "score": 0.5}]
     assert module.rank([turn()], [[elsewhere, EVIDENCES[1]]], 1) == [ranked[:1]]  # the best after weighing
-
-
-def test_a_subclass_with_a_way_of_its_own_is_called_turn_by_turn():
-    class Mine(NativeERS):
-        def inference_on_turn(self, turn, sources):
-            return self.retrieve(turn, sources)[:1]
-
-    scorer = Together()
-    module = Mine(parse_config({}), retriever=Retriever(), scorer=scorer)
-    assert [len(found) for found in module.inference_on_turns([turn(), turn()], ("kb",))] == [1, 1]
-    assert not scorer.calls
 
 
 @each_case("scoring_methods", "method")
@@ -156,29 +142,10 @@ def test_store_cache_closes_that_of_the_retriever():
     assert retriever.closed
 
 
-# --- the base class
-
-
-class Fixed(EvidenceRetrievalScoring):
-    """Returns what it is told."""
-
-    returned = ()
-
-    def inference_on_turn(self, turn, sources):
-        return list(self.returned)
-
-
-def test_returned_evidences_are_stored():
-    turn, module = {"question": "x", "top_evidences": [evidence("stale")]}, Fixed(parse_config({}))
-    module.returned = [evidence("a")]
-    assert module.inference_on_turns([turn], ("text",)) == [[structured(evidence("a"))]]
-    assert turn == {"question": "x", "top_evidences": [structured(evidence("a"))]}
-
-
 def test_every_turn_of_every_conversation_is_done():
-    conversations = [{"conv_id": str(n), "questions": [{"question": "x"}, {"question": "y"}]} for n in range(3)]
-    Fixed(parse_config({})).inference_on_data(conversations, ("kb",))
-    assert [turn["top_evidences"] for one in conversations for turn in one["questions"]] == [[]] * 6
+    conversations = [{"conv_id": str(n), "questions": [turn(), turn()]} for n in range(3)]
+    NativeERS(parse_config({}), retriever=Retriever()).inference_on_data(conversations, ("kb",))
+    assert all(len(turn["top_evidences"]) == 2 for one in conversations for turn in one["questions"])
 
 
 # --- search over all pages

@@ -1,13 +1,11 @@
 """The native ERS with neural scorers, and the pipeline with one."""
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from convinse.config import parse_config
-from convinse.encoder.checkpoint import model_path
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.formats.convmix import read_conversations
@@ -43,6 +41,7 @@ METHODS = {
     "cascade": {**CROSS, **BI, "evs_cascade": {"lexical": 6, "dense": 6}},
     "lexical": {"evs": "cascade", **CROSS},
     "dense": BI,
+    "mixed": {**CROSS, "evs_cascade": {"lexical": 6, "lexical_share": 0.4}},
 }
 
 
@@ -104,13 +103,8 @@ def test_the_cascade_s_share_of_bm25_is_the_configured_one(turns):
 
 
 def test_without_the_cache_nothing_is_written(workdir, turns):
-    ers(**METHODS["cascade"]).inference_on_turns(copy.deepcopy(turns[:1]), ["kb"])
+    ers(**METHODS["cascade"]).inference_on_turns(copy.deepcopy(turns[:1]), SOURCES)
     assert list(workdir.iterdir()) == []
-
-
-def test_a_model_of_the_package():
-    assert Path(model_path("snapshot:some")).parts[-2:] == ("snapshot", "some")
-    assert model_path("some/name") == "some/name"
 
 
 # --- the pipeline

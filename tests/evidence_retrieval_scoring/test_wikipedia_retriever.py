@@ -264,17 +264,15 @@ def test_the_title_comes_from_wikidata_where_the_knowledge_base_has_none(live, w
 
 
 def test_titles_and_labels_come_from_the_configured_knowledge_base(wiki, world_kb, world_index):
-    label, _, title, _ = world_kb.text("Q44578")
-    wiki.pages[title or "Titanic (1997 film)"] = HTML
     made = WikipediaRetriever(
         parse_config({"ers_wikipedia_dump": None, "ers_on_the_fly": True, "kb_path": str(world_index),
                       "ers_wikipedia_api": wiki.api, "ers_wikidata_api": wiki.api})
     )  # fmt: skip
     evidences = made.retrieve_wp_evidences("Q44578")
     made.store_cache()
-    assert wiki.actions() == (["parse", "query"] if title else ["wbgetentities", "parse", "query"])
+    assert wiki.actions() == ["parse", "query"]
     entities = {e["id"]: e["label"] for one in evidences for e in one["wikidata_entities"]}
-    assert entities["Q44578"] == label and entities["Q42574"] == world_kb.label("Q42574")
+    assert entities["Q44578"] == "Titanic" and entities["Q42574"] == world_kb.label("Q42574")
 
 
 def test_without_a_cache_it_works_and_touches_no_disk(live, wiki, workdir):

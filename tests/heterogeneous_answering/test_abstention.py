@@ -9,7 +9,6 @@ from convinse.heterogeneous_answering.abstention import foreign, reason_to_absta
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 
 TITANIC = {"id": "Q44578", "label": "Titanic"}
-LAND = {"id": "Q20856802", "label": "La La Land"}
 SAID = evidence("Titanic, It was made by Jim Cameron.", "text")
 
 

@@ -5,7 +5,7 @@ from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import evidence, fact, item_id, row
 
 from convinse.heterogeneous_answering.candidates import find_candidates
-from convinse.heterogeneous_answering.features import Features, measure, score_shares
+from convinse.heterogeneous_answering.features import measure, score_shares
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 
 KNOWLEDGE = knowledge_over(
@@ -26,10 +26,6 @@ def features(text, *evidences, about=(ALIEN,), read=()):
     return {
         candidate.entity["label"]: row for candidate, row in zip(measured.candidates, measured.features, strict=True)
     }
-
-
-def test_there_are_at_most_twenty():
-    assert len(Features._fields) <= 20
 
 
 @pytest.mark.parametrize(

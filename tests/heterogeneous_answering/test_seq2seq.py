@@ -13,7 +13,6 @@ from convinse.support.errors import ConfigError
 from evidences import evidence
 from refusals import refused
 from tiny_seq2seq import writer
-from written import read_json, write
 
 SOURCES = ("kb", "text")
 SEARCH = {"evidences": 4, "max_input_length": 60, "num_beams": 2, "max_output_length": 5}
@@ -114,11 +113,3 @@ def test_a_missing_model_is_one_line_with_its_key(keys):
         Seq2SeqAnswering(parse_config({"ha": "seq2seq", **keys})).writer.write(["a"])
 
     refused(ConfigError, answer, "ha: seq2seq needs ha_model")
-
-
-def test_the_pipeline_answers_with_it(command):
-    keys = {"name": "mine", "ha": "seq2seq", "ha_model": str(writer("t5")), "device": "cpu", "ers_use_cache": False,
-             "ha_seq2seq": SEARCH, "evs_max_evidences": 5}  # fmt: skip
-    write("my.yml", keys)
-    command("pipeline", "kb_text", "my.yml", "--part", "dev", "--limit", "1", "--quiet")
-    assert read_json("results/mine/kb_text-dev/metrics.json")["num_questions"] > 1
