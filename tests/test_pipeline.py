@@ -128,16 +128,6 @@ def test_unknown_source():
     refused(ConfigError, lambda: make().run(conversations(), "kb_txt"), "kb, text, table, info")
 
 
-def test_the_default_pipeline_answers_a_follow_up():
-    with Pipeline(load_config(ers_use_cache=False)) as pipeline:
-        conversation = pipeline.ask(["Who directed the film Titanic?", "When was he born?"])
-    first, second = conversation["questions"]
-    assert first["pred_answers"][0]["answer"] == {"id": "Q42574", "label": "James Cameron"}
-    assert second["pred_answers"][0]["answer"]["id"] == "1954-08-16T00:00:00Z"
-    supporting = second["top_evidences"][second["pred_answers"][0]["evidences"][0]]
-    assert "16 August 1954" in supporting["evidence_text"]
-
-
 def test_a_pipeline_takes_the_name_of_a_configuration_and_a_single_question():
     with Pipeline("lexical.yml") as pipeline:
         assert pipeline.config == load_config("lexical.yml")

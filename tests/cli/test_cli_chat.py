@@ -63,14 +63,8 @@ def test_an_answer_has_its_probability_and_its_evidence(say):
 def test_why_shows_what_each_stage_made(say):
     printed = say(*QUESTIONS, "/why")
     explained = printed[printed.index("understood as:") :]
-    for words in (
-        "about: James Cameron (Q42574)",
-        "from the history: ",
-        "found: ",
-        " kb, ",
-        "answers:\n  1. 16 August",
-        "rests on [",
-    ):
+    about = ("about: James Cameron (Q42574)", "from the history: ", "found: ", " kb, ")
+    for words in (*about, "answers:\n  1. 16 August", "rests on ["):
         assert words in explained, explained
     assert re.search(r"^ +-?\d+\.\d\d \[(kb|text)\] ", explained, re.MULTILINE)
 

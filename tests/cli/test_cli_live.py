@@ -14,14 +14,8 @@ def wiki():
 
 @pytest.fixture
 def addresses(wiki):
-    return (
-        "--set",
-        f"ers_wikidata_api={wiki.api}",
-        "--set",
-        f"ers_wikipedia_api={wiki.api}",
-        "--set",
-        "ers_cache_path=cache",
-    )
+    keys = (f"ers_wikidata_api={wiki.api}", f"ers_wikipedia_api={wiki.api}", "ers_cache_path=cache")
+    return [word for key in keys for word in ("--set", key)]
 
 
 def test_a_conversation_over_live_sources_is_cited_kept_and_grown(workdir, command, wiki, addresses, monkeypatch):

@@ -19,19 +19,9 @@ def test_a_folder_is_written_and_described(words, command, workdir):
     assert set(names("fast/model")) >= MADE and names() == ["fast"]
     (output,) = read_exported(workdir / "fast/model", "it").outputs
     assert output == ("embedding" if "embedding" in words else "relevance")
-    for shown in (
-        f"fast/model: {output}",
-        "model.onnx",
-        "model_int8.onnx",
-        "model.safetensors",
-        "MB",
-        "e-0",
-        "int8, least correlation with PyTorch",
-    ):
+    files = ("model.onnx", "model_int8.onnx", "model.safetensors", "MB")
+    for shown in (f"fast/model: {output}", *files, "e-0", "int8, least correlation with PyTorch"):
         assert shown in printed, printed
-
-
-# --- the embedded model
 
 
 RECIPE = {"stages": [{"mixture": {"qed": 4}}] * 2}

@@ -119,12 +119,8 @@ def whole(workdir):
     for file in ("passages.jl", "questions.jl"):
         Path(file).write_bytes(b"".join((SAMPLE / name / file).read_bytes() for name in SETS))
     assert main(["retrieve", "index", "passages.jl", "--output", "index", "--language", "pl", "--quiet"]) == 0
-    return [
-        "train",
-        "retriever",
-        SAMPLE / "pairs.tsv",
-        *"--index index --questions questions.jl --output models/new".split(),
-    ]
+    options = "--index index --questions questions.jl --output models/new"
+    return ["train", "retriever", SAMPLE / "pairs.tsv", *options.split()]
 
 
 @pytest.mark.parametrize("more", [[], ["--bi-encoder"]])

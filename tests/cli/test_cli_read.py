@@ -61,6 +61,14 @@ def predictions(name="out.json"):
     return read_json(name)
 
 
+def test_the_formats_have_the_same_predictions(workdir, reader):
+    """The title is not a part of the text."""
+    assert main(["convert", squad(workdir / "x.json"), "multi.jsonl.gz", "--to", "multiqa", "--quiet"]) == 0
+    for name in ("x.json", "multi.jsonl.gz"):
+        assert read(name, "--quiet") == 0
+        assert predictions() == expected(reader)
+
+
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
 def test_mrqa(workdir, reader, name, capsys):
     assert read(mrqa(workdir / name)) == 0
@@ -69,17 +77,6 @@ def test_mrqa(workdir, reader, name, capsys):
     printed = capsys.readouterr()
     assert printed.out == "out.json: 3 predictions\n"
     assert names() == ["out.json", name]
-
-
-def test_squad(workdir, reader):
-    assert read(squad(workdir / "x.json"), "--quiet") == 0
-    assert predictions() == expected(reader)  # the title is not a part of the text
-
-
-def test_multiqa(workdir, reader):
-    assert main(["convert", squad(workdir / "x.json"), "multi.jsonl.gz", "--to", "multiqa", "--quiet"]) == 0
-    assert read("multi.jsonl.gz", "--quiet") == 0
-    assert predictions() == expected(reader)
 
 
 def test_the_text_does_not_depend_on_the_answers(workdir, reader):
@@ -116,9 +113,6 @@ def test_the_model_of_a_configuration(workdir, reader):
     other = tiny("bert", "question-answering", seed=5)
     assert read("x.jsonl", "--config", "my.yml", "--quiet", model=other) == 0
     assert predictions() == expected(ExtractiveReader(other, "cpu", max_length=64, stride=16)) != expected(reader)
-
-
-# --- errors: one line, and what was there stays
 
 
 def test_a_broken_model(workdir, tmp_path, refused):

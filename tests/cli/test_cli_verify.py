@@ -101,13 +101,3 @@ def test_files_without_checksums_are_named(built, capsys):
     (copy / "manifest.json").unlink()
     status, lines, _ = verified(copy, capsys)
     assert status == 0 and len(lines) == 1 and "turns.jsonl: has no checksums" in lines[0]
-
-
-def test_a_file_of_another_kind_is_one_line(tmp_path, capsys):
-    (tmp_path / "empty").mkdir()
-    assert verified(tmp_path / "empty", capsys)[0] == 1
-    status, _, errors = verified(tmp_path / "nowhere", capsys)
-    assert status == 1 and errors == f"convinse: {tmp_path}/nowhere: no such file or folder\n"
-    (tmp_path / "text.txt").write_text("no dump")
-    status, lines, errors = verified(tmp_path / "text.txt", capsys)
-    assert status == 1 and "not a Wikipedia dump" in lines[0]
