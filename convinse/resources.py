@@ -24,9 +24,8 @@ from .encoder.bi_encoder import BiEncoder, KeptEmbeddings
 from .encoder.checkpoint import Checkpoint, model_path, row_form_of
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
-from .encoder.question_readers import AnswerTypeReader, YesNoReader, has_yes_no
+from .encoder.question_readers import AnswerTypeReader, QuestionRewriter, YesNoReader, has_yes_no
 from .encoder.reranker import BertReranker
-from .encoder.rewriter import QuestionRewriter
 from .encoder.settings import configured
 from .knowledge_base.index import KnowledgeBase
 from .knowledge_base.lifetimes import Lifetimes

@@ -2,7 +2,7 @@
 
 By itself it serves until Ctrl-C and shows what it is asked:
 
-    python tests/live_world.py [DUMP] [--pages FILE] [--port N]
+    python tests/live_world.py [DUMP] [--quiet]
 """
 
 import argparse
@@ -11,8 +11,8 @@ import html
 import json
 import re
 import sys
+from bisect import bisect_left
 from collections import defaultdict
-from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
@@ -27,13 +27,11 @@ MODIFIED = "2026-11-20T08:30:00Z"
 
 
 class World(Wiki):
-    """A wiki whose items are those of `documents` (id -> document, or its line); `merged` are redirects of items."""
+    """A wiki whose items are those of `lines` (id -> line of a dump); `merged` are redirects of items."""
 
-    def __init__(self, documents, port=0):
-        super().__init__(port)
-        self.lines = {
-            name: one if isinstance(one, bytes) else json.dumps(one).encode() for name, one in documents.items()
-        }
+    def __init__(self, lines):
+        super().__init__()
+        self.lines = lines
         self.merged = {}
         self.disambiguations = set()  # titles
         self.sparql = f"http://127.0.0.1:{self.server_port}/sparql"
@@ -50,17 +48,10 @@ class World(Wiki):
     def wbsearchentities(self, params):
         form = params["search"].strip().lower()
         hits = []
-        for item, names in self.index.beginning_with(form):
-            kind, text = names
-            label, description = self.index.labels[item], self.index.descriptions.get(item)
-            hit = {"id": item, "title": item, "pageid": int(item[1:]), "repository": "wikidata", "label": label,
-                   "url": f"//www.wikidata.org/wiki/{item}", "concepturi": f"http://www.wikidata.org/entity/{item}",
-                   "display": {"label": {"value": label, "language": "en"}},
-                   "match": {"type": kind, "language": "en", "text": text}}  # fmt: skip
-            hits.append(hit | ({"description": description} if description else {}))
-        most = int(params.get("limit", 7))
-        more = {"search-continue": most} if len(hits) > most else {}
-        return {"searchinfo": {"search": params["search"]}, "search": hits[:most], **more, "success": 1}
+        for item, (kind, text) in self.index.beginning_with(form)[: int(params["limit"])]:
+            match = {"type": kind, "language": "en", "text": text}
+            hits.append({"id": item, "title": item, "label": self.index.labels[item], "match": match})
+        return {"searchinfo": {"search": params["search"]}, "search": hits, "success": 1}
 
     def wbgetentities(self, params):
         names = params["ids"].split("|")
@@ -74,10 +65,8 @@ class World(Wiki):
             if target not in self.lines:
                 entities[name] = {"id": name, "missing": ""}
                 continue
-            info = {"pageid": int(target[1:]), "ns": 0 if target[0] == "Q" else 120, "title": target,
-                    "lastrevid": FIRST_REVISION + int(target[1:]), "modified": MODIFIED}  # fmt: skip
-            entities[target] = info | self.document(target)
-            entities[target]["sitelinks"] = self.sitelinks_of(target)
+            info = {"title": target, "lastrevid": FIRST_REVISION + int(target[1:]), "modified": MODIFIED}
+            entities[target] = {**info, **self.document(target), "sitelinks": self.sitelinks_of(target)}
             if target != name:
                 entities[target]["redirects"] = {"from": name, "to": target}
         return {"entities": entities, "success": 1}
@@ -104,7 +93,7 @@ class World(Wiki):
             items = self.index.sorted(
                 {name for pair in statements for name in self.index.subjects.get(tuple(pair), ())}
             )
-            pages = [{"title": item, "ns": 0, "pageid": int(item[1:])} for item in items]
+            pages = [{"title": item, "pageid": int(item[1:])} for item in items]
         else:
             pages = [self.page_of(item) for item in self.index.statement_text(search)]
         if not pages:
@@ -117,8 +106,8 @@ class World(Wiki):
         for title in params["titles"].split("|"):  # what has an article, under its title or another of its names
             name = normal(title)
             items = [item for item in self.index.forms.get(name.lower(), ()) if item in self.index.titles]
-            by_title = self.index.items_by_title.get(name)
-            target = by_title or (self.index.sorted(items)[0] if items else None)
+            target = next(iter(self.index.sorted(items)), None)
+            target = self.index.items_by_title.get(name, target)
             if target is not None and name not in self.items:
                 page = self.page_of(target)
                 pages = [page, *(one for one in answer["query"]["pages"] if one["title"] not in (name, page["title"]))]
@@ -130,34 +119,24 @@ class World(Wiki):
     def backlinks(self, params):
         items = sorted(self.index.linking[params["gbltitle"]], key=lambda item: int(item[1:]))
         most = int(params["gbllimit"])
-        pages = [
-            {
-                "pageid": int(item[1:]),
-                "ns": 0,
-                "title": item,
-                "pageprops": {"wb-sitelinks": str(self.index.frequency[item])},
-            }
-            for item in items[:most]
-        ]
-        more = (
-            {"continue": {"gblcontinue": f"0|{items[most][1:]}", "continue": "gblcontinue||"}}
-            if items[most:]
-            else {"batchcomplete": True}
-        )
-        return more | ({"query": {"pages": pages}} if pages else {})
+        pages = [{"title": item, "pageprops": {"wb-sitelinks": str(self.index.frequency[item])}} for item in items]
+        more = {"continue": {"gblcontinue": f"0|{items[most][1:]}"}} if items[most:] else {"batchcomplete": True}
+        return more | ({"query": {"pages": pages[:most]}} if pages else {})
 
     def page_of(self, item):
         title = self.index.titles[item]
         props = {"wikibase_item": item} | ({"disambiguation": ""} if title in self.disambiguations else {})
-        return {"pageid": int(item[1:]), "ns": 0, "title": title, "pageprops": props}
+        return {"pageid": int(item[1:]), "title": title, "pageprops": props}
 
     def links(self, params):
         title, redirects = self.follow(params["titles"])
         linked = re.findall(r'<a href="[^"]*/wiki/([^"#?]+)', self.pages.get(title, ""))
         names = list(dict.fromkeys(unquote(html.unescape(name)).replace("_", " ") for name in linked))
         steps = [step for name in names for step in self.follow(name)[1]]
-        pages = [{"pageid": 1, "ns": 0, "title": title} | ({"pageprops": {"wikibase_item": self.items[title]}} if title in self.items else {})
-                 for title in dict.fromkeys(self.follow(name)[0] for name in names)]  # fmt: skip
+        pages = [{"title": title} for title in dict.fromkeys(self.follow(name)[0] for name in names)]
+        for page in pages:
+            if page["title"] in self.items:
+                page["pageprops"] = {"wikibase_item": self.items[page["title"]]}
         return {"batchcomplete": True, "query": {"pages": pages, "redirects": [*redirects, *steps]}}
 
     def sparql_answer(self, query):
@@ -171,7 +150,7 @@ class _Index:
     """Names, titles and statements of the documents."""
 
     def __init__(self, lines):
-        self.labels, self.descriptions, self.titles = {}, {}, {}
+        self.labels, self.titles = {}, {}
         self.forms = defaultdict(dict)  # lower-case name -> item -> (kind of match, name)
         self.subjects = defaultdict(list)  # (property, value) -> items
         self.linking = defaultdict(set)  # value, also of a qualifier -> items
@@ -198,8 +177,6 @@ class _Index:
         label = document["labels"]["en"]["value"] if document["labels"] else ""
         aliases = [one["value"] for one in (document["aliases"] or {}).get("en", ())]
         self.labels[name] = label
-        if document["descriptions"]:
-            self.descriptions[name] = document["descriptions"]["en"]["value"]
         if document["sitelinks"]:
             self.titles[name] = document["sitelinks"]["enwiki"]["title"]
         for alias in aliases:
@@ -209,16 +186,16 @@ class _Index:
         for prop, claims in (document["claims"] or {}).items():
             for claim in claims:
                 self.frequency[name] += 1
-                snaks = [claim["mainsnak"], *(snak for snaks in claim.get("qualifiers", {}).values() for snak in snaks)]
-                for snak in snaks:
+                qualifiers = [snak for snaks in claim.get("qualifiers", {}).values() for snak in snaks]
+                for snak in (claim["mainsnak"], *qualifiers):
                     value = snak.get("datavalue", {}).get("value")
-                    if isinstance(value, dict) and "id" in value:
-                        self.linking[value["id"]].add(name)
-                value = claim["mainsnak"].get("datavalue", {}).get("value")
-                if isinstance(value, dict) and "id" in value:
-                    self.subjects[prop, value["id"]].append(name)
-                    self.frequency[value["id"]] += 1
-                    objects.append(value["id"])
+                    if not isinstance(value, dict) or "id" not in value:
+                        continue
+                    self.linking[value["id"]].add(name)
+                    if snak is claim["mainsnak"]:
+                        self.subjects[prop, value["id"]].append(name)
+                        self.frequency[value["id"]] += 1
+                        objects.append(value["id"])
         return (label, *aliases, self.titles.get(name, "")), objects
 
     def sorted(self, items):
@@ -226,8 +203,6 @@ class _Index:
 
     def beginning_with(self, form):
         """The items with a name that begins so, those that are called so first."""
-        from bisect import bisect_left
-
         whole = dict(self.forms.get(form, {}))
         longer = {}
         for name in self.sorted_forms[bisect_left(self.sorted_forms, form) :][:50]:
@@ -262,26 +237,21 @@ def documents_of(path):
 
 
 def small_world():
-    return {document["id"]: document for document in world()}
+    return {document["id"]: json.dumps(document).encode() for document in world()}
 
 
-def live_world(documents=None):
+def live_world():
     """Serves in a thread while a `with` block runs."""
-    return running(World(small_world() if documents is None else documents))
+    return running(World(small_world()))
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("dump", nargs="?", type=Path)
-    parser.add_argument("--pages", type=Path, help="saved pages: JSON lines with title, qid and html, packed")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--quiet", action="store_true", help="do not show what is asked")
+    parser.add_argument("--quiet", action="store_true", help="do not show the requests")
     options = parser.parse_args()
-    server = World(small_world() if options.dump is None else documents_of(options.dump), options.port)
+    server = World(small_world() if options.dump is None else documents_of(options.dump))
     _ = server.index
-    with gzip.open(options.pages) if options.pages else nullcontext(()) as pages:
-        for page in map(json.loads, pages):
-            server.pages[page["title"]], server.items[page["title"]] = page["html"], page["qid"]
     print(f"{server.api} {server.sparql}", flush=True)
     server.shown = None if options.quiet else sys.stdout
     server.serve_forever()

@@ -11,8 +11,8 @@ from loopback import Handler, Server, ok, running
 class Wiki(Server):
     """What it has is in `pages`, `redirects`, `items` and `sitelinks`; `faults` are steps for the next requests."""
 
-    def __init__(self, port=0):
-        super().__init__(("127.0.0.1", port), _WikiHandler)
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _WikiHandler)
         self.pages = {}  # title -> HTML
         self.redirects = {}  # title -> title
         self.items = {}  # title -> item

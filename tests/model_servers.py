@@ -1,13 +1,12 @@
-"""A server of models on loopback that answers as a test says, and notes what it was asked."""
+"""A server of models on loopback that answers as a test says, and notes the requests."""
 
 import json
 import re
 import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from types import SimpleNamespace
 
-from loopback import Server, running
+from loopback import Handler, Server, cut, running, status
 
 
 def completion(text, finish="stop", tokens=None, **message):
@@ -35,34 +34,22 @@ def error(message, status=400, **headers):
 def model_server(reply):
     """A server that answers what `reply(body, request)` gives: a value, or (status, value, headers); bytes go out as they are."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = 30
-        disable_nagle_algorithm = True
-
-        def do_POST(self):
+    class Model(Handler):
+        def answer(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             request = SimpleNamespace(path=self.path, headers=self.headers, body=body)
-            with self.server.lock:
-                self.server.requests.append(request)
-            answer = reply(body, request)
-            status, value, headers = answer if isinstance(answer, tuple) else (200, answer, {})
+            self.server.requests.append(request)
+            value = reply(body, request)
             if isinstance(value, bytes):
-                self.wfile.write(value)
-                self.close_connection = True
+                cut(value)(self)
                 return
-            content = json.dumps(value).encode()
-            self.send_response(status)
-            for name, text in {"Content-Type": "application/json", "Content-Length": len(content), **headers}.items():
-                self.send_header(name, str(text))
-            self.end_headers()
-            self.wfile.write(content)
+            code, value, headers = value if isinstance(value, tuple) else (200, value, {})
+            status(code, json.dumps(value).encode(), content_type="application/json", **headers)(self)
 
-        def log_message(self, *_):
-            pass
+        do_POST = answer  # noqa: N815
 
-    server = Server(("127.0.0.1", 0), Handler)
-    server.requests, server.lock, server.stopped = [], threading.Lock(), threading.Event()
+    server = Server(("127.0.0.1", 0), Model)
+    server.requests, server.stopped = [], threading.Event()
     server.url = f"http://127.0.0.1:{server.server_port}/v1"
     with running(server):
         yield server
@@ -75,7 +62,7 @@ def shown(body):
 
 
 def citing(words):
-    """A reply: the words, citing the first evidence that has them; nothing where none has."""
+    """A reply: the words, citing the first evidence that has them; no answer without one."""
 
     def reply(body, request):
         numbers = [number for number, text in shown(body).items() if words in text]

@@ -62,6 +62,17 @@ def test_names_are_nouns_and_sentences_begin_with_theirs(path):
     assert faults == []
 
 
+@pytest.mark.parametrize("folder", ["tests", "scripts"])
+def test_names_of_tests_and_scripts_are_nouns(folder):
+    faults = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for name, line in named(ast.parse(path.read_text()))
+        if name in PARTICIPLES
+    ]
+    assert faults == []
+
+
 OF_THE_LIBRARY = {"_replace", "_asdict", "_fields", "_exit", "_parse_args", "_repr_html_"}
 
 

@@ -41,17 +41,11 @@ def byte_pairs(max_length: int = LONG):
     return transformers.RobertaTokenizerFast(vocab=vocabulary, merges=merges, model_max_length=max_length)
 
 
-_PREFIXES = {
-    "bert": "Bert",
-    "deberta-v2": "DebertaV2",
-    "distilbert": "DistilBert",
-    "electra": "Electra",
-    "mpnet": "MPNet",
-    "roberta": "Roberta",
-    "xlm-roberta": "XLMRoberta",
+_HEADS = {
+    "sequence-classification": transformers.AutoModelForSequenceClassification,
+    "question-answering": transformers.AutoModelForQuestionAnswering,
+    "embedding": transformers.AutoModel,
 }
-_CLASSIFIER, _READER = "ForSequenceClassification", "ForQuestionAnswering"
-_HEADS = {"sequence-classification": _CLASSIFIER, "question-answering": _READER, "embedding": "Model"}
 
 
 def save_model(
@@ -67,7 +61,6 @@ def save_model(
 
     `task` is `joint`, too: all three heads on a BERT; `storage` is then how its weights are stored.
     """
-    prefix = _PREFIXES[kind]
     like_roberta = kind in ("roberta", "xlm-roberta", "mpnet")
     tokenizer = byte_pairs() if like_roberta else word_pieces()
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
@@ -85,9 +78,7 @@ def save_model(
         if task == "joint":
             model = JointModel(JointConfig(**settings)).eval()
         else:
-            model = getattr(transformers, prefix + _HEADS[task])(
-                getattr(transformers, f"{prefix}Config")(**settings)
-            ).eval()
+            model = _HEADS[task].from_config(transformers.AutoConfig.for_model(kind, **settings)).eval()
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 if name.endswith("bias"):
@@ -148,12 +139,11 @@ def damage(folder: Path, change) -> Path:
     return folder
 
 
-def own_forward(folder: Path, pairs, max_length: int, task: str = "sequence-classification"):
+def reference_outputs(folder: Path, pairs, max_length: int, task: str = "sequence-classification"):
     """Logits (or token vectors) of pairs as transformers computes them, one by one: the ground truth."""
-    kind = {"sequence-classification": "AutoModelForSequenceClassification", "embedding": "AutoModel"}[task]
     with quiet():
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-        model = getattr(transformers, kind).from_pretrained(folder).eval()
+        model = _HEADS[task].from_pretrained(folder).eval()
     outputs = []
     for pair in pairs:
         # as lists: in a call of its own an empty second text counts as none

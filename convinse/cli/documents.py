@@ -61,9 +61,7 @@ def configured_over(options: argparse.Namespace) -> Config:
     else:
         cache = users_cache()
         if cache is None:
-            raise ConfigError(
-                "--over: there is no cache folder; make an index with convinse index, and name its folder"
-            )
+            raise ConfigError("--over: no cache folder; make an index with convinse index, and name its folder")
         names = "\0".join(str(path.resolve()) for path in paths)
         folder = cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         config = configured(options)

@@ -15,6 +15,8 @@ from .tables import console, print_pairs
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..knowledge_base.index import KnowledgeBase
+
 _FIRST_FACTS = 20  # shown by kb search
 
 
@@ -60,7 +62,7 @@ def _kb_build(options: argparse.Namespace) -> int:
 
     output = Path(options.output)
     build(Path(options.dump), output, memory=options.memory, languages=options.language, quiet=options.quiet)
-    _print_kb(output)
+    _print_kb(options.output)
     say_next(f"ask --set kb_path={output} --sources kb 'QUESTION'", "or name it in kb_path")
     return 0
 
@@ -71,36 +73,38 @@ def _kb_update(options: argparse.Namespace) -> int:
 
     folder = resolve(options.folder)
     done = update(folder, Path(options.changes), memory=options.memory, quiet=options.quiet)
-    _print_kb(folder, {"added": done.added, "replaced": done.replaced, "removed": done.removed})
+    _print_kb(options.folder, {"added": done.added, "replaced": done.replaced, "removed": done.removed})
     return 0
 
 
 def _kb_grow(options: argparse.Namespace) -> int:
-    from ..config import SNAPSHOT, resolve
+    from ..config import SNAPSHOT
     from ..knowledge_base.grow import grow
-    from ..knowledge_base.index import KnowledgeBase
     from ..resources import Resources
 
     options.config = "live.yml" if options.config == "live" else options.config
-    config, folder = configured(options), Path(options.folder)
-    with Resources(config) as resources, closing(KnowledgeBase(resolve(SNAPSHOT + "kb"))) as at_hand:
-        grow(folder, resources.cache, config.ers_wikidata_api, at_hand, options.quiet)
-    _print_kb(folder)
+    config = configured(options)
+    with Resources(config) as resources, _opened(SNAPSHOT + "kb") as at_hand:
+        grow(Path(options.folder), resources.cache, config.ers_wikidata_api, at_hand, options.quiet)
+    _print_kb(options.folder)
     return 0
 
 
 def _kb_info(options: argparse.Namespace) -> int:
-    from ..config import resolve
-
-    _print_kb(resolve(options.folder))
+    _print_kb(options.folder)
     return 0
 
 
-def _print_kb(folder: Path, done: Mapping[str, int] | None = None) -> None:
+def _opened(folder: str) -> closing[KnowledgeBase]:
+    from ..config import resolve
     from ..knowledge_base.index import KnowledgeBase
 
-    with closing(KnowledgeBase(folder)) as kb:
-        manifest = kb.manifest
+    return closing(KnowledgeBase(resolve(folder)))
+
+
+def _print_kb(name: str, done: Mapping[str, int] | None = None) -> None:
+    with _opened(name) as kb:
+        folder, manifest = kb.path, kb.manifest
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     pairs = {
         **{name: f"{number:,}" for name, number in (done or {}).items()},
@@ -116,13 +120,12 @@ def _print_kb(folder: Path, done: Mapping[str, int] | None = None) -> None:
 
 
 def _kb_search(options: argparse.Namespace) -> int:
-    from ..config import ClocqParams, Config, resolve
+    from ..config import ClocqParams, Config
     from ..knowledge_base.clocq_api import search_space_answer
-    from ..knowledge_base.index import KnowledgeBase
     from ..knowledge_base.search_space import SearchSpace
     from ..records.facts import fact_text
 
-    with closing(KnowledgeBase(resolve(options.folder))) as kb:
+    with _opened(options.folder) as kb:
         linked_facts, entities = SearchSpace(kb, ClocqParams(), Config().clocq_p).search(options.question)
         descriptions = [kb.description(entity["item"]["id"]) for entity in entities]
     facts = [linked.fact for linked in linked_facts]
@@ -148,24 +151,18 @@ def _kb_search(options: argparse.Namespace) -> int:
 
 
 def _kb_serve(options: argparse.Namespace) -> int:
-    from ..config import SNAPSHOT, Config, resolve
-    from ..knowledge_base.index import KnowledgeBase
+    from ..config import SNAPSHOT, Config
     from ..resources import Resources
+    from ..serving.app import run
+    from ..serving.clocq import create_app
 
-    folder = resolve(options.folder)
-    with closing(KnowledgeBase(folder)) as kb, Resources(Config(ers_use_cache=False), kb=kb) as resources:
+    with _opened(options.folder) as kb, Resources(Config(ers_use_cache=False), kb=kb) as resources:
 
         def embed(texts: Sequence[str]) -> np.ndarray:  # the model is loaded when a relation is first to be linked
-            encoder = resources.embeddings(SNAPSHOT + "model", "the embedded model").bi_encoder
-            return encoder.embed(texts)
-
-        from ..serving.app import run
-        from ..serving.clocq import create_app
+            return resources.embeddings(SNAPSHOT + "model", "the embedded model").bi_encoder.embed(texts)
 
         run(
-            create_app(kb, embed, (options.host, *options.allow_host)),
-            options.host,
-            options.port,
-            lambda address: print(f"{folder}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True),
-        )
+            create_app(kb, embed, (options.host, *options.allow_host)), options.host, options.port,
+            lambda address: print(f"{kb.path}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True),
+        )  # fmt: skip
     return 0

@@ -17,21 +17,7 @@ TALK_MODEL = SNAPSHOT + "talk"
 FILE = "acts.json"
 FORMAT = 1
 QUESTION = "question"
-ACTS = (
-    "greeting",
-    "thanks",
-    "goodbye",
-    "affirm",
-    "denial",
-    "doubt",
-    "reason",
-    "repeat",
-    "help",
-    "sources",
-    "more",
-    "correction",
-    QUESTION,
-)
+ACTS = (*"greeting thanks goodbye affirm denial doubt reason repeat help sources more correction".split(), QUESTION)
 _REMEDY = "train it again (scripts/recipes/talk.py)"
 _LONGEST = 120  # characters of an utterance that may be talk
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[?!]")
@@ -44,12 +30,8 @@ class ActModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """A multinomial logit over the words, pairs of words and pieces of words of an utterance.
 
     Attributes:
-        format: of the file.
-        acts: of the weights, in their order.
-        bias: of each act.
         weights: of each act in hundredths, by feature; see `features_of`.
         least: the least probability of talk for an utterance to be talk.
-        trained_on: number of training examples.
     """
 
     format: int

@@ -13,9 +13,8 @@ from .contradictions import contradictions
 from .follow_ups import follow_ups
 from .sentences import sentence_of
 
-_LIKELY = (
-    0.7  # least probability; on dev and natural-dev about nine in ten answers above it are right, half of those below
-)
+# least probability; on dev and natural-dev about nine in ten answers above it are right, half of those below
+_LIKELY = 0.7
 
 
 def add_replies(
@@ -25,15 +24,7 @@ def add_replies(
     sources: Sequence[str],
     resources: Resources,
 ) -> None:
-    """Write the keys of `records.replies.SpokenReply` into answered turns.
-
-    Args:
-        answering: the module that answered these turns.
-        turns: of different conversations.
-        histories: the earlier turns of the conversations.
-        sources: of the turns.
-        resources: of the pipeline.
-    """
+    """Write the keys of `records.replies.SpokenReply` into turns of different conversations, which `answering` answered."""
     if resources.config.attribution:
         attribute(answering, turns, sources)
     for turn, history in zip(turns, histories, strict=True):

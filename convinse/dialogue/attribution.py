@@ -30,12 +30,9 @@ class _Outcome(NamedTuple):
 
 
 def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources: Sequence[str]) -> None:
-    """Write the reasons of the best answers into turns (`attribution`), best first.
+    """Write the reasons of the best answers (`attribution`), best first, into turns that do not abstain.
 
-    Args:
-        answering: the module that answered these turns; nothing is written unless it `can_answer_again`.
-        turns: with answers; turns that abstain are skipped.
-        sources: of the turns.
+    Nothing is written unless `answering`, which answered them, `can_answer_again`.
     """
     answered = [turn for turn in turns if turn["pred_answers"] and "abstained" not in turn]
     if not answering.can_answer_again or not answered:

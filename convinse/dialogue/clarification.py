@@ -52,12 +52,10 @@ def with_topic(question: str, pronoun: str, name: str, language: Language) -> st
     if not pronoun:
         return f"{question.rstrip(' ?')} {name}?"
     words = language.words
-    noun = re.search(r"(?i)\bher (\w+)", question)
-    owns = pronoun in words.possessive or (
-        pronoun == "her" and noun is not None and noun[1].casefold() not in words.no_noun
-    )
-    owner = f"{name}'s" if owns else name
-    return re.sub(rf"(?i)\b{pronoun}\b", lambda _: owner, question, count=1)
+    noun = re.search(r"(?i)\bher (\w+)", question) if pronoun == "her" else None
+    if pronoun in words.possessive or (noun is not None and noun[1].casefold() not in words.no_noun):
+        name = f"{name}'s"
+    return re.sub(rf"(?i)\b{pronoun}\b", lambda _: name, question, count=1)
 
 
 def ask_for_meaning(turn: Turn, kb: KnowledgeBase) -> Clarification | None:
@@ -74,12 +72,12 @@ def ask_for_meaning(turn: Turn, kb: KnowledgeBase) -> Clarification | None:
         least = _RIVAL * meanings[0]["score"]
         likely = [meaning["item"] for meaning in meanings if meaning["score"] >= least][:_MOST_CHOICES]
         exact = {candidate.id for candidate in kb.candidates(fold(name))}
-        likely = [item for item in likely if item["id"] in exact]
-        if len(likely) > 1:
-            choices: list[PossibleMeaning] = []
-            for item in likely:  # described by its classes if it has no description
+        choices: list[PossibleMeaning] = []
+        for item in likely:
+            if item["id"] in exact:
                 description = kb.description(item["id"]) or ", ".join(kb.types(item["id"])[:2])
                 choices.append({"id": item["id"], "label": item["label"], "description": description})
+        if len(choices) > 1:
             return {"question": f"Which “{name}” do you mean?", "choices": choices}
     return None
 
@@ -99,9 +97,7 @@ def chosen(reply: str, choices: list[PossibleMeaning], kb: KnowledgeBase, langua
         if place:
             return choices[place - 1] if place <= len(choices) else None
     named = [
-        choice
-        for choice in choices
-        if said in (choice["id"].casefold(), fold(choice["label"]), fold(choice["description"]))
+        choice for choice in choices if said in (fold(choice["id"]), fold(choice["label"]), fold(choice["description"]))
     ]
     if len(named) != 1:
         bare = language.words.without_article(said)

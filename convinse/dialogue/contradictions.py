@@ -24,10 +24,6 @@ def contradictions(turn: Turn, names: PropertyNames) -> list[Contradiction]:
 
     A value counts if a fact or an infobox states it for the same item and property, and not for a time or a part alone. The list
     is empty if there are several such values.
-
-    Args:
-        turn: answered.
-        names: of properties.
     """
     answers = turn["pred_answers"][:1]
     if "abstained" in turn or not answers or not answers[0].get("evidences"):

@@ -34,8 +34,6 @@ class Reading(NamedTuple):
         questions: the first, and those of further parts.
         history: the turns before the questions.
         act: of talk; empty for a plain question.
-        sentence: the reply to an act of talk.
-        meanings: of names in the questions.
         excluded: ids of earlier answers to leave out.
         replaces: the number of the turn whose question is asked again.
         pronoun: of a first question without topic; see `missing_topic`.
@@ -52,11 +50,7 @@ class Reading(NamedTuple):
 
 
 class Dialogue:
-    """Talk around the questions of a pipeline's conversations.
-
-    Args:
-        resources: of the pipeline.
-    """
+    """Talk around the questions of a pipeline's conversations."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
@@ -73,14 +67,9 @@ class Dialogue:
         compute: Answer,
         compute_parts: Answer,
     ) -> None:
-        """Answer turns of different conversations, in place.
+        """Answer turns of different conversations, in place, after `histories` as `history_turn` gives them.
 
-        Args:
-            turns: they have a `question`.
-            histories: all turns before, as `history_turn` gives them.
-            sources: of the conversations.
-            compute: answers the questions that are left.
-            compute_parts: answers the further parts of questions.
+        `compute` answers questions, and `compute_parts` the further parts of questions.
         """
         readings = [
             self.read(turn["question"], history, sources) for turn, history in zip(turns, histories, strict=True)
@@ -146,17 +135,18 @@ class Dialogue:
         earlier = list(remembered(history))
         last = earlier[-1] if earlier else None
         language = self._resources.language
+        asks = language.answer_types.asks
         if history and (choice := self._choice(utterance, history[-1], earlier)):
             return choice
         act = self._acts.act(utterance)
-        if (act in ("more", "correction") and last is None) or (act == "correction" and self._asks(utterance)):
+        if (act in ("more", "correction") and last is None) or (act == "correction" and asks(utterance)):
             act = QUESTION
         if act == QUESTION and last is not None and is_taken_back(utterance, language):
             act = "correction"
         if act == QUESTION:
             head = language.talk.leading.match(utterance)
             rest = utterance[head.end() :] if head else utterance
-            question = rest if self._asks(rest) else utterance
+            question = rest if asks(rest) else utterance
             if not earlier and foreign(question, language.words.common) is None:
                 pronoun = missing_topic(question, self._resources)
                 if pronoun is not None:
@@ -182,16 +172,12 @@ class Dialogue:
             return Reading((last["question"],), earlier[:-1], act, "", last.get("meanings", ()), frozenset(shown))
         return Reading(act=act, sentence=reply(act, last, sources, self._resources))
 
-    def _asks(self, text: str) -> bool:
-        types = self._resources.language.answer_types
-        return types.asks_what(text) or types.is_existential(text)
-
     def _choice(self, utterance: str, before: Turn, earlier: Sequence[Turn]) -> Reading | None:
         """Return the question before again if the utterance answers its clarification question; else None."""
         back = before.get("clarification")
-        if back is None or self._asks(utterance):
-            return None
         kb, language = self._resources.kb, self._resources.language
+        if back is None or language.answer_types.asks(utterance):
+            return None
         question = before.get("actual_question", before["question"])
         if back["choices"]:
             choice = chosen(utterance, back["choices"], kb, language)
@@ -212,13 +198,12 @@ class Dialogue:
 
 def parts_of(question: str, language: Language) -> list[str]:
     """Return the questions that "and" joins, or the question alone; "who wrote and directed" is not split."""
-    types, words = language.answer_types, language.talk
+    words = language.talk
     parts = [part.strip(" ,") for part in words.joined.split(question)]
     if not 1 < len(parts) <= _MOST_PARTS or words.behind_joined.search(question) or question.count('"') > 1:
         return [question]
-    for part in parts:
-        if len(part.split()) < _LEAST_WORDS or not (types.asks_what(part) or types.is_existential(part)):
-            return [question]
+    if not all(len(part.split()) >= _LEAST_WORDS and language.answer_types.asks(part) for part in parts):
+        return [question]
     return [f"{part.rstrip(' ?.!')}?" for part in parts]
 
 

@@ -42,21 +42,15 @@ def data_counts(resources: Resources) -> dict[str, int]:
 
 
 def read_examples(config: Config) -> list[Suggestion]:
-    """Return the first conversation of each domain of the configured dev part; empty without that part.
-
-    Raises:
-        DataError: the part is damaged.
-    """
+    """Return the first conversation of each domain of the configured dev part; empty without that part."""
     path = config.input_path("dev")
-    if not path.is_file():
-        return []
-    chosen: dict[str, Suggestion] = {}
-    for conversation in read_benchmark(path, config.benchmark):
+    examples: dict[str, Suggestion] = {}
+    for conversation in read_benchmark(path, config.benchmark) if path.is_file() else ():
         domain = str(conversation.get("domain") or "")
         questions = [turn["question"] for turn in conversation["questions"] if can_be_asked(turn["question"])]
-        if questions and len(chosen) < MOST_EXAMPLES:
-            chosen.setdefault(domain, Suggestion(domain, questions))
-    return list(chosen.values())
+        if questions and len(examples) < MOST_EXAMPLES:
+            examples.setdefault(domain, Suggestion(domain, questions))
+    return list(examples.values())
 
 
 def can_be_asked(text: str) -> bool:

@@ -15,13 +15,9 @@ _VALUES = 2  # of a property; on train, dev and natural-dev 396 of 398 such ques
 
 
 def follow_ups(turn: Turn, history: Sequence[Turn], sources: Sequence[str], resources: Resources) -> list[str]:
-    """Return up to three questions about the items of a turn and its answer, or from the document that answered it.
+    """Return up to three questions about the items of an answered turn and its answer, or from the document that answered it.
 
-    Args:
-        turn: answered.
-        history: the turns before, as `history_turn` gives them; their questions are not suggested again.
-        sources: of the turn; properties are suggested only if `kb` is among them.
-        resources: of the pipeline.
+    Questions of `history` are not suggested again; properties are suggested only if `kb` is among the sources.
     """
     kb, language = resources.kb, resources.language
     said = {language.properties.keywords(earlier["question"]) for earlier in (turn, *history)}

@@ -29,14 +29,7 @@ NOTHING = "Nothing has been answered yet."
 
 
 def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resources) -> str:
-    """Return the sentence that answers an act.
-
-    Args:
-        act: of `ACTS`, except the question.
-        last: the last turn with answers, if any.
-        sources: of the conversation.
-        resources: of the pipeline.
-    """
+    """Return the sentence that answers an act; `last` is the last turn with answers, if any."""
     if act in _FIXED:
         return _FIXED[act]
     if act == "help":

@@ -18,12 +18,7 @@ _YES_NO = ("Yes", "No")
 
 
 def sentence_of(turn: Turn, language: Language) -> str:
-    """Return the sentence that answers a turn; "The answer is ..." if the form of its question is unknown.
-
-    Args:
-        turn: answered; if it abstains, the sentence says so.
-        language: of the question.
-    """
+    """Return the sentence that answers a turn; "The answer is ..." if the form of its question is unknown."""
     if "abstained" in turn:
         return f"I do not know: {turn['abstained']['reason']}."
     answers = turn["pred_answers"]
@@ -89,16 +84,9 @@ def _said(statement: AnswerStatement | None, listed: Sequence[RankedAnswer], lan
         return f"{rest} {verb} {label}"  # "who is Leonardo DiCaprio": an American actor
     time = listed[0].get("time", "") if len(listed) == 1 else ""
     is_open = time.startswith(("since", "until")) and time.split()[-1] not in f"{before} {behind}"
-    return "".join(
-        (
-            before,
-            " " if before else "",
-            label,
-            "" if not behind or behind[0] == "'" else " ",
-            behind,
-            f", {time}" if is_open else "",
-        )
-    )
+    lead = f"{before} " if before else ""
+    gap = "" if not behind or behind[0] == "'" else " "
+    return f"{lead}{label}{gap}{behind}{f', {time}' if is_open else ''}"
 
 
 def _written(question: str, name: str, language: Language) -> str:

@@ -26,18 +26,10 @@ class FoundFile(NamedTuple):
     modified: int  # nanoseconds
 
 
-class FoundFiles(NamedTuple):
-    """The files to read, sorted by name, and the numbers of other files by the reason to leave them out."""
+def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], Counter[str]]:
+    """Return the files to read at and below paths, sorted by name, and the numbers of other files by the reason.
 
-    files: list[FoundFile]
-    left_out: Counter[str]
-
-
-def find_files(paths: Sequence[Path]) -> FoundFiles:
-    """Return the files at and below paths, without links to folders and the files in `.gitignore` and `.ignore`.
-
-    Raises:
-        DataError: a path does not exist, or has too many files.
+    Links to folders and the files in `.gitignore` and `.ignore` are left out.
     """
     files: dict[str, FoundFile] = {}
     left_out: Counter[str] = Counter()
@@ -58,7 +50,7 @@ def find_files(paths: Sequence[Path]) -> FoundFiles:
                 files[name] = FoundFile(path, name, state.st_size, state.st_mtime_ns)
             if len(files) > MOST_DOCUMENTS:
                 raise DataError(f"{requested}: more than {MOST_DOCUMENTS:,} files; name a folder below it")
-    return FoundFiles([files[name] for name in sorted(files)], left_out)
+    return [files[name] for name in sorted(files)], left_out
 
 
 def _reason_against(path: Path) -> str:
@@ -74,11 +66,7 @@ def _reason_against(path: Path) -> str:
 
 def _below(folder: Path, left_out: Counter[str]) -> Iterator[Path]:
     ignoring: dict[Path, list[tuple[Path, GitIgnoreSpec]]] = {}
-
-    def note(_: OSError) -> None:
-        left_out["folders that cannot be opened"] += 1
-
-    for place, folders, names in os.walk(folder, onerror=note):
+    for place, folders, names in os.walk(folder, onerror=lambda _: left_out.update(["folders that cannot be opened"])):
         here = Path(place)
         specs = list(ignoring.get(here.parent, ()))
         for name in _IGNORE_FILES:

@@ -6,8 +6,7 @@ import hashlib
 import logging
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,14 +40,7 @@ RANKER = "snapshot:documents"  # of answers
 
 
 class DocumentIndex(WikipediaDump):
-    """The evidences of documents by item, and the names in the documents.
-
-    Args:
-        folder: of the index, see `update`.
-
-    Raises:
-        IndexFileError: it is missing, damaged or of another format.
-    """
+    """The evidences of documents by item, and the names in the documents; see `update`."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / FILE
@@ -59,24 +51,21 @@ class DocumentIndex(WikipediaDump):
     @cached_property
     def names(self) -> DocumentNames:
         """The names of the documents."""
-        with _reading(self.path.parent):
-            rows = self._connection.execute("SELECT item, names FROM named ORDER BY page, rowid").fetchall()
-        named = ((item, msgspec.json.decode(names, type=list[str])) for item, names in rows)
-        things = (NamedThing({"id": item, "label": names[0]}, tuple(names)) for item, names in named)
+        things = []
+        for item, encoded in self._select("item, names FROM named ORDER BY page, rowid"):
+            label, *others = msgspec.json.decode(encoded, type=list[str])
+            things.append(NamedThing({"id": item, "label": label}, (label, *others)))
         return DocumentNames(things, self.build_id)
 
     def files(self) -> list[tuple[str, str]]:
         """Return the names of all files, each with its fault; an empty string for a file that was read."""
-        with _reading(self.path.parent):
-            return list(self._connection.execute("SELECT name, fault FROM file ORDER BY name"))
+        return self._select("name, fault FROM file ORDER BY name")
 
-
-@contextmanager
-def _reading(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise IndexFileError(f"{folder}: cannot be read ({one_line(error)}); remove it and build it again") from None
+    def _select(self, selection: str) -> list[tuple[str, str]]:
+        try:
+            return self._connection.execute(f"SELECT {selection}").fetchall()
+        except sqlite3.Error as error:
+            raise IndexFileError(f"{self.path}: cannot be read ({one_line(error)}); build it again") from None
 
 
 class Updated(NamedTuple):
@@ -109,14 +98,8 @@ def update(
     """Update an index to the files at and below paths: new and changed files are read, missing files are removed.
 
     The update is one transaction: a reader sees the old state or the new one. The same files give the same answers after any
-    sequence of updates.
-
-    Args:
-        folder: of the index; it is made if it does not exist.
-        paths: files and folders.
-        embedding: makes vectors of evidences; all files are read again if it is another model than before.
-        quiet: show no progress.
-        strict: a file that cannot be read is an error, and nothing changes.
+    sequence of updates. With another `embedding` than before all files are read again; if `strict`, a file that cannot be read
+    is an error, and nothing changes.
 
     Raises:
         DataError: a path does not exist, or none of its files can be read.
@@ -135,9 +118,9 @@ def update(
         if not done.counts["pages"]:
             reasons = [f"{name} {fault}" for name, fault in list(done.faults.items())[:3]]
             reasons += [f"{number} {reason}" for reason, number in left_out.items()]
-            shown = f" ({'; '.join(reasons)})" if reasons else ""
+            shown = "; ".join(reasons) or "no files"
             raise DataError(
-                f"{', '.join(map(str, paths))}: no file can be read{shown}; name files of text, such as .txt, .md, .html or .csv"
+                f"{', '.join(map(str, paths))}: no file can be read ({shown}); name files of text, such as .txt or .md"
             )
     return done._replace(left_out=left_out)
 
@@ -172,8 +155,7 @@ class _Change:
         if "meta" in tables and (version,) in execute("SELECT value FROM meta WHERE key = 'documents'"):
             return
         for table in ("words", "meta", "page", "vectors", "file", "named"):  # of another version or another model
-            if table in tables:
-                execute(f"DROP TABLE {table}")
+            execute(f"DROP TABLE IF EXISTS {table}")
         for statement in (SCHEMA + _TABLES).split(";"):  # a script would end the transaction
             execute(statement)
         execute("INSERT INTO meta VALUES ('documents', ?)", (version,))
@@ -195,14 +177,9 @@ class _Change:
         if self._connection.total_changes:  # without changes a running server need not open it again
             write_meta(self._connection, total, "" if self._embedding is None else self._embedding.name, counts)
         return Updated(
-            added=counted["added"],
-            changed=counted["changed"],
-            removed=counted["removed"],
-            unchanged=counted["unchanged"],
-            faults=dict(sorted(self._faults.items())),
-            left_out=Counter(),
-            counts=counts,
-        )
+            counted["added"], counted["changed"], counted["removed"], counted["unchanged"],
+            dict(sorted(self._faults.items())), Counter(), counts,
+        )  # fmt: skip
 
     def _take(self, file: FoundFile) -> str:
         stored = self._stored.get(file.name)
@@ -230,12 +207,11 @@ class _Change:
     def _write(self) -> None:
         """Write the new documents, their evidences embedded together."""
         pages = []
-        for file, _, evidences, _ in self._new:
-            self._remove(file.name)
-            item = item_id(file.name)
-            pages.append(
-                pack(item, evidences)._replace(row=int(item[1:]))
-            )  # the same row after any sequence of updates
+        for new in self._new:
+            self._remove(new.file.name)
+            item = item_id(new.file.name)
+            # the same row after any sequence of updates
+            pages.append(pack(item, new.evidences)._replace(row=int(item[1:])))
         put_pages(self._connection, pages, self._embedding)
         for (file, digest, _, named), page in zip(self._new, pages, strict=True):
             things = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 from ..knowledge_base.index import Candidate, KnowledgeBase, Text
 from ..knowledge_base.names import NamesInMemory, other_forms
@@ -22,11 +21,13 @@ class DocumentNames(KnowledgeBase):
         self._texts: dict[str, Text] = {}
         # folded name -> items, and whether it is their label
         self._forms: defaultdict[str, dict[str, bool]] = defaultdict(dict)
+        self._words = NamesInMemory()
         for entity, names in named:
             label, aliases = entity["label"], tuple(dict.fromkeys(name for name in names if name != entity["label"]))
             self._texts[entity["id"]] = Text(label, "", "", aliases)
             for name in (*aliases, *other_forms(label), label):
                 self._forms[fold(name)][entity["id"]] = name == label
+                self._words.add(entity["id"], fold(name))
         self.label = lambda entity_id: self.text(entity_id).label  # type: ignore[assignment]
         self.types = lambda _: ()  # type: ignore[assignment]
 
@@ -34,14 +35,6 @@ class DocumentNames(KnowledgeBase):
     def has_changed(self) -> bool:
         """False: a changed index has new names."""
         return False
-
-    @cached_property
-    def _words(self) -> NamesInMemory:
-        words = NamesInMemory()
-        for form, owners in self._forms.items():
-            for item in owners:
-                words.add(item, (form,))
-        return words
 
     def text(self, entity_id: str) -> Text:
         """See the base class."""

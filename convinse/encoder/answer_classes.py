@@ -31,8 +31,7 @@ class AnswerClasses:
     Attributes:
         names: of classes by their ids: those of Wikidata's classes of items, or DATE, NUMBER, YES_NO, TEXT, OTHER.
         joined: classes of items that count as one of these; any other class counts as its nearest superclass, or as OTHER.
-        settings: further keys of the head's file; `verb_first` has for every class the share of its questions that begin with
-            the verb, as questions for yes or no do.
+        settings: further keys of the head's file.
     """
 
     names: dict[str, str]
@@ -46,16 +45,14 @@ class AnswerClasses:
 
     @cached_property
     def verb_first(self) -> np.ndarray | None:
-        """Return the [classes] shares of questions that begin with the verb; None if unknown."""
+        """Return the [classes] shares of questions that begin with the verb, as those for yes or no do; None if unknown."""
         shares = self.settings.get("verb_first")
         return None if shares is None else np.array([float(share) for share in shares.split()])
 
     def with_grammar(self, chances: np.ndarray, verb_first: Sequence[bool]) -> np.ndarray:
-        """Return the probabilities of classes by the head and the place of the verb together.
+        """Return the [n, classes] probabilities by the head (`chances`) and the place of the verb together.
 
-        Args:
-            chances: [n, classes] by the head.
-            verb_first: whether a question begins with the verb; other questions stay as they are.
+        Questions that do not begin with the verb stay as they are.
         """
         if self.verb_first is None:
             return chances
@@ -70,11 +67,8 @@ class AnswerClasses:
         joined = {member: root for root, _, members in rows for member in (root, *members.split())}
         settings = {key: value for key, value in metadata.items() if key not in ("format", "classes")}
         classes = cls({root: name for root, name, _ in rows}, joined, settings)
-        try:
-            if classes.verb_first is not None and len(classes.verb_first) != len(classes.names):
-                raise ValueError(f"{len(classes.verb_first)} shares for {len(classes.names)} classes")
-        except ValueError as error:
-            raise ValueError(f"verb_first: {error}") from None
+        if classes.verb_first is not None and len(classes.verb_first) != len(classes.names):
+            raise ValueError(f"verb_first: {len(classes.verb_first)} shares for {len(classes.names)} classes")
         return classes
 
     def metadata(self) -> dict[str, str]:
@@ -88,11 +82,7 @@ class AnswerClasses:
 
 
 def read_answer_classes(folder: Path) -> AnswerClasses:
-    """Read the classes of the answer type head of a model folder.
-
-    Raises:
-        ModelError: the file is missing or damaged.
-    """
+    """Read the classes of the answer type head of a model folder. Raises `ModelError`."""
     path = folder / ANSWER_TYPE
     try:
         with path.open("rb") as file:
@@ -101,7 +91,7 @@ def read_answer_classes(folder: Path) -> AnswerClasses:
                 raise ValueError(f"a header of {size} bytes")
             metadata = msgspec.json.decode(file.read(size), type=_Header).metadata
         if metadata.get("format") != FORMAT:
-            raise ModelError(f"{path}: is no '{FORMAT}'; train it anew with train embedded")
+            raise ModelError(f"{path}: is not a '{FORMAT}'; train it anew with train embedded")
         return AnswerClasses.of_metadata(metadata)
     except (OSError, ValueError, KeyError, RecursionError, struct.error) as error:
         raise ModelError(
@@ -119,5 +109,5 @@ def typed_text(question: str, in_full: str) -> str:
 
 
 def has_answer_type(folder: Path | None) -> bool:
-    """Whether a model folder has an answer type head."""
+    """Return True if a model folder has an answer type head."""
     return folder is not None and (folder / ANSWER_TYPE).is_file()

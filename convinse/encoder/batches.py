@@ -10,19 +10,16 @@ import numpy as np
 def token_batches(
     lengths: Sequence[int] | np.ndarray, budget: int, padded: bool = True, most_padding: int | None = None
 ) -> Iterator[np.ndarray]:
-    """Places of the sequences, batch by batch, longest first.
+    """Yield the places of the sequences, batch by batch.
 
-    The longest batch comes first, so that a budget that does not fit into memory fails at once. Equal lengths stay
-    in the given order: the batches depend on the lengths only.
+    The longest batch comes first, so that a budget that does not fit into memory fails at once. Equal lengths stay in their
+    order: the batches depend on the lengths only.
 
     Args:
         lengths: [n] tokens of each sequence.
         budget: most tokens of a batch, padding counted; a longer sequence is a batch of its own.
         padded: whether lengths may differ in a batch.
-        most_padding: tokens of padding in a batch at most; None: as many as there are.
-
-    Yields:
-        Arrays of places; together each place once.
+        most_padding: most tokens of padding in a batch; None: as many as there are.
     """
     tokens = np.asarray(lengths, dtype=np.int64)
     order = np.argsort(-tokens, kind="stable")
@@ -39,16 +36,10 @@ def token_batches(
 
 
 def shared_batches(lengths: np.ndarray, budget: int, workers: int, overhead: int) -> list[np.ndarray]:
-    """Places of the sequences in batches for workers that compute side by side, the most work first.
+    """Return the places of the sequences in batches for workers that compute side by side, the most work first.
 
-    Where a batch would have more padding than it costs to begin another, it ends; and of several workers none has a batch of more than
-    its share of all tokens, so that few sequences keep all of them busy.
-
-    Args:
-        lengths: [n] tokens of each sequence.
-        budget: most tokens of a batch, padding counted; a longer sequence is a batch of its own.
-        workers: how many batches are computed at the same time.
-        overhead: tokens that are computed in the time that a batch takes besides its tokens.
+    A batch ends before it has more padding than another batch's `overhead`, in tokens; and of several workers none has a
+    batch of more than its share of all tokens, so that few sequences keep all of them busy.
     """
     if workers > 1:
         budget = max(1, min(budget, -(-int(lengths.sum()) // workers)))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..support.errors import ModelError
 from ..support.vectors import VectorCache
 from .checkpoint import Checkpoint
 from .engine import prepared
@@ -16,9 +15,6 @@ from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-
-_SHOWN = 120  # characters of a text in a message
 
 
 class BiEncoder(ModelHead):
@@ -35,40 +31,26 @@ class BiEncoder(ModelHead):
     ) -> None:
         super().__init__(model, device, **options)
         self.dimension = self.engine.backend.dimension
-        self._name = f"{self.settings.key}: {model}"
         self.weights_id = self.model_id  # the same however it computes
         self.model_id = f"{self.model_id}/{self.tokenizer.max_length}/{self.engine.backend.identity}"
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Return [n, dimension] float32 embeddings, each row of length 1.
-
-        Raises:
-            ModelError: an embedding is not a number; the message names the text.
-        """
+        """Return [n, dimension] float32 embeddings, each row of length 1."""
         distinct = list(dict.fromkeys(texts))
         vectors = np.empty((len(distinct), self.dimension), dtype=np.float32)
         for start, sequences in prepared(distinct, self.tokenizer.singles):
             for places, (batch,) in self.engine.run(sequences, ["embedding"]):
                 vectors[start + places] = batch
-        wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if len(wrong):
-            raise ModelError(
-                f"{self._name}: the embedding of {distinct[int(wrong[0])][:_SHOWN]!r} is not a number "
-                f"({len(wrong)} of {len(distinct)} texts); the model's weights are broken, or try precision: fp32"
-            )
+        self._check_numbers("embedding", vectors, distinct)
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         place_of = {text: place for place, text in enumerate(distinct)}
         return vectors[[place_of[text] for text in texts]]
 
 
 class KeptEmbeddings:
-    """A bi-encoder with caches of its embeddings.
+    """A bi-encoder with caches of its embeddings of evidences (`vectors`) and of questions; without one all are computed anew.
 
-    Args:
-        bi_encoder: computes missing embeddings.
-        vectors: the cache of evidences; None computes all anew, with the same results.
-        questions: the cache of questions; None computes all anew.
-        stored: returns the vectors [n, d] of texts in a dump, and whether the dump has them, bool [n].
+    `stored` returns the vectors [n, d] of texts in a dump, and whether the dump has them, bool [n].
     """
 
     def __init__(
@@ -100,7 +82,4 @@ class KeptEmbeddings:
         """Return [n, d] float32, each row of length 1; raises what `embed` does."""
         if self._questions is None:
             return self.bi_encoder.embed(questions)
-        distinct = list(dict.fromkeys(questions))
-        place_of = {question: place for place, question in enumerate(distinct)}
-        vectors = self._questions.found_or_computed(distinct, self.bi_encoder.embed)
-        return vectors[[place_of[question] for question in questions]]
+        return self._questions.found_or_computed(questions, self.bi_encoder.embed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,11 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
+
 from ..config import SNAPSHOT, resolve
 from ..records.ranked_rows import RowForm
 from ..support.checksums import sha256
 from ..support.errors import ModelError, missing_extra, one_line
 from ..support.files import recover
+from ..support.jsonlines import JSON_ERRORS
 from ..support.manifest import BY_HAND, check_folder
 
 if TYPE_CHECKING:
@@ -36,10 +38,13 @@ _VOCABULARIES = (
     "spiece.model",
     "sentencepiece.bpe.model",
 )
-YES_NO = "yes_no.safetensors"  # a joint model's yes/no head; see `encoder.heads`
-ANSWER_TYPE = "answer_type.safetensors"  # its answer type head; see `encoder.heads`
-REWRITE = "rewrite.safetensors"  # its rewrite head; see `encoder.heads`
-HEADS = (YES_NO, ANSWER_TYPE, REWRITE)  # files that a joint model may have beside its weights
+YES_NO, ANSWER_TYPE, REWRITE = HEADS = ("yes_no.safetensors", "answer_type.safetensors", "rewrite.safetensors")
+# heads that a joint model may have (see `encoder.heads`): their names and their files
+HEAD_FILES = {
+    "yes_no": ("yes/no", YES_NO),
+    "answer_type": ("answer type", ANSWER_TYPE),
+    "rewrite": ("rewrite", REWRITE),
+}
 RANKINGS = ("answers.json", "referents.json")  # learned over a model: they change nothing that it computes
 _AGAIN = "train or copy it again"
 _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
@@ -47,23 +52,14 @@ _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A loaded model.
-
-    Attributes:
-        model: on the CPU, in fp32.
-        tokenizer: its fast tokenizer.
-        max_length: the most tokens that the model can take.
-        model_id: changes when the weights do: the hash of a folder's weights, or hub name and commit.
-        folder: where its files are, or None for a model from the hub.
-        missing: names of weights that were made anew.
-    """
+    """A loaded model, on the CPU in fp32, with its fast tokenizer and the most tokens that it can take."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerFast
     max_length: int
-    model_id: str
-    folder: Path | None
-    missing: tuple[str, ...] = ()
+    model_id: str  # changes when the weights do: the hash of a folder's files, or hub name and commit
+    folder: Path | None  # None for a model from the hub
+    missing: tuple[str, ...] = ()  # names of weights that were made anew
 
 
 def model_path(name: str | Path) -> str:
@@ -84,15 +80,12 @@ def load_checkpoint(
     labels: int | None = None,
     seed: int = 42,
 ) -> Checkpoint:
-    """Load a checkpoint for a task.
+    """Load a folder with `config.json`, `model.safetensors` and a tokenizer, a hub name, or `snapshot:NAME`.
 
     Args:
-        name: a folder with `config.json`, `model.safetensors` and a tokenizer, a hub name, or `snapshot:NAME`.
-        task: which heads it must have.
         key: the configuration key (or parameter) that named it, for messages.
         new_head: whether a missing head, or one of another size, is made anew (for training) instead of being an error.
-        labels: outputs of a new head.
-        seed: of a new head.
+        labels, seed: outputs and seed of a new head.
 
     Raises:
         ModelError: the model or a file of it is missing or damaged, or it has other heads.
@@ -120,11 +113,11 @@ def load_checkpoint(
                 **options,
             )
     except Exception as error:  # a broken file fails anywhere in two libraries; their own words are what helps
-        remedy = "give a folder with model.safetensors, config.json and tokenizer.json" + (
-            "" if local else ", or a hub name that this machine can reach"
-        )
         cause = one_line(error).split(" Model type should be one of")[0]  # all that transformers knows follow there
-        raise ModelError(f"{where}: cannot be loaded ({type(error).__name__}: {cause}); {remedy}") from error
+        raise ModelError(
+            f"{where}: cannot be loaded ({type(error).__name__}: {cause}); give a folder with model.safetensors, config.json "
+            "and tokenizer.json, or a hub name that this machine can reach"
+        ) from error
     missing = _missing_weights(model, info, task, new_head, where)
     _check_tokenizer(model, tokenizer, where)
     model_id = folder_id(folder) if local else f"{name}@{getattr(model.config, '_commit_hash', None)}"
@@ -168,9 +161,7 @@ def _check_folder(folder: Path, where: str) -> None:
     if not (folder / "config.json").is_file():
         raise ModelError(f"{where}: no config.json there; it is not a model folder")
     if not list(folder.glob("model*.safetensors")):
-        pickled = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
-        hint = f" (there is {pickled[0]}, but pickled weights are not loaded: convert them)" if pickled else ""
-        raise ModelError(f"{where}: no model.safetensors there{hint}")
+        raise ModelError(f"{where}: no model.safetensors there; pickled weights are not loaded: convert them")
     if not any((folder / name).is_file() for name in _VOCABULARIES):  # transformers would make an empty one
         raise ModelError(
             f"{where}: no tokenizer.json or vocabulary there; copy them from the model it was trained from"
@@ -236,24 +227,22 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def row_form_of(model: str | Path | Checkpoint) -> RowForm:
-    """Return the form of rows of tables that a model was trained with; `plain` for models of a hub.
+def model_config(folder: Path) -> dict[str, Any]:
+    """Return the `config.json` of a model folder; empty if it is damaged, which loading the model tells."""
+    try:
+        return msgspec.json.decode((folder / "config.json").read_bytes(), type=dict[str, Any])
+    except (OSError, *JSON_ERRORS):
+        return {}
 
-    Raises:
-        ModelError: this version does not know the form.
-    """
+
+def row_form_of(model: str | Path | Checkpoint) -> RowForm:
+    """Return the form of rows of tables that a model was trained with; `plain` for models of a hub. Raises `ModelError`."""
     if isinstance(model, Checkpoint):
         return getattr(model.model.config, "row_form", "plain")
-    try:
-        settings = json.loads((Path(model_path(model)) / "config.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return "plain"  # loading it says what is wrong
-    form = settings.get("row_form", "plain") if isinstance(settings, dict) else "plain"
-    if form == "plain":
-        return "plain"
-    if form == "ranked":
-        return "ranked"
-    raise ModelError(f"{model}: config.json: row_form: {form!r}; this version knows plain and ranked")
+    form: RowForm = model_config(Path(model_path(model))).get("row_form", "plain")
+    if form not in ("plain", "ranked"):
+        raise ModelError(f"{model}: config.json: row_form: {form!r}; this version knows plain and ranked")
+    return form
 
 
 def folder_id(folder: Path, more: Sequence[str] = ()) -> str:

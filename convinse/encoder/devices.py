@@ -13,11 +13,7 @@ from ..support.errors import ConfigError
 
 
 def find_device(name: str) -> torch.device:
-    """Return the device of `auto`, `cpu`, `cuda` or `cuda:1`.
-
-    Raises:
-        ConfigError: the GPU is missing, or this PyTorch cannot use it.
-    """
+    """Return the device of `auto`, `cpu`, `cuda` or `cuda:1`. Raises `ConfigError` if the GPU is missing."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     device = torch.device(name)
@@ -46,11 +42,7 @@ def inference(model: Any) -> Iterator[None]:
 
 
 def find_precision(precision: Precision, device: torch.device) -> Precision:
-    """Return a precision, for `auto` bf16 on a GPU that has it, else fp16; fp32 on a CPU.
-
-    Raises:
-        ConfigError: the device does not have the precision.
-    """
+    """Return a precision, for `auto` bf16 on a GPU that has it, else fp16; fp32 on a CPU. Raises `ConfigError`."""
     if precision == "int8":
         raise ConfigError(
             "precision: int8 needs ONNX Runtime; convinse export makes the model's files, or use fp32 or auto"

@@ -19,6 +19,7 @@ from .tokens import Sequences
 LOGGER = logging.getLogger(__name__)
 Output = Literal["relevance", "spans", "embedding", "yes_no", "answer_type", "rewrite"]
 PER_TOKEN: tuple[Output, ...] = ("spans", "rewrite")  # with numbers of each token
+POINTER = 64  # numbers of a query and of a key of the rewrite head
 Arrays = tuple[np.ndarray, ...]
 BLOCK = 4096  # texts, or pairs, that are tokenised while those before are computed
 
@@ -31,43 +32,24 @@ class DeviceMemoryError(Exception):
 
 
 class ModelBackend(ABC):
-    """A model that is loaded, on a device, in a precision.
-
-    Attributes:
-        device: where it computes, as messages name it.
-        precision: of its products; never `auto`.
-        identity: changes with the precision, and with what else changes scores beyond rounding.
-        outputs: what it can compute.
-        dimension: numbers of an embedding.
-        budget: tokens of a batch that suit the device.
-        ahead: batches in flight at most: on a GPU the next is put together while one is computed.
-        workers: batches that are computed at the same time, by cores of their own.
-        overhead: the fixed cost of a batch, as the number of tokens that take the same time; None: only full batches are fast.
-    """
+    """A model that is loaded, on a device, in a precision."""
 
     device: str
-    precision: Precision
-    identity: str
+    precision: Precision  # never `auto`
+    identity: str  # changes with the precision, and with what else changes scores beyond rounding
     outputs: frozenset[Output]
-    dimension: int
-    budget: int
-    ahead: int = 1
-    workers: int = 1
-    overhead: int | None = None
+    dimension: int  # of an embedding
+    budget: int  # tokens of a batch that suit the device
+    ahead: int = 1  # most batches in flight: on a GPU the next is put together while one is computed
+    workers: int = 1  # batches that are computed at the same time, by cores of their own
+    overhead: int | None = None  # of a batch, as the tokens that take the same time; None: only full batches are fast
 
     @abstractmethod
     def start(self, sequences: Sequences, places: np.ndarray, outputs: Sequence[Output]) -> Callable[[], Arrays]:
-        """Begin to compute some of the sequences.
+        """Begin to compute the sequences at [b] places; return a function that returns a float32 array for every output.
 
-        Args:
-            sequences: all sequences.
-            places: [b] the indices of the sequences in the batch, of similar lengths.
-            outputs: to compute.
-
-        Returns:
-            A function that returns a float32 array for every output: `relevance` [b] log odds, `spans` [b, longest, 2] start
-            and end logits, `embedding` [b, dimension], not yet of length 1, `yes_no` [b] log odds of "yes",
-            `answer_type` [b, classes] logits, `rewrite` [b, longest, 4 * 64] (see `heads`).
+        These are `relevance` [b] log odds, `spans` [b, longest, 2] start and end logits, `embedding` [b, dimension], not yet of
+        length 1, `yes_no` [b] log odds of "yes", `answer_type` [b, classes] logits, `rewrite` [b, longest, 4 * 64] (see `heads`).
 
         Raises:
             DeviceMemoryError: a smaller batch may do.
@@ -78,12 +60,9 @@ class ModelBackend(ABC):
 
 
 class Engine:
-    """Runs batches of a backend.
+    """A runner of batches of at most `token_budget` tokens, padding counted (None: what suits the backend).
 
-    Args:
-        backend: computes.
-        token_budget: most tokens of a batch, padding counted; None for what suits the backend. When a batch
-            does not fit into the device's memory, the budget is reduced for the rest of the engine's life.
+    When a batch does not fit into the device's memory, the budget is reduced for the rest of the engine's life.
     """
 
     def __init__(self, backend: ModelBackend, token_budget: int | None = None) -> None:
@@ -98,15 +77,9 @@ class Engine:
     def run(
         self, sequences: Sequences, outputs: Sequence[Output], padded: bool = True
     ) -> Iterator[tuple[np.ndarray, Arrays]]:
-        """Compute all sequences.
+        """Yield the places [b] and the arrays of `ModelBackend.start` of every batch, in any order.
 
-        Args:
-            sequences: of any lengths.
-            outputs: of the backend, to compute.
-            padded: False keeps sequences of different lengths apart: padding changes the last digits.
-
-        Yields:
-            Places [b] and the arrays of `ModelBackend.start` of every batch, in any order; together every place once.
+        `padded=False` keeps sequences of different lengths apart: padding changes the last digits.
 
         Raises:
             ModelError: a single sequence does not fit into the device's memory.
@@ -144,11 +117,7 @@ class Engine:
 
 
 def prepared(items: Sequence[T], prepare: Callable[[Sequence[T]], U]) -> Iterator[tuple[int, U]]:
-    """Prepare blocks of items in a thread, the next while the caller computes.
-
-    Yields:
-        The place of a block's first item, and the result of `prepare`.
-    """
+    """Yield the place of each block's first item and the prepared block, the next prepared while the caller computes."""
     starts = range(0, len(items), BLOCK)
     if len(starts) < 2:
         yield from ((start, prepare(items)) for start in starts)

@@ -33,38 +33,23 @@ HEADS_WITH_ROWS: tuple[Output, ...] = ("yes_no", "answer_type", "rewrite")  # co
 
 
 def rows_of(head: Output) -> str:
-    """The input of a graph that names the rows of a batch of which a head is asked."""
+    """Return the name of a graph's input that has the rows of a batch that a head shall compute."""
     return f"{head}_rows"
 
 
 class ExportedModel(msgspec.Struct, frozen=True, kw_only=True):
-    """The manifest of an exported model.
-
-    Attributes:
-        outputs: what its graphs compute.
-        inputs: what they take.
-        graphs: file of the graph for each precision.
-        files: SHA-256 of the graphs and of all that they read.
-        max_length: most tokens of an input.
-        hidden_size: numbers of an embedding.
-        pad_id: what fills a batch.
-        task: the task of the checkpoint; a joint model has several outputs.
-        made_by: versions of what made it.
-        labels: outputs of a relevance head.
-        pooling: how token vectors become an embedding.
-        format: of this file.
-    """
+    """The manifest of an exported model."""
 
     outputs: list[Output]
     inputs: list[str]
-    graphs: dict[Literal["fp32", "int8"], str]
-    files: dict[str, str]
+    graphs: dict[Literal["fp32", "int8"], str]  # file of each precision
+    files: dict[str, str]  # SHA-256 of the graphs and of all that they read
     max_length: int
     hidden_size: int
     pad_id: int
     task: str = ""
     made_by: dict[str, str] = {}
-    labels: int | None = None
+    labels: int | None = None  # outputs of a relevance head
     pooling: Literal["mean", "cls"] | None = None
     format: int = FORMAT
 
@@ -96,11 +81,7 @@ def is_exported(folder: Path) -> bool:
 
 
 def read_exported(folder: Path, where: str) -> ExportedModel:
-    """Read the manifest of a folder.
-
-    Raises:
-        ModelError: the manifest is missing, damaged or of another format.
-    """
+    """Read the manifest of a folder. Raises `ModelError`."""
     path = folder / MANIFEST
     if not folder.is_dir():
         raise ModelError(f"{where}: no such folder; train a model first or give another folder or hub name")
@@ -117,8 +98,6 @@ def read_exported(folder: Path, where: str) -> ExportedModel:
     if made.format != FORMAT:
         raise ModelError(f"{where}: {MANIFEST} has format {made.format}, this version reads {FORMAT}; {_AGAIN}")
     check_folder(folder, ModelError, f"{where}: ", f"{_AGAIN}, {BY_HAND}")
-    if unknown := sorted(set(made.graphs.values()) - made.files.keys()):
-        raise ModelError(f"{where}: {MANIFEST} has no checksum of {unknown[0]}; {_AGAIN}")
-    if any(Path(name).name != name for name in (*made.files, *made.graphs.values())):
-        raise ModelError(f"{where}: {MANIFEST} names a file of another folder; {_AGAIN}")
+    if not set(made.graphs.values()) <= made.files.keys() or any(Path(name).name != name for name in made.files):
+        raise ModelError(f"{where}: {MANIFEST} has a graph without a checksum, or a file of another folder; {_AGAIN}")
     return made

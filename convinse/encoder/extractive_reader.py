@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..config import Config
-from ..support.errors import ModelError
 from .batches import token_batches
 from .checkpoint import Checkpoint
 from .engine import prepared
 from .pool import HeadOptions, ModelHead
-from .settings import OF_WINDOWS
+from .settings import ModelSettings
 from .span_decoding import Span, SpanDecoder, WindowLogits, of_texts, of_windows
 from .tokens import Windows
 
@@ -28,15 +27,10 @@ _DECODED = 16384  # tokens decoded together
 
 @dataclass(frozen=True)
 class AnswerSpan:
-    """An answer in a text.
+    """An answer, `contexts[context][start:end]`.
 
-    Attributes:
-        text: `contexts[context][start:end]`.
-        context: the place of its text among those given.
-        start, end: character offsets into the text as given; the end is exclusive.
-        score: start logit plus end logit, as BERT's readers are compared over texts (Devlin et al., NAACL 2019).
-        probability: of the span among the spans of its text and "no answer".
-        no_answer: the probability that its text has no answer at all.
+    `score` is start logit plus end logit, as BERT's readers are compared over texts (Devlin et al., NAACL 2019); `probability`
+    is that of the span among the spans of its text and "no answer".
     """
 
     text: str
@@ -45,7 +39,7 @@ class AnswerSpan:
     end: int
     score: float
     probability: float
-    no_answer: float
+    no_answer: float  # probability that its text has no answer at all
 
 
 class ExtractiveReader(ModelHead):
@@ -62,7 +56,7 @@ class ExtractiveReader(ModelHead):
     """
 
     task = "question-answering"
-    usual = OF_WINDOWS
+    usual = ModelSettings(max_length=512)
     key, length_key = "ha_model", "ha_max_length"
 
     def __init__(
@@ -87,30 +81,14 @@ class ExtractiveReader(ModelHead):
     def read_all(
         self, questions: Sequence[str], contexts: Sequence[Sequence[str]], top_k: int | None = None
     ) -> list[list[AnswerSpan]]:
-        """Read the answers to several questions, each in its contexts, computed together; equal pairs once; see `read`.
-
-        Raises:
-            ModelError: a score is not a number; the message names the text.
-        """
-        reading = self.reading(questions, contexts, top_k)
-        while True:
-            try:
-                next(reading)
-            except StopIteration as stop:
-                answers: list[list[AnswerSpan]] = stop.value
-                return answers
-
-    def reading(
-        self, questions: Sequence[str], contexts: Sequence[Sequence[str]], top_k: int | None = None
-    ) -> Generator[None, None, list[list[AnswerSpan]]]:
-        """Read as `read_all`, but yield after every batch, so that the caller can pause or stop."""
+        """Read the answers to several questions, each in its contexts, computed together; equal pairs once; see `read`."""
         place_of: dict[tuple[str, str], int] = {}
         for question, texts in zip(questions, contexts, strict=True):
             for text in texts:
                 if text.strip():
                     place_of.setdefault((question, text), len(place_of))
         pairs = list(place_of)
-        spans = yield from self._spans(pairs)
+        spans = self._spans(pairs)
         answers = []
         for question, texts in zip(questions, contexts, strict=True):
             found_spans = [
@@ -123,7 +101,7 @@ class ExtractiveReader(ModelHead):
             answers.append(found_spans[:top_k])
         return answers
 
-    def _spans(self, pairs: list[tuple[str, str]]) -> Generator[None, None, list[list[Span]]]:
+    def _spans(self, pairs: list[tuple[str, str]]) -> list[list[Span]]:
         spans: list[list[Span]] = []
         for start, block in prepared(pairs, self._block):
             texts = [text for _, text in pairs[start : start + len(block.offsets)]]
@@ -131,10 +109,7 @@ class ExtractiveReader(ModelHead):
             for windows in chain(_recalled(block.read), self._computed(block)):
                 wrong = decoder.add(windows)
                 if wrong is not None:
-                    raise ModelError(
-                        f"the scores of '{texts[wrong][:120]}' are not numbers; the model's weights are broken, or try fp32"
-                    )
-                yield
+                    raise self._not_a_number("score", texts[wrong])
             spans += decoder.spans()
         return spans
 

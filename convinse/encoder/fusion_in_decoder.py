@@ -16,6 +16,7 @@ from ..support.errors import ModelError
 from .batches import token_batches
 from .checkpoint import Checkpoint, quiet
 from .devices import find_device, find_precision
+from .sequence_to_sequence import search_options
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -35,16 +36,12 @@ class WrittenText(NamedTuple):
 class FusionInDecoder:
     """A model that reads several texts together and writes answers, by beam search.
 
-    Args:
-        checkpoint: a BART or T5; it is moved to the device and to the precision.
-        settings: see there; lengths beyond what the model can take are cut to it.
-        device: `auto`, `cpu`, `cuda` or `cuda:1`.
-        precision: `auto` is fp32 on a CPU, bf16 on a GPU that has it.
-        token_budget: most tokens encoded at a time, padding counted; None for the device's default.
+    The checkpoint, a BART or T5, is moved to the device and to the precision; lengths beyond what it can take are cut to that.
+    `token_budget`: most tokens encoded at a time, padding counted; None for the device's default.
 
     Raises:
         ModelError: the model is neither BART nor T5.
-        ConfigError: the device is not there, or cannot compute so.
+        ConfigError: the device is missing, or cannot compute so.
     """
 
     def __init__(
@@ -63,23 +60,10 @@ class FusionInDecoder:
         self._budget = token_budget or usual_budget(self.device)
         self._input = min(settings.max_input_length, checkpoint.max_length)
         self._beams = settings.num_beams
-        self._options: dict[str, Any] = {
-            "num_beams": self._beams,
-            "num_return_sequences": self._beams,
-            "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
-            "min_length": 0,
-            "no_repeat_ngram_size": 0,
-            "do_sample": False,
-        }
-        if self._beams > 1:
-            self._options["early_stopping"] = True
+        self._options = {"num_return_sequences": self._beams, **search_options(checkpoint, settings)}
 
     def write(self, texts: Sequence[str]) -> list[WrittenText]:
-        """Write texts after reading `texts` together, the most probable first, without duplicates.
-
-        Raises:
-            ModelError: the device's memory does not hold the texts.
-        """
+        """Return what the model writes after reading texts together, the most probable first, without duplicates."""
         if not texts:
             return []
         tokens = cut(self._tokenizer, texts, self._input)
@@ -169,7 +153,7 @@ def answer_loss(model: Any, tokens: Sequence[Sequence[int]], answer: Sequence[in
 
 
 def _encoded(states: torch.Tensor, rows: int = 1) -> dict[str, Any]:
-    """States [n, d] as the arguments of a decoder that computes so many rows."""
+    # states [n, d] as the arguments of a decoder that computes so many rows
     from transformers.modeling_outputs import BaseModelOutput
 
     mask = torch.ones(rows, len(states), dtype=torch.long, device=states.device)

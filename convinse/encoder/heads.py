@@ -21,10 +21,9 @@ from ..support.errors import ModelError, one_line
 from .answer_classes import FORMAT as ANSWER_TYPE_FORMAT
 from .answer_classes import AnswerClasses
 from .checkpoint import ANSWER_TYPE, REWRITE, YES_NO
-from .engine import Output
+from .engine import POINTER, Output
 from .joint import LEVELS, Storage, restored, stored
 
-POINTER = 64  # numbers of a query and of a key of the rewrite head
 H = TypeVar("H", bound="TrunkHead")
 
 
@@ -36,36 +35,32 @@ class TrunkHead(nn.Module):
     levels: ClassVar[int] = LEVELS  # of each sign, of weights in int8
     layer: int
 
-    def settings(self) -> dict[str, str]:
-        """Return the head's settings in its file besides format and layer."""
-        return {}
+    def _settings(self) -> dict[str, str]:
+        # in its file, besides format and layer
+        raise NotImplementedError
 
     @classmethod
-    def of_settings(cls: type[H], config: BertConfig, settings: dict[str, str], weights: dict[str, torch.Tensor]) -> H:
-        """A head as a file has it, without its weights. Raises `KeyError` or `ValueError`."""
+    def _of_settings(cls: type[H], config: BertConfig, settings: dict[str, str], weights: dict[str, torch.Tensor]) -> H:
+        # a head as a file has it, without its weights; raises KeyError or ValueError
         raise NotImplementedError
 
     def save(self, folder: Path, storage: Storage = "int8") -> None:
         """Write the head into a model folder."""
         weights = {name: tensor.detach().cpu() for name, tensor in self.state_dict().items()}
-        metadata = {**self.settings(), "format": self.format, "layer": str(self.layer)}
+        metadata = {**self._settings(), "format": self.format, "layer": str(self.layer)}
         save_file(stored(weights, storage, self.levels), folder / self.file, metadata=metadata)
 
     @classmethod
     def load(cls: type[H], folder: Path, config: BertConfig) -> H:
-        """The head of a model folder, on the CPU, ready to compute.
-
-        Raises:
-            ModelError: the head is missing, damaged or of another trunk.
-        """
+        """Return the head of a model folder, on the CPU, ready to compute. Raises `ModelError`."""
         path = folder / cls.file
         try:
             with safe_open(path, "pt") as file:
                 settings = file.metadata() or {}
             if settings.get("format") != cls.format:
-                raise ModelError(f"{path}: is no '{cls.format}'; train it anew with train embedded")
+                raise ModelError(f"{path}: is not a '{cls.format}'; train it anew with train embedded")
             weights = restored(load_file(path))
-            head = cls.of_settings(config, settings, weights)
+            head = cls._of_settings(config, settings, weights)
             if not 0 <= head.layer <= config.num_hidden_layers:
                 raise ValueError(f"it is for layer {head.layer} of {config.num_hidden_layers}")
             head.load_state_dict(weights)
@@ -79,14 +74,8 @@ class TrunkHead(nn.Module):
 class YesNoHead(TrunkHead):
     """From hidden states of `[CLS] question [SEP] text [SEP]` to the log odds of "yes".
 
-    [CLS] looks once more at all tokens, in one block of attention.
-
-    Args:
-        hidden: the trunk's width.
-        heads: of attention; they divide the width.
-        layer: how many layers of the trunk make the states.
-        inner: width of the feed-forward layer; None: four times the trunk's.
-        dropout: while training.
+    [CLS] looks once more at all tokens, in one block of attention. `hidden` is the trunk's width, `inner` that of the
+    feed-forward layer (None: four times the trunk's).
     """
 
     file, format = YES_NO, "convinse yes/no head 1"
@@ -103,14 +92,14 @@ class YesNoHead(TrunkHead):
         self.odds = nn.Linear(hidden, 1)
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """[b, tokens, hidden] states and the [b, tokens] mask of what is not padding -> [b] log odds."""
+        """Return [b] log odds of [b, tokens, hidden] states and the [b, tokens] mask."""
         first = hidden[:, :1]
         state = self.attended(first + self._seen(first, hidden, mask))
         odds: torch.Tensor = self.odds(self.dropout(self.thought(state + self.inner(state))))
         return odds[:, 0, 0]
 
     def _seen(self, first: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """[b, 1, hidden] what [CLS] sees; written out, for PyTorch's own attention exports with the shapes of one batch."""
+        # [b, 1, hidden] what [CLS] sees; written out, for PyTorch's own attention exports with the shapes of one batch
         attention, width = self.attention, hidden.shape[-1]
         size = width // self.heads
         of_query, of_key, of_value = zip(
@@ -126,28 +115,18 @@ class YesNoHead(TrunkHead):
         seen: torch.Tensor = attention.out_proj((shares @ value).transpose(1, 2).reshape(-1, 1, width))
         return seen
 
-    def settings(self) -> dict[str, str]:
-        """See the base class."""
+    def _settings(self) -> dict[str, str]:
         return {"heads": str(self.heads)}
 
     @classmethod
-    def of_settings(cls, config: BertConfig, settings: dict[str, str], weights: dict[str, torch.Tensor]) -> YesNoHead:
-        """See the base class."""
+    def _of_settings(cls, config: BertConfig, settings: dict[str, str], weights: dict[str, torch.Tensor]) -> YesNoHead:
         return cls(config.hidden_size, int(settings["heads"]), int(settings["layer"]), len(weights["inner.0.bias"]))
 
 
 class AnswerTypeHead(TrunkHead):
     """From hidden states of `[CLS] question [SEP]` to the logits of classes of Wikidata's items, dates, numbers, yes or no, and texts.
 
-    Several learned looks see all tokens of the question.
-
-    Args:
-        hidden: the trunk's width.
-        layer: how many layers of the trunk make the states.
-        classes: that it tells apart.
-        looks: at the tokens; each takes what it sees from numbers of its own, and they divide `inner`.
-        inner: how many numbers are seen.
-        dropout: while training.
+    Several learned looks see all tokens of the question; each takes what it sees from its part of `inner` numbers.
     """
 
     file, format = ANSWER_TYPE, ANSWER_TYPE_FORMAT
@@ -156,8 +135,6 @@ class AnswerTypeHead(TrunkHead):
         self, hidden: int, layer: int, classes: AnswerClasses, looks: int = 8, inner: int = 128, dropout: float = 0.1
     ) -> None:
         super().__init__()
-        if inner % looks:
-            raise ValueError(f"{looks} looks do not divide {inner} numbers")
         self.layer, self.looks, self.answer_classes = layer, looks, classes
         self.attention = nn.Linear(hidden, looks)
         self.value = nn.Linear(hidden, inner)
@@ -166,7 +143,7 @@ class AnswerTypeHead(TrunkHead):
         self.classes = nn.Linear(inner, len(classes.names))
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """[b, tokens, hidden] states and the [b, tokens] mask of what is not padding -> [b, classes] logits."""
+        """Return [b, classes] logits of [b, tokens, hidden] states and the [b, tokens] mask."""
         dropped = self.dropout(hidden)
         scores = self.attention(dropped)
         scores = scores.masked_fill(mask[:, :, None] == 0, torch.finfo(scores.dtype).min)
@@ -178,21 +155,19 @@ class AnswerTypeHead(TrunkHead):
         logits: torch.Tensor = self.classes(self.dropout(self.seen(seen)))
         return logits
 
-    def settings(self) -> dict[str, str]:
-        """See the base class."""
+    def _settings(self) -> dict[str, str]:
         return {**self.answer_classes.metadata(), "looks": str(self.looks)}
 
     @classmethod
-    def of_settings(
+    def _of_settings(
         cls, config: BertConfig, settings: dict[str, str], weights: dict[str, torch.Tensor]
     ) -> AnswerTypeHead:
-        """See the base class."""
         classes, looks = AnswerClasses.of_metadata(settings), int(settings["looks"])
         return cls(config.hidden_size, int(settings["layer"]), classes, looks, len(weights["value.bias"]))
 
 
-class EncoderLayer(nn.Module):
-    """A layer of a BERT, written out: PyTorch's and transformers' own do not export with a batch of no rows."""
+class _EncoderLayer(nn.Module):
+    # a layer of a BERT, written out: PyTorch's and transformers' own do not export with a batch of no rows
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -206,7 +181,7 @@ class EncoderLayer(nn.Module):
         self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
 
     def forward(self, hidden: torch.Tensor, beyond: torch.Tensor) -> torch.Tensor:
-        """[b, tokens, hidden] states; `beyond` [b, 1, 1, tokens] is added to the attention scores -> [b, tokens, hidden]."""
+        """Return the next [b, tokens, hidden] states; `beyond` [b, 1, 1, tokens] is added to the attention scores."""
         tokens, width = hidden.shape[1:]
         size = width // self.heads
         query, key, value = (
@@ -241,12 +216,7 @@ class RewriteHead(TrunkHead):
 
     Each token of the question points at the span of the history that goes before it, or in its place, and [CLS] at what the question
     takes the place of in the question before: pointers, as in Vinyals et al., Pointer networks (2015), with [CLS] for "none".
-
-    Args:
-        config: of the trunk, whose layers its own are like.
-        layer: how many layers of the trunk make the states.
-        layers: of its own.
-        dropout: while training.
+    Its own `layers` are like the trunk's.
     """
 
     file, format = REWRITE, "convinse rewrite head 1"
@@ -255,25 +225,25 @@ class RewriteHead(TrunkHead):
     def __init__(self, config: BertConfig, layer: int, layers: int, dropout: float = 0.1) -> None:
         super().__init__()
         self.layer = layer
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(layers))
+        self.layers = nn.ModuleList(_EncoderLayer(config) for _ in range(layers))
         self.dropout = nn.Dropout(dropout)
         self.outputs = nn.Linear(config.hidden_size, 4 * POINTER)
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """[b, tokens, hidden] states and the [b, tokens] mask -> [b, tokens, 4 * POINTER]: the queries of a start and of an end, and the keys of a start and of an end."""
+        """Return [b, tokens, 4 * POINTER]: the queries of a start and of an end, and the keys of a start and of an end."""
         beyond = (1.0 - mask[:, None, None, :].to(hidden.dtype)) * torch.finfo(hidden.dtype).min
         for layer in self.layers:
             hidden = layer(hidden, beyond)
         outputs: torch.Tensor = self.outputs(self.dropout(hidden))
         return outputs
 
-    def settings(self) -> dict[str, str]:
-        """See the base class."""
+    def _settings(self) -> dict[str, str]:
         return {"layers": str(len(self.layers))}
 
     @classmethod
-    def of_settings(cls, config: BertConfig, settings: dict[str, str], weights: dict[str, torch.Tensor]) -> RewriteHead:
-        """See the base class."""
+    def _of_settings(
+        cls, config: BertConfig, settings: dict[str, str], weights: dict[str, torch.Tensor]
+    ) -> RewriteHead:
         return cls(config, int(settings["layer"]), int(settings["layers"]))
 
 
@@ -281,7 +251,7 @@ HEADS: dict[Output, type[TrunkHead]] = {"yes_no": YesNoHead, "answer_type": Answ
 
 
 def load_heads(folder: Path, config: BertConfig) -> dict[Output, TrunkHead]:
-    """The heads that a model folder has. Raises `ModelError`."""
+    """Return the heads that a model folder has. Raises `ModelError`."""
     return {name: kind.load(folder, config) for name, kind in HEADS.items() if (folder / kind.file).is_file()}
 
 
@@ -292,7 +262,7 @@ def states(
     attention_mask: torch.Tensor,
     token_type_ids: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """[b, tokens, hidden] float32: what the first `layer` layers of a trunk make of its input."""
+    """Return [b, tokens, hidden] float32: what the first `layer` layers of a trunk make of its input."""
     output = bert(
         input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids, output_hidden_states=True
     )

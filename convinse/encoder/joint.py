@@ -66,7 +66,7 @@ class Trunk(BertModel):  # type: ignore[no-untyped-call]
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **options: Any
     ) -> BaseModelOutputWithPoolingAndCrossAttentions:
-        """[b, tokens] each."""
+        """Compute [b, tokens] ids and mask."""
         if self.config.distances:
             places = torch.arange(input_ids.shape[1], device=input_ids.device)
             buckets = _bucket(places[None, :] - places[:, None], self.config.distances)
@@ -88,20 +88,13 @@ def _bucket(distance: torch.Tensor, buckets: int) -> torch.Tensor:
 
 @dataclass
 class JointOutput(ModelOutput):
-    """The outputs of a pass.
+    """The outputs of a pass."""
 
-    Attributes:
-        logits: [b, 1] log odds that the text is relevant.
-        start_logits, end_logits: [b, tokens] of the answer's first and last token; [CLS] stands for no answer.
-        last_hidden_state: [b, tokens, hidden], of which an embedding is the mean.
-        hidden_states: the same of each layer, from the embeddings on; where they are asked for.
-    """
-
-    logits: torch.Tensor | None = None
-    start_logits: torch.Tensor | None = None
+    logits: torch.Tensor | None = None  # [b, 1] log odds that the text is relevant
+    start_logits: torch.Tensor | None = None  # [b, tokens]; [CLS] stands for no answer
     end_logits: torch.Tensor | None = None
-    last_hidden_state: torch.Tensor | None = None
-    hidden_states: tuple[torch.Tensor, ...] | None = None
+    last_hidden_state: torch.Tensor | None = None  # [b, tokens, hidden], of which an embedding is the mean
+    hidden_states: tuple[torch.Tensor, ...] | None = None  # the same of each layer, from the embeddings on
 
 
 class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
@@ -129,7 +122,7 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
         output_hidden_states: bool = False,
         **_: Any,
     ) -> JointOutput:
-        """[b, tokens] ids, mask and token types -> the outputs of all heads."""
+        """Return the outputs of all heads for [b, tokens] ids, mask and token types."""
         output = self.bert(
             input_ids=input_ids,
             attention_mask=attention_mask,
@@ -144,7 +137,7 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **options: Any) -> Any:
-        """As of any Hugging Face model; weights stored in int8 become float32."""
+        """Load the model as any of Hugging Face; weights stored in int8 become float32."""
         if pretrained_model_name_or_path is None or options.get("state_dict") is not None:
             return super().from_pretrained(pretrained_model_name_or_path, *args, **options)
         fetching = {name: options[name] for name in _FETCHING if name in options}
@@ -160,13 +153,7 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
     def save_pretrained(
         self, save_directory: str | os.PathLike[str], *args: Any, storage: Storage = "float32", **options: Any
     ) -> None:
-        """As of any Hugging Face model.
-
-        Args:
-            save_directory: the folder.
-            storage: how matrices are stored; int8 rounds each row to 255 levels.
-            args, options: see `transformers.PreTrainedModel.save_pretrained`.
-        """
+        """Save the model as any of Hugging Face; `storage` says how matrices are stored: int8 rounds rows to 255 levels."""
         super().save_pretrained(save_directory, *args, **options)
         if storage != "float32":
             path = Path(save_directory) / WEIGHTS

@@ -30,13 +30,7 @@ _PROBED = 64  # products of a sum in largest_products.onnx
 
 
 class OnnxBackend(ModelBackend):
-    """A session of ONNX Runtime over an exported model.
-
-    Args:
-        exported: the manifest of the folder.
-        folder: of the model.
-        settings: the device and the precision are used.
-        where: the key and the name that the user gave, for messages.
+    """A session of ONNX Runtime over an exported model; `where` is the key and the name that the user gave, for messages.
 
     Raises:
         ConfigError: this ONNX Runtime cannot compute on the device, or the model not in the precision.
@@ -63,21 +57,13 @@ class OnnxBackend(ModelBackend):
         options.log_severity_level = _ERRORS_ONLY
         if self.precision == "int8" and not adds_exactly():
             options.add_session_config_entry(_EXACT, "1")  # slower, but the scores are the same everywhere
+        providers = _providers(settings.device, onnxruntime)
         try:
-            self._session = onnxruntime.InferenceSession(
-                str(folder / graph), options, providers=_providers(settings.device, onnxruntime)
-            )
-        except ConfigError:
-            raise
+            self._session = onnxruntime.InferenceSession(str(folder / graph), options, providers=providers)
         except Exception as error:  # what the library raises has no common class
             raise ModelError(
                 f"{where}: {graph} cannot be loaded ({one_line(error)}); export the model again, or use backend: torch"
             ) from error
-        made = {output.name for output in self._session.get_outputs()}
-        if not self.outputs <= made:
-            raise ModelError(
-                f"{where}: {graph} has no output {min(self.outputs - made)}; export the model again, or use backend: torch"
-            )
 
     def start(self, sequences: Sequences, places: np.ndarray, outputs: Sequence[Output]) -> Callable[[], Arrays]:
         """See the base class."""

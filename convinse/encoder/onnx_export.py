@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -18,11 +17,11 @@ from ..support import manifest as manifests
 from ..support.checksums import sha256
 from ..support.errors import ModelError, missing_extra, one_line
 from ..support.files import replacing
-from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, save_checkpoint
+from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, model_config, save_checkpoint
 from .engine import PER_TOKEN, ModelBackend, Output
 from .exported import MANIFEST, ExportedModel
 from .onnx_backend import OnnxBackend
-from .pooling import hub_pooling, pools_first, write_pooling
+from .pooling import NO_ERRORS, hub_pooling, pools_first, write_pooling
 from .settings import ModelSettings
 from .tokens import Sequences, TextTokenizer
 
@@ -32,7 +31,7 @@ _CLOSE = 1e-4  # to PyTorch's numbers; of those above 1 this part
 _ALIKE = 0.98  # correlation of int8 with PyTorch's numbers, or there is no int8 graph
 _ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no", "answer_type", "rewrite")
 _ON_CPU = ModelSettings(device="cpu", precision="fp32", backend="torch")
-_COPIED = ("*.json", "*.md", "1_Pooling/config.json", *HEADS)  # of a folder, beside its weights
+_COPIED = ("*.json", "*.md", "1_Pooling/config.json", "model*.safetensors", *HEADS)  # of a folder
 _QUESTIONS = (
     "Who wrote The Hobbit?",
     "The Hobbit, J. R. R. Tolkien: when was the book published, and is it a novel for children?",
@@ -49,28 +48,18 @@ _TEXTS = (
 
 @dataclass(frozen=True)
 class ExportReport:
-    """The result of an export.
-
-    Attributes:
-        folder: of the model.
-        manifest: what its graphs compute, and from which files.
-        difference: the greatest between the fp32 graph and PyTorch; of numbers above 1 their part.
-        correlation: the least of an output of the int8 graph with PyTorch's.
-    """
+    """The result of an export."""
 
     folder: Path
     manifest: ExportedModel
-    difference: float
-    correlation: float
+    difference: float  # the greatest between the fp32 graph and PyTorch; of numbers above 1 their part
+    correlation: float  # the least of an output of the int8 graph with PyTorch's
 
 
 def export_model(model: str | Path, folder: Path, task: Task | None = None) -> ExportReport:
-    """Write a checkpoint as a folder that ONNX Runtime and PyTorch compute.
+    """Write a checkpoint (a folder with safetensors, or a hub name) as a folder that ONNX Runtime and PyTorch compute.
 
-    Args:
-        model: a folder with safetensors, or a hub name.
-        folder: to write; it appears whole or not at all, and replaces one that is there.
-        task: what the checkpoint is for; None: as its `config.json` says.
+    Without a task its `config.json` says what it is for.
 
     Raises:
         ModelError: it cannot be loaded, or ONNX cannot say what it computes.
@@ -85,21 +74,16 @@ def export_model(model: str | Path, folder: Path, task: Task | None = None) -> E
         _write_checkpoint(checkpoint, str(model), task, temporary)
         report = write_graphs(temporary, task, str(model))
         manifests.seal(temporary, "model")
-    return ExportReport(folder, report.manifest, report.difference, report.correlation)
+    return replace(report, folder=folder)
 
 
 def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> ExportReport:
-    """Add the graphs and the manifest to a model folder, or replace them; they are verified before they are kept.
-
-    Raises:
-        ModelError, DependencyError, OutputError: as `export_model`.
-    """
+    """Add the graphs and the manifest to a model folder, or replace them, after a check; raises what `export_model` does."""
     _require()
     task = task or _task(folder)
     where = f"model: {name or folder}"
     checkpoint = load_checkpoint(folder, task)
-    from .onnx_graph import over_weights, traced_model, trunk_of, widest_channels
-    from .stored_weights import stored_weights
+    from .onnx_graph import over_weights, stored_weights, traced_model, trunk_of, widest_channels
     from .torch_backend import TorchBackend
 
     backend = TorchBackend(checkpoint, task, _ON_CPU, name or str(folder))
@@ -143,11 +127,6 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
 def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:
     trial = msgspec.structs.replace(manifest, graphs={graph: path.name}, files={path.name: sha256(path)})
     samples = _samples(trial.tokenizer(path.parent, _ON_CPU.max_length, where))
-    for sample, original in zip(samples, _samples(TextTokenizer.of(checkpoint, _ON_CPU.max_length)), strict=True):
-        if any(not np.array_equal(*ids) for ids in zip(sample.ids, original.ids, strict=True)):
-            raise ModelError(
-                f"{where}: its tokenizer.json makes other tokens than its tokenizer; save the tokenizer anew"
-            )
     backend = OnnxBackend(trial, path.parent, replace(_ON_CPU, precision=graph), where)
     try:
         backend.start(samples[0], np.arange(2), trial.outputs[:1])()  # the heads with rows of their own, of no row
@@ -211,17 +190,15 @@ def _manifest(
 
 def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Path) -> None:
     # weight files are copied if a graph can read them, else saved anew
-    from .stored_weights import stored_weights
+    from .onnx_graph import stored_weights
 
     source = checkpoint.folder
     if source is not None:
-        weights = [path.relative_to(source) for path in source.glob("model*.safetensors")]
-        more = [
-            path.relative_to(source) for pattern in _COPIED for path in source.glob(pattern) if path.name != MANIFEST
-        ]
-        for path in (*more, *weights):
-            (folder / path).parent.mkdir(exist_ok=True)
-            shutil.copyfile(source / path, folder / path)
+        for path in (path for pattern in _COPIED for path in source.glob(pattern)):
+            if path.name not in (MANIFEST, manifests.MANIFEST):  # which this export makes anew
+                copy = folder / path.relative_to(source)
+                copy.parent.mkdir(exist_ok=True)
+                shutil.copyfile(path, copy)
     if source is None or stored_weights(checkpoint, folder) is None:
         for path in folder.glob("model*.safetensors*"):
             path.unlink()
@@ -238,12 +215,9 @@ def _task(model: str | Path) -> Task:
     from transformers.utils.hub import cached_file
 
     folder = Path(model).expanduser()
-    try:
-        path = folder / "config.json" if folder.is_dir() else cached_file(str(model), "config.json")
-        architectures = json.loads(Path(path or "").read_bytes())["architectures"]
-        name = str((architectures or [""])[0])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # loading the model says what is wrong
-        return "embedding"
+    if not folder.is_dir():
+        folder = Path(cached_file(str(model), "config.json", **NO_ERRORS) or "none").parent
+    name = str((model_config(folder).get("architectures") or [""])[0])
     if name.endswith("ForQuestionAnswering"):
         return "question-answering"
     return "sequence-classification" if name.endswith(("ForSequenceClassification", "JointModel")) else "embedding"

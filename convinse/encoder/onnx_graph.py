@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import struct
 import tempfile
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,21 +17,22 @@ import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from safetensors.torch import load_file
 from torch import nn
 
-from .checkpoint import Checkpoint
+from .checkpoint import HEAD_FILES, Checkpoint
 from .engine import PER_TOKEN, Output
 from .exported import HEADS_WITH_ROWS, rows_of
 from .heads import load_heads
-from .joint import LEVELS, SCALES
+from .joint import LEVELS, SCALES, restored
 from .pooling import pools_first
-from .stored_weights import StoredTensor
 from .tokens import Sequences
 from .torch_backend import model_inputs, of_head
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+_TYPES = {"F32": TensorProto.FLOAT, "F16": TensorProto.FLOAT16, "BF16": TensorProto.BFLOAT16, "I8": TensorProto.INT8}
 _OPSET = 17
 _SMALLEST = 1e-12  # what divides a token is never less
 # Channels behind a layer normalisation that are not rounded. On 2,700 pairs of the embedded train part the scores' error (root mean
@@ -38,17 +42,53 @@ _USUAL = 0.99  # share of a channel's numbers that its width is judged by
 _INTEGER_PRODUCT = "com.microsoft"  # where ONNX Runtime has MatMulIntegerToFloat
 
 
-class ExportedHeads(nn.Module):
-    """A model with what is computed of its outputs.
+@dataclass(frozen=True)
+class _StoredTensor:
+    file: str  # of safetensors
+    type: int  # of its numbers, as ONNX counts types
+    shape: tuple[int, ...]
+    offset: int  # of its first byte
+    length: int  # in bytes
 
-    Args:
-        model: of a checkpoint.
-        heads: those that are asked of some rows only.
-        first: whether [CLS] is the embedding.
-        inputs: names of the arguments, in order.
-        outputs: names of the results, in order.
+
+def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, _StoredTensor] | None:
+    """Return the places of the weights of a model and of its heads in the files of a folder, by their names in a traced model.
+
+    None: the files have other weights, or under other names.
     """
+    stored: dict[str, _StoredTensor] = {}
+    weights: dict[str, torch.Tensor] = {}
+    for path in sorted(folder.glob("model*.safetensors")):
+        stored |= _tensors(path)
+        weights |= load_file(path)
+    try:
+        whole = restored({name: tensor for name, tensor in weights.items() if name in stored})
+    except ValueError:
+        return None
+    for name, parameter in checkpoint.model.named_parameters():
+        if name not in whole or not torch.equal(whole[name], parameter):
+            return None
+    named = {f"model.{name}": tensor for name, tensor in stored.items()}
+    for head, (_, file) in HEAD_FILES.items():
+        if (folder / file).is_file():
+            named |= {f"{head}.{name}": tensor for name, tensor in _tensors(folder / file).items()}
+    return named
 
+
+def _tensors(path: Path) -> dict[str, _StoredTensor]:
+    with path.open("rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(size))
+    tensors = {}
+    for name, entry in header.items():
+        if entry.get("dtype") in _TYPES:
+            start, end = entry["data_offsets"]
+            place = 8 + size + start
+            tensors[name] = _StoredTensor(path.name, _TYPES[entry["dtype"]], tuple(entry["shape"]), place, end - start)
+    return tensors
+
+
+class _ExportedHeads(nn.Module):
     def __init__(
         self,
         model: PreTrainedModel,
@@ -65,7 +105,7 @@ class ExportedHeads(nn.Module):
         self._first, self._inputs, self._outputs = first, inputs, outputs
 
     def forward(self, *arguments: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """[b, tokens] each, and the rows of which some heads are asked."""
+        # [b, tokens] arguments, and the rows that some heads compute
         named = dict(zip(self._inputs, arguments, strict=True))
         rows = {name: named.pop(rows_of(name)) for name in self._heads}
         mask = named["attention_mask"]
@@ -82,13 +122,9 @@ class ExportedHeads(nn.Module):
 
 
 def traced_model(checkpoint: Checkpoint, folder: Path, sample: Sequences, outputs: Sequence[Output]) -> onnx.ModelProto:
-    """A model with its heads as PyTorch exports it: the weights in float32 and named as in `stored_weights`.
+    """Return a model with its heads as PyTorch exports it: the weights in float32 and named as `stored_weights` does.
 
-    Args:
-        checkpoint: its model gets PyTorch's plain attention.
-        folder: of the model.
-        sample: what it computes while it is traced; two sequences or more.
-        outputs: what it shall compute.
+    The checkpoint's model gets PyTorch's plain attention; `sample` has two sequences or more.
     """
     model = checkpoint.model
     model.set_attn_implementation("eager")  # the others fix shapes
@@ -101,7 +137,7 @@ def traced_model(checkpoint: Checkpoint, folder: Path, sample: Sequences, output
         rows = {0: f"{name}_asked"}
         axes |= {name: rows | ({1: "tokens"} if name in PER_TOKEN else {}), rows_of(name): rows}
         arguments[rows_of(name)] = torch.tensor([1, 0, 1])
-    module = ExportedHeads(model, heads, pools_first(folder, "model"), list(arguments), outputs)
+    module = _ExportedHeads(model, heads, pools_first(folder, "model"), list(arguments), outputs)
     with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # of what a trace takes for constant; the graph is tried with other inputs
         path = Path(temporary) / "model.onnx"  # with the weights beside it where they exceed 2 GB
@@ -127,19 +163,14 @@ def trunk_of(model: PreTrainedModel) -> str:
 
 def over_weights(
     traced: onnx.ModelProto,
-    stored: Mapping[str, StoredTensor],
+    stored: Mapping[str, _StoredTensor],
     rounded: str | None = None,
     wide: Mapping[str, np.ndarray] | None = None,
 ) -> onnx.ModelProto:
-    """A traced model as a graph over stored weights.
+    """Return a traced model in float32 as a graph over weights that are `stored` under the same names.
 
-    Args:
-        traced: the model with float32 weights; opset 13 to 17.
-        stored: where weights lie, by their names in `traced`; those stored in int8 have row scales, `NAME` + `SCALES`.
-        rounded: what the names of the matrices begin with whose products are computed in int8; None: of none. The inputs are
-            rounded token by token, so that a text's score does not depend on its batch. Matrices that are not stored in int8
-            lie rounded in the graph.
-        wide: channels that are not rounded; see `widest_channels`.
+    Products of matrices whose names begin with `rounded` are computed in int8; their inputs are rounded token by token, so
+    that a text's score does not depend on its batch. `wide` are the channels that are not rounded, see `widest_channels`.
     """
     return _Rewriting(traced, stored, rounded, wide or {}).model
 
@@ -178,7 +209,7 @@ class _Rewriting:
     def __init__(
         self,
         traced: onnx.ModelProto,
-        stored: Mapping[str, StoredTensor],
+        stored: Mapping[str, _StoredTensor],
         rounded: str | None,
         wide: Mapping[str, np.ndarray],
     ) -> None:

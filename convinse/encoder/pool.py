@@ -8,7 +8,6 @@ that the reranker has just scored in the pool's `SpanMemory`.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +18,21 @@ import numpy as np
 from ..config import Config, read_config
 from ..support.checksums import sha256
 from ..support.errors import ConfigError, ModelError
-from .checkpoint import HEADS, Checkpoint, Task, folder_id, load_checkpoint, model_path, row_form_of
-from .engine import Engine, ModelBackend
+from .checkpoint import (
+    HEAD_FILES,
+    HEADS,
+    Checkpoint,
+    Task,
+    folder_id,
+    load_checkpoint,
+    model_config,
+    model_path,
+    row_form_of,
+)
+from .engine import Engine, ModelBackend, Output
 from .exported import OUTPUT_OF, is_exported, read_exported
 from .onnx_backend import OnnxBackend
-from .settings import DEFAULTS, ModelChanges, ModelSettings, configured, gpu_for_torch
+from .settings import ModelChanges, ModelSettings, configured, gpu_for_torch
 from .tokens import TextTokenizer
 
 if TYPE_CHECKING:
@@ -32,19 +41,15 @@ if TYPE_CHECKING:
     from ..support.vectors import VectorCache
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
+_SHOWN = 120  # characters of a text in a message
 _CACHED_TOKENS = 8_000_000  # of pairs: about 200,000 evidences, 64 MB
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model ready to compute.
+    """A model ready to compute; the pool shares its engine.
 
-    Attributes:
-        engine: runs it.
-        tokenizer: cuts to the length of the settings.
-        model_id: changes when the weights do.
-        max_length: most tokens that the model can take.
-        pool: shares the engine.
+    `tokenizer` cuts to the length of the settings, `max_length` is the most that the model can take.
     """
 
     engine: Engine
@@ -65,23 +70,14 @@ class Loaded:
 
 
 class ReadPair(NamedTuple):
-    """The spans of a pair that was not cut.
-
-    Attributes:
-        tokens: of the pair, special tokens counted.
-        logits: [1 + t, 2] float32, start and end, of [CLS] and of the text's tokens.
-    """
+    """The spans of a pair that was not cut, of so many tokens with the special ones."""
 
     tokens: int
-    logits: np.ndarray
+    logits: np.ndarray  # [1 + t, 2] float32, start and end, of [CLS] and of the text's tokens
 
 
 class SpanMemory:
-    """Start and end logits of (query, text) pairs by model: the most recent ones.
-
-    Args:
-        most_tokens: tokens in all; the oldest pairs go.
-    """
+    """Start and end logits of (query, text) pairs by model: the most recent ones, of `most_tokens` in all."""
 
     def __init__(self, most_tokens: int = _CACHED_TOKENS) -> None:
         self._most = most_tokens
@@ -105,17 +101,11 @@ class SpanMemory:
         """Return the stored pairs, None for missing ones."""
         return [self._pairs.get((model, query, text)) for query, text in pairs]
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._pairs.clear()
-        self._tokens = 0
-
 
 class ModelPool:
     """A loader of models that loads a joint model once for its files, device, backend, precision and token budget.
 
-    Attributes:
-        spans: the memory of spans read while ranking, None if no reader shares it.
+    `spans` is the memory of spans read while ranking, None if no reader shares it.
     """
 
     def __init__(self) -> None:
@@ -130,7 +120,7 @@ class ModelPool:
     def forget(self) -> None:
         """Forget all spans; the models stay."""
         if self.spans is not None:
-            self.spans.clear()
+            self.spans = SpanMemory()
 
     def load(self, model: str | Path, task: Task, settings: ModelSettings) -> Loaded:
         """Load a model for a task; raises the errors of `ModelHead`."""
@@ -185,11 +175,7 @@ def _joint_name(model: str | Path) -> str | None:
     folder = Path(model).expanduser()
     if not folder.exists():
         return str(model)
-    try:
-        settings = json.loads((folder / "config.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None  # loading it says what is wrong
-    return folder_id(folder, HEADS) if isinstance(settings, dict) and settings.get("model_type") == JOINT else None
+    return folder_id(folder, HEADS) if model_config(folder).get("model_type") == JOINT else None
 
 
 class HeadOptions(ModelChanges, total=False):
@@ -211,13 +197,14 @@ class ModelHead:
         changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
 
     Raises:
-        ModelError: the model is missing or damaged, or lacks the head.
+        ModelError: the model is missing or damaged, or lacks the head; later, a result is not a number.
         ConfigError: the device is missing, or cannot compute in this precision.
         DependencyError: the model has no ONNX files, and the extra `neural` is not installed.
     """
 
     task: ClassVar[Task]
-    usual: ClassVar[ModelSettings] = DEFAULTS
+    head: ClassVar[Output | None] = None  # that a joint model must have
+    usual: ClassVar[ModelSettings] = ModelSettings()
     key = "evs_model"  # names the model in a configuration
     length_key = "evs_max_length"
 
@@ -246,15 +233,26 @@ class ModelHead:
             self._loaded = models.load(model, self.task, self.settings)
         self.tokenizer, self.engine, self.model_id = self._loaded.tokenizer, self._loaded.engine, self._loaded.model_id
         self.row_form = row_form_of(model)
+        self._folder = model.folder if isinstance(model, Checkpoint) else Path(model)
         self._vectors: VectorCache | None = None
+        if self.head is not None:
+            name, file = HEAD_FILES[self.head]
+            if self.head not in self.engine.backend.outputs or self._folder is None:
+                raise ModelError(f"{self.settings.key}: {model}: has no {name} head; train one with train embedded")
+            precision = f"{self.tokenizer.max_length}/{self.engine.backend.identity}"
+            self.model_id = f"{self.model_id}/{precision}/{file}/{sha256(self._folder / file)}"
 
     def keep_in(self, vectors: VectorCache) -> None:
-        """Use a cache from now on.
-
-        Args:
-            vectors: of single precision, so that results do not change, and of this model's `model_id`.
-        """
+        """Use a cache from now on, of single precision, so that results do not change, and of this `model_id`."""
         self._vectors = vectors
 
-    def _id_with(self, head: Path) -> str:
-        return f"{self.model_id}/{self.tokenizer.max_length}/{self.engine.backend.identity}/{head.name}/{sha256(head)}"
+    def _check_numbers(self, name: str, numbers: np.ndarray, texts: Sequence[str]) -> None:
+        wrong = np.flatnonzero(~np.isfinite(numbers).all(axis=tuple(range(1, numbers.ndim))))
+        if len(wrong):
+            raise self._not_a_number(name, texts[int(wrong[0])])
+
+    def _not_a_number(self, name: str, text: str) -> ModelError:
+        return ModelError(
+            f"{self.settings.key}: the {name} of {text[:_SHOWN]!r} is not a number; the model's weights are broken, or try "
+            "precision: fp32"
+        )

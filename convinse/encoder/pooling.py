@@ -6,16 +6,25 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ..support.errors import ModelError, one_line
+from ..support.jsonlines import JSON_ERRORS
+
+# of the library's search for a file, which may be missing
+NO_ERRORS: dict[str, Any] = {
+    "_raise_exceptions_for_missing_entries": False,
+    "_raise_exceptions_for_connection_errors": False,
+}
 
 
 def pools_first(folder: Path | None, where: str) -> bool:
-    """Whether [CLS] stands for a text, by the files that sentence-transformers writes."""
-    modules = _json(folder, "modules.json", where, [])
+    """Return True if [CLS] stands for a text, by the files that sentence-transformers writes."""
+    modules = _json(folder, "modules.json", where, list[dict[str, Any]]) or []
     more = {str(module.get("type")).rsplit(".", 1)[-1] for module in modules} - {"Transformer", "Pooling", "Normalize"}
     if more:
         raise ModelError(f"{where}: has a module {min(more)} after its pooling, which is not supported")
-    settings = _json(folder, "1_Pooling/config.json", where, {})
+    settings = _json(folder, "1_Pooling/config.json", where, dict[str, Any]) or {}
     modes = {name.removeprefix("pooling_mode_") for name, value in settings.items() if value is True}
     modes -= {"include_prompt"}
     if "pooling_mode" in settings:
@@ -43,28 +52,22 @@ def write_pooling(folder: Path, dimension: int, first: bool) -> None:
 
 
 def hub_pooling(name: str) -> Path | None:
-    """Where the pooling files of a hub model are: fetched beside its weights, or kept from an earlier time."""
+    """Return the folder of a hub model's pooling files, fetched beside its weights or earlier."""
     from transformers.utils.hub import cached_file
 
     folder = None
     for file in ("modules.json", "1_Pooling/config.json"):
-        path = cached_file(
-            name, file, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
-        )
+        path = cached_file(name, file, **NO_ERRORS)
         folder = Path(path).parents[file.count("/")] if path else folder
     return folder
 
 
-def _json(folder: Path | None, name: str, where: str, default: Any) -> Any:
-    path = None if folder is None else folder / name
-    if path is None or not path.is_file():
-        return default
+def _json(folder: Path | None, name: str, where: str, kind: Any) -> Any:
+    if folder is None or not (folder / name).is_file():
+        return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if type(content) is not type(default):
-            raise ValueError(f"a {type(content).__name__} where a {type(default).__name__} belongs")
-    except (OSError, ValueError, RecursionError) as error:
+        return msgspec.json.decode((folder / name).read_bytes(), type=kind)
+    except JSON_ERRORS as error:
         raise ModelError(
             f"{where}: {name} cannot be read ({one_line(error)}); copy it from the original model"
         ) from error
-    return content

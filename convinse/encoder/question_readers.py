@@ -1,46 +1,32 @@
-"""Readers of a joint model's heads: yes or no in a text, and the class of the answer that a question asks for."""
+"""Readers of a joint model's heads (`encoder.heads`): yes or no, the class of the answer, what a question leaves out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..support.errors import ModelError
 from .answer_classes import read_answer_classes
-from .checkpoint import ANSWER_TYPE, YES_NO, Checkpoint
+from .checkpoint import YES_NO, Checkpoint
+from .engine import POINTER
 from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+MAX_LENGTH = 128  # tokens of a question with its history
+SHARPNESS = 4 / POINTER**0.5  # of the products of queries and keys
+
 
 class YesNoReader(ModelHead):
-    """A reader of whether a text answers a question with yes, with a joint model that has a yes/no head (`encoder.heads`).
+    """A reader of whether a text answers a question with yes; see `ModelHead` for the arguments."""
 
-    See `ModelHead` for the arguments.
-    """
-
-    task = "question-answering"
-
-    def __init__(
-        self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
-    ) -> None:
-        super().__init__(model, device, **options)
-        if "yes_no" not in self.engine.backend.outputs:
-            raise ModelError(f"{self.settings.key}: {model}: has no yes/no head; train one with train embedded")
-        folder = model.folder if isinstance(model, Checkpoint) else Path(model).expanduser()
-        if folder is not None and has_yes_no(folder):
-            self.model_id = self._id_with(folder / YES_NO)
+    task, head = "question-answering", "yes_no"
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Return the [n] probabilities of "yes" of (question, text) pairs; 0.5 for a text without words.
-
-        Raises:
-            ModelError: a score is not a number; the message names the text.
-        """
+        """Return the [n] probabilities of "yes" of (question, text) pairs; 0.5 for a text without words."""
         chances = np.full(len(pairs), 0.5)
         places = np.array([place for place, (_, text) in enumerate(pairs) if text.strip()], dtype=np.int64)
         if not len(places):
@@ -64,12 +50,7 @@ class YesNoReader(ModelHead):
         # not padded: the odds of a pair are the same whatever is read beside it
         for batch, (values,) in self.engine.run(self.tokenizer.pairs(pairs), ["yes_no"], padded=False):
             odds[batch] = values
-        wrong = ~np.isfinite(odds)
-        if wrong.any():
-            text = pairs[int(wrong.argmax())][1]
-            raise ModelError(
-                f"the score of '{text[:120]}' is not a number; the model's weights are broken, or try fp32"
-            )
+        self._check_numbers("score", odds, [text for _, text in pairs])
         return odds
 
 
@@ -79,26 +60,16 @@ def has_yes_no(folder: Path | None) -> bool:
 
 
 class AnswerTypeReader(ModelHead):
-    """A reader of the classes of answers of questions, with a joint model that has an answer type head.
+    """A reader of the classes of answers of questions, `classes`; see `ModelHead` for the arguments."""
 
-    See `ModelHead` for the arguments.
-
-    Attributes:
-        classes: of the head's outputs.
-        model_id: changes with the weights of the model and of the head, and with the precision.
-    """
-
-    task = "question-answering"
+    task, head = "question-answering", "answer_type"
 
     def __init__(
         self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
     ) -> None:
         super().__init__(model, device, **options)
-        folder = model.folder if isinstance(model, Checkpoint) else Path(model).expanduser()
-        if "answer_type" not in self.engine.backend.outputs or folder is None:
-            raise ModelError(f"{self.settings.key}: {model}: has no answer type head; train one with train embedded")
-        self.classes = read_answer_classes(folder)
-        self.model_id = self._id_with(folder / ANSWER_TYPE)
+        assert self._folder is not None  # it has the head
+        self.classes = read_answer_classes(self._folder)
 
     def probabilities(self, questions: Sequence[str], verb_first: Sequence[bool] | None = None) -> np.ndarray:
         """Return the [n, classes] probabilities of classes.
@@ -106,16 +77,12 @@ class AnswerTypeReader(ModelHead):
         Args:
             questions: see `typed_text`.
             verb_first: whether a question begins with the verb; None: only the head decides.
-
-        Raises:
-            ModelError: a probability is not a number; the message names the question.
         """
         if self._vectors is None:
             logits = self._computed(questions).astype(np.float64)
         else:
             logits = self._vectors.found_or_computed(questions, self._computed).astype(np.float64)
-        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-        chances: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
+        chances = _shares(logits)
         return chances if verb_first is None else self.classes.with_grammar(chances, verb_first)
 
     def _computed(self, questions: Sequence[str]) -> np.ndarray:
@@ -124,10 +91,72 @@ class AnswerTypeReader(ModelHead):
         # not padded: a question's logits are the same whatever is asked beside it
         for batch, (values,) in self.engine.run(sequences, ["answer_type"], padded=False):
             logits[batch] = values
-        wrong = ~np.isfinite(logits).all(axis=1)
-        if wrong.any():
-            question = questions[int(wrong.argmax())]
-            raise ModelError(
-                f"the answer type of '{question[:120]}' is not a number; the model's weights are broken, or try fp32"
-            )
+        self._check_numbers("answer type", logits, questions)
         return logits
+
+
+class Pointers(NamedTuple):
+    """The pointers of the rewrite head for a question and its history.
+
+    Attributes:
+        gaps: [g] before which character of the question each gap lies; the last one is behind its last word.
+        tokens: [t, 2] character offsets of the tokens of the history that was read.
+        starts, ends: [g, 1 + t] shares of "nothing" and of each token as the first and the last one of what goes there.
+        replaced: [2, 1 + t] the same of what the question takes the place of in the question before.
+    """
+
+    gaps: np.ndarray
+    tokens: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    replaced: np.ndarray
+
+
+class QuestionRewriter(ModelHead):
+    """Finds what a question leaves out and where the history says it. See `ModelHead` for the arguments."""
+
+    task, head = "question-answering", "rewrite"
+
+    def __init__(
+        self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
+    ) -> None:
+        super().__init__(model, device, **options)
+        self.tokenizer = self.tokenizer.limited(min(MAX_LENGTH, self.tokenizer.max_length))
+
+    def pointers(self, questions: Sequence[str], histories: Sequence[str]) -> list[Pointers | None]:
+        """Return the pointers of questions, None without a history or for a question longer than the model reads.
+
+        `histories` are the turns before each, as `records.rewriting.history_text` gives them.
+        """
+        made: list[Pointers | None] = [None] * len(questions)
+        places = [place for place, history in enumerate(histories) if history]
+        if not places:
+            return made
+        pairs = [(questions[place], histories[place]) for place in places]
+        sequences = self.tokenizer.pairs(pairs)
+        old = self.tokenizer.offsets([question for question, _ in pairs])
+        history_tokens = self.tokenizer.offsets([history for _, history in pairs])
+        # not padded: the pointers of a question are the same whatever is read beside it
+        for batch, (outputs,) in self.engine.run(sequences, ["rewrite"], padded=False):
+            for row, number in enumerate(batch):
+                first = int(sequences.firsts[number])
+                if len(old[number]) == first - 2:
+                    question = pairs[number][0]
+                    made[places[number]] = _pointers(outputs[row], first, old[number], history_tokens[number], question)
+        return made
+
+
+def _pointers(outputs: np.ndarray, first: int, old: np.ndarray, history: np.ndarray, question: str) -> Pointers:
+    # outputs [tokens, 4 * POINTER] of `[CLS] question [SEP] history [SEP]`; the first tokens are the question's
+    start_query, end_query, start_key, end_key = np.split(outputs, 4, axis=1)
+    keys = np.r_[0, first : len(outputs) - 1]
+    starts = _shares(start_query[:first] @ start_key[keys].T * SHARPNESS)
+    ends = _shares(end_query[:first] @ end_key[keys].T * SHARPNESS)
+    gaps = np.append(old[:, 0], len(question.rstrip(" ?.!")))
+    return Pointers(gaps, history[: len(keys) - 1], starts[1:], ends[1:], np.stack([starts[0], ends[0]]))
+
+
+def _shares(logits: np.ndarray) -> np.ndarray:
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    shares: np.ndarray = odds / odds.sum(axis=1, keepdims=True)
+    return shares

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 import numpy as np
 
 from ..config import Config
 from ..records.evidence import Evidence
 from ..records.ranked_rows import as_read
 from ..support.cache import Cache
-from ..support.errors import ModelError
 from .checkpoint import Checkpoint
 from .engine import Output, prepared
 from .pool import HeadOptions, ModelHead, ReadPair
-from .scored_pairs import Scored, ScoredPairs
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _DIGITS = 5  # of log odds that count
 _ROUNDING = 3e-6  # what two scores of equal pairs differ by at the most
-_SHOWN = 120  # characters of an evidence in a message
 
 
 class BertReranker(ModelHead):
@@ -40,9 +40,6 @@ class BertReranker(ModelHead):
     Args:
         cache: of the scores of `rank`, for later runs.
         model, device, options: see `ModelHead`.
-
-    Raises:
-        ModelError: also for a model with another number of outputs.
     """
 
     task = "sequence-classification"
@@ -59,18 +56,7 @@ class BertReranker(ModelHead):
         self._cache = cache
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
-        """Return the relevance of (query, text) pairs.
-
-        Args:
-            pairs: of texts.
-            logits: whether to return log odds instead of probabilities.
-
-        Returns:
-            [n] float32, in the order of the pairs: from 0 to 1, or log odds.
-
-        Raises:
-            ModelError: a score is not a number; the message names the pair's text.
-        """
+        """Return the [n] float32 relevance of (query, text) pairs, from 0 to 1, or with `logits` as log odds."""
         place_of: dict[tuple[str, str], int] = {}
         rows = np.array([place_of.setdefault((query, text), len(place_of)) for query, text in pairs], dtype=np.int64)
         distinct = list(place_of)
@@ -81,13 +67,7 @@ class BertReranker(ModelHead):
                 scores[start + places] = odds
                 if spans:
                     self._keep(distinct[start:], sequences, places, spans[0])
-        wrong = np.flatnonzero(np.isnan(scores))
-        if len(wrong):
-            query, text = distinct[int(wrong[0])]
-            raise ModelError(
-                f"the score of evidence {text[:_SHOWN]!r} for {query[:_SHOWN]!r} is not a number "
-                f"({len(wrong)} of {len(distinct)} pairs); the model's weights are broken, or try precision: fp32"
-            )
+        self._check_numbers("score", scores, [text for _, text in distinct])
         return scores[rows] if logits else _sigmoid(scores[rows])
 
     def _keep(
@@ -150,12 +130,8 @@ class BertReranker(ModelHead):
     ) -> list[list[Evidence]]:
         """Rank the evidences of several queries, computed together; see `rank`.
 
-        Args:
-            queries: the query of every list of evidences.
-            evidences: candidates.
-            top_k: most evidences of a query.
-            beside: for every query [n] further scores of its evidences, from 0 to 1.
-            share: the weight of the further scores; the cross-encoder's probabilities have the rest.
+        `beside` are further scores of each query's evidences, [n] from 0 to 1, which count by the weight `share`; the
+        cross-encoder's probabilities have the rest.
         """
         texts = [[as_read(evidence, self.row_form) for evidence in candidates] for candidates in evidences]
         ranked = []
@@ -185,3 +161,67 @@ def _levelled(scores: np.ndarray) -> np.ndarray:
 def _sigmoid(odds: np.ndarray) -> np.ndarray:
     chances: np.ndarray = 1 / (1 + np.exp(-np.clip(odds, -80, 80)))
     return chances
+
+
+# -- the cache of scores ------------------------------------------------------------------------------------------------
+
+
+class Scored(NamedTuple):
+    """The scores of the texts of a query."""
+
+    odds: np.ndarray  # [n] float32, log odds of relevance
+    read: list[ReadPair | None]  # [n] their spans; None for a text that was cut, or not read
+
+
+class _ScoredEntry(msgspec.Struct):
+    odds: bytes
+    tokens: list[int]  # of each pair, 0 where nothing was read
+    sizes: list[int]  # rows of its logits
+    logits: bytes
+
+
+class ScoredPairs:
+    """A cache of `Scored` by query and texts, exactly as computed: a second run computes nothing.
+
+    The key has the model's weights and precision (`identity`), the tokens that a pair is cut to, and whether entries have spans.
+    """
+
+    def __init__(self, cache: Cache, identity: str, max_length: int, reads: bool) -> None:
+        self._cache = cache
+        self._key = ("scored pairs", identity, max_length, reads)
+
+    def get(self, query: str, texts: Sequence[str]) -> Scored | None:
+        """Return the scores of texts for a query, or None."""
+        value = self._cache.get(*self._key, _digest([query, *texts]))
+        if value is None:
+            return None
+        try:
+            entry = msgspec.convert(value, _ScoredEntry)
+        except msgspec.ValidationError:  # not an entry of this version; it is computed again
+            return None
+        odds, logits = (np.frombuffer(part, "<f4").copy() for part in (entry.odds, entry.logits))
+        whole = logits.reshape(-1, 2)
+        ends = np.cumsum(entry.sizes)
+        read = [
+            ReadPair(tokens, whole[end - size : end]) if tokens else None
+            for tokens, size, end in zip(entry.tokens, entry.sizes, ends.tolist(), strict=True)
+        ]
+        return Scored(odds, read)
+
+    def put(self, query: str, texts: Sequence[str], scored: Scored) -> None:
+        """Store the scores of texts for a query."""
+        logits = [np.zeros((0, 2), "<f4") if pair is None else pair.logits.astype("<f4") for pair in scored.read]
+        entry = _ScoredEntry(
+            scored.odds.astype("<f4").tobytes(),
+            [0 if pair is None else pair.tokens for pair in scored.read],
+            [len(part) for part in logits],
+            np.concatenate(logits).tobytes() if logits else b"",
+        )
+        self._cache.put(*self._key, _digest([query, *texts]), value=msgspec.to_builtins(entry))
+
+
+def _digest(texts: Sequence[str]) -> str:
+    made = hashlib.blake2b(digest_size=16)
+    for text in texts:
+        made.update(f"{len(text)}:".encode() + text.encode("utf-8", "surrogatepass"))
+    return base64.b64encode(made.digest()).decode()

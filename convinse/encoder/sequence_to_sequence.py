@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
-from ..config import QuSr
+from ..config import HaSeq2Seq, QuSr
 from ..support.errors import ModelError
 from .checkpoint import Checkpoint, quiet
 from .devices import find_device
@@ -21,10 +21,7 @@ _IGNORED = -100  # a label that counts nothing, as transformers has it
 class Generator:
     """A sequence-to-sequence model that writes by beam search, in fp32; the batches do not matter to what it writes.
 
-    Args:
-        checkpoint: its model is moved to the device.
-        settings: see there; lengths beyond what the model can take are cut to it.
-        device: `auto`, `cpu`, `cuda` or `cuda:1`.
+    The checkpoint's model is moved to the device; lengths beyond what it can take are cut to that.
     """
 
     def __init__(self, checkpoint: Checkpoint, settings: QuSr, device: str = "auto") -> None:
@@ -34,22 +31,10 @@ class Generator:
         self._tokenizer = checkpoint.tokenizer
         self._batch = settings.batch_size
         self._input = min(settings.max_input_length, checkpoint.max_length)
-        self._options: dict[str, Any] = {
-            "num_beams": settings.num_beams,
-            "no_repeat_ngram_size": settings.no_repeat_ngram_size,
-            "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
-            "min_length": 0,
-            "do_sample": False,
-        }
-        if settings.num_beams > 1:
-            self._options["early_stopping"] = settings.early_stopping
+        self._options = search_options(checkpoint, settings, settings.no_repeat_ngram_size, settings.early_stopping)
 
     def write(self, texts: Sequence[str]) -> list[str]:
-        """Write a text for every text, without special tokens; texts of similar length are computed together.
-
-        Raises:
-            ModelError: the device's memory does not hold a batch.
-        """
+        """Return what the model writes for every text, without special tokens; similar lengths are computed together."""
         written = [""] * len(texts)
         order = sorted(range(len(texts)), key=lambda place: (-len(texts[place]), place))
         for start in range(0, len(order), self._batch):
@@ -69,6 +54,20 @@ class Generator:
         return written
 
 
+def search_options(
+    checkpoint: Checkpoint, settings: QuSr | HaSeq2Seq, no_repeat: int = 0, early_stopping: bool = True
+) -> dict[str, Any]:
+    """Return the arguments of transformers' beam search; lengths beyond what the model can take are cut to that."""
+    return {
+        "num_beams": settings.num_beams,
+        "no_repeat_ngram_size": no_repeat,
+        "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
+        "min_length": 0,
+        "do_sample": False,
+        **({"early_stopping": early_stopping} if settings.num_beams > 1 else {}),
+    }
+
+
 def encoded(
     tokenizer: PreTrainedTokenizerFast,
     texts: Sequence[str],
@@ -76,7 +75,7 @@ def encoded(
     device: torch.device,
     cut: Literal["left", "right"] = "left",
 ) -> dict[str, torch.Tensor]:
-    """`input_ids` and `attention_mask`, [texts, longest] each; too long a text loses the tokens of one side."""
+    """Return `input_ids` and `attention_mask`, [texts, longest] each; too long a text loses the tokens of one side."""
     tokenizer.truncation_side = cut
     batch = tokenizer(list(texts), padding=True, truncation=True, max_length=max_length, return_tensors="pt")
     return {name: batch[name].to(device) for name in ("input_ids", "attention_mask")}
@@ -91,12 +90,7 @@ def writing_loss(
 ) -> tuple[torch.Tensor, int]:
     """Return the mean cross-entropy of the tokens to be written, a scalar, and their number.
 
-    Args:
-        model: on its device.
-        tokenizer: its tokenizer.
-        pairs: of a text to read and a text to write.
-        max_input_length: tokens read; the oldest ones are cut off.
-        max_output_length: tokens written; the last ones are cut off.
+    Of the texts to read the oldest tokens are cut off, of the texts to write the last ones.
     """
     sources, targets = zip(*pairs, strict=True)
     inputs = encoded(tokenizer, sources, max_input_length, model.device)

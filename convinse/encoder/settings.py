@@ -1,4 +1,4 @@
-"""How models compute: one record, which every head takes."""
+"""Settings of how models compute, which every head takes."""
 
 from __future__ import annotations
 
@@ -30,17 +30,14 @@ class ModelChanges(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
-    """How a model computes.
+    """Settings of how a model computes.
 
     Attributes:
-        device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
-        backend: what computes: `onnx` (a folder that has its graphs), `torch` (any checkpoint), or `auto`: on a CPU `onnx` where
-            there are graphs, else `torch`.
+        backend: `onnx` (a folder that has its graphs), `torch` (any checkpoint), or `auto`: on a CPU `onnx` if there are graphs.
         precision: `fp32`, `int8` (`onnx` only), `fp16` (GPU only), `bf16` (`torch` only), or `auto`: int8 for `onnx` on a CPU
-            where the model has it, for `torch` bf16 on a GPU and fp32 on a CPU.
+            if the model has it, for `torch` bf16 on a GPU and fp32 on a CPU.
         token_budget: most tokens of a batch, padding counted; None for the device's default.
-        max_length: most tokens of an input, lowered to what the model can take. Of a pair the text is cut, not the query;
-            a reader of answers takes windows instead.
+        max_length: most tokens of an input. Of a pair the text is cut, not the query; a reader of answers takes windows instead.
         stride: tokens that neighbouring windows share.
         key: what named the model (a configuration key, or a parameter), for messages.
     """
@@ -54,16 +51,12 @@ class ModelSettings:
     key: str = "model"
 
     def changed(self, device: str | None, **changes: Unpack[ModelChanges]) -> ModelSettings:
-        """These settings with some others; a device of None stays as it is."""
+        """Return these settings with some others; a device of None stays as it is."""
         return replace(self, device=device or self.device, **changes)
 
 
-DEFAULTS = ModelSettings()
-OF_WINDOWS = ModelSettings(max_length=512)
-
-
-def configured(config: Config, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
-    """The settings of the model that a configuration key names."""
+def configured(config: Config, key: str, max_length: int = 256) -> ModelSettings:
+    """Return the settings of the model that a configuration key names."""
     return ModelSettings(
         device=config.device,
         backend=config.backend,
@@ -76,7 +69,7 @@ def configured(config: Config, key: str, max_length: int = DEFAULTS.max_length) 
 
 
 def gpu_for_torch() -> bool:
-    """Whether there is a GPU that PyTorch can use. Without signs of one PyTorch, which takes a second, is not asked."""
+    """Return True if PyTorch can use a GPU. Without signs of one PyTorch, which takes a second, is not asked."""
     if importlib.util.find_spec("torch") is None or not any(map(os.path.exists, _GPU_SIGNS)):
         return False
     import torch

@@ -16,23 +16,16 @@ Span = tuple[int, int, float, float, float]  # start, end, score, probability, p
 
 
 class WindowLogits(NamedTuple):
-    """The logits of some windows of texts.
+    """The logits of some windows of texts."""
 
-    Attributes:
-        texts: [w] the place of each window's text.
-        begins: [w] the window's first token among the text's.
-        nulls: [w] the score of "no answer".
-        logits: [w, longest, 2] start and end of the windows' tokens; far below all others behind a window's end.
-    """
-
-    texts: np.ndarray
-    begins: np.ndarray
-    nulls: np.ndarray
-    logits: np.ndarray
+    texts: np.ndarray  # [w] the place of each window's text
+    begins: np.ndarray  # [w] the window's first token among the text's
+    nulls: np.ndarray  # [w] the score of "no answer"
+    logits: np.ndarray  # [w, longest, 2] start and end of the tokens; far below all others behind a window's end
 
 
 def of_windows(windows: Windows, places: np.ndarray, logits: np.ndarray) -> WindowLogits:
-    """Of [b, longest, 2] logits of some windows, special tokens and question included."""
+    """Return the logits of windows of [b, longest, 2] logits, special tokens and question included."""
     sequences = windows.sequences
     firsts = sequences.firsts[places][:, None]
     lengths = (sequences.lengths[places] - windows.trailing)[:, None] - firsts
@@ -43,7 +36,7 @@ def of_windows(windows: Windows, places: np.ndarray, logits: np.ndarray) -> Wind
 
 
 def of_texts(places: np.ndarray, logits: Sequence[np.ndarray]) -> WindowLogits:
-    """Of [1 + t, 2] logits of [CLS] and of each text's tokens, texts at `places` that were read whole."""
+    """Return the logits of texts at `places` that were read whole, of [1 + t, 2] logits of [CLS] and of each text's tokens."""
     tokens = np.full((len(logits), max(2, *map(len, logits)) - 1, 2), _LOWEST, dtype=np.float32)
     for row, rows in enumerate(logits):
         tokens[row, : len(rows) - 1] = rows[1:]
@@ -52,13 +45,9 @@ def of_texts(places: np.ndarray, logits: Sequence[np.ndarray]) -> WindowLogits:
 
 
 class SpanDecoder:
-    """Collects the best spans of each window; then the best of each text.
+    """A collector of the `best` spans of each window, then of each text, of at most `longest` tokens.
 
-    Args:
-        texts: the texts.
-        offsets: [t, 2] character offsets of each text's tokens.
-        longest: most tokens of a span.
-        best: spans kept of each window, and of each text.
+    `offsets` are the [t, 2] character offsets of each text's tokens.
     """
 
     def __init__(self, texts: Sequence[str], offsets: Sequence[np.ndarray], longest: int, best: int) -> None:
@@ -70,7 +59,7 @@ class SpanDecoder:
         self._windows: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     def add(self, windows: WindowLogits) -> int | None:
-        """Take the best spans of some windows; the place of a text whose scores are not numbers, or None."""
+        """Take the best spans of some windows; returns the place of a text whose scores are not numbers, or None."""
         wrong = np.isnan(windows.nulls) | np.isnan(windows.logits).any(axis=(1, 2))
         if wrong.any():
             return int(windows.texts[int(wrong.argmax())])
@@ -93,7 +82,7 @@ class SpanDecoder:
         return None
 
     def spans(self) -> list[list[Span]]:
-        """Of each text the best spans, best first; spans of the same characters are one."""
+        """Return the best spans of each text, best first; spans of the same characters are one."""
         result: list[list[Span]] = [[] for _ in self._texts]
         if not self._windows:
             return result
@@ -134,11 +123,8 @@ def _with_probabilities(start: np.ndarray, end: np.ndarray, scores: np.ndarray, 
 
 
 def _edges(text: str, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each token begins and ends, as the tokenizer says and tidied, [t, 2] each.
-
-    A span has the combining marks of its characters, which tokenizers part from them or drop, and no blanks at its
-    ends, which some tokenizers count to the word behind.
-    """
+    # Where each token begins and ends, as the tokenizer says and tidied, [t, 2] each. A span has the combining marks of its
+    # characters, which tokenizers part from them or drop, and no blanks at its ends, which some count to the word behind.
     if not text or (text.isascii() and not _blank_edges(text, offsets)):
         return offsets, offsets
     tidy = offsets.copy()

@@ -44,31 +44,23 @@ class TokenCounter:
 
 
 # bytes of cached tokens: those of twice the candidates of a conversation; and with offsets, which only readers need
-_CACHED_IDS, CACHED_LOCATED = 4_000_000, 3_000_000
+_CACHED_IDS, _CACHED_LOCATED = 4_000_000, 3_000_000
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """Model inputs of different lengths.
-
-    Attributes:
-        ids: the token ids of each.
-        lengths: [n] tokens of each.
-        firsts: [n] how many of them, from the first, have token type 0.
-        second_type: the token type of the others.
-        pad_id: what fills a batch.
-    """
+    """Model inputs of different lengths."""
 
     ids: list[np.ndarray]
-    lengths: np.ndarray
-    firsts: np.ndarray
-    second_type: int
+    lengths: np.ndarray  # [n] tokens of each
+    firsts: np.ndarray  # [n] how many of them, from the first, have token type 0
+    second_type: int  # the token type of the others
     pad_id: int
 
     def padded(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`input_ids`, `attention_mask` and `token_type_ids` of some sequences: [b, longest] int64."""
+        """Return `input_ids`, `attention_mask` and `token_type_ids` of some sequences: [b, longest] int64."""
         lengths = self.lengths[places]
         longest = int(lengths.max())
         input_ids = np.full((len(places), longest), self.pad_id, dtype=np.int64)
@@ -83,21 +75,13 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows over the second texts of pairs.
-
-    Attributes:
-        sequences: the model inputs, one for each window.
-        pair_of: [w] the pair that a window belongs to.
-        begins: [w] the window's first token among the tokens of the pair's second text.
-        offsets: for each pair, [t, 2] character offsets of the second text's tokens, into the text as given.
-        trailing: special tokens behind the window.
-    """
+    """Windows over the second texts of pairs."""
 
     sequences: Sequences
-    pair_of: np.ndarray
-    begins: np.ndarray
-    offsets: list[np.ndarray]
-    trailing: int
+    pair_of: np.ndarray  # [w] the pair that a window belongs to
+    begins: np.ndarray  # [w] the window's first token among the tokens of the pair's second text
+    offsets: list[np.ndarray]  # for each pair, [t, 2] character offsets of the second text's tokens
+    trailing: int  # special tokens behind a window
 
 
 class _Template(NamedTuple):
@@ -116,14 +100,14 @@ class _Texts:
         self._tokenizer = tokenizer
         # bytes of a text and its tokens in the table, with the sizes of the objects
         self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, lambda ids: 350 + 8 * len(ids))
-        self._with_offsets = RecentlyUsed[str, _Located](CACHED_LOCATED, lambda located: 650 + 16 * len(located[0]))
+        self._with_offsets = RecentlyUsed[str, _Located](_CACHED_LOCATED, lambda located: 650 + 16 * len(located[0]))
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
-        """The token ids of each text."""
+        """Return the token ids of each text."""
         return self._ids.of(texts, self._encoded)
 
     def with_offsets(self, texts: Sequence[str]) -> list[_Located]:
-        """Token ids [t] and character offsets [t, 2] of each text."""
+        """Return the token ids [t] and character offsets [t, 2] of each text."""
         return self._with_offsets.of(texts, self._located)
 
     def _encoded(self, texts: Sequence[str]) -> Iterator[np.ndarray]:
@@ -139,16 +123,10 @@ class _Texts:
 
 
 class TextTokenizer:
-    """A tokenizer from texts to model inputs.
+    """A tokenizer from texts to model inputs of at most `max_length` tokens, special tokens counted.
 
-    Args:
-        tokenizer: a fast tokenizer with the model's special tokens in its post-processor.
-        max_length: most tokens of an input, special tokens counted.
-        pad_id: the id that fills batches.
-
-    Attributes:
-        max_length: as given.
-        trailing: special tokens behind a pair's second text.
+    The fast `tokenizer` has the model's special tokens in its post-processor; `trailing` of them stand behind a pair's second
+    text.
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: int, pad_id: int) -> None:

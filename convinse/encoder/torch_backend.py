@@ -30,13 +30,7 @@ _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 class TorchBackend(ModelBackend):
-    """A checkpoint on a device, in a precision.
-
-    Args:
-        checkpoint: its model is moved and changed.
-        task: the task that it was loaded for; a joint model has the others, too.
-        settings: the device and the precision are used.
-        name: what the user named, for messages.
+    """A checkpoint on a device, in a precision; its model is moved and changed. A joint model has all tasks.
 
     Raises:
         ConfigError: the device is missing, or cannot compute in this precision.
@@ -137,13 +131,9 @@ def model_inputs(
 def computed(
     model: Any, sequences: Sequences, budget: int, output: Callable[[Any, torch.Tensor], torch.Tensor]
 ) -> torch.Tensor:
-    """Compute all sequences with gradients, in batches of similar length by token budget.
+    """Compute all sequences with gradients, in batches of similar length by token budget; returns [n, ...] in their order.
 
-    Args:
-        output: from the model's output and the attention mask [b, longest] to [b, ...].
-
-    Returns:
-        [n, ...] in the order of the sequences.
+    `output` makes [b, ...] of the model's output and the attention mask [b, longest].
     """
     places, parts = list(token_batches(sequences.lengths, budget)), []
     for batch in places:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -13,6 +12,7 @@ from ..records.evidence import Entity
 from ..records.literals import is_date, is_number
 from ..records.representation import QuestionEntity
 from ..support.errors import ConfigError, NetworkError, one_line
+from ..support.mediawiki import check_addresses
 from ..support.web import WebSession
 from .index import FactEntities
 from .search_space import SpaceFact, of_items
@@ -46,21 +46,19 @@ class ClocqApi:
     Args:
         host: address of the server, such as `https://clocq.mpi-inf.mpg.de/api` or `http://localhost`.
         port: appended to `host`, except 443, as in CLOCQ's client.
-
-    Raises:
-        ConfigError: `host` or `port` is invalid.
     """
 
     def __init__(self, host: str, port: int | str) -> None:
-        self.address = _address(host, port)
+        if not str(port).isascii() or not str(port).isdigit() or not 0 < int(port) < 65536:
+            raise ConfigError(f"clocq_port: '{port}' is not a port; give a number from 1 to 65535")
+        address = host.strip().rstrip("/")
+        address = address if "://" in address else f"http://{address}"
+        self.address = address if int(port) == 443 else f"{address}:{int(port)}"
+        check_addresses({"clocq_host": self.address})
         self._web = WebSession(remedy=_REMEDY)
 
     def search_space(self, question: str, params: ClocqParams, p: int) -> tuple[list[SpaceFact], list[QuestionEntity]]:
-        """Return the facts of a question's search space, pruned at `p`, and its items, without the server's padding.
-
-        Raises:
-            NetworkError: the server cannot be reached, refuses, or answers in another shape.
-        """
+        """Return the facts of a question's search space, pruned at `p`, and its items, without the server's padding."""
         parameters = msgspec.to_builtins(params)
         parameters["p_setting"] = min(p, params.p_setting)
         answer = self._post("/search_space", _SpaceAnswer, question=question, parameters=parameters,
@@ -96,26 +94,6 @@ class ClocqApi:
             raise NetworkError(
                 f"{self.address}{path}: not an answer of the CLOCQ API ({one_line(error)}); {_REMEDY}"
             ) from None
-
-
-def _address(host: str, port: int | str) -> str:
-    address = host.strip().rstrip("/")
-    if "://" not in address:
-        address = f"http://{address}"
-    if not str(port).isascii() or not str(port).isdigit() or not 0 < int(port) < 65536:
-        raise ConfigError(f"clocq_port: '{port}' is not a port; give a number from 1 to 65535")
-    if int(port) != 443:
-        address = f"{address}:{int(port)}"
-    try:
-        parts = urlsplit(address)
-        plain = not (parts.query or parts.fragment or parts.username)
-        valid = plain and parts.hostname and parts.scheme in ("http", "https")
-        _ = parts.port  # raises ValueError if it is invalid
-    except ValueError:
-        valid = False
-    if not valid:
-        raise ConfigError(f"clocq_host: '{host}' (port {port}) is not an address; give one such as http://localhost")
-    return address
 
 
 def _facts(facts: Iterable[_Fact | None]) -> Iterator[FactEntities]:

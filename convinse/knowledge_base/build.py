@@ -61,10 +61,6 @@ def build(
         memory: bytes that the build may use, about.
         languages: of labels, descriptions and aliases; the first that an entity has.
         quiet: show no progress.
-
-    Raises:
-        DataError: the dump cannot be read, holds no facts, or has too many bad lines.
-        OutputError: `output` cannot be written, or is not an index.
     """
     if output.exists() and not has_kind(output, KIND):
         raise OutputError(f"{output}: exists and is not a knowledge base; choose another folder, or remove it")
@@ -181,13 +177,7 @@ class ParsedBlock:
 
 
 class KnowledgeBaseWriter:
-    """Writes the files of an index from blocks of documents.
-
-    Args:
-        folder: a new one.
-        dump: where the documents are from, for messages.
-        memory: bytes that may be used, about.
-    """
+    """Writes the files of an index from blocks of documents into a new folder; messages name the `dump`."""
 
     def __init__(self, folder: Path, dump: Path, memory: int) -> None:
         self._folder, self._dump, self._memory = folder, dump, memory
@@ -207,7 +197,7 @@ class KnowledgeBaseWriter:
 
     def add(self, part: ParsedBlock) -> None:
         """Append the arrays of a block."""
-        self._left_out.add(part.left_out)
+        self._left_out.update(part.left_out)
         for entry in part.properties:
             self._properties.setdefault(str(entry["id"]), entry)
         for name in ("items", "text_size", "fact_size", "fact_count"):
@@ -267,15 +257,12 @@ class KnowledgeBaseWriter:
         self._literals.clear()
         sorted_items, fact_count, skipped = self._sort_items()
         facts = int(fact_count.sum())
-        left_out = self._left_out.summary(languages)
-        if not len(sorted_items) and self._left_out.languages:
-            codes = " or ".join(code for code, _ in self._left_out.languages.most_common(5))
-            raise DataError(f"{self._dump}: no item has a label in {' or '.join(languages)}; use --language {codes}")
+        shown = "; ".join(f"{count:,} {name}" for name, count in self._left_out.most_common(5))
         if not facts:
-            held = f" ({left_out})" if left_out else ""
-            raise DataError(f"{self._dump}: no facts{held}; is this a Wikidata JSON dump?")
-        if left_out:
-            LOGGER.info("%s: %s", self._dump, left_out)
+            remedy = "is this a Wikidata JSON dump, and --language of its labels?"
+            raise DataError(f"{self._dump}: no facts{f' (left out: {shown})' if shown else ''}; {remedy}")
+        if shown:
+            LOGGER.info("%s: left out: %s", self._dump, shown)
         literal_size = self._read_raw("literal_size", "<u4")
         self._save("literal_start", np.concatenate([[0], np.cumsum(literal_size, dtype="<u8")]))
         inverse_count, wide = self._sort_postings(sorted_items, skipped)

@@ -74,19 +74,13 @@ class QuestionRequest(msgspec.Struct):
     def params(self) -> ClocqParams:
         """The parameters with their defaults; `p` is an alias of `p_setting`. Raises `DataError`."""
         values = {key: value for key, value in (self.parameters or {}).items() if value is not None}
-        k = values.pop("k", self.k)
-        p = values.pop("p_setting", values.get("p"))
-        values.pop("p", None)
-        if p is None:
-            p = self.p if self.p_setting is None else self.p_setting
-        if p is not None:
-            values["p_setting"] = _number_of_facts(p)
-        if isinstance(k, str):
-            k = int(k) if _NUMBER.fullmatch(k) else k.upper()
-        if k is not None:
-            values["k"] = k
+        numbers = values.pop("p_setting", None), values.pop("p", None), self.p_setting, self.p
+        if p := [number for number in numbers if number is not None]:
+            values["p_setting"] = _number_of_facts(p[0])
+        if (k := values.pop("k", self.k)) is not None:
+            values["k"] = k.upper() if isinstance(k, str) else k
         try:
-            params = msgspec.convert(values, ClocqParams)
+            params = msgspec.convert(values, ClocqParams, strict=False)
         except msgspec.ValidationError as error:
             text, _, place = str(error).partition(" - at `$.")
             raise DataError(f"parameters.{place.rstrip('`')}: {text}" if place else f"parameters: {text}") from None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
@@ -26,7 +25,7 @@ _LARGEST = {"Q": LITERAL - 1, "P": PROPERTY_MASK}  # numbers that an index can h
 _LONGEST_NUMBER = 127  # characters of an amount, as Wikibase has it
 _AMOUNT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 _ONE = "1"  # the unit of amounts without one
-_SHOWN = 5  # datatypes or languages of what was left out that are named
+LeftOut = Counter[str]  # values by datatype, and entities without a label, that a dump has and an index does not
 
 
 class SnakValue(NamedTuple):
@@ -56,70 +55,28 @@ class EntityDocument(NamedTuple):
     statements: list[Statement]
 
 
-@dataclass
-class LeftOut:
-    """Counts of values by datatype and of unlabelled entities, with their languages, that a dump has and an index does not."""
-
-    values: Counter[str] = field(default_factory=Counter)
-    entities: int = 0
-    languages: Counter[str] = field(default_factory=Counter)
-
-    def add(self, part: LeftOut) -> None:
-        """Add the counts of another part of the dump."""
-        self.values += part.values
-        self.entities += part.entities
-        self.languages += part.languages
-
-    def summary(self, languages: Sequence[str]) -> str:
-        """Return the counts as one sentence; empty if nothing was left out."""
-        parts = []
-        if self.values:
-            parts.append(f"{self.values.total():,} values of other datatypes ({_most(self.values)})")
-        if self.entities:
-            has = f" ({_most(self.languages)})" if self.languages else ""
-            parts.append(f"{self.entities:,} entities without a label in {' or '.join(languages)}{has}")
-        return f"left out: {'; '.join(parts)}" if parts else ""
-
-
-def _most(counts: Counter[str]) -> str:
-    shown = counts.most_common(_SHOWN)
-    names = [f"{name[:40]} {count:,}" for name, count in shown]
-    return ", ".join(names + [f"{len(counts) - len(shown)} more"] * (len(counts) > len(shown)))
-
-
 class BadLineError(ValueError):
     """A line of a dump is not an entity document; the text says so and why."""
 
 
 def line_faults(path: Path) -> Faults:
-    """Return a counter of the lines of a dump that are not entity documents; its remedy depends on the first line."""
-    remedy = "is this a Wikidata JSON dump?"
-    first = next((line.strip() for _, line in raw_lines(path) if is_entity_line(line)), b"")
-    if first.startswith(b"<"):
-        remedy = "this is HTML or XML; give a Wikidata JSON dump"
-    elif first.startswith((b"{", b"[")):
-        try:
-            parse_line(first, (), LeftOut())
-        except BadLineError:
-            remedy = f"a dump has one entity a line; write it so with: jq -c '.. | select(.claims?)' {path}"
-    return Faults(path, "lines", remedy)
+    """Return a counter of the lines of a dump that are not entity documents."""
+    remedy = "is this a Wikidata JSON dump? It has one entity a line; of other JSON write it so with: jq -c '.. | select(.claims?)'"
+    return Faults(path, "lines", f"{remedy} {path}")
 
 
 def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[EntityDocument]:
     """Yield the labelled entity documents of a dump (`.json`, or packed as `.gz`, `.bz2`, `.zst`).
 
-    Their statements, without deprecated ones, have item, time, quantity, string and monolingual text values.
-
-    Raises:
-        DataError: the file cannot be read, or more than 1 % of its lines are not entity documents (each is reported
-            with its number and skipped).
+    Their statements, without deprecated ones, have item, time, quantity, string and monolingual text values. Bad lines are
+    reported and skipped; more than 1 % of them raise `DataError`.
     """
     faults = line_faults(path)
     for number, line in raw_lines(path):
         if not is_entity_line(line):
             continue
         try:
-            document = parse_line(line, languages, LeftOut())
+            document = parse_line(line, languages, Counter())
         except BadLineError as error:
             faults.count(1, [(f"line {number}", str(error))])
             continue
@@ -135,11 +92,7 @@ def is_entity_line(line: bytes) -> bool:
 
 
 def parse_line(line: bytes, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
-    """Return the document of a line, None for lexemes or without a label in `languages`; add to `left_out`.
-
-    Raises:
-        BadLineError: the line is not an entity document, or has a value that an index cannot hold.
-    """
+    """Return the document of a line, None for lexemes or without a label in `languages`; raise `BadLineError` for other lines."""
     try:
         entity = _ENTITY.decode(line.strip().rstrip(b","))
         return _document(entity, languages, left_out) if entity.type in ("item", "property") else None
@@ -210,6 +163,26 @@ class _TextValue(msgspec.Struct):
     text: str
 
 
+class _Redirection(msgspec.Struct):
+    source: str = msgspec.field(name="from", default="")
+
+
+class FetchedEntity(DumpedEntity):
+    """An entity document as `wbgetentities` and `Special:EntityData` answer it."""
+
+    type: str = "item"  # absent in missing entities
+    lastrevid: int = 0
+    modified: str = ""
+    missing: Any = None
+    redirects: _Redirection | None = None
+    articles: int = 0  # in all Wikipedias
+
+    @property
+    def is_missing(self) -> bool:
+        """True if Wikidata has no entity with this id."""
+        return self.missing not in (None, False)
+
+
 _ENTITY = msgspec.json.Decoder(DumpedEntity)
 _ITEM, _TIME = msgspec.json.Decoder(_ItemValue), msgspec.json.Decoder(_TimeValue)
 _QUANTITY, _TEXT = msgspec.json.Decoder(_QuantityValue), msgspec.json.Decoder(_TextValue)
@@ -228,8 +201,7 @@ def _document(entity: DumpedEntity, languages: tuple[str, ...], left_out: LeftOu
     _checked(entity.id, "Q" if entity.type == "item" else "P")
     label = term(entity.labels)
     if not label:
-        left_out.entities += 1
-        left_out.languages.update(_members(entity.labels).keys())
+        left_out[f"entities without a label in {' or '.join(languages)}"] += 1
         return None
     aliases, sitelink = _members(entity.aliases), _members(entity.sitelinks).get(f"{languages[0]}wiki")
     claims = (claim for of_property in _members(entity.claims).values() for claim in of_property)
@@ -280,7 +252,7 @@ def _value(snak: _Snak, left_out: LeftOut) -> SnakValue | None:
     except (*JSON_ERRORS, ValueError) as error:
         raise ValueError(f"a value of {snak.property[:40]}: {one_line(error)}") from None
     if value is None:
-        left_out.values[datatype] += 1
+        left_out[f"values of type {datatype[:40]}"] += 1
     return value
 
 

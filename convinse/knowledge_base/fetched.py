@@ -14,7 +14,6 @@ from .build import ParsedBlock
 from .dump import EntityDocument
 from .index import Candidate, FactEntities, KnowledgeBase
 from .names import NamesInMemory
-from .property_facts import PropertyFacts
 from .stored_facts import StoredFacts
 
 _MOST_FACTS = 500  # of an item, whose parts get labels
@@ -41,20 +40,15 @@ class FetchedDocuments:
             return
         self.block.add(document)
         self.origins[document.id], self.articles[document.id] = origin, articles
-        self.names.add(document.id, map(fold, (document.label, *document.aliases)))
+        for name in (document.label, *document.aliases):
+            self.names.add(document.id, fold(name))
 
 
 class FetchedKnowledgeBase(KnowledgeBase):
     """A snapshot of fetched documents; later documents are in the next snapshot.
 
     Items that were not fetched have the labels and classes of a knowledge base at hand. A fact is left out as long as a part of it
-    has no label.
-
-    Args:
-        documents: the fetched ones.
-        redirects: item -> the item that it was merged into.
-        at_hand: another knowledge base.
-        build_id: changes with the documents.
+    has no label. `redirects` are merged items; `build_id` changes with the documents.
     """
 
     def __init__(
@@ -84,7 +78,6 @@ class FetchedKnowledgeBase(KnowledgeBase):
         self._inverse_start = np.concatenate([[0], np.cumsum(counts)]).astype("<u8")
         postings = inverse[np.lexsort((inverse[:, 1], inverse[:, 2], place)), 1]
         self._stored_facts = StoredFacts(fact_start, fact_size[order], tokens, self._inverse_start, postings)
-        self._property_facts = PropertyFacts(fact_start, fact_size[order], tokens)
         forms = np.empty(len(block.form_hash), [("hash", "<u8"), ("item", "<u4")])
         forms["hash"], forms["item"] = np.array(block.form_hash, "<u8"), np.array(block.form_item, "<u4")
         forms.sort()

@@ -14,7 +14,7 @@ from ..support.cache import Cache
 from ..support.errors import DataError
 from .build import build
 from .index import KnowledgeBase
-from .live import LANGUAGES, kept_entities
+from .live import LANGUAGES, cached_entities
 from .update import update
 
 
@@ -22,18 +22,10 @@ def grow(folder: Path, cache: Cache, wikidata: str, at_hand: KnowledgeBase, quie
     """Put the entity documents of a cache into a knowledge base, which is made if it does not exist.
 
     Args:
-        folder: of the knowledge base.
-        cache: of live questions.
         wikidata: the address of the API of the cached documents.
         at_hand: a knowledge base with labels and classes of items that were not fetched.
-        quiet: show no progress.
-
-    Raises:
-        DataError: the cache has no document.
-        IndexFileError: `folder` is not a knowledge base.
-        OutputError: it cannot be written.
     """
-    documents = {document["id"]: document for document in map(msgspec.json.decode, kept_entities(cache, wikidata))}
+    documents = {document["id"]: document for document in map(msgspec.json.decode, cached_entities(cache, wikidata))}
     if not documents:
         raise DataError("the cache keeps nothing of live questions; ask some with --live first")
     stored: set[str] = set()

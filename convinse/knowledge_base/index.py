@@ -30,7 +30,6 @@ from .layout import (
     read_properties,
 )
 from .names import form_hash, other_forms, search_names
-from .property_facts import PropertyFacts
 from .stored_facts import StoredFacts
 
 FactEntities = list[Entity]
@@ -95,7 +94,6 @@ class KnowledgeBase:
         arrays = self._map("fact_start"), self._map("fact_size"), self._map("tokens")
         postings = self._map("postings", "<u8" if self.manifest.wide_postings else None)
         self._stored_facts = StoredFacts(*arrays, self._inverse_start, postings)
-        self._property_facts = PropertyFacts(*arrays)
         self._literal_start = self._map("literal_start")
         self._form_hash, self._form_item = self._map("form_hash"), self._map("form_item")
 
@@ -174,7 +172,7 @@ class KnowledgeBase:
     def frequencies(self, entity_id: str) -> tuple[int, int]:
         """Return the number of facts with an item as subject, and of its other facts; a property is never the subject."""
         if _PROPERTY.fullmatch(entity_id):
-            return 0, self._property_facts.count(int(entity_id[1:]))
+            return 0, self._stored_facts.property_count(int(entity_id[1:]))
         place = self._place(entity_id)
         if place is None:
             return 0, 0
@@ -251,7 +249,7 @@ class KnowledgeBase:
 
     def _pruned(self, entity_id: str, p: int) -> list[list[int]]:
         if _PROPERTY.fullmatch(entity_id):
-            return [self._stored_facts.at(at) for at in self._property_facts.places(int(entity_id[1:]), p)]
+            return [self._stored_facts.at(at) for at in self._stored_facts.property_places(int(entity_id[1:]), p)]
         as_subject, otherwise = self.frequencies(entity_id)
         return self._facts(entity_id, as_subject + (otherwise if otherwise <= p else 0))
 
@@ -381,7 +379,7 @@ class KnowledgeBase:
         self._text.close()
         self._literals.close()
         for name, value in list(vars(self).items()):
-            if isinstance(value, np.ndarray | StoredFacts | PropertyFacts):
+            if isinstance(value, np.ndarray | StoredFacts):
                 delattr(self, name)
 
 

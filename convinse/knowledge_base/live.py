@@ -23,11 +23,11 @@ from ..records.evidence import Origin
 from ..support.cache import Cache
 from ..support.errors import NetworkError, one_line
 from ..support.mediawiki import until
-from .dump import BadLineError, LeftOut, parse_line
+from .dump import BadLineError, FetchedEntity, LeftOut, parse_line
 from .fetched import FetchedDocuments, FetchedKnowledgeBase
 from .index import KnowledgeBase
 from .question_names import is_doubtful, longest, spans, written_names
-from .wikidata_client import MANY, MOST_IDS, FetchedEntity, WikidataClient
+from .wikidata_client import MANY, MOST_IDS, WikidataClient
 
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -37,7 +37,6 @@ FIRST, LATER = 6, 2  # requests of a turn at most: for a new topic, and for a kn
 _PAGE = 2  # requests of an article and its links
 _DAY = 86_400  # seconds
 _VERSION = 1  # of cached entries
-_BATCHES = 1  # of documents; the facts about a second item are fetched after them
 _NAMES = 2  # of a question that are searched
 _MOST = 10_000  # documents in memory; beyond, memory is cleared and the next question reads from the cache
 _ASKED = 8  # properties that a question names
@@ -53,11 +52,8 @@ class LiveSource:
     """Looks up the items of questions.
 
     Args:
-        client: sends the requests.
-        cache: keeps the answers.
         at_hand: a knowledge base with labels of classes, countries and properties, which are not requested.
-        language: of questions.
-        max_age: days for which an answer counts.
+        max_age: days for which a cached answer counts.
         seconds: for the names of a turn, and as many for its facts.
         pages: whether the caller fetches articles, too; they count among the requests.
 
@@ -103,14 +99,9 @@ class LiveSource:
     # -- of a turn -----------------------------------------------------------------------------------------------------
 
     def look_up_names(self, question: str, spoken: Iterable[str] | None) -> LiveLookup:
-        """Search the names of a question, and fetch the documents of their candidates.
+        """Search the names of a question, fetch the documents of their candidates, and return the record of requests.
 
-        Args:
-            question: as the user wrote it.
-            spoken: names that the conversation mentioned, which are not searched; None for a first question.
-
-        Returns:
-            The record of requests, which `look_up_facts` continues.
+        Names in `spoken`, which the conversation mentioned, are not searched; it is None for a first question.
         """
         mentioned = f" {' | '.join(map(fold, spoken or ()))} "
         errand = _Errand(FIRST, until(self._seconds))
@@ -120,10 +111,7 @@ class LiveSource:
         pieces = [piece for piece in pieces if f" {fold(piece)} " not in mentioned]
         titled: dict[str, str] = {}
         if pieces and (names or spoken is None):
-            titles = "|".join(pieces)
-            titled = dict(
-                self._search(errand, "titled", titles, lambda _, end: list(self._client.titled(pieces, end).items()))
-            )
+            titled = dict(self._search(errand, "titled", "|".join(pieces), self._client.titled))
             items += filter(None, titled.values())
             names = longest(question, [*titled, *names])
         names = [name for name in names if f" {fold(name)} " not in mentioned][:_NAMES]
@@ -131,9 +119,9 @@ class LiveSource:
             if titled.get(name) and len(names) > 1 and " " in name:
                 continue  # few other things have a name of several words
             named = self._search(errand, "named", name, self._client.named)
-            items += named or (
-                [] if titled.get(name) else self._search(errand, "told", name, self._client.search_pages)
-            )
+            if not named and not titled.get(name):
+                named = self._search(errand, "told", name, self._client.search_pages)
+            items += named
         if not names and spoken is None:
             words = " ".join(word for word in fold(question).split() if word not in self._language.words.stop_words)
             items += self._search(errand, "told", words, self._client.search_pages) if words else []
@@ -158,7 +146,7 @@ class LiveSource:
         words = self._language.properties.keywords(question)
         subjects: list[str] = []
         items = list(dict.fromkeys([*about, *candidates])) if about else []
-        for item in items[: max(1, errand.left - _BATCHES)]:
+        for item in items[: max(1, errand.left - 1)]:  # a batch of documents comes before facts about a second item
             subjects += self._subjects(errand, item, words)
         wants_page = bool(self._has_pages and about and about[0] not in self.pages and self.kb.text(about[0]).title)
         for_page = _PAGE if wants_page and errand.left > _PAGE else 0  # facts come first
@@ -303,7 +291,7 @@ class _Errand:
             return None
 
 
-def kept_entities(cache: Cache, wikidata: str) -> Iterator[str]:
+def cached_entities(cache: Cache, wikidata: str) -> Iterator[str]:
     """Yield the cached documents of a Wikidata, as lines of a dump."""
     for text in cache.keys():  # noqa: SIM118 - a method of the cache
         key = msgspec.json.decode(text)

@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -107,11 +107,10 @@ class NamesInMemory:
     def __init__(self) -> None:
         self._items: defaultdict[str, set[str]] = defaultdict(set)
 
-    def add(self, item: str, forms: Iterable[str]) -> None:
-        """Add the folded names of an item."""
-        for form in forms:
-            for word in form.split():
-                self._items[word].add(item)
+    def add(self, item: str, form: str) -> None:
+        """Add a folded name of an item."""
+        for word in form.split():
+            self._items[word].add(item)
 
     def search(self, words: Sequence[str], edits: int) -> set[str]:
         """Return the items with a name that has all folded `words`, up to `edits` edits a word."""

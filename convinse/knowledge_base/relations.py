@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,21 +19,12 @@ _SIMILAR = 10  # properties that the model finds for words outside of the names 
 Embedding = Callable[[Sequence[str]], np.ndarray]
 
 
-class LinkedRelation(NamedTuple):
-    """A property, and the words of the question that ask for it."""
-
-    item: Entity
-    mention: str
-
-
 class RelationLinker:
     """Finds the properties that questions ask for.
 
-    A property is linked if all content words of a name of it are in the question, outside of the names of items. A model ranks
-    several properties; for words that name no property it finds the properties with the most similar labels.
-
-    Args:
-        embed: texts -> [n, d] vectors of length 1; None for names alone.
+    A property is linked if all content words of a name of it are in the question, outside of the names of items. A model (`embed`:
+    texts -> [n, d] vectors of length 1) ranks several properties; for words that name no property it finds the properties with
+    the most similar labels.
     """
 
     def __init__(self, kb: KnowledgeBase, linker: EntityLinker, embed: Embedding | None = None) -> None:
@@ -45,8 +35,8 @@ class RelationLinker:
         self._vectors: np.ndarray | None = None
         self._lock = Lock()  # a model computes for one thread at a time
 
-    def link(self, question: str, best_only: bool = True) -> list[LinkedRelation]:
-        """Return the properties by the order of their words in the question, for the same words the best first or it alone."""
+    def link(self, question: str, best_only: bool = True) -> list[tuple[Entity, str]]:
+        """Return properties with the words that ask for them, by the order of their words in the question, for the same words the best first or it alone."""
         text = question  # without the names of items
         for item_mention in reversed(self._linker.link(question)):
             text = f"{text[: item_mention.start]} {text[item_mention.end :]}"
@@ -64,11 +54,11 @@ class RelationLinker:
             near = [label for label in sorted(cosines, key=lambda label: -cosines[label]) if label not in linked]
             linked |= dict.fromkeys(near[:_SIMILAR], rest)
         order = sorted(linked, key=lambda label: (-cosines.get(label, 0.0), int(label.id[1:])))
-        mentions: dict[str, list[LinkedRelation]] = {}
+        mentions: dict[str, list[tuple[Entity, str]]] = {}
         for label in order:
             mention = " ".join(word for word, keys in words if keys & linked[label])
             item: Entity = {"id": label.id, "label": label.text or label.id}
-            mentions.setdefault(mention, []).append(LinkedRelation(item, mention))
+            mentions.setdefault(mention, []).append((item, mention))
         place = {word: -at for at, (word, _) in reversed(list(enumerate(words)))}
         in_order = sorted(mentions, key=lambda mention: -place[mention.split()[0]])
         return [relation for mention in in_order for relation in mentions[mention][: 1 if best_only else None]]

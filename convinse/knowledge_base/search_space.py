@@ -26,11 +26,7 @@ class SpaceFact(NamedTuple):
 
 
 class SearchSpace:
-    """CLOCQ's search space retrieval over a knowledge base.
-
-    Args:
-        p: an item with more facts besides those with it as subject keeps only the latter.
-    """
+    """CLOCQ's search space retrieval: an item with more than `p` facts besides those with it as subject keeps only the latter."""
 
     def __init__(
         self,
@@ -51,9 +47,7 @@ class SearchSpace:
     ) -> tuple[list[SpaceFact], list[QuestionEntity]]:
         """Return the facts around the items of a text, and these items, best first.
 
-        Args:
-            text: a question or representation.
-            entities: its items; None: the items that it mentions, which are linked, and the bridges between them.
+        Without `entities` the items that the text mentions are linked, and the bridges between them are added.
         """
         items = self.question_entities(text) if entities is None else list(entities)
         around = facts_around(self.kb.neighborhood, items, self._limit)

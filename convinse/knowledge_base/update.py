@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,39 +18,33 @@ from ..support.files import replacing
 from ..support.jsonlines import JSON_ERRORS, raw_lines, read_bytes
 from ..support.manifest import check_folder, map_array, write_manifest
 from .build import KnowledgeBaseWriter, ParsedBlock
-from .dump import BadLineError, EntityDocument, LeftOut, is_entity_line, line_faults, parse_line
-from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, KnowledgeBaseManifest, pairs_in, read_manifest, read_properties
-from .property_facts import fact_places
+from .dump import BadLineError, EntityDocument, FetchedEntity, LeftOut, is_entity_line, line_faults, parse_line
+from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, pairs_in, read_manifest, read_properties
+from .stored_facts import fact_places
 
 _ID = re.compile(r"[QP][1-9][0-9]{0,9}")
 _TOGETHER = 1 << 16  # items that are copied at once
 
 
 class UpdatedKnowledgeBase(NamedTuple):
-    """The numbers of items and properties that an update changed, and the new manifest."""
+    """The numbers of items and properties that an update changed."""
 
     added: int
     replaced: int
     removed: int
-    manifest: KnowledgeBaseManifest
 
 
 def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = True) -> UpdatedKnowledgeBase:
-    """Put changed entity documents into an index.
+    """Put changed entity documents into an index, which is replaced when the new one is complete.
 
     A document replaces the document with its id; new documents come last. Entities are removed if their document says that they
     are missing or redirect to another entity, or if it has no label in the languages of the index any more.
 
     Args:
-        folder: of the index; the new index replaces it when it is complete.
+        folder: of the index.
         changes: a dump as `build` takes it, or an answer of `Special:EntityData` or `wbgetentities`; held in memory.
         memory: bytes that sorting may use, about.
         quiet: show no progress.
-
-    Raises:
-        DataError: `changes` cannot be read, has too many bad documents, or leaves no facts.
-        IndexFileError: the index is missing, damaged or of another format.
-        OutputError: it cannot be written, or another process is writing it.
     """
     if not folder.is_dir():
         read_manifest(folder)  # raises: the message names the missing file
@@ -61,12 +55,11 @@ def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = 
         with closing(KnowledgeBaseWriter(new, changes, memory)) as writer:
             for part in old.blocks(documents):
                 writer.add(part)
-            manifest = writer.finish(old.manifest.languages, quiet)
-        write_manifest(new, manifest)
+            write_manifest(new, writer.finish(old.manifest.languages, quiet))
     replaced = old.names & documents.keys()
     removed = sum(documents[name] is None for name in replaced)
     added = sum(document is not None for document in documents.values()) - len(replaced) + removed
-    return UpdatedKnowledgeBase(added, len(replaced) - removed, removed, manifest)
+    return UpdatedKnowledgeBase(added, len(replaced) - removed, removed)
 
 
 class _StoredIndex:
@@ -167,21 +160,11 @@ def _parsed(documents: Sequence[EntityDocument | None]) -> ParsedBlock:
     return part
 
 
-class _EntityRedirect(msgspec.Struct):
-    source: str = msgspec.field(name="from")
-
-
-class _EntityHead(msgspec.Struct):
-    id: str = ""
-    missing: Any = None
-    redirects: _EntityRedirect | None = None
-
-
 class _EntitiesAnswer(msgspec.Struct):
     entities: dict[str, msgspec.Raw]
 
 
-_HEAD, _ANSWER = msgspec.json.Decoder(_EntityHead), msgspec.json.Decoder(_EntitiesAnswer)
+_ENTITY, _ANSWER = msgspec.json.Decoder(FetchedEntity), msgspec.json.Decoder(_EntitiesAnswer)
 
 
 def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDocument | None]:
@@ -191,13 +174,12 @@ def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDoc
     for place, line in _entities(path):
         try:
             data = line.strip().rstrip(b",")
-            head = _HEAD.decode(data)
-            if not _is_id(head.id):
-                raise BadLineError(f"{head.id[:40]!r} is not an id of an item or a property")
-            is_missing = head.missing not in (None, False)
-            documents.setdefault(head.id, None if is_missing else parse_line(data, languages, LeftOut()))
+            entity = _ENTITY.decode(data)
+            if not _is_id(entity.id):
+                raise BadLineError(f"{entity.id[:40]!r} is not an id of an item or a property")
+            documents.setdefault(entity.id, None if entity.is_missing else parse_line(data, languages, LeftOut()))
             # an answer has a redirected entity under its old id
-            for name in {place, "" if head.redirects is None else head.redirects.source} - {head.id}:
+            for name in {place, "" if entity.redirects is None else entity.redirects.source} - {entity.id}:
                 if _is_id(name):
                     documents.setdefault(name, None)
         except (*JSON_ERRORS, BadLineError) as error:

@@ -12,8 +12,8 @@ import msgspec
 from ..language.text import fold
 from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS
-from ..support.mediawiki import MediaWikiClient, TitleStep, check_addresses, last_title
-from .dump import DumpedEntity
+from ..support.mediawiki import MediaWikiClient, TitleStep, last_title
+from .dump import FetchedEntity
 from .names import other_forms
 
 MANY = "many"  # items are more than are listed
@@ -38,26 +38,6 @@ class LiveAddresses(NamedTuple):
     wikidata: str
     wikipedia: str
     sparql: str | None = None
-
-
-class _Redirection(msgspec.Struct):
-    source: str = msgspec.field(name="from", default="")
-
-
-class FetchedEntity(DumpedEntity):
-    """An entity document as `wbgetentities` answers it."""
-
-    type: str = "item"  # absent in missing entities
-    lastrevid: int = 0
-    modified: str = ""
-    missing: Any = None
-    redirects: _Redirection | None = None
-    articles: int = 0  # in all Wikipedias
-
-    @property
-    def is_missing(self) -> bool:
-        """True if Wikidata has no entity with this id."""
-        return self.missing not in (None, False)
 
 
 _ENTITY = msgspec.json.Decoder(FetchedEntity)
@@ -109,19 +89,10 @@ class WikidataClient:
     """A client of Wikidata and Wikipedia's search. No request is sent before the first method is called.
 
     Every method raises `NetworkError` if a server cannot be reached or its answer cannot be used, and takes `until`, its deadline
-    as a moment of `time.monotonic()`.
-
-    Args:
-        addresses: of the interfaces; requests go to them alone.
-        contact: sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
-
-    Raises:
-        ConfigError: an address is invalid.
+    as a moment of `time.monotonic()`. `contact` is sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
     """
 
     def __init__(self, addresses: LiveAddresses, contact: str | None) -> None:
-        keys = ("ers_wikidata_api", "ers_wikipedia_api", "live_sparql")
-        check_addresses(dict(zip(keys, addresses, strict=True)))
         self.addresses = addresses
         parts = urlsplit(addresses.wikidata)
         self.site = f"{parts.scheme}://{parts.netloc}"
@@ -143,19 +114,16 @@ class WikidataClient:
                   "gsrnamespace": "0", "gsrwhat": "text", "gsrenablerewrites": "1", "prop": "pageprops", "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
         return _items(page.item for page in self._pages(self.addresses.wikipedia, params, until))
 
-    def titled(self, titles: Sequence[str], until: float) -> dict[str, str]:
-        """Return the titles, of at most 50, that have an article, with its item (empty for a disambiguation page).
-
-        Redirects are followed.
-        """
+    def titled(self, titles: str, until: float) -> list[tuple[str, str]]:
+        """Return the titles, of at most 50 between "|", that have an article, with its item (empty for a disambiguation page)."""
         wikipedia = self.addresses.wikipedia
-        params = {"action": "query", "titles": "|".join(titles), "redirects": "1", "prop": "pageprops",
+        params = {"action": "query", "titles": titles, "redirects": "1", "prop": "pageprops",
                   "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
         answer = self._client.ask(wikipedia, params, until) or {}
         query = self._client.shape(wikipedia, answer.get("query", {}), _Pages)
         leads = {step.source: step.to for step in (*query.normalized, *query.redirects)}
         items = {page.title: page.item for page in query.pages if page.missing in (None, False)}
-        return {title: items[end] for title in titles if (end := last_title(title, leads)) in items}
+        return [(title, items[end]) for title in titles.split("|") if (end := last_title(title, leads)) in items]
 
     def subjects(self, item: str, until: float) -> list[str]:
         """Return the items with an item as object or in a qualifier, the best known first; `MANY` in place of more than 500."""
@@ -175,8 +143,7 @@ class WikidataClient:
     def subjects_of(self, item: str, until: float, properties: Sequence[str]) -> list[str]:
         """Return the items with a fact of some properties about an item, the best known first.
 
-        Args:
-            properties: the most important first; as many count as fit into a search.
+        The most important properties come first; as many count as fit into a search.
         """
         search = "haswbstatement:"
         for name in properties:

@@ -81,6 +81,10 @@ class AnswerTypes:
         """Return True if a question begins with a word that asks for more than yes or no, fillers aside: "Who was ...?"."""
         return not self.opening_words.isdisjoint(self._spoken(question)[:1])
 
+    def asks(self, text: str) -> bool:
+        """Return True if a text is a question by its first word."""
+        return self.asks_what(text) or self.is_existential(text)
+
     def _spoken(self, question: str) -> list[str]:
         written = unicodedata.normalize("NFC", question.lower())  # or the accent of "Dóra" may end the word "do"
         spoken = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", written)

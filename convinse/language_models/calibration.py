@@ -18,13 +18,7 @@ _SUREST = 1e-4  # from 0 and 1: odds are finite
 class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A calibration: log odds of confidence times `slope` plus `intercept` are log odds of being right (Platt, 1999).
 
-    The defaults change nothing.
-
-    Attributes:
-        model: whose answers it was fitted to.
-        samples: answers to every question.
-        turns: the number of turns that it was fitted on.
-        error_before, error: the expected calibration error on these turns, without and with it.
+    Fitted to answers of `model` on `turns`; `error_before` and `error` are the expected calibration errors on these turns.
     """
 
     format: int = FORMAT
@@ -51,21 +45,14 @@ def odds(probability: float) -> float:
 
 def read_calibration(path: Path, model: str, samples: int) -> Calibration:
     """Read a file of `train ha`. Raises `ModelError` if it is damaged, or of another model or number of samples."""
+    remedy = "make it by train ha"
     try:
         calibration = msgspec.json.decode(path.read_bytes(), type=Calibration)
-    except OSError as error:
-        raise ModelError(
-            f"ha_llm.calibration: {path}: cannot be read: {one_line(error)}; make it by train ha"
-        ) from None
-    except JSON_ERRORS as error:
-        raise ModelError(
-            f"ha_llm.calibration: {path}: is not a calibration ({one_line(error)}); make it by train ha"
-        ) from None
+    except (OSError, *JSON_ERRORS) as error:
+        raise ModelError(f"ha_llm.calibration: {path}: is not a calibration ({one_line(error)}); {remedy}") from None
     if (calibration.format, calibration.model, calibration.samples) != (FORMAT, model, samples):
-        raise ModelError(
-            f"ha_llm.calibration: {path}: is of {calibration.model} with samples: {calibration.samples}, not of {model} with "
-            f"{samples}; make it anew by train ha"
-        )
+        found = f"is of {calibration.model} with samples: {calibration.samples}, not of {model} with {samples}"
+        raise ModelError(f"ha_llm.calibration: {path}: {found}; {remedy}")
     return calibration
 
 

@@ -51,15 +51,9 @@ class ChatModel:
             self._offers = [("logprobs", "response_format"), ("response_format",), *self._offers]
 
     def ask(self, prompts: Sequence[Prompt], read: Callable[[str], T]) -> list[Reply[T]]:
-        """Return the replies to prompts; prompts that the cache lacks are sent, `parallel` at once.
+        """Return the replies to prompts of a stage; prompts that the cache lacks are sent, `parallel` at once.
 
-        Args:
-            prompts: of the same stage.
-            read: parses the text of an answer; raises `ValueError` for another form.
-
-        Raises:
-            ConfigError: no model is named, or there is no key.
-            NetworkError: the server cannot be reached, or its answer asks for a tool. Earlier replies stay in the cache.
+        `read` parses the text of an answer, or raises `ValueError`. After a `NetworkError` earlier replies stay in the cache.
         """
         if prompts and self._server.is_dry:
             raise DryRunError(self._server.key, self._body(prompts[0]))
@@ -95,11 +89,8 @@ class ChatModel:
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         settings = self._settings
-        body: dict[str, Any] = {}
-        if settings.temperature is not None:
-            body["temperature"] = settings.temperature
-        if settings.max_tokens is not None:
-            body["max_tokens"] = settings.max_tokens
+        body: dict[str, Any] = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
+        body = {name: value for name, value in body.items() if value is not None}
         if settings.temperature:
             body["seed"] = self._seed + prompt.sample
         fixed = {"model": self._server.model, "messages": prompt.messages, "stream": False}

@@ -13,7 +13,6 @@ from ..support.jsonlines import JSON_ERRORS
 
 T = TypeVar("T")
 
-_LONGEST = 200_000  # characters of a text
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _BLOCK = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
@@ -42,12 +41,7 @@ class Completion(msgspec.Struct, frozen=True):
     is_cut: bool = False
 
     def probability_of(self, part: str, start: int = 0) -> float | None:
-        """Return the probability of a part of the text after all before it; None if it is not in the text, or unknown.
-
-        Args:
-            part: as it stands in the text.
-            start: the first place to search.
-        """
+        """Return the probability of a part of the text, searched from `start`, after all before it; None if unknown."""
         place = self.text.find(part, start)
         if place < 0 or not part or self.tokens is None:
             return None
@@ -71,7 +65,6 @@ class _Logprobs(msgspec.Struct):
 class _Message(msgspec.Struct):
     content: str | None = None
     tool_calls: list[Any] | None = None
-    function_call: Any = None
     refusal: str | None = None
 
 
@@ -92,20 +85,15 @@ class _Answer(msgspec.Struct):
 
 
 def read_completion(value: Any) -> Completion:
-    """Read the completion in the JSON value of a server's answer.
-
-    Raises:
-        ValueError: the value has another shape, or asks for a tool.
-    """
+    """Return the completion in the JSON value of a server's answer; raise `ValueError` for another shape or a tool call."""
     try:
         answer = msgspec.convert(value, _Answer)
     except msgspec.ValidationError as error:
         raise ValueError(f"it is not a chat completion ({one_line(error)})") from None
     if not answer.choices:
         raise ValueError("it is not a chat completion (no choices)")
-    choice = answer.choices[0]
-    message = choice.message
-    if message.tool_calls or message.function_call:
+    choice, message = answer.choices[0], answer.choices[0].message
+    if message.tool_calls:
         raise ValueError("the model asks for a tool, and none is ever called; name a model that answers without tools")
     is_cut = choice.finish_reason == "length"
     text = message.refusal if message.content is None else message.content
@@ -113,21 +101,16 @@ def read_completion(value: Any) -> Completion:
         text = ""
     if text is None:
         raise ValueError("it has no content")
-    if len(text) > _LONGEST:
-        raise ValueError(f"it has {len(text)} characters; {_LONGEST} are the most")
     usage = answer.usage or _Usage()
     tokens = choice.logprobs.content if choice.logprobs is not None else None
     return Completion(text, usage.prompt_tokens or 0, usage.completion_tokens or 0, tokens or None, is_cut)
 
 
 def read_strictly(text: str, form: type[T]) -> T:
-    """Read a text that is a JSON object of a form, perhaps in a code block and after the model's thoughts.
+    """Return the JSON object of a form in a text, perhaps in a code block and after the model's thoughts.
 
-    Prose, several objects, further or missing fields are refused, so that injected instructions of a page cannot become an
-    answer of another form.
-
-    Raises:
-        ValueError: the text is something else.
+    Prose, several objects, further or missing fields raise `ValueError`, so that injected instructions of a page cannot become
+    an answer of another form.
     """
     text = _THOUGHT.sub("", text)
     block = _BLOCK.match(text)

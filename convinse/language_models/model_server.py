@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+import msgspec
+
 from ..config import ServerSettings
-from ..support.errors import ConfigError, NetworkError
+from ..support.errors import ConfigError, NetworkError, one_line
 from ..support.web import WebSession
 
 W = TypeVar("W")
@@ -55,18 +57,11 @@ def in_flight(work: Sequence[W], call: Callable[[W], R], parallel: int, done: Ca
 
 _ATTEMPTS = 6  # of a request; a busy server sends several away
 _MAX_BYTES = 32 << 20  # of an answer: embeddings of a few hundred texts
-_HIDDEN = "[key]"
-_TELLING = 8  # letters of the beginning of a key that are not there by chance
 _KEY_REFUSED = (401, 403)
 
 
 class DryRunError(Exception):
-    """A request that was not sent but is to be shown, by `pipeline --dry-run`.
-
-    Attributes:
-        key: the settings that name the server.
-        body: of the request.
-    """
+    """A request that was not sent but is to be shown, by `pipeline --dry-run`: its body, and the key of the server's settings."""
 
     def __init__(self, key: str, body: Mapping[str, Any]) -> None:
         super().__init__(f"{key}: not sent")
@@ -74,21 +69,15 @@ class DryRunError(Exception):
 
 
 class ModelServer:
-    """A client of the server that some settings name; threads may share it.
+    """A client of the server that the settings of a configuration key name; threads may share it.
 
-    The key is read from the environment when the first request is sent. Answers, messages, logs and the cache never have the
-    key, even if a server repeats it.
-
-    Args:
-        key: the configuration key of the settings, for messages.
-        settings: name the server.
-        dry: nothing is sent.
+    The key of the server is read from the environment. Answers, messages, logs and the cache do not have it, even if a server
+    repeats it. If `dry`, nothing is sent.
     """
 
     def __init__(self, key: str, settings: ServerSettings, dry: bool = False) -> None:
         self.key, self.is_dry = key, dry
         self._settings = settings
-        self._secret: str | None = None
         self._web = WebSession(
             read_timeout=settings.timeout,
             deadline=settings.timeout,
@@ -109,17 +98,7 @@ class ModelServer:
         return self._settings.model
 
     def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
-        """Send a request and return the parsed answer.
-
-        Args:
-            path: below `base_url`.
-            body: of the request.
-            read: parses the JSON value of the answer; raises `ValueError` for another form.
-
-        Raises:
-            ConfigError: no server is named, or the key is not in the environment.
-            NetworkError: the server cannot be reached, or its answer has another form.
-        """
+        """Send a request to a path below `base_url`; `read` parses the JSON value of the answer, or raises `ValueError`."""
         if self.is_dry:
             raise DryRunError(self.key, body)
         secret = self._key()
@@ -128,16 +107,20 @@ class ModelServer:
         try:
             value = self._web.post_json(url, body, headers)
         except NetworkError as error:
-            text, variable = self._hidden(str(error)), self._settings.api_key_env
+            text = str(error).replace(secret, "[key]") if secret else str(error)
             if error.status in _KEY_REFUSED:
-                wrong, missing = f"is the key in {variable} right?", f"it may want a key, see {self.key}.api_key_env"
-                text = f"{text}; {wrong if variable else missing}"
+                variable = self._settings.api_key_env
+                hint = (
+                    f"is the key in {variable} right?" if variable else f"it may want a key, see {self.key}.api_key_env"
+                )
+                text = f"{text}; {hint}"
             raise NetworkError(text, error.status) from None
+        if secret:
+            value = msgspec.json.decode(msgspec.json.encode(value).replace(secret.encode(), b"[key]"))
         try:
-            return read(_without(value, secret) if secret else value)
+            return read(value)
         except ValueError as error:
-            text = self._hidden(" ".join(str(error).split()))
-            raise NetworkError(f"{self.key}: the server's answer cannot be used: {text}") from None
+            raise NetworkError(f"{self.key}: the server's answer cannot be used: {one_line(error)}") from None
 
     def close(self) -> None:
         """Close the open connections."""
@@ -145,28 +128,9 @@ class ModelServer:
 
     def _key(self) -> str:
         name = self._settings.api_key_env
-        if name is None or self._secret:
-            return self._secret or ""
-        secret = os.environ.get(name, "").strip()
-        if not secret:
+        secret = os.environ.get(name, "").strip() if name else ""
+        if name and not secret:
             raise ConfigError(f"{self.key}.api_key_env: {name} is not set; export {name} with the key of the server")
         if not (secret.isascii() and secret.isprintable()) or " " in secret:
-            raise ConfigError(f"{self.key}.api_key_env: what {name} holds is not a key: it has blanks or other signs")
-        self._secret = secret
+            raise ConfigError(f"{self.key}.api_key_env: the value of {name} is not a key: it has blanks or other signs")
         return secret
-
-    def _hidden(self, text: str) -> str:
-        # a message that was cut may end with the beginning of the key
-        for size in range(len(self._secret or ""), _TELLING - 1, -1):
-            text = text.replace((self._secret or "")[:size], _HIDDEN)
-        return text
-
-
-def _without(value: Any, secret: str) -> Any:
-    if isinstance(value, str):
-        return value.replace(secret, _HIDDEN)
-    if isinstance(value, list):
-        return [_without(part, secret) for part in value]
-    if isinstance(value, dict):
-        return {_without(key, secret): _without(part, secret) for key, part in value.items()}
-    return value

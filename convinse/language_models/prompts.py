@@ -17,8 +17,7 @@ class Prompt(NamedTuple):
     Attributes:
         instructions: the same in all prompts of a stage, so that a server can cache its states of them.
         content: the data of this prompt.
-        name: of the form of the answer.
-        schema: of the form, as JSON schema.
+        name, schema: of the form of the answer.
         sample: the number of the answer among several to one prompt.
     """
 

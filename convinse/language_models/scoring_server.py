@@ -43,14 +43,8 @@ class ScoringServer:
         self._field = "documents"
 
     def relevance(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
-        """Return the server's [n] float32 scores of the texts of every question.
-
-        Raises:
-            NetworkError: the server cannot be reached, or does not return a number for every text.
-            ConfigError: no server is named, or there is no key.
-        """
-        settings = self._settings
-        size = settings.batch
+        """Return the server's [n] float32 scores of the texts of every question."""
+        settings, size = self._settings, self._settings.batch
         scores = [np.empty(len(texts), np.float32) for _, texts in pairs]
         work = [(number, start) for number, (_, texts) in enumerate(pairs) for start in range(0, len(texts), size)]
 
@@ -68,7 +62,7 @@ class ScoringServer:
         return scores
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Return [n, d] float32 embeddings of texts, of length 1; raises the errors of `relevance`."""
+        """Return [n, d] float32 embeddings of texts, of length 1."""
         size = self._settings.batch
         work = [texts[start : start + size] for start in range(0, len(texts), size)]
         parts: dict[int, list[list[float]]] = {}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..encoder.rewriter import Pointers, QuestionRewriter
+from ..encoder.question_readers import Pointers, QuestionRewriter
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import EntityLinker, LinkedMention
 from ..language.language import Language

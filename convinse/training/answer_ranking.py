@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -21,14 +21,13 @@ import numpy as np
 from ..config import Config
 from ..encoder.checkpoint import HEADS, folder_id, model_path
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
-from ..heterogeneous_answering.features import Features, Measured, QuestionFeatures
-from ..heterogeneous_answering.question import NO, YES, Question, questions_of
+from ..heterogeneous_answering.features import Features, QuestionFeatures
+from ..heterogeneous_answering.question import NO, YES, questions_of
 from ..heterogeneous_answering.ranking import FILE, FORMAT, AnswerWeights, TrainingSet
-from ..heterogeneous_answering.yes_no import Verdict, YesNoFeatures
+from ..heterogeneous_answering.yes_no import YesNoFeatures
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, question_items
 from ..records.literals import is_item
-from ..resources import Resources
 from ..scoring.convqa import calibration_error, is_answer
 from ..support.errors import DataError
 from ..support.progress import tracked
@@ -36,7 +35,7 @@ from ..support.weights import FeatureWeight, model_bytes
 from .conditional_logit import Choice, Fitted, Scale, fit
 from .conversations import grouped_turns
 from .objective import Measures, shown
-from .trainer import model_card, output_of, write_folder
+from .trainer import model_card, output_of, table_of, write_folder
 
 LOGGER = logging.getLogger(__name__)
 
@@ -49,24 +48,6 @@ _RISING = frozenset("read computed fit score covered subjects best timely".split
 RISING = tuple(place for place, name in enumerate(Features._fields) if name in _RISING)
 YES_NO_RISING = tuple(range(len(YesNoFeatures._fields)))
 IsRight = Callable[[Entity, Sequence[Entity]], bool]
-
-
-class MeasuringModule(Protocol):
-    """An answering module whose candidates are ranked by weights."""
-
-    @property
-    def config(self) -> Config:
-        """The configuration."""
-
-    @property
-    def resources(self) -> Resources:
-        """The knowledge base and models."""
-
-    def measure(self, questions: Sequence[Question]) -> Iterable[Measured]:
-        """Return the candidates of questions."""
-
-    def decide(self, question: Question) -> Verdict:
-        """Return the features of a question for yes or no."""
 
 
 class ChoiceSet(NamedTuple):
@@ -100,20 +81,13 @@ def train_ranking(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
 def write_ranking(
     sets: Sequence[ChoiceSet], config: Config, output: Path, sections: Mapping[str, str] = MappingProxyType({})
 ) -> Path:
-    """Learn a ranking from sets and write it, with a card and a record of its cross-validated figures.
-
-    Args:
-        sets: of questions.
-        config: names the reader.
-        output: the folder.
-        sections: more of the card.
-    """
+    """Learn a ranking from sets and write it, with a card (which gets the `sections`) and its cross-validated figures."""
     l2, rows = best_strength(sets)
     model = folder_id(Path(model_path(config.ha_model)), HEADS) if config.ha_model else ""
     weights = train_weights(sets, l2, model)
     strongest = sorted(weights.features, key=lambda feature: -abs(feature.weight))
-    table = _table(("part", *next(iter(rows.values()))), rows)
-    effects = _table(("feature", "weight"), {feature.name: {"weight": feature.weight} for feature in strongest})
+    table = table_of("part", rows, digits=3)
+    effects = table_of("feature", {feature.name: {"weight": feature.weight} for feature in strongest}, digits=3)
     about = f"""
 A conditional logit over {len(weights.features)} features of a candidate and {len(weights.nothing)} of a question (`{FILE}`), which
 gives each candidate a probability, and "none of these" one; and a logistic regression over {len(weights.yes_no)} features of a question
@@ -151,15 +125,10 @@ def best_strength(sets: Sequence[ChoiceSet]) -> tuple[float, dict[str, Measures]
     return best, rows
 
 
-def _table(columns: Sequence[str], rows: Mapping[str, Measures]) -> str:
-    lines = [f"| {name} | {' | '.join(f'{value:.3f}' for value in row.values())} |" for name, row in rows.items()]
-    return "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines])
-
-
 # -- examples ----------------------------------------------------------------------------------------------------------
 
 
-def choices_of(name: str, ha: MeasuringModule, turns: Iterable[tuple[str, Turn]], is_right: IsRight) -> ChoiceSet:
+def choices_of(name: str, ha: ExtractiveAnswering, turns: Iterable[tuple[str, Turn]], is_right: IsRight) -> ChoiceSet:
     """Return the choices of turns with evidences, each with its group."""
     learned = ChoiceSet(name, [], [])
     copies = ((group, turn.copy()) for group, turn in turns)  # the turns lose their evidences

@@ -31,7 +31,7 @@ from .answer_ranking import train_ranking
 from .conversations import turns_with_evidences
 from .objective import Measures, shuffled_batches
 from .reader import ReadExample, WindowSettings, reader_objective
-from .trainer import Run, run_id, start_of
+from .trainer import stage_run, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
 _MEASURES = ("p_at_1", "mrr", "h_at_5")
@@ -56,8 +56,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     if settings.trains == "ranking":
         return train_ranking(ha, sources)
     start = start_of(config, "ha")
-    base = start.base
-    checkpoint = load_checkpoint(base, "question-answering", start.key, new_head=True, seed=config.seed)
+    checkpoint = load_checkpoint(start.base, "question-answering", start.key, new_head=True, seed=config.seed)
     form = row_form_of(checkpoint)
     turns = (examples(ha, turn, form) for turn in turns_with_evidences(config, "train", sources, ha.resources))
     train = [turn for turn in turns if turn.right]
@@ -68,8 +67,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     dev: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources, ha.resources)]
     if not dev:
         raise DataError(f"{config.input_path('dev')}: no turns; training needs some to choose the best epoch")
-    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
-    run = Run("train ha", start, checkpoint, settings, identity, config.device, config.seed)
+    run = stage_run("train ha", start, checkpoint, settings, config, sources)
     run.log_sizes("turns", len(train), len(dev))
     objective = reader_objective(
         run,

@@ -16,23 +16,14 @@ _TOLERANCE = 1e-9  # of the penalised loss, relative
 
 
 class Choice(NamedTuple):
-    """A question with candidates.
+    """A question with candidates; "none" is right if no candidate is."""
 
-    Attributes:
-        candidates: [n, f] features of the candidates.
-        question: [c] features of the question.
-        right: [n] bool, which candidates are right; "none" is right if no candidate is.
-        weight: how much the choice counts.
-        group: choices of the same group are in the same part of a cross-validation.
-        is_open: "none" may be right, too; only those that are not `right` are known to be wrong.
-    """
-
-    candidates: np.ndarray
-    question: np.ndarray
-    right: np.ndarray
+    candidates: np.ndarray  # [n, f] features
+    question: np.ndarray  # [c] features
+    right: np.ndarray  # [n] bool
     weight: float
-    group: str
-    is_open: bool = False
+    group: str  # choices of the same group are in the same part of a cross-validation
+    is_open: bool = False  # "none" may be right, too; only candidates that are not `right` are known to be wrong
 
 
 class Scale(NamedTuple):

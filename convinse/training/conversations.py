@@ -22,8 +22,7 @@ from .objective import batches
 def understood_conversations(config: Config, part: str, resources: Resources | None = None) -> list[Conversation]:
     """Read the conversations of `train`, `dev` or `test` and understand each turn.
 
-    Raises:
-        DataError: the part's file is missing, or a turn has no gold answers.
+    Raises `DataError` if the part's file is missing, or a turn has no gold answers.
     """
     path = config.existing_input_path(part)
     conversations = read_benchmark(path, config.benchmark, part)

@@ -146,10 +146,8 @@ class Annotator:
         mentioned: Sequence[Sequence[SilverMention]],
         question_words: Sequence[str],
     ) -> LeadingMentions:
-        """Return all leading mentions of the question with those of the history that stand in the same evidences.
-
-        If the question has none, return the mentions of the history whose evidences share most with the question.
-        """
+        # all leading mentions of the question with those of the history that stand in the same evidences; if there are none,
+        # the mentions of the history whose evidences share most with the question
         common = {normalize_id(answer["id"]) for answer in turn["answers"] if self._is_common(answer)}
         answers = {normalize_id(answer["id"]) for answer in turn["answers"]}
         target = (answers, common, self._expansion.weights(" ".join(question_words)))
@@ -217,14 +215,9 @@ class Annotator:
 def annotate(
     config: Config, sources: Sequence[str], parts: Sequence[str] = PARTS, quiet: bool = False
 ) -> dict[Path, Counter[str]]:
-    """Annotate parts of the configured benchmark, one file each; an older file is replaced when the new one is complete.
+    """Annotate parts of the configured benchmark; return the number of turns with each outcome, and of all `turns`, by file.
 
-    Returns:
-        The number of turns with each outcome, and of all `turns`, by file.
-
-    Raises:
-        DataError: a part's file is missing (before the first is annotated), or cannot be read as the benchmark.
-        OutputError: a file cannot be written.
+    Raises `DataError` if the file of a part is missing (before the first is annotated), or is not of the benchmark.
     """
     paths = {part: config.existing_input_path(part) for part in parts}
     annotator = Annotator(config, sources)

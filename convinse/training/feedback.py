@@ -36,7 +36,7 @@ from .answer_ranking import RISING, YES_NO_RISING, ChoiceSet, choices_of, cross_
 from .conditional_logit import Fitted, Scale, fit
 from .conversations import understand_all
 from .objective import Measures, batches, shown
-from .trainer import model_card, output_of, write_folder
+from .trainer import model_card, output_of, table_of, write_folder
 
 LOGGER = logging.getLogger(__name__)
 
@@ -116,24 +116,17 @@ def _fitted(
 
 
 def _write(output: Path, weights: AnswerWeights, rows: dict[float, Measures], best: float, name: str) -> Path:
-    table = "\n".join(
-        f"| {strength:g} | {row['p_at_1']:.3f} | {row['log_loss']:.4f} |" for strength, row in rows.items()
-    )
+    named_rows = {f"{strength:g}": row for strength, row in rows.items()}
     card = model_card(
         "Which candidate answers a question, learned from use",
         f"The ranking that was configured, changed by the ratings of `{name}` (`{FILE}`). For `ha_ranker`.",
         {
             "Validation": f"Cross-validated over conversations; regularisation {best:g}. P@1 counts only the ratings that name a right answer "
-            f"as right or wrong for certain.\n\n| regularisation | P@1 | loss |\n|---|---|---|\n{table}"
+            f"as right or wrong for certain.\n\n{table_of('regularisation', named_rows, ['p_at_1', 'log_loss'])}"
         },
         {},
     )
-    write_folder(
-        output,
-        lambda folder: (folder / FILE).write_bytes(model_bytes(weights)),
-        card,
-        {f"{strength:g}": row for strength, row in rows.items()},
-    )
+    write_folder(output, lambda folder: (folder / FILE).write_bytes(model_bytes(weights)), card, named_rows)
     LOGGER.info("ranking of answers: before: %s", shown(rows[math.inf]))
     LOGGER.info("ranking of answers: %s: %s", output, shown(rows[best]))
     return output

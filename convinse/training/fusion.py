@@ -24,7 +24,7 @@ from ..support.errors import DataError
 from .answering import answer_measures, answer_spans
 from .conversations import turns_with_evidences
 from .objective import Measures, Objective, shuffled_batches
-from .trainer import Run, run_id, start_of
+from .trainer import stage_run, start_of
 
 if TYPE_CHECKING:
     import torch
@@ -56,8 +56,7 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     turns: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources, ha.resources)]
     train = _examples(ha, "train", turns_with_evidences(config, "train", sources, ha.resources))
     dev = _examples(ha, "dev", turns)
-    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
-    run = Run("train ha", start, checkpoint, settings, identity, config.device, config.seed)
+    run = stage_run("train ha", start, checkpoint, settings, config, sources)
     run.log_sizes("turns", len(train), len(dev))
     budget = config.token_budget or usual_budget(find_device(config.device))
     longest = (config.ha_seq2seq.max_input_length, config.ha_seq2seq.max_output_length)

@@ -30,10 +30,7 @@ _RIDGE = 1e-3  # so that answers that are all right, or all equally sure, have a
 def train_calibration(ha: LanguageModelAnswering, sources: Sequence[str]) -> Path:
     """Fit the calibration to the first answers of the dev part; returns the file, for `ha_llm.calibration`.
 
-    The model answers every turn of the part; answers of an earlier run are reused.
-
-    Raises:
-        DataError: fewer than 20 answers.
+    The model answers every turn of the part; answers of an earlier run are reused. Raises `DataError` at fewer than 20 answers.
     """
     config = ha.config
     output = Path(

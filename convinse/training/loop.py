@@ -43,8 +43,7 @@ def fit(
     """Train a torch module in place; it ends with the weights of its best epoch, on the CPU.
 
     Args:
-        state: a folder from which a stopped run goes on; removed by the caller when its model is written.
-        run_id: changes with data and settings; the state of another run is not used.
+        state: a folder from which a stopped run with the same `run_id` goes on; the caller removes it.
         seed: of dropout; each epoch derives its own, so that a resumed run goes on as an uninterrupted one would.
         keep_untrained: whether the untrained model counts as an epoch that may be the best.
 
@@ -61,7 +60,7 @@ def fit(
         result, weights = saved
         LOGGER.info("%s: goes on after epoch %d", title, len(result.history) - 1)
     budget = math.inf if settings.minutes is None else 60 * settings.minutes
-    schedule = _Schedule(settings, len(objective.steps(1)))
+    number_of_steps = len(objective.steps(1))
     for epoch in range(len(result.history), settings.epochs + 1):
         if epoch - result.best > settings.patience or budget <= 0:
             break
@@ -74,7 +73,8 @@ def fit(
                 if time.monotonic() - start > budget:
                     LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, number)
                     break
-                _train_step(model, optimizer, objective.loss, step, schedule.rate(epoch, number), place)
+                rate = _learning_rate(settings, number_of_steps, (epoch - 1) * number_of_steps + number)
+                _train_step(model, optimizer, objective.loss, step, rate, place)
                 advance()
         budget -= time.monotonic() - start
         result.history.append(objective.validate(model.eval()))
@@ -98,20 +98,13 @@ def _optimizer(model: Any, settings: FitSettings) -> torch.optim.Optimizer:
     return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
 
 
-class _Schedule:
-    """The learning rate rises over the first steps, then falls to 0 at the end of the last epoch."""
-
-    def __init__(self, settings: FitSettings, steps: int) -> None:
-        self._rate, self._steps = settings.learning_rate, steps
-        self._total = max(1, settings.epochs * steps)
-        self._warm = max(1, round(settings.warmup * self._total))
-
-    def rate(self, epoch: int, number: int) -> float:
-        """Return the rate of a step, counted from 0, of an epoch, counted from 1."""
-        done = (epoch - 1) * self._steps + number
-        if done < self._warm:
-            return self._rate * (done + 1) / self._warm
-        return self._rate * max(0.0, (self._total - done) / max(1, self._total - self._warm))
+def _learning_rate(settings: FitSettings, steps: int, done: int) -> float:
+    # rises over the first steps, then falls to 0 at the end of the last epoch
+    total = max(1, settings.epochs * steps)
+    warm = max(1, round(settings.warmup * total))
+    if done < warm:
+        return settings.learning_rate * (done + 1) / warm
+    return settings.learning_rate * max(0.0, (total - done) / max(1, total - warm))
 
 
 def _train_step(model: Any, optimizer: Any, loss_of: Any, step: Any, rate: float, device: torch.device) -> None:
@@ -138,11 +131,6 @@ def _copy(model: Any) -> Weights:
     return {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
 
 
-class _State(msgspec.Struct):
-    run_id: str
-    fitted: FitResult
-
-
 def save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: FitResult, weights: Weights) -> None:
     """Write the state from which a later process goes on: a folder that appears whole or not at all."""
     moments = {
@@ -155,7 +143,7 @@ def save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: Fi
         save_file({name: tensor.contiguous() for name, tensor in _copy(model).items()}, temporary / "last.safetensors")
         save_file({name: tensor.contiguous() for name, tensor in weights.items()}, temporary / "best.safetensors")
         save_file(moments, temporary / "optimizer.safetensors")
-        (temporary / "state.json").write_bytes(msgspec.json.encode(_State(run_id, result)))
+        (temporary / "state.json").write_bytes(msgspec.json.encode({"run_id": run_id, "fitted": result}))
 
 
 def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[FitResult, Weights] | None:
@@ -164,10 +152,11 @@ def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[
     if not path.is_file():
         return None
     try:
-        state = msgspec.json.decode(path.read_bytes(), type=_State)
-        if state.run_id != run_id:
+        saved = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        if saved["run_id"] != run_id:
             LOGGER.info("%s: of other data or settings; training begins anew", folder)
             return None
+        fitted = msgspec.convert(saved["fitted"], FitResult)
         model.load_state_dict(load_file(folder / "last.safetensors"))
         best = load_file(folder / "best.safetensors")
         moments = load_file(folder / "optimizer.safetensors")
@@ -179,4 +168,4 @@ def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[
         raise ModelError(
             f"{folder}: the state of a stopped training is damaged ({one_line(error)}); delete it"
         ) from error
-    return state.fitted, best
+    return fitted, best

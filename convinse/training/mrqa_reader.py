@@ -15,7 +15,7 @@ from ..encoder.extractive_reader import ExtractiveReader, best_answers
 from ..formats.mrqa import read_plain
 from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
 from ..scoring.mrqa import evaluate
-from ..support.errors import ConfigError, DataError, nearest, one_line
+from ..support.errors import ConfigError, DataError, nearest
 from ..support.progress import progress
 from .objective import Measures, batches
 from .reader import ReadExample, WindowSettings, reader_objective, reader_of
@@ -70,8 +70,7 @@ def file_names(name: str) -> tuple[str, ...]:
 def comparison(model: Mapping[str, Scores]) -> list[BaselineRow]:
     """Return the twelve rows of the task's table, then further data sets, then the mean over the model's figures.
 
-    Args:
-        model: (EM, F1) by the name of a file, without `.jsonl.gz`.
+    `model` has (EM, F1) by the name of a file, without `.jsonl.gz`.
     """
     left = dict(model)
     rows = []
@@ -203,19 +202,14 @@ def shown(scores: Scores | None) -> str:
 
 
 def find_sets(folders: Sequence[Path], key: str, names: Sequence[str] | None = None) -> dict[str, Path]:
-    """Find the files NAME.jsonl and NAME.jsonl.gz of some folders, by NAME: all, or those of `names` in their order.
-
-    Raises `ConfigError` if a folder cannot be listed or is empty, a name is there twice, or one of `names` is missing.
-    """
+    """Find the files NAME.jsonl and NAME.jsonl.gz of some folders, by NAME: all, or those of `names` in their order."""
     sets: dict[str, Path] = {}
     for folder in folders:
-        try:
-            paths = sorted(folder.iterdir())
-        except OSError as error:
-            raise ConfigError(f"{key}: {one_line(error)}; download MRQA data or name another folder (--data)") from None
-        paths = [path for path in paths if path.name.endswith((".jsonl", ".jsonl.gz"))]
+        paths = sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")])
         if not paths:
-            raise ConfigError(f"{key}: {folder}: no NAME.jsonl or NAME.jsonl.gz there; download MRQA data")
+            raise ConfigError(
+                f"{key}: {folder}: no NAME.jsonl or NAME.jsonl.gz there; download MRQA data or name another folder (--data)"
+            )
         for path in paths:
             name = path.name.removesuffix(".gz").removesuffix(".jsonl")
             if sets.setdefault(name, path) != path:

@@ -19,12 +19,9 @@ T = TypeVar("T")
 class Objective(Generic[Step]):
     """The steps, the loss and the validation of a training.
 
-    Attributes:
-        steps: of an epoch (1, 2, ...); the same for the same number, and as many in each epoch.
-        loss: of a step, a scalar; or its summands one by one, so that only one is in memory at a time.
-        validate: measures of the model (in evaluation mode).
-        criterion: from these measures to the number that the best epoch maximises.
-        made: from the steps of an epoch to the inputs of the loss, if those are not the steps themselves.
+    `steps` of an epoch (1, 2, ...) are the same for the same number, and as many in each. The `loss` of a step is a scalar, or
+    its summands one by one, so that only one is in memory at a time. The best epoch has the highest `criterion` of its
+    validation. `made` turns the steps of an epoch into the inputs of the loss.
     """
 
     steps: Callable[[int], Sequence[Any]]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ..formats.poleval.questions import numbered_questions
 from ..passages.index import PassageIndex
@@ -27,34 +30,23 @@ class Pair(NamedTuple):
 
 
 class JudgedQuestion(NamedTuple):
-    """A question to train on or to validate with; passages are numbers of the index.
-
-    Attributes:
-        query: the question.
-        right: its relevant passages, the highest scores first.
-        ranked: the best passages by BM25, best first, relevant ones among them.
-        wrong: passages judged as not relevant, then the rest of `ranked`.
-    """
+    """A question to train on or to validate with; passages are numbers of the index."""
 
     query: str
-    right: tuple[int, ...]
-    ranked: tuple[int, ...]
-    wrong: tuple[int, ...]
+    right: tuple[int, ...]  # relevant passages, the highest scores first
+    ranked: tuple[int, ...]  # the best passages by BM25, best first, relevant ones among them
+    wrong: tuple[int, ...]  # passages judged as not relevant, then the rest of `ranked`
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """Read the lines of `pairs.tsv` (question-id, passage-id, score); its header may be left out.
-
-    Raises:
-        DataError: the file cannot be read, has no pair, or a line is wrong; the message names file and line.
-    """
+    """Read the lines of `pairs.tsv` (question-id, passage-id, score); its header may be left out. Raises `DataError`."""
     pairs: list[Pair] = []
     scores: dict[tuple[str, str], float] = {}
     for number, line in raw_lines(path):
         try:
             row = line.decode().split()
         except UnicodeDecodeError:
-            raise DataError(f"{path}:{number}: no UTF-8") from None
+            raise DataError(f"{path}:{number}: is not UTF-8") from None
         if number == 1 and row == _HEADER:
             continue
         if len(row) != 3:
@@ -63,9 +55,7 @@ def read_pairs(path: Path) -> list[Pair]:
         try:
             score = float(text)
         except ValueError:
-            score = math.nan
-        if not math.isfinite(score):
-            raise DataError(f"{path}:{number}: the score '{text}' is not a number")
+            raise DataError(f"{path}:{number}: the score '{text}' is not a number") from None
         if scores.setdefault((question, passage), score) != score:
             raise DataError(f"{path}:{number}: passage '{passage}' of question '{question}' has two scores")
         pairs.append(Pair(number, question, passage, score))
@@ -79,9 +69,7 @@ def read_examples(
 ) -> list[JudgedQuestion]:
     """Read the questions of a file with their judged passages and the best `candidates` by BM25, in the order of the file.
 
-    Raises:
-        DataError: a file cannot be read, a pair names a missing question or passage, or a question has no pair or no
-            relevant passage; the message names file and line.
+    Raises `DataError` if a pair names a missing question or passage, or a question has no pair or no relevant passage.
     """
     numbered = numbered_questions(questions)
     judged: dict[str, list[Pair]] = {question.id: [] for _, question in numbered}
@@ -94,13 +82,8 @@ def read_examples(
             raise DataError(f"{pairs}:{pair.line}: passage '{pair.passage}' is not in the index {index.folder}")
         judged[pair.question].append(pair)
     for line, question in numbered:
-        judgements = judged[question.id]
-        if not judgements:
-            raise DataError(f"{questions}:{line}: question '{question.id}' has no pair in {pairs}")
-        if all(pair.score <= 0 for pair in judgements):
-            raise DataError(
-                f"{pairs}:{judgements[0].line}: question '{question.id}' has no passage with a score above 0"
-            )
+        if not any(pair.score > 0 for pair in judged[question.id]):
+            raise DataError(f"{questions}:{line}: question '{question.id}' has no pair with a score above 0 in {pairs}")
     examples = []
     with progress("mining negatives", len(numbered), "questions", quiet) as advance:
         for _, question in numbered:
@@ -119,10 +102,7 @@ def hold_out(
 ) -> tuple[list[JudgedQuestion], list[JudgedQuestion]]:
     """Split examples into a part to train on and a share to validate with (at least one each), both in order.
 
-    Questions that share a relevant passage are in the same part.
-
-    Raises:
-        DataError: there is one question, or all share passages.
+    Questions that share a relevant passage are in the same part. Raises `DataError` if all share passages.
     """
     parts = _connected(examples)
     if len(parts) < 2:
@@ -140,20 +120,10 @@ def hold_out(
 
 
 def _connected(examples: Sequence[JudgedQuestion]) -> list[list[int]]:
-    leader = list(range(len(examples)))
-
-    def lead(place: int) -> int:
-        while leader[place] != place:
-            leader[place] = leader[leader[place]]
-            place = leader[place]
-        return place
-
     first_with: dict[int, int] = {}
-    for place, example in enumerate(examples):
-        for passage in example.right:
-            first, last = sorted((lead(first_with.setdefault(passage, place)), lead(place)))
-            leader[last] = first
+    pairs = [(first_with.setdefault(n, place), place) for place, example in enumerate(examples) for n in example.right]
+    edges = coo_array((np.ones(len(pairs)), np.array(pairs).T), shape=(len(examples), len(examples)))
     parts: dict[int, list[int]] = {}
-    for place in range(len(examples)):
-        parts.setdefault(lead(place), []).append(place)
+    for place, part in enumerate(connected_components(edges, directed=False)[1].tolist()):
+        parts.setdefault(part, []).append(place)
     return list(parts.values())

@@ -1,33 +1,133 @@
-"""Losses and scores of the two models that rank texts, a cross-encoder and a bi-encoder."""
+"""Models that learn to rank texts, a cross-encoder and a bi-encoder: their examples, losses, scores and measures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+import random
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..config import RankingLoss
+from ..config import EvsTraining, RankingLoss, RetrieverTraining
 from ..encoder.checkpoint import load_checkpoint
-from .ranking import Group
+from .objective import Measures, shuffled_batches
 
 if TYPE_CHECKING:
     import torch
 
+T = TypeVar("T")
+E = TypeVar("E")
+
+_HARD = 50  # best-ranked wrong texts that hard negatives are drawn from
+_BEST_POSITIVES = 8  # best-ranked right texts that positives are drawn from
 _TEMPERATURE = 0.05  # of cosines
 _TOKENS = 4096  # computed at a time
+
+
+class RankedTexts(NamedTuple):
+    """A question, its texts, best by BM25 first, and whether each is right."""
+
+    query: str
+    texts: list[str]
+    right: list[bool]
+
+    def sides(self) -> tuple[list[str], list[str]]:
+        """Return the right texts and the wrong ones. Two sources may have the same text: if it is right once, it is right."""
+        right = [text for text, is_right in zip(self.texts, self.right, strict=True) if is_right]
+        held = set(right)
+        return right, [text for text in self.texts if text not in held]
+
+
+class Group(NamedTuple):
+    """A question with a right text and wrong ones behind it.
+
+    A bi-encoder needs the `numbers` of the texts, and those of all texts that are right for the question, `relevant`.
+    """
+
+    query: str
+    texts: Sequence[str]
+    numbers: Sequence[int] = ()
+    relevant: Collection[int] = ()
+
+
+def draw_groups(
+    right: Sequence[T], wrong: Sequence[T], positives: int, negatives: int, chance: random.Random
+) -> list[list[T]]:
+    """Draw groups to train on: in each a right text first, then wrong ones, half of them hard and half from anywhere.
+
+    The texts of a question come best-ranked first; there are at most so many groups and negatives in each.
+    """
+    if not wrong:
+        return []
+    best, groups = right[:_BEST_POSITIVES], []
+    for positive in chance.sample(best, min(positives, len(best))):
+        hard = chance.sample(wrong[:_HARD], min((negatives + 1) // 2, len(wrong[:_HARD])))
+        held = set(hard)
+        rest = [text for text in wrong if text not in held]
+        groups.append([positive, *hard, *chance.sample(rest, min(negatives - len(hard), len(rest)))])
+    return groups
+
+
+def group_steps(
+    examples: Iterable[tuple[E, Sequence[T], Sequence[T]]],
+    settings: EvsTraining | RetrieverTraining,
+    size: int,
+    seed: int,
+    epoch: int,
+) -> list[list[tuple[E, list[T]]]]:
+    """Return the steps of an epoch, always the same for its number: shuffled groups of all examples, `size` a step.
+
+    Each example comes with its right and its wrong texts; see `draw_groups`.
+    """
+    chance = random.Random(seed * 1000 + epoch)
+    groups = [
+        (example, group)
+        for example, right, wrong in examples
+        for group in draw_groups(right, wrong, settings.positives, settings.negatives, chance)
+    ]
+    return shuffled_batches(groups, size, chance)
+
+
+def ranked_anew(
+    model: Any,
+    questions: Iterable[RankedTexts],
+    scores: Callable[[Any, str, Sequence[str]], torch.Tensor],
+    digits: int | None = None,
+) -> list[list[bool]]:
+    """Rank the texts of each question anew; returns whether each is right, best score first, ties in alphabetical order.
+
+    `scores` gives the [n] scores of n texts for a query, of which so many `digits` count (None: all).
+    """
+    from ..encoder.devices import inference
+
+    ranked = []
+    with inference(model):
+        for query, texts, right in questions:
+            values = scores(model, query, texts).float().tolist() if texts else []
+            if digits is not None:
+                values = [round(value, digits) for value in values]
+            order = sorted(range(len(texts)), key=lambda place: (-values[place], texts[place]))
+            ranked.append([right[place] for place in order])
+    return ranked
+
+
+def rank_measures(ranked: Iterable[Sequence[bool]], within: Mapping[str, int | None]) -> Measures:
+    """Measure rankings (best text first) by the names of measures in `within`.
+
+    A number gives the share of rankings with a right text among so many first ones, None the mean reciprocal rank.
+    """
+    firsts = [next((rank for rank, right in enumerate(flags, 1) if right), math.inf) for flags in ranked]
+    return {
+        name: sum(1 / first if most is None else first <= most for first in firsts) / len(firsts)
+        for name, most in within.items()
+    }
 
 
 class CrossEncoderLearner:
     """A cross-encoder with one output or two; a checkpoint with another head gets a new head with one output.
 
-    Args:
-        key: the setting that names the checkpoint, for messages.
-        max_length: most tokens of a question and a text.
-        seed: of a new head.
-
-    Raises:
-        ModelError: the checkpoint cannot be loaded, or does not fit.
+    `key` is the setting that names the checkpoint, for messages; `seed` is of a new head.
     """
 
     title, task, library = "A cross-encoder that scores passages for a question", "text-ranking", "transformers"

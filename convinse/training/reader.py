@@ -10,9 +10,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,11 +27,7 @@ if TYPE_CHECKING:
 
     from ..encoder.tokens import Sequences, TextTokenizer
 
-S = TypeVar("S")
-T = TypeVar("T")
-
 _CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens computed at a time; what is kept for the gradient fits into 16 GB
-_AHEAD = 2  # steps whose windows are made while one is computed
 
 
 class ReadExample(NamedTuple):
@@ -46,35 +41,26 @@ class ReadExample(NamedTuple):
 class MarkedWindows(NamedTuple):
     """Windows to learn from.
 
-    Attributes:
-        sequences: the model inputs of all windows, whose texts begin at `sequences.firsts`.
-        ends: [w] the ends (exclusive) of the texts in the sequences.
-        chosen: [k] the windows that are learned from.
-        starts, lasts: for each chosen window the places in its sequence at which an answer begins and ends (inclusive);
-            0, the place of [CLS], without an answer.
+    `starts` and `lasts` are the places in the sequence of each chosen window at which an answer begins and ends (inclusive);
+    0, the place of [CLS], without an answer.
     """
 
-    sequences: Sequences
-    ends: np.ndarray
-    chosen: np.ndarray
+    sequences: Sequences  # of all windows, whose texts begin at `sequences.firsts`
+    ends: np.ndarray  # [w] the ends (exclusive) of the texts in the sequences
+    chosen: np.ndarray  # [k] the windows that are learned from
     starts: list[np.ndarray]
     lasts: list[np.ndarray]
 
 
 class WindowSettings(NamedTuple):
-    """The windows that texts are cut into.
+    """The windows that texts are cut into."""
 
-    Attributes:
-        max_length: most tokens, those of the question included.
-        stride: tokens that neighbouring windows share.
-        negatives: share of the windows without an answer that are learned from, of texts with an answer elsewhere.
-        token_budget: most tokens computed at a time, padding counted (None: the device's default).
-    """
-
-    max_length: int = 512
-    stride: int = 128
-    negatives: float = 0.1
-    token_budget: int | None = None
+    max_length: int = 512  # most tokens, those of the question included
+    stride: int = 128  # tokens that neighbouring windows share
+    negatives: float = (
+        0.1  # share of the windows without an answer that are learned from, of texts with an answer elsewhere
+    )
+    token_budget: int | None = None  # most tokens computed at a time, padding counted (None: the device's default)
 
 
 def reader_objective(
@@ -85,12 +71,9 @@ def reader_objective(
     measure: Callable[[ExtractiveReader], Measures],
     criterion: Callable[[Measures], float],
 ) -> Objective[MarkedWindows]:
-    """Return the objective of a question-answering model on examples whose answers are marked.
+    """Return the objective of a question-answering model on the examples of each step, whose answers are marked.
 
-    Args:
-        examples: of each step of an epoch (1, 2, ...); the same for the same number, and as many in each epoch.
-        build_reader: makes the reader to validate; it may change its checkpoint.
-        measure: measures of that reader.
+    `build_reader` makes the reader to validate, and may change its checkpoint; `measure` measures it.
     """
     from ..encoder.devices import find_device
     from ..encoder.tokens import TextTokenizer
@@ -99,10 +82,8 @@ def reader_objective(
     budget = windows.token_budget or (_GPU_BUDGET if find_device(run.device).type == "cuda" else _CPU_BUDGET)
 
     def made(epoch: int, steps: Sequence[Sequence[ReadExample]]) -> Iterator[MarkedWindows]:
-        def cut(number: int, step: Sequence[ReadExample]) -> MarkedWindows:
-            return marked_windows(step, tokenizer, windows, random.Random(f"{run.seed} {epoch} {number}"))
-
-        return ahead(steps, cut)
+        for number, step in enumerate(steps):
+            yield marked_windows(step, tokenizer, windows, random.Random(f"{run.seed} {epoch} {number}"))
 
     return Objective(
         steps=examples,
@@ -180,18 +161,3 @@ def _log_sum(logits: torch.Tensor, mask: np.ndarray) -> torch.Tensor:
     import torch
 
     return torch.logsumexp(logits.masked_fill(~torch.from_numpy(mask).to(logits.device), -torch.inf), dim=1)
-
-
-def ahead(steps: Iterable[S], make: Callable[[int, S], T]) -> Iterator[T]:
-    """Yield what `make` returns for numbered steps, made a few steps ahead in a thread (tokenizers release the lock)."""
-    pool = ThreadPoolExecutor(1)
-    try:
-        waiting = []
-        for number, step in enumerate(steps):
-            waiting.append(pool.submit(make, number, step))
-            if number >= _AHEAD:
-                yield waiting.pop(0).result()
-        for future in waiting:
-            yield future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)

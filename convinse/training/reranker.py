@@ -20,9 +20,8 @@ from ..scoring.convqa import has_answer
 from ..support.errors import DataError
 from .conversations import understood_conversations
 from .objective import Measures, Objective
-from .rankers import CrossEncoderLearner
-from .ranking import Group, RankedTexts, group_steps, rank_measures, ranked_anew
-from .trainer import Run, run_id, start_of
+from .rankers import CrossEncoderLearner, Group, RankedTexts, group_steps, rank_measures, ranked_anew
+from .trainer import stage_run, start_of
 
 _VALIDATED = 150  # best-ranked candidates of a turn that validation ranks
 _VALIDATED_TURNS = 60  # drawn from the dev part, always the same ones
@@ -44,8 +43,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
         raise DataError(f"train ers: no turn of the {'dev' if train else 'train'} part has right and wrong evidences")
     if len(dev) > _VALIDATED_TURNS:
         dev = random.Random(config.seed).sample(dev, _VALIDATED_TURNS)
-    identity = run_id(config, learner.checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
-    run = Run("train ers", start, learner.checkpoint, settings, identity, config.device, config.seed)
+    run = stage_run("train ers", start, learner.checkpoint, settings, config, sources)
     most = config.evs_max_evidences
     lexical = measures([turn.right for turn in dev], most)
     run.log_sizes("turns", len(train), len(dev), lexical)
@@ -72,11 +70,7 @@ without a gold answer. Evidences with one count as relevant (distant supervision
 
 
 def examples(ers: NativeERS, sources: Sequence[str], part: str, form: RowForm = "plain") -> list[RankedTexts]:
-    """Return the turns of a part that have right and wrong evidences among their candidates.
-
-    Args:
-        form: of rows of tables.
-    """
+    """Return the turns of a part that have right and wrong evidences among their candidates, rows of tables in a form."""
     turns = []
     for conversation in understood_conversations(ers.config, part, ers.resources):
         for turn in conversation["questions"]:

@@ -16,8 +16,7 @@ from ..passages.search import passage_text
 from ..support.errors import DataError
 from .objective import FitResult, Measures, Objective
 from .passage_pairs import JudgedQuestion, hold_out, read_examples
-from .rankers import BiEncoderLearner, CrossEncoderLearner
-from .ranking import Group, RankedTexts, group_steps, rank_measures, ranked_anew
+from .rankers import BiEncoderLearner, CrossEncoderLearner, Group, RankedTexts, group_steps, rank_measures, ranked_anew
 from .trainer import Run, Start, check_output, run_id
 
 _AT = 10  # ranks that the measures look at
@@ -36,14 +35,9 @@ class TrainedRetriever(NamedTuple):
 def train_retriever(
     pairs: Path, questions: Path, index: Path, settings: RetrieverTraining, quiet: bool = False
 ) -> TrainedRetriever:
-    """Train on judged passages; the epoch with the best MRR@10 over the mined candidates is kept. See `trainer`.
+    """Train on judged passages (`pairs.tsv`, `questions.jl`) of the index in a folder; see `trainer`.
 
-    Args:
-        pairs, questions: `pairs.tsv` and `questions.jl`, see `passage_pairs` and `formats.poleval.questions`.
-        index: the folder of the index that has the passages.
-
-    Raises:
-        IndexFileError: the index cannot be opened.
+    The epoch with the best MRR@10 over the mined candidates is kept.
     """
     start = Start(settings.base, "--base", Path(settings.output))  # as the command calls it, for messages
     check_output(start.output, "--output")

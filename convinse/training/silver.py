@@ -36,17 +36,11 @@ class SilverMention(TypedDict):
 
 
 class AnnotatedTurn(Turn, total=False):
-    """A turn after annotation.
+    """A turn after annotation."""
 
-    Attributes:
-        silver_SR: at most one representation; empty if nothing leads to an answer.
-        silver_relevant_turns: the numbers of the earlier turns that the representation needs.
-        silver_mentions: the mentions of the question and the history that lead to the answer.
-    """
-
-    silver_SR: list[SilverSR]  # noqa: N815 - CONVINSE's name
-    silver_relevant_turns: list[int] | None
-    silver_mentions: list[SilverMention]
+    silver_SR: list[SilverSR]  # noqa: N815 - CONVINSE's name; at most one, none if nothing leads to an answer
+    silver_relevant_turns: list[int] | None  # the numbers of the earlier turns that the representation needs
+    silver_mentions: list[SilverMention]  # those of the question and the history that lead to the answer
 
 
 class LeadingMentions(NamedTuple):

@@ -1,10 +1,8 @@
 """The frame of all trainings of a neural model: from a checkpoint to a model folder with its card.
 
 A trainer adds its objective and the texts of its card. Every training goes on where it was stopped, keeps its best epoch,
-and replaces an older model at its output when the new one is written. Trainers raise
-`NothingToTrainError` (no checkpoint to start from is named), `DataError` (a file is missing or wrong, or there is nothing to
-learn from), `ModelError` (the checkpoint cannot be loaded, or training diverges) or `OutputError` (at the output is something
-else than a model that was trained here).
+and replaces an older model at its output when the new one is written. Trainers raise `NothingToTrainError`, `DataError`,
+`ModelError` (also if training diverges) or `OutputError` (at the output is something else than a model that was trained here).
 """
 
 from __future__ import annotations
@@ -43,22 +41,16 @@ class Start(NamedTuple):
 
 @dataclass
 class Run:
-    """A training of a checkpoint, in place, which goes on from a stopped run of the same `run_id`.
+    """A training of a checkpoint, in place, which goes on from a stopped run of the same `run_id` (see the function)."""
 
-    Attributes:
-        name: the command, such as `train ers`.
-        run_id: see the function `run_id`.
-        quiet: no progress (None: if nothing is logged).
-    """
-
-    name: str
+    name: str  # the command, such as `train ers`
     start: Start
     checkpoint: Checkpoint
     settings: FitSettings
     run_id: str
     device: str
     seed: int
-    quiet: bool | None = None
+    quiet: bool | None = None  # no progress (None: if nothing is logged)
     _begun: float = 0.0
 
     def log_sizes(self, kind: str, train: int, dev: int, lexical: Measures | None = None) -> None:
@@ -109,9 +101,8 @@ class Run:
 
         Args:
             title, use: the head of the card: the kind of the model, its input and output.
-            data, measured: texts of the card on the training data and on the measures of the validation.
+            data, measured, settings, sections: of the card, on the training data and on the validation.
             task, library: Hugging Face's `pipeline_tag` and `library_name`.
-            settings: shown in the card (None: those of the run).
             rows, names: see `validation_table`.
             record, more: see `write_trained`.
             unit, remark: the log's word for an epoch, and the end of its line.
@@ -157,6 +148,14 @@ def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") 
         )
     key = f"{stage}_training.base" if settings.base else f"{stage}_model"
     return Start(base, key, output_of(config, stage))
+
+
+def stage_run(
+    name: str, start: Start, checkpoint: Checkpoint, settings: FitSettings, config: Config, sources: Sequence[str]
+) -> Run:
+    """Return the training of a stage on the configured conversations with evidences of some sources."""
+    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
+    return Run(name, start, checkpoint, settings, identity, config.device, config.seed)
 
 
 def output_of(config: Config, stage: Literal["qu", "evs", "ha"]) -> Path:
@@ -227,13 +226,9 @@ def write_folder(output: Path, write: Callable[[Path], object], card: str, recor
 
 
 def model_card(title: str, about: str, sections: Mapping[str, str], front: Mapping[str, str | None]) -> str:
-    """Return a model card in Markdown.
+    """Return a model card in Markdown, with its sections by their headings.
 
-    Args:
-        title: the kind of the model.
-        about: its input, output and origin.
-        sections: by their headings.
-        front: the keys that Hugging Face reads, such as `pipeline_tag`; keys without a value are left out.
+    `front` has the keys that Hugging Face reads, such as `pipeline_tag`; keys without a value are left out.
     """
     keys = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
     head = f"---\n{keys}---\n" if keys else ""
@@ -253,9 +248,14 @@ def validation_table(
 
     `names` are the measures to show (None: all), `before` the rows before those of the epochs, by their name.
     """
-    names = list(fitted.history[0]) if names is None else names
-    rows = [
-        f"| {name} | " + " | ".join(f"{measures[measure]:.4f}" for measure in names) + " |"
-        for name, measures in {**(before or {}), **fitted.rows()}.items()
+    return table_of("epoch", {**(before or {}), **fitted.rows()}, names)
+
+
+def table_of(title: str, rows: Mapping[str, Measures], names: Sequence[str] | None = None, digits: int = 4) -> str:
+    """Return measures (of `names`; None: all) by the names of their rows as a Markdown table."""
+    names = list(next(iter(rows.values()))) if names is None else names
+    lines = [
+        f"| {name} | " + " | ".join(f"{measures[measure]:.{digits}f}" for measure in names) + " |"
+        for name, measures in rows.items()
     ]
-    return "\n".join([f"| epoch | {' | '.join(names)} |", f"|---|{'---|' * len(names)}", *rows])
+    return "\n".join([f"| {title} | {' | '.join(names)} |", f"|---|{'---|' * len(names)}", *lines])

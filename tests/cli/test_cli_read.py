@@ -117,5 +117,5 @@ def test_the_model_of_a_configuration(workdir, reader):
 
 def test_a_broken_model(workdir, tmp_path, refused):
     broken = damage(copy_of(MODEL, tmp_path / "model"), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
-    assert "are not numbers" in refused(mrqa(workdir / "x.jsonl"), "--quiet", model=broken)
+    assert "is not a number" in refused(mrqa(workdir / "x.jsonl"), "--quiet", model=broken)
     assert names() == ["x.jsonl"]

@@ -1,4 +1,4 @@
-"""Acts of talk are told from questions, also in wording that nothing was learned from."""
+"""Acts of talk and questions, in wording outside of the training examples."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def test_unseen_utterances(acts):
 
 
 @each_case("acts")
-def test_most_of_an_act_is_told(acts, case):
+def test_most_utterances_of_an_act_are_recognised(acts, case):
     found = [acts.act(text) for text in case["utterances"]]
     assert found.count(case["act"]) / len(found) >= 0.85
 

@@ -14,13 +14,8 @@ def turn_of(question, answers, names=("Titanic",), answer_id=None, time=None, **
         answer |= ({"list": True} if len(ranked) > 1 else {}) | ({"time": time} if time else {})
     entities = [{"id": f"Q{number}", "label": name} for number, name in enumerate(names)]
     fields = {"context": [], "entities": entities, "predicate": "", "answer_type": ""}
-    return {
-        "question": question,
-        "resolved_question": question,
-        "representation": fields,
-        "pred_answers": ranked,
-        **more,
-    }
+    turn = {"question": question, "resolved_question": question, "representation": fields, "pred_answers": ranked}
+    return turn | more
 
 
 @each_case("sentences")
@@ -30,7 +25,7 @@ def test_the_sentence_of_an_answer(case):
     assert sentence_of(turn, english()) == case["sentence"]
 
 
-def test_what_is_not_known_is_said():
+def test_sentences_without_an_answer():
     turn = turn_of("who?", ["Kate"], abstained={"reason": "the evidences do not say"})
     assert sentence_of(turn, english()) == "I do not know: the evidences do not say."
     assert sentence_of(turn_of("who?", []), english()) == "I do not know: nothing was found."

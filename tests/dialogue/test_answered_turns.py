@@ -28,7 +28,7 @@ def test_a_turn_of_a_conversation_has_what_people_read(lexical):
     assert session.conversation["questions"] == [turn]
 
 
-def test_what_is_suggested_is_answered_and_not_what_was_asked(lexical):
+def test_suggestions_can_be_answered_and_are_new(lexical):
     session = lexical.session()
     turns = [session.ask(question) for question in ("Who directed Titanic?", "When was he born?")]
     assert "When was James Cameron born?" in turns[0]["follow_ups"]

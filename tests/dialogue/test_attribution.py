@@ -22,15 +22,12 @@ class Counting(HeterogeneousAnswering):
     def answered(turn):
         names = [evidence["evidence_text"].split()[0] for evidence in turn["top_evidences"]]
         order = sorted(set(names), key=lambda name: (-names.count(name), name))
-        return [
-            {
-                "answer": {"id": name, "label": name},
-                "score": names.count(name) / len(names),
-                "rank": rank,
-                "evidences": [place for place, label in enumerate(names) if label == name][:3],
-            }
-            for rank, name in enumerate(order, 1)
-        ]
+        answers = []
+        for rank, name in enumerate(order, 1):
+            places = [place for place, label in enumerate(names) if label == name][:3]
+            score = names.count(name) / len(names)
+            answers.append({"answer": {"id": name, "label": name}, "score": score, "rank": rank, "evidences": places})
+        return answers
 
 
 def reasons(*texts, **more):
@@ -54,13 +51,13 @@ def test_evidences_that_lower_the_probability_are_reasons_the_heaviest_first():
     assert {reason["without"] for reason in listed} == {"Kate"} and listed[0]["probability"] == pytest.approx(0.5)
 
 
-def test_of_many_that_say_the_same_those_that_carry_the_answer_alone_are_reasons():
+def test_of_equal_evidences_those_that_alone_give_the_answer_are_reasons():
     listed = reasons(*["Kate did it"] * 40)
     assert [reason["evidence"] for reason in listed] == [0, 1, 2]
     assert all(reason["together"] and reason["without"] == "" for reason in listed)
 
 
-def test_what_is_not_known_has_no_reasons():
+def test_turns_without_reasons():
     assert reasons("Kate did it", abstained={"reason": "x"}) is None
     assert reasons() is None
     module = Counting(Config())

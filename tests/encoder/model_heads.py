@@ -13,9 +13,8 @@ from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.heads import AnswerTypeHead, RewriteHead, YesNoHead
 from convinse.encoder.onnx_export import write_graphs
-from convinse.encoder.question_readers import AnswerTypeReader, YesNoReader
+from convinse.encoder.question_readers import AnswerTypeReader, QuestionRewriter, YesNoReader
 from convinse.encoder.reranker import BertReranker
-from convinse.encoder.rewriter import QuestionRewriter
 from tiny_models import copy_of, joint, joint_model, models_folder, torch
 
 PAIRS = [

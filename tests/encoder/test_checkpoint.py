@@ -25,22 +25,6 @@ def folder(tmp_path):
     return copy_of(tiny(), tmp_path / "model")
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
-@pytest.mark.parametrize("task", [CLASSIFYING, READING, "embedding"])
-def test_each_kind_is_loaded_for_each_task(kind, task, capfd):
-    checkpoint = load_checkpoint(tiny(kind, task), task)
-    assert checkpoint.missing == () and checkpoint.max_length == 512
-    assert {parameter.dtype for parameter in checkpoint.model.parameters()} == {torch.float32}
-    assert load_checkpoint(tiny(kind, task), "embedding").missing == ()
-    assert capfd.readouterr() == ("", "")
-
-
-def test_half_precision_files_are_computed_in_fp32(folder):
-    damage(folder, lambda tensors: tensors.update({name: tensor.half() for name, tensor in tensors.items()}))
-    model = load_checkpoint(folder, CLASSIFYING).model
-    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
-
-
 # --- faults
 
 
@@ -61,9 +45,8 @@ def test_pickled_weights_are_not_loaded(folder):
             return open, (str(folder / "opened"), "w")
 
     (folder / "model.safetensors").unlink()
-    assert fault(folder) == "no model.safetensors there"
     torch.save({"classifier.weight": Trap()}, folder / "pytorch_model.bin")
-    assert "there is pytorch_model.bin, but pickled weights are not loaded" in fault(folder)
+    assert fault(folder).startswith("no model.safetensors there; pickled weights are not loaded")
     shutil.copy(tiny() / "model.safetensors", folder / "model_old.safetensors")  # a name that is not a checkpoint's
     assert fault(folder).startswith("cannot be loaded (OSError")
     assert not (folder / "opened").exists()

@@ -7,7 +7,7 @@ from convinse.encoder.joint import JointConfig, JointModel, register
 from convinse.encoder.pool import JOINT
 from convinse.support.errors import ModelError
 from refusals import refused
-from tiny_models import copy_of, damage, inputs, joint, joint_model, tiny, torch, transformers
+from tiny_models import copy_of, damage, inputs, joint, joint_model, torch, transformers
 
 TASKS = ["sequence-classification", "question-answering", "embedding"]
 STORAGES = ["float32", "float16", "int8"]
@@ -24,20 +24,6 @@ def weights(folder):
     from safetensors.torch import load_file
 
     return load_file(folder / "model.safetensors")
-
-
-def test_the_heads_are_on_one_trunk():
-    model = joint_model(joint())
-    found = outputs(model, *PAIRS)
-    hidden = found.last_hidden_state
-    with torch.inference_mode():
-        trunk = model.bert(**inputs(*PAIRS)).last_hidden_state
-        relevance = model.relevance(torch.tanh(model.relevance_hidden(hidden[:, 0])))
-        spans = model.span(hidden)
-    assert found.logits.shape == (2, 1) and found.start_logits.shape == found.end_logits.shape == hidden.shape[:2]
-    assert torch.equal(hidden, trunk) and torch.equal(found.logits, relevance)
-    assert torch.equal(torch.stack((found.start_logits, found.end_logits), dim=-1), spans)
-    assert not torch.allclose(found.start_logits, found.end_logits, atol=0.1)
 
 
 def test_with_distances_the_trunk_is_that_of_mpnet():
@@ -95,20 +81,6 @@ def test_stored_weights_have_the_type_size_and_rounding_of_their_storage(storage
         assert (found[name] - expected[name]).abs().max() <= limit * expected[name].abs().max()
 
 
-def test_storing_again_loses_nothing_more_and_a_row_of_zeros_stays_one(tmp_path):
-    joint_model(joint(**LARGE, storage="int8")).save_pretrained(tmp_path, storage="int8")
-    first, second = weights(joint(**LARGE, storage="int8")), weights(tmp_path)
-    assert first.keys() == second.keys()
-    for name, tensor in first.items():
-        assert tensor.dtype == second[name].dtype
-        torch.testing.assert_close(tensor, second[name], atol=0, rtol=1e-6)
-    model = joint_model(joint(**LARGE))
-    with torch.no_grad():
-        model.bert.embeddings.word_embeddings.weight[7] = 0
-    model.save_pretrained(tmp_path, storage="int8")
-    assert (joint_model(tmp_path).bert.embeddings.word_embeddings.weight[7] == 0).all()
-
-
 AUTO = ["AutoModel", "AutoModelForSequenceClassification", "AutoModelForQuestionAnswering"]
 
 
@@ -139,29 +111,3 @@ def test_it_is_a_checkpoint_for_each_task_and_hugging_face_finds_it_by_its_confi
     name = "bert.encoder.layer.1.output.dense.bias"
     damage(folder, lambda tensors: tensors.pop(name))
     refused(ModelError, lambda: load_checkpoint(folder, "embedding", new_head=True), f"{name} missing")
-
-
-def from_base(folder, seed):
-    config = transformers.BertConfig.from_pretrained(folder).to_dict()
-    config = JointConfig(**{name: value for name, value in config.items() if name != "model_type"})
-    with quiet(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return JointModel.from_pretrained(folder, config=config, output_loading_info=True)
-
-
-@pytest.mark.parametrize("task", ["embedding", "sequence-classification"])
-def test_a_plain_bert_gets_new_heads_by_the_seed(task, tmp_path):
-    folder = tiny("bert", task)
-    model, info = from_base(folder, 1)
-    heads = {f"{name}.{part}" for name in ("relevance_hidden", "relevance", "span") for part in ("weight", "bias")}
-    assert set(info["missing_keys"]) == heads
-    trunk = load_checkpoint(folder, "embedding").model
-    for name, tensor in model.bert.state_dict().items():
-        assert torch.equal(tensor, trunk.state_dict()[name]), name
-    same, other = from_base(folder, 1)[0], from_base(folder, 2)[0]
-    for head in ("relevance_hidden", "relevance", "span"):
-        one = getattr(model, head).weight
-        assert one.std() > 0.01
-        assert torch.equal(one, getattr(same, head).weight) and not torch.equal(one, getattr(other, head).weight)
-    model.save_pretrained(tmp_path / "model")
-    assert torch.equal(joint_model(tmp_path / "model").span.weight, model.span.weight)

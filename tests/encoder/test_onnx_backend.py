@@ -72,23 +72,6 @@ def test_all_heads_compute_with_one_session(model):
     assert 1e-6 < np.abs(exact - chances).max() < 0.05
 
 
-def test_fp32_equals_pytorch(model):
-    pytest.importorskip("torch", reason="needs the extra neural")
-
-    def heads(**options):
-        reranker, encoder = BertReranker(model, "cpu", **options), BiEncoder(model, "cpu", **options)
-        yes_no = YesNoReader(model, "cpu", **options)
-        spans = ExtractiveReader(model, "cpu", **options).read(QUERY, TEXTS, 5)
-        scores = np.array([span.score for span in spans])
-        computed = [reranker.predict(PAIRS), encoder.embed(TEXTS), yes_no.probabilities(PAIRS), scores]
-        return computed, [(span.context, span.start, span.end) for span in spans]
-
-    (by_onnx, spans), (by_torch, same_spans) = heads(precision="fp32"), heads(backend="torch")
-    assert spans == same_spans
-    for computed, expected in zip(by_onnx, by_torch, strict=True):
-        np.testing.assert_allclose(computed, expected, atol=1e-4)
-
-
 def test_a_folder_with_graphs_needs_no_pytorch(model, run_python):
     code = (
         "import sys; from convinse.encoder.reranker import BertReranker\n"

@@ -8,17 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from convinse.config import parse_config
 from convinse.encoder.pool import ModelPool, ReadPair
-from convinse.encoder.reranker import BertReranker
-from convinse.encoder.scored_pairs import Scored, ScoredPairs
-from convinse.formats.convmix import read_conversations
-from convinse.pipeline import Pipeline
+from convinse.encoder.reranker import BertReranker, Scored, ScoredPairs
 from convinse.support.cache import Cache
-from convinse.support.errors import ModelError
-from evidences import evidence, same_ranking, texts
-from refusals import refused
-from tiny_models import WORDS, Counted, joint, own_forward, tiny
+from evidences import evidence, same_ranking
+from tiny_models import WORDS, Counted, joint, reference_outputs, tiny
 
 QUERY = "|| The Hobbit || wrote || person"
 
@@ -48,7 +42,7 @@ def reranker():
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
 @pytest.mark.parametrize("labels", [1, 2])
 def test_scores_equal_transformers(kind, labels):
-    logits = np.array(own_forward(tiny(kind, labels=labels), PAIRS, 128))
+    logits = np.array(reference_outputs(tiny(kind, labels=labels), PAIRS, 128))
     expected = logits[:, 0] if labels == 1 else logits[:, 1] - logits[:, 0]
     made = BertReranker(tiny(kind, labels=labels), "cpu", max_length=128)
     found = made.predict(PAIRS, logits=True)
@@ -73,19 +67,6 @@ def test_the_best_come_first_with_all_their_fields(reranker):
     assert reranker.rank(QUERY, EVIDENCES, 7) == ranked[:7] and reranker.rank(QUERY, EVIDENCES, 0) == []
     for seed in range(5):
         same_ranking(reranker.rank(QUERY, shuffled(EVIDENCES, seed)), ranked)
-
-
-def test_together_is_as_one_by_one_and_equal_pairs_are_computed_once():
-    made = BertReranker(tiny(), "cpu")
-    queries = [QUERY, "who directed titanic", "", QUERY]
-    evidences = [EVIDENCES, EVIDENCES[10:30], many(25, seed=4), []]
-    together = made.rank_all(queries, evidences, 12)
-    for query, candidates, found in zip(queries, evidences, together, strict=True):
-        same_ranking(found, made.rank(query, candidates, 12))
-    assert made.rank_all([], [], 5) == []
-    counted = Counted(made.engine)
-    made.rank_all([QUERY, QUERY, "who"], [EVIDENCES[:5], EVIDENCES[3:9], EVIDENCES[:5]], 3)
-    assert counted.sequences == 9 + 5
 
 
 def test_equal_scores_are_ordered_by_text_and_source(reranker):
@@ -115,12 +96,6 @@ def test_rounding_does_not_order():
         found = noisy.rank(QUERY, shuffled(ties, seed))
         assert [one["evidence_text"] for one in found] == sorted(one["evidence_text"] for one in ties)
         assert len({one["score"] for one in found}) == 1
-
-
-def test_classifier_of_more_than_two_classes_is_refused():
-    folder = tiny(labels=3)
-    words = f"evs_model: {folder}: has 3 outputs; a reranker has one"
-    refused(ModelError, lambda: BertReranker(folder, "cpu", key="evs_model"), words)
 
 
 def test_rows_are_read_in_the_form_that_the_model_was_shown():
@@ -174,12 +149,12 @@ def test_second_run_computes_nothing_and_ranks_the_same(cached_reranker, tmp_pat
     again, other, idle = cached_reranker(tmp_path)
     assert again.rank_all(QUERIES, CANDIDATES) == ranked
     assert idle.sequences == 0
-    name = f"{again.model_id}/fp32"
-    for query, listed in zip(QUERIES, TEXTS, strict=True):
-        pairs = [(query, text) for text in listed]
-        for one, two in zip(pool.spans.get(name, pairs), other.spans.get(name, pairs), strict=True):
-            assert (one is None) == (two is None)
-            assert one is None or (one.tokens == two.tokens and np.array_equal(one.logits, two.logits))
+    name, pairs = (
+        f"{again.model_id}/fp32",
+        [(query, text) for query, texts in zip(QUERIES, TEXTS, strict=True) for text in texts],
+    )
+    for one, two in zip(pool.spans.get(name, pairs), other.spans.get(name, pairs), strict=True):
+        assert one is two is None or (one.tokens == two.tokens and np.array_equal(one.logits, two.logits))
     assert other.spans.get(name, [(QUERIES[1], TEXTS[1][1])]) == [None]  # was cut
 
 
@@ -203,15 +178,6 @@ def test_other_question_text_model_or_setting_is_computed(cached_reranker, tmp_p
     assert found == cached_reranker(None, **{**options, "reads": False})[0].rank_all([query], [evidences(listed)])
 
 
-def test_cached_and_new_pairs_are_ranked_together(cached_reranker, tmp_path):
-    cached_reranker(tmp_path)[0].rank_all(QUERIES[1:], CANDIDATES[1:])
-    both, _, counted = cached_reranker(tmp_path)
-    found = both.rank_all([*QUERIES, "x"], [*CANDIDATES, []])
-    assert counted.sequences == len(TEXTS[0])
-    expected = cached_reranker(None)[0].rank_all([*QUERIES, "x"], [*CANDIDATES, []])
-    assert [texts(best) for best in found] == [texts(best) for best in expected]
-
-
 def test_scores_without_spans_are_cached_too_but_nothing_without_a_cache(cached_reranker, tmp_path):
     for path, model, counts in ((tmp_path / "cache", tiny(), [len(TEXTS[0]), 0]), (None, None, [len(TEXTS[0])] * 2)):
         for sequences in counts:
@@ -221,8 +187,7 @@ def test_scores_without_spans_are_cached_too_but_nothing_without_a_cache(cached_
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
 
 
-@pytest.mark.parametrize("key", ["odds", "tokens", "sizes", "logits", "shape", "sum"])
-def test_entry_of_another_form_counts_as_missing(tmp_path, key):
+def test_entry_of_another_form_counts_as_missing(tmp_path):
     read = [ReadPair(5, np.ones((3, 2), np.float32)), None]
     cache = Cache(tmp_path)
     pairs = ScoredPairs(cache, "model", 64, True)
@@ -230,28 +195,5 @@ def test_entry_of_another_form_counts_as_missing(tmp_path, key):
     cached = pairs.get("q", ["a", "b"])
     assert cached.odds.tolist() == [1, 2] and cached.read[1] is None and cached.read[0].logits.shape == (3, 2)
     parts = json.loads(cache.keys()[0])
-    value = cache.get(*parts)
-    if key == "shape":
-        value = [value]
-    elif key == "sum":
-        value["sizes"] = [2, 0]
-    else:
-        value[key] = value[key][:-4] if isinstance(value[key], str) else value[key][:-1]
-    cache.put(*parts, value=value)
+    cache.put(*parts, value=[1])
     assert pairs.get("q", ["a", "b"]) is None
-
-
-def test_a_pipeline_answers_again_without_its_model_computing_pairs(tmp_path, monkeypatch):
-    config = parse_config(
-        {"evs": "cascade", "evs_model": str(joint()), "evs_cascade": {"lexical": 5, "dense": 0, "lexical_share": 0.3},
-         "ha": "extractive", "ha_model": str(joint()), "ers_cache_path": str(tmp_path / "cache"), "device": "cpu"}
-    )  # fmt: skip
-    conversations = read_conversations(config.input_path("dev"))[:2]
-    answered = []
-    for run in range(2):
-        with Pipeline(config) as pipeline:
-            if run:
-                monkeypatch.setattr(BertReranker, "predict", lambda self, pairs, logits=False: np.empty(len(pairs)))
-            answered.append(pipeline.run(conversations, "kb_text"))
-    assert answered[0] == answered[1]
-    assert any(turn["pred_answers"] for one in answered[1] for turn in one["questions"])

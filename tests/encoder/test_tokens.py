@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.encoder import tokens
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ModelError
@@ -123,20 +122,7 @@ def test_a_text_is_tokenised_once():
     assert counting.seen == ["one", "two", "three", "four"]
 
 
-@BOTH
-def test_another_limit_shares_the_tokens(make):
-    counting = Counting(make().backend_tokenizer)
-    long = TextTokenizer(counting, 200, 0)
-    short = long.limited(48)
-    assert (long.max_length, short.max_length, long.trailing) == (200, 48, 1)
-    text = "the author of the book " * 100
-    assert [one.pairs([("who", text)]).lengths.tolist() for one in (short, long, short)] == [[48], [200], [48]]
-    assert counting.seen == ["who", text]
-    with pytest.raises(ModelError, match="at most 20 tokens leave no room"):
-        long.limited(20)
-
-
-def test_offsets_are_found_once_and_belong_to_the_tokens(monkeypatch):
+def test_offsets_are_found_once_and_belong_to_the_tokens():
     counting = Counting(word_pieces().backend_tokenizer)
     ours = TextTokenizer(counting, 64, 0)
     found = ours.offsets(TEXTS)
@@ -147,10 +133,3 @@ def test_offsets_are_found_once_and_belong_to_the_tokens(monkeypatch):
         encoding = word_pieces()(text, add_special_tokens=False, return_offsets_mapping=True)
         assert mine.tolist() == of_window.tolist() == [list(pair) for pair in encoding["offset_mapping"]]
         assert ids.tolist() == encoding["input_ids"]
-    monkeypatch.setattr(tokens, "CACHED_LOCATED", 1_500)
-    ours = TextTokenizer(counting, 64, 0)
-    counting.seen.clear()
-    for _ in range(2):
-        for text, expected in zip(TEXTS, found, strict=True):
-            assert ours.offsets([text, text])[1].tolist() == expected.tolist()
-    assert len(counting.seen) > len(TEXTS)  # what is beyond the limit is forgotten, and found again

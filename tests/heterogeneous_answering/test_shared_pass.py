@@ -118,7 +118,7 @@ def test_spans_that_are_not_numbers_are_an_error(tmp_path):
     reranker, reader = (kind(folder, "cpu", models=pool) for kind in (BertReranker, ExtractiveReader))
     assert np.isfinite(reranker.predict([("who", "the author")])).all()
     counted = Counted(reader.engine)
-    with pytest.raises(ModelError, match="the author.*not numbers"):
+    with pytest.raises(ModelError, match="the author.*not a number"):
         reader.read("who", ["the author"])
     assert counted.sequences == 0
 

@@ -14,8 +14,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support.cache import Cache
 from convinse.support.errors import ConfigError, NetworkError
 from handmade import claim, document, q, string, world, write
-from loopback import clocq_server, free_port, ok, scripted_server, status
-from refusals import refused
+from loopback import clocq_server, ok, scripted_server, status
 
 QUESTIONS = [
     "Who directed Titanic with Kate Winslet?",
@@ -64,7 +63,6 @@ def api(closed):
 
 PARAMETERS = [
     {},
-    {"clocq_params": {"k": 1}},
     {"clocq_params": {"k": 3, "d": 5, "h_match": 0.1, "h_conn": 0.8}},
     {"clocq_params": {"bm25_limit": 4}},
     {"clocq_params": {"bm25_limit": False, "p_setting": 3}},
@@ -82,19 +80,10 @@ def test_both_engines_retrieve_the_same(make, port, config):
     assert embedded.retrieve_KB_facts(QUESTIONS[0])[0]
     for item in ("Q44578", "Q5", "Q77", "P57", "Q999999999"):
         assert remote.retrieve_kb_facts_for_item(item) == embedded.retrieve_kb_facts_for_item(item)
-    known = embedded.retrieve_KB_facts(QUESTIONS[0])[1]
-    given = remote.retrieve_evidences("|| Titanic || directed || person", ["kb"], known)
-    assert given == embedded.retrieve_evidences("|| Titanic || directed || person", ["kb"], known)
-    assert given[0] and given[1] == known
-
-
-def test_evidences_are_retrieved_for_the_best_item_in_them(make, port):
-    for retriever in (make(), make(port)):
-        evidences, entities = retriever.retrieve_KB_facts(QUESTIONS[0])
-        order = [entity["item"]["id"] for entity in entities]
-        for evidence in evidences:
-            inside = [order.index(one["id"]) for one in evidence["wikidata_entities"] if one["id"] in order]
-            assert order.index(evidence["retrieved_for_entity"]["id"]) == min(inside)
+    entities = embedded.retrieve_KB_facts(QUESTIONS[0])[1]
+    retrieved = remote.retrieve_evidences("|| Titanic || directed || person", ["kb"], entities)
+    assert retrieved == embedded.retrieve_evidences("|| Titanic || directed || person", ["kb"], entities)
+    assert retrieved[0] and retrieved[1] == entities
 
 
 def test_a_result_is_cached_under_address_and_parameters(make, port, workdir):
@@ -112,10 +101,7 @@ def test_a_result_is_cached_under_address_and_parameters(make, port, workdir):
     assert again.retrieve_KB_facts(QUESTIONS[0]) == first
 
 
-@pytest.mark.parametrize(
-    "step",
-    [status(503), status(400, b'{"error": "no"}'), status(200, b"<html>"), status(200, b"{}"), status(200, b"null")],
-)
+@pytest.mark.parametrize("step", [status(503), status(200, b"<html>"), status(200, b"{}")])
 def test_a_failure_is_raised_and_never_cached(make, workdir, step):
     config = {"ers_use_cache": True, "ers_cache_path": str(workdir / "cache")}
     found = {"kb_item_tuple": [{"item": {"id": "Q1", "label": "one"}, "question_word": "one", "score": 1, "rank": 0}],
@@ -133,12 +119,6 @@ def test_a_failure_is_raised_and_never_cached(make, workdir, step):
         server.steps = [ok(found)]
         evidences, entities = retriever.retrieve_KB_facts("one")
     assert [one["evidence_text"] for one in evidences] == ["one, is, two"] and len(entities) == 1
-
-
-def test_an_unreachable_host_is_named_with_a_remedy(make):
-    port = free_port()
-    words = (f"127.0.0.1:{port}", "clocq_use_api: false")
-    refused(NetworkError, lambda: make(port).retrieve_evidences("one", ["kb"]), *words)
 
 
 def test_requests_have_the_shapes_of_clocq_s_client(api):
@@ -173,11 +153,8 @@ def test_answers_of_the_public_server_are_brought_into_shape(api):
 def test_padding_and_nulls_of_the_public_server_are_passed_over(make):
     """It fills up the items of a word with `id: null`; what has no id names nothing."""
     none, titanic = {"id": None, "label": "None"}, {"id": "Q44578", "label": "Titanic"}
-    director, cameron, role = (
-        {"id": "P57", "label": "director"},
-        {"id": "Q42574", "label": None},
-        {"id": "P453", "label": "role"},
-    )
+    director, role = {"id": "P57", "label": "director"}, {"id": "P453", "label": "role"}
+    cameron = {"id": "Q42574", "label": None}
     padded = {"item": none, "question_word": "Titanic", "score": 0, "rank": 1}
     mentioned = {"item": titanic, "question_word": None, "score": None, "rank": None}
     fact = [titanic, director, cameron]

@@ -111,9 +111,9 @@ def agree(folder, dump, step=1):
         assert list(plain_dump.disagreements(kb, truth, items, random.Random(1))) == []
         assert all(kb.frequency(item) == len(kb.neighborhood(item, 10**9)) for item in items)
         for prop in {name for fact in truth.facts for name in fact[1::2]}:
-            own = sorted(fact for fact in truth.facts if prop in fact[1::2])
-            assert kb.frequencies(prop) == (0, len(own))
-            assert sorted(tuple(part["id"] for part in fact) for fact in kb.neighborhood(prop, len(own))) == own
+            facts = sorted(fact for fact in truth.facts if prop in fact[1::2])
+            assert kb.frequencies(prop) == (0, len(facts))
+            assert sorted(tuple(part["id"] for part in fact) for fact in kb.neighborhood(prop, len(facts))) == facts
     return truth, items
 
 

@@ -1,4 +1,4 @@
-import sys
+import cProfile
 from contextlib import closing
 
 import pytest
@@ -50,16 +50,8 @@ def test_ambiguous_names_are_decided_by_the_context(linker, case):
 
 @each_case("linking", "embedded")
 def test_names_of_the_embedded_knowledge_base(embedded, case):
-    for own, expected in zip(labels(embedded, case["text"]), case["embedded"], strict=True):
-        assert own == expected if isinstance(expected, list) else own[0] == expected
-
-
-def test_the_longest_name_wins(kb_of):
-    names = enumerate(("New York", "York", "New York City Ballet", "New York City"), 1)
-    cities = [document(f"Q{number}", name, claim("P31", q("Q515"))) for number, name in names]
-    local = EntityLinker(kb_of(*cities, document("Q515", "city")), ClocqParams())
-    assert ids(local, "Who leads the New York City Ballet?") == ["Q3"]
-    assert ids(local, "Is New York City in New York or in York?") == ["Q4", "Q1", "Q2"]
+    for mention, expected in zip(labels(embedded, case["text"]), case["embedded"], strict=True):
+        assert mention == expected if isinstance(expected, list) else mention[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -86,11 +78,6 @@ def test_mentions_are_exact_spans_in_order_without_overlap(linker, text):
     assert linker.link(text) == mentions
 
 
-def test_a_name_does_not_reach_over_the_slots_of_a_representation(linker):
-    assert ids(linker, "Game of || Thrones") == []
-    assert ids(linker, "Inception || Avatar || directed || person") == ["Q25188", "Q24871"]
-
-
 def test_k_and_d_bound_the_candidates(world_kb):
     for params, count in ((ClocqParams(k=1), 1), (ClocqParams(k=2), 2), (ClocqParams(k=2, d=1), 1)):
         (titanic,) = EntityLinker(world_kb, params).link("Who directed the film Titanic?")
@@ -104,7 +91,17 @@ def test_the_weights_of_the_signals_decide(world_kb, signal, item):
     assert ids(linker, "Did James Cameron see the British passenger ship Titanic?")[-1] == item
 
 
-def test_same_named_people_are_told_apart_by_their_work(kb_of):
+def test_long_and_small_names(kb_of):
+    names = enumerate(("New York", "York", "New York City Ballet", "New York City"), 1)
+    cities = [document(f"Q{number}", name, claim("P31", q("Q515"))) for number, name in names]
+    band = document("Q48", "a-ha", claim("P31", q("Q215380"))), document("Q215380", "musical group")
+    linker = EntityLinker(kb_of(*world(), *cities, document("Q515", "city"), *band), ClocqParams())
+    assert ids(linker, "Who leads the New York City Ballet?") == ["Q3"]
+    assert ids(linker, "Is New York City in New York or in York?") == ["Q4", "Q1", "Q2"]
+    assert ids(linker, "Did a-ha tour with Kate Winslet?") == ["Q48", "Q202765"]
+
+
+def test_people_of_one_name_are_linked_by_their_work(kb_of):
     journalist = {"description": "British journalist and writer"}
     kb = kb_of(*world(), document("Q900", "James Cameron", claim("P31", q(HUMAN)), **journalist))
     linker = EntityLinker(kb, ClocqParams(k=1))
@@ -112,37 +109,15 @@ def test_same_named_people_are_told_apart_by_their_work(kb_of):
     assert ids(linker, "Where did the British journalist James Cameron work?")[-1] == "Q900"
 
 
-def test_a_name_that_is_written_small_is_found_beside_a_full_name(kb_of):
-    band = document("Q48", "a-ha", claim("P31", q("Q215380")))
-    linker = EntityLinker(kb_of(*world(), band, document("Q215380", "musical group")), ClocqParams())
-    assert ids(linker, "Did a-ha tour with Kate Winslet?") == ["Q48", "Q202765"]
-
-
 @pytest.mark.parametrize("unit", ["Paris London ", "ab ", "Titanic ", "A b ", "abcdefghi"])
 def test_a_long_text_costs_as_much_as_it_is_long(world_kb, unit):
-    """Counted, not timed: what is compared of candidates, and what is looked up."""
+    """Calls are counted, not timed."""
     costs = []
     for times in (100, 400):
-        linker = EntityLinker(world_kb, ClocqParams())
-        work = sys.getprofile()
-        calls = [0]
-        sys.setprofile(lambda frame, event, value, calls=calls: calls.__setitem__(0, calls[0] + (event == "call")))
-        try:
-            linker.link(unit * times)
-        finally:
-            sys.setprofile(work)
-        costs.append(calls[0])
+        linker, profile = EntityLinker(world_kb, ClocqParams()), cProfile.Profile()
+        profile.runcall(linker.link, unit * times)
+        costs.append(sum(entry.callcount for entry in profile.getstats()))
     assert costs[1] < 5 * costs[0] + 1000
-
-
-def test_mentions_far_apart_are_linked_as_well(linker):
-    text = " ".join(["Kate Winslet met James Cameron."] * 60)
-    assert ids(linker, text) == ["Q202765", "Q42574"] * 60
-
-
-def test_a_common_word_beside_a_name_is_none(embedded):
-    assert [label for label, _ in labels(embedded, "how many friends did bowie have")] == ["David Bowie"]
-    assert [label for label, _ in labels(embedded, "who lost against real madrid")] == ["Real Madrid FC"]
 
 
 def test_a_name_that_is_spelt_well_is_not_corrected(kb_of):
@@ -159,8 +134,3 @@ def test_short_names_and_those_with_several_wrong_letters_are_not_guessed(kb_of)
     linker = EntityLinker(kb_of(*world(), human("Q901", "Nadja")), ClocqParams())
     for question in ("When was Nadia born?", "who directed inciptoin", "Who directed Xinception?"):
         assert labels(linker, question) == [], question
-
-
-@pytest.mark.parametrize("text", ["who won in 1984", "the film of the year 1984", "from 1983 to 1984", "who won 1985"])
-def test_a_year_is_no_title(embedded, text):
-    assert "Nineteen Eighty-Four" not in dict(labels(embedded, text))

@@ -19,8 +19,8 @@ def test_the_facts_are_the_neighbourhoods_of_the_items_each_once(space, world_kb
     facts, entities = space().search(QUESTION)
     items = [entity["item"]["id"] for entity in entities]
     assert {"Q202765", "Q44578"} <= set(items)
-    wanted = {fact_text(fact) for item in items for fact in world_kb.neighborhood(item)}
-    assert sorted(fact_text(fact.fact) for fact in facts) == sorted(wanted)
+    around = {fact_text(fact) for item in items for fact in world_kb.neighborhood(item)}
+    assert sorted(fact_text(fact.fact) for fact in facts) == sorted(around)
     for fact in facts:
         assert fact.entity in [entity["item"] for entity in entities]
         assert fact.fact in world_kb.neighborhood(fact.entity["id"])
@@ -30,10 +30,6 @@ def test_an_item_of_two_mentions_counts_once(space):
     entities = space().question_entities("The Beatles || The Fab Four || members")
     assert [entity["item"]["id"] for entity in entities] == ["Q1299"]
     assert entities[0]["question_word"].endswith("Beatles")  # the better match
-
-
-def test_without_a_name_there_is_nothing(space):
-    assert space().search("Who wrote it?") == ([], [])
 
 
 def test_p_and_p_setting_prune_items_that_many_facts_point_to(space):
@@ -48,5 +44,4 @@ def test_p_and_p_setting_prune_items_that_many_facts_point_to(space):
 def test_bm25_limit_keeps_the_facts_with_the_words_of_the_question(space):
     facts, _ = space(bm25_limit=1, k=1).search("Who is the director of Inception?")
     assert [fact_text(fact.fact) for fact in facts] == ["Inception, director, Christopher Nolan"]
-    for off in (0, False):
-        assert len(space(bm25_limit=off).search(QUESTION)[0]) == len(space().search(QUESTION)[0])
+    assert space(bm25_limit=False).search(QUESTION) == space(bm25_limit=0).search(QUESTION)

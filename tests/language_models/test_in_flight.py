@@ -13,7 +13,7 @@ from model_servers import model_server
 from written import write
 
 
-def test_each_piece_is_handed_over_once_in_the_thread_of_the_caller():
+def test_results_in_the_thread_of_the_caller():
     done, threads = {}, set()
 
     def take(place, result):
@@ -25,7 +25,7 @@ def test_each_piece_is_handed_over_once_in_the_thread_of_the_caller():
     in_flight([], lambda number: number, 7, take)
 
 
-def test_after_an_error_nothing_is_begun_and_what_is_under_way_is_handed_over():
+def test_after_an_error_no_call_begins_and_running_calls_count():
     failed, begun, done = threading.Event(), [], []
 
     def call(number):
@@ -41,27 +41,11 @@ def test_after_an_error_nothing_is_begun_and_what_is_under_way_is_handed_over():
     assert 0 in done and len(begun) < 10 and sorted(done) == sorted(set(begun) - {1})
 
 
-def test_an_error_of_the_caller_waits_for_nothing():
-    held = threading.Event()
-
-    def call(number):
-        if number:
-            held.wait(60)
-        return number
-
-    def stop(place, _):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        in_flight(range(3), call, 3, stop)
-    held.set()
-
-
 def test_ctrl_c_ends_a_run_whose_server_says_nothing(workdir):
-    asked = threading.Event()
+    received = threading.Event()
 
     def reply(body, request):
-        asked.set()
+        received.set()
         server.stopped.wait(120)
         return b""
 
@@ -72,9 +56,9 @@ def test_ctrl_c_ends_a_run_whose_server_says_nothing(workdir):
             command, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
         try:
-            assert asked.wait(60)
+            assert received.wait(60)
             process.send_signal(signal.SIGINT)
-            _, told = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert process.returncode == 130 and "Traceback" not in told
+    assert process.returncode == 130 and "Traceback" not in errors

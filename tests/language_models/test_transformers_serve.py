@@ -1,14 +1,55 @@
 """A real server of the interface, `transformers serve`, with models made on the spot."""
 
+import json
 import logging
 import socket
 import time
 
 import pytest
-from served_model import save_speaker, says
 
 from convinse import Pipeline, load_config
+from convinse.encoder.checkpoint import quiet
 from loopback import free_port
+from tiny_models import byte_pairs, torch, transformers
+
+for _package in ("fastapi", "openai", "accelerate"):  # of transformers serve
+    pytest.importorskip(_package)
+
+QUESTION, END = "<|assistant|>", "<|end|>"
+TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}<|assistant|>"
+
+
+def save_speaker(folder, text):
+    """A causal model whose next token depends on the last one alone: behind a question it writes `text`, a token of its own, and ends.
+
+    With `text` None it writes random tokens and does not end.
+    """
+    with torch.random.fork_rng(devices=[]), quiet():
+        torch.manual_seed(0)
+        tokenizer = byte_pairs(4096)
+        tokenizer.add_special_tokens({"additional_special_tokens": [QUESTION], "eos_token": END})
+        if text is not None:
+            tokenizer.add_tokens([text])
+        tokenizer.chat_template = TEMPLATE
+        end = tokenizer.convert_tokens_to_ids(END)
+        model = transformers.LlamaForCausalLM(transformers.LlamaConfig(
+            vocab_size=len(tokenizer), hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+            num_key_value_heads=2, max_position_embeddings=4096, eos_token_id=end, pad_token_id=end, bos_token_id=None,
+        ))  # fmt: skip
+        if text is not None:
+            said, question = tokenizer.convert_tokens_to_ids([text, QUESTION])
+            with torch.no_grad():
+                layer = model.model.layers[0]
+                layer.self_attn.o_proj.weight.zero_()
+                layer.mlp.down_proj.weight.zero_()
+                for place, (before, after) in enumerate(((question, said), (said, end))):
+                    for weights, token in ((model.model.embed_tokens.weight, before), (model.lm_head.weight, after)):
+                        weights[token].zero_()
+                        weights[token, place] = 30.0
+        model.generation_config.eos_token_id = end
+        model.eval().save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    return str(folder)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +82,7 @@ def config(url, model, **keys):
 
 
 def test_a_served_model_answers_and_its_answer_is_held_to_the_evidence_that_it_cites(served, tmp_path):
-    model = save_speaker(tmp_path / "speaker", says("James Cameron", 1))
+    model = save_speaker(tmp_path / "speaker", json.dumps({"answers": [{"answer": "James Cameron", "evidences": [1]}]}))
     with Pipeline(config(served, model)) as pipeline:
         director, writer = pipeline.ask(["Who directed the film Titanic?", "Who wrote The Hobbit?"])["questions"]
         assert pipeline.resources.requests["ha_llm"] == {"requests": 2}

@@ -5,7 +5,7 @@ import pytest
 
 from case_tables import each_case
 from convinse.config import load_config
-from convinse.encoder.rewriter import Pointers
+from convinse.encoder.question_readers import Pointers
 from convinse.language.language import english
 from convinse.question_understanding.referents import FeatureReader, ReferentFeatures, spoken_of
 from convinse.question_understanding.rewriting import names_in, pointed

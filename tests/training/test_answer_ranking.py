@@ -48,15 +48,11 @@ DIRECTOR, YES, NO, SEA = entity("P57", "director"), entity("Yes", "Yes"), entity
 
 
 class Marking:
-    """A reader that marks a name in all texts, and counts the questions of each call."""
+    """A reader that marks a name in all texts."""
 
     row_form = "plain"
 
-    def __init__(self):
-        self.questions = []
-
     def read_all(self, questions, contexts, top_k=None):
-        self.questions.append(len(questions))
         name = "James Cameron"
         return [
             [AnswerSpan(name, place, text.index(name), text.index(name) + len(name), 1.0, 0.5, 0.1)
@@ -87,15 +83,6 @@ def test_a_turn_teaches_which_candidates_are_right(ha):
     assert choice.right.tolist() == [False, True, False]  # the film, the director, the actress
     assert choice.candidates.shape == (3, len(Features._fields)) and choice.question.shape == (len(QuestionFeatures._fields),)  # fmt: skip
     assert choice.candidates[:, READ].argmax() == 1  # as the reader marks it
-    assert choice.right.dtype == bool and choice.candidates.dtype == np.float64
-
-
-def test_without_a_gold_answer_every_candidate_is_wrong(ha):
-    without = {**turn("Who?", CAMERON), "top_evidences": []}
-    turns = [("a", turn("Who?")), ("b", turn("Who?", entity("Q1", "x"))), ("c", without)]
-    choices = choices_of("first", ha, turns, is_answer).choices
-    assert [choice.right.tolist() for choice in choices] == [[False] * 3, [False] * 3, []]
-    assert choices[2].candidates.shape == (0, len(Features._fields))
 
 
 def test_questions_for_yes_or_no_teach_something_else(ha):
@@ -105,22 +92,7 @@ def test_questions_for_yes_or_no_teach_something_else(ha):
     learned = choices_of("first", ha, turns, is_answer)
     assert [(choice.group, choice.right.tolist()) for choice in learned.choices] == [("b", [False, True, False])]
     assert [(choice.group, choice.right.tolist()) for choice in learned.yes_no] == [("a", [True]), ("c", [False])]
-    rows = [YesNoFeatures(*choice.candidates[0]) for choice in learned.yes_no]
-    assert all(choice.candidates.shape == (1, len(YesNoFeatures._fields)) for choice in learned.yes_no)
-    assert rows[0].covered > 0.0 and learned.yes_no[0].question.shape == (0,)
-
-
-def test_many_turns_are_read_some_at_a_time_and_may_lose_their_evidences(ha):
-    def turns(number):
-        for place in range(number):
-            question = turn("Who directed it?", CAMERON)
-            yield str(place), question
-            del question["top_evidences"]
-
-    choices = choices_of("first", ha, turns(45), is_answer).choices
-    assert [choice.group for choice in choices] == [str(place) for place in range(45)]
-    assert all(choice.right.tolist() == [False, True, False] for choice in choices)
-    assert sum(ha.reader.questions) == 45 and 1 < len(ha.reader.questions) < 10
+    assert YesNoFeatures(*learned.yes_no[0].candidates[0]).covered > 0.0
 
 
 # -- questions as they would be ----------------------------------------------------------------------------------------
@@ -189,15 +161,6 @@ def test_half_of_the_other_items_are_unknown_too_but_never_the_topic():
     assert topic["id"] in remaining(topic)
 
 
-def test_several_names_of_gold_answers_are_in_order():
-    passage = mentioning("Jim")
-    passage["disambiguations"] = [
-        [name, "Q42574"] for name in ("Jim", "Mr Cameron", "A director", "The boss", "Cameron")
-    ]
-    names = ["A director", "Cameron", "Jim", "Mr Cameron", "The boss"]
-    assert ids(unlinked(asking(passage))["answers"]) == names
-
-
 UNNAMED = {
     "only a fact names the answer": asking(fact_evidence([FILM, DIRECTOR, CAMERON], FILM)),
     "there is no answer": asking(mentioning("Jim"), answers=[]),
@@ -214,12 +177,6 @@ def test_a_turn_whose_answer_no_text_names_teaches_nothing_of_names(question):
 
 
 # -- learning ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_set_counts_as_the_root_of_its_size():
-    sets = [[choice([True])] * 4, [choice([True], weight=3.0)], []]
-    assert [choice.weight for choice in weighted(sets)] == [1.0] * 4 + [6.0]
-    assert sets[1][0].weight == 3.0
 
 
 def drawn(number, groups, seed=1):
@@ -250,16 +207,6 @@ def test_a_choice_is_not_judged_by_weights_that_its_group_has_taught():
     assert 1 <= list(changed.values()).count({False}) < 8
 
 
-def test_features_that_may_not_fall_do_not_in_a_cross_validation():
-    falling = [choice._replace(candidates=-choice.candidates) for choice in drawn(60, 12)]
-
-    def mean(**options):
-        (likely,) = cross_validated([falling], 1.0, **options)
-        return np.mean([chances[:-1][choice.right].sum() for choice, chances in zip(falling, likely, strict=True)])
-
-    assert mean() > mean(rising=[0]) + 0.1
-
-
 def test_where_nothing_is_left_to_learn_from_all_is_equally_likely():
     ((first, second),) = cross_validated([[choice([True, False, False]), choice([False])]], 1.0)
     assert first.tolist() == [0.25] * 4 and second.tolist() == [0.5] * 2
@@ -274,9 +221,6 @@ def test_measures_of_probabilities():
     assert (found["questions"], found["p_at_1"], found["h_at_5"]) == (4.0, 0.25, 0.25)
     assert found["log_loss"] == pytest.approx(-np.log([0.6, 0.07, 0.8, 1.0]).mean())
     assert found["calibration_error"] == pytest.approx((0.4 + 0.3 + 0.2 + 0.0) / 4)
-    second = judged(choices[:1], [np.array([0.3, 0.6, 0.1])])
-    assert (second["p_at_1"], second["h_at_5"]) == (0.0, 1.0)
-    assert judged(choices[:1], [np.array([0.0, 1.0, 0.0])])["log_loss"] < 30  # bounded
     both = judged([choice([True, True])], [np.array([0.5, 0.3, 0.2])])  # any of them is right
     assert both["log_loss"] == pytest.approx(-np.log(0.8))
 
@@ -298,12 +242,10 @@ def test_the_same_sets_give_the_same_bytes():
     assert first == second
     content = json.loads(first)
     assert (content["model"], content["l2"]) == ("model-id", 3.0)
-    for made, row, weight in zip(sets_of(), content["trained_on"], (1.0, 2.0), strict=True):
-        answered = sum(choice.right.any() for choice in made.choices)
-        counts = {"questions": len(made.choices), "answered": answered, "yes_no": len(made.yes_no)}
-        assert row == {"name": made.name, "weight": weight, **counts}
-    for key, kind in (("features", Features), ("nothing", QuestionFeatures), ("yes_no", YesNoFeatures)):
-        assert [feature["name"] for feature in content[key]] == list(kind._fields)
+    assert [(row["name"], row["questions"], row["weight"]) for row in content["trained_on"]] == [
+        ("first", 40, 1.0),
+        ("more", 10, 2.0),
+    ]
 
 
 def test_a_written_ranking_ranks_as_the_learned_one():
@@ -322,12 +264,6 @@ def test_a_written_ranking_ranks_as_the_learned_one():
     assert weights.yes(YesNoFeatures(read=2.0)) > 0.5 > weights.yes(YesNoFeatures(read=-2.0))
 
 
-@pytest.mark.parametrize("decisions", [[], [decision(False, 1.0)]])
-def test_without_both_answers_each_feature_counts_as_it_is(decisions):
-    weights = train_weights([ChoiceSet("first", drawn(20, 4), decisions)], 3.0, "")
-    assert weights.yes(YesNoFeatures(covered=1.0, read=-3.0)) == pytest.approx(1 / (1 + np.exp(2.0)))
-
-
 @pytest.mark.parametrize("decisions", [[], [decision(True, 1.0)], DECISIONS])
 def test_a_ranking_is_written_with_its_figures(decisions):
     sets = [ChoiceSet("first", drawn(30, 6), decisions)]
@@ -336,8 +272,3 @@ def test_a_ranking_is_written_with_its_figures(decisions):
     card = (output / "README.md").read_text()
     assert "Of my files." in card and "| first |" in card and FILE in card
     assert ("first, yes or no" in card) is bool(decisions)
-
-
-def test_some_features_can_only_speak_for_a_candidate():
-    names = {Features._fields[place] for place in RISING}
-    assert {"read", "covered"} <= names and not {"crowd", "prior", "echoes", "is_date", "length"} & names

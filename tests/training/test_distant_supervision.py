@@ -76,12 +76,6 @@ def test_turns_that_teach_nothing_are_counted(annotated, case):
     assert [turns[1][key] for key in KEYS] == [[], None, []]
 
 
-def test_turns_after_one_that_teaches_nothing_still_know_it(annotated):
-    released = ["When was it released?", ["1997-12-19T00:00:00Z", "19 December 1997"]]
-    _, counts = annotated(["Who wrote Titanic?", ["Q404404", "nobody we know"]], released)
-    assert counts == {"turns": 2, "no evidence": 1, "annotated": 1, "lean on earlier turns": 1}
-
-
 # --- the slots
 
 

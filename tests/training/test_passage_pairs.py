@@ -41,13 +41,6 @@ def read(index, tmp_path):
     return examples
 
 
-def test_numbers_of_ids_over_several_blocks(index, monkeypatch):
-    assert index.numbers(["p4", "p0", "nothing", "p", ""]) == {"p4": 4, "p0": 0}
-    assert index.numbers([]) == {}
-    monkeypatch.setattr("convinse.passages.index.IDS_AT_ONCE", 4)
-    assert index.numbers([f"p{n}" for n in range(6)]) == {f"p{n}": n for n in range(6)}
-
-
 def test_pairs_with_and_without_header(tmp_path):
     expected = [Pair(2, "1", "p0", 1.0), Pair(4, "1", "p1", 0.0), Pair(5, "2", "p0", 2.5)]
     rows = ["question-id\tpassage-id\tscore", "1\tp0\t1", "", "1\tp1\t0", "2\tp0\t2.5"]
@@ -74,7 +67,7 @@ def test_lines_are_counted_with_empty_ones_and_other_bytes_are_named(read, tmp_p
     message = "questions.jl:3: question '2' has no pair"
     refused(DataError, lambda: read(["1\tp0\t1"], [QUESTIONS[0], "", QUESTIONS[1]]), message)
     (tmp_path / "pairs.tsv").write_bytes(b"1\tp0\t1\n1\t\xff\t1\n")
-    refused(DataError, lambda: read_pairs(tmp_path / "pairs.tsv"), "pairs.tsv:2: no UTF-8")
+    refused(DataError, lambda: read_pairs(tmp_path / "pairs.tsv"), "pairs.tsv:2: is not UTF-8")
 
 
 # --- held-out questions

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.config import RetrieverTraining, parse_config
+from convinse.config import parse_config
 from convinse.encoder import devices
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
@@ -22,9 +22,15 @@ from convinse.scoring.convqa import has_answer
 from convinse.support.errors import DataError, IndexFileError, ModelError
 from convinse.training.conversations import understood_conversations
 from convinse.training.passage_pairs import hold_out, read_examples
-from convinse.training.rankers import BiEncoderLearner, CrossEncoderLearner
-from convinse.training.ranking import Group, RankedTexts, draw_groups, group_steps, ranked_anew
-from convinse.training.reranker import examples, validate
+from convinse.training.rankers import (
+    BiEncoderLearner,
+    CrossEncoderLearner,
+    Group,
+    RankedTexts,
+    draw_groups,
+    ranked_anew,
+)
+from convinse.training.reranker import examples
 from convinse.training.retriever import measures
 from refusals import refused
 from tiny_models import copy_of, tiny, torch
@@ -137,21 +143,6 @@ def test_cosines_keep_their_digits_in_mixed_precision(bi_encoder):
 # --- validation
 
 
-def test_validation_ranks_anew():
-    learner = CrossEncoderLearner(str(tiny()), "key", 64, "listwise", 1)
-    texts = [f"{word} {other}" for word in ("author", "film", "france", "song") for other in ("one", "two", "three")]
-    odds = {text: odds_of([("who", text)])[0].item() for text in texts}
-    order = sorted(texts, key=odds.get, reverse=True)
-
-    def validated(*ranks):
-        dev = [RankedTexts("who", texts, [order.index(text) + 1 in (rank, 11) for text in texts]) for rank in ranks]
-        return validate(learner.checkpoint.model, learner, dev, 7)
-
-    assert validated(1) == {"answer_presence": 1, "answer_presence_at_5": 1, "mrr": 1}
-    assert validated(6, 2) == {"answer_presence": 1, "answer_presence_at_5": 0.5, "mrr": (1 / 6 + 1 / 2) / 2}
-    assert validated(8) == {"answer_presence": 0, "answer_presence_at_5": 0, "mrr": 1 / 8}
-
-
 def test_a_model_that_tells_nothing_apart_does_not_inherit_the_order_of_bm25():
     model = torch.nn.Linear(1, 1)
     model.device = torch.device("cpu")
@@ -163,11 +154,6 @@ def test_a_model_that_tells_nothing_apart_does_not_inherit_the_order_of_bm25():
     assert not first(0.0, 0.0) and first(0.1, 0.0)
     assert not first(1e-6, 0.0) and first(1e-6, 0.0, digits=None)
     assert measures(ranked_anew(model, [RankedTexts("q", [], [])], lambda *_: torch.zeros(0)))["mrr_at_10"] == 0
-
-
-def test_measures_of_ranked_passages():
-    flags = [[False, True], [False] * 10 + [True], [True], []]
-    assert measures(flags) == {"mrr_at_10": (1 / 2 + 1) / 4, "hit_at_1": 1 / 4, "hit_at_10": 2 / 4}
 
 
 # --- evidences of conversations
@@ -194,15 +180,6 @@ def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(k
         ranked = module.bm25.rank(query, candidates, len(candidates))
         assert example.texts == [evidence["evidence_text"] for evidence in ranked]
         assert example.right in [[has_answer(evidence, turn["answers"]) for evidence in ranked] for turn in questions]
-
-
-def test_the_written_reranker_has_the_measures_of_its_best_epoch(kind):
-    module = kind.module(parse_config(kind.configuration(epochs=3, learning_rate=3e-3)))
-    module.train(SOURCES)
-    written = record("new")
-    learner = CrossEncoderLearner("new", "key", 256, "listwise", 1)
-    found = validate(learner.checkpoint.model, learner, examples(module, SOURCES, "dev"), 5)
-    assert found == pytest.approx(written["epochs"][written["best_epoch"]])
 
 
 @pytest.mark.parametrize(("labels", "outputs"), [(2, 2), (3, 1)])
@@ -239,19 +216,6 @@ def pooled(mode, folder):
     base = copy_of(tiny("bert", "embedding", initializer_range=0.05), folder)
     write(base / "1_Pooling/config.json", {mode: True})
     return base
-
-
-def test_steps_are_drawn_anew_in_each_epoch(judged):
-    _, found = judged
-    settings = RetrieverTraining(base="base", output="new", batch_questions=5, negatives=2)
-    sides = [(example, example.right, example.wrong) for example in found]
-    first, again, second = (group_steps(sides, settings, settings.batch_questions, 42, epoch) for epoch in (1, 1, 2))
-    assert first == again != second
-    assert [len(step) for step in first] == [5, 5, 5, 5, 4]
-    assert {example.query for step in first for example, _ in step} == {example.query for example in found}
-    for step in first:
-        for example, (right, *wrong) in step:
-            assert right in example.right and len(wrong) == 2 and set(wrong) <= set(example.wrong)
 
 
 def test_a_cross_encoder_corrects_bm25_and_its_record_has_the_measures(judged):

@@ -1,27 +1,22 @@
-"""Training of a reader: examples cut to windows with marked answers, steps of an epoch, the loss, and a task that is learned."""
+"""Training of a reader: examples cut to windows with marked answers, steps of an epoch, and the loss."""
 
 import math
 import random
 import re
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.config import FitSettings
-from convinse.encoder.checkpoint import add_tokens, load_checkpoint, save_checkpoint
-from convinse.encoder.extractive_reader import ExtractiveReader, best_answers
+from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer, token_spans
-from convinse.training.mrqa_reader import MARKS, mixed_steps
-from convinse.training.reader import ReadExample, WindowSettings, losses, marked_windows, reader_objective
-from convinse.training.trainer import Run, Start
+from convinse.training.mrqa_reader import mixed_steps
+from convinse.training.reader import ReadExample, WindowSettings, losses, marked_windows
 from tiny_models import WORDS, tiny, torch
 from toy_reading import toy_examples
-from trainings import same
 
 TASK = "question-answering"
 
@@ -80,14 +75,6 @@ def test_token_spans_cover_the_characters(text, data):
     assert token_spans([(start, end)], offsets).tolist() == ([[touched[0], touched[-1]]] if touched else [])
 
 
-def test_several_spans_are_all_right_and_one_without_tokens_gives_no_window():
-    found = made([ReadExample("who", "tolkien wrote a book tolkien", ((0, 7), (21, 28)))])
-    (start,), (last,) = found.starts, found.lasts
-    assert start.tolist() == last.tolist() == [3, 7]  # [CLS] who [SEP] tolkien ...
-    found = made([ReadExample("who", "the   book", ((4, 5),))], share=1.0)
-    assert found.starts == [] and len(found.chosen) == 0
-
-
 def test_a_text_without_an_answer_points_at_cls():
     long = " ".join(["book"] * 100)
     found = made([ReadExample("who", long), ReadExample("who", "")])
@@ -129,16 +116,6 @@ def test_an_epoch_has_each_example_once_and_equal_parts(sizes, batch_size, parts
     assert max(map(len, steps)) <= batch_size and max(map(len, steps)) - min(map(len, steps)) <= 1
 
 
-def test_every_step_is_drawn_over_all_sets_by_their_sizes_and_anew_in_each_epoch():
-    sets = [[ReadExample(str(which), str(n)) for n in range(size)] for which, size in enumerate((400, 100, 300))]
-    steps = mixed_steps(sets, 32, 1, 1, 7)
-    for step in steps:
-        shares = np.array([sum(e.question == str(which) for e in step) for which in range(3)])
-        assert np.all(np.abs(shares - np.array([16, 4, 12])) <= 3)
-    assert steps == mixed_steps(sets, 32, 1, 1, 7)
-    assert steps != mixed_steps(sets, 32, 1, 2, 7) and steps != mixed_steps(sets, 32, 1, 1, 8)
-
-
 # --- the loss
 
 
@@ -177,107 +154,7 @@ def test_the_loss_is_its_formula(kind, budget):
 TRAIN, DEV = toy_examples(1, 600), toy_examples(2, 40)
 
 
-def test_summands_give_the_gradient_of_the_whole():
-    step, gradients = made(TRAIN[:12], share=0.5, seed=1), []
-    for budget in (10_000, 40):
-        model = checkpoint().model.eval()
-        for loss in losses(model, step, budget):
-            loss.backward()
-        gradients.append([parameter.grad for parameter in model.parameters()])
-    for whole, summed in zip(*gradients, strict=True):
-        assert torch.allclose(whole, summed, atol=1e-6)
-
-
 # --- training
 
 
-def share_right(reader):
-    answers = best_answers(reader, [(example.question, example.context) for example in DEV])
-    pairs = zip(answers, DEV, strict=True)
-    right = [answer.text == example.context[slice(*example.spans[0])] for answer, example in pairs]
-    return {"right": sum(right) / len(right)}
-
-
-def train(output, model, examples=TRAIN, validate=share_right, epochs=3, seed=42):
-    settings = FitSettings(epochs=epochs, learning_rate=3e-3, patience=99)
-    run = Run("test", Start("base", "key", Path(output)), model, settings, "one", "cpu", seed, True)
-    objective = reader_objective(
-        run,
-        WindowSettings(64, 8, negatives=0.5),
-        lambda number: mixed_steps([examples], 32, 1, number, 7),
-        lambda copied: ExtractiveReader(copied, "cpu", max_length=64, stride=8),
-        validate,
-        lambda measures: measures["right"],
-    )
-    return run.fit(objective)
-
-
-def test_runs_of_one_seed_are_equal_and_of_another_are_not(tmp_path):
-    examples = TRAIN[:64] + toy_examples(3, 16, longest=200)  # some in several windows, of which a share is drawn
-    trained = []
-    for number, seed in enumerate((7, 7, 8)):
-        model = checkpoint()
-        train(tmp_path / str(number), model, examples, seed=seed)
-        trained.append(model.model.state_dict())
-    assert same(trained[0], trained[1]) and not same(trained[0], trained[2])
-
-
-def test_no_answer_is_learned(tmp_path):
-    model = checkpoint()
-    without = [ReadExample("who", "".join(example.context.split("born "))) for example in toy_examples(5, 300)]
-    train(tmp_path / "model", model, TRAIN[:300] + without, epochs=5)
-    reader = ExtractiveReader(model, "cpu", max_length=64, stride=8)
-    unanswered, answered = (
-        [answer.no_answer for answer in best_answers(reader, [(e.question, e.context) for e in part])]
-        for part in (without[:50], DEV)
-    )
-    assert min(unanswered) > 0.9 and min(unanswered) > max(answered) + 0.2
-
-
-def test_validation_leaves_the_model_as_it_is(tmp_path):
-    """The reader changes its model in place; what is trained must not be that one."""
-    models = []
-
-    def validate(reader):
-        models.append(reader.engine.backend.model)
-        return share_right(reader)
-
-    model = checkpoint()
-    types = [type(module) for module in model.model.modules()]
-    train(tmp_path / "model", model, TRAIN[:32], validate, epochs=1)
-    assert all(copied is not model.model for copied in models)
-    assert [type(module) for module in model.model.modules()] == types
-    assert all(parameter.requires_grad for parameter in model.model.parameters())
-
-
 # --- special tokens
-
-
-@pytest.mark.parametrize("kind", ["bert", "roberta"])
-def test_marks_become_tokens_of_their_own(tmp_path, kind):
-    model = checkpoint(kind)
-    rows = model.model.get_input_embeddings().weight.detach().clone()
-    text = "[TLE] the hobbit [DOC] a[PAR]book [par]"
-    before = TextTokenizer.of(model, 64).ids([text])[0]
-    model = add_tokens(model, MARKS, 42)
-    new = model.model.get_input_embeddings().weight
-    assert len(new) == len(rows) + 3 == len(model.tokenizer) and torch.equal(new[: len(rows)], rows)
-    assert len({tuple(row.tolist()) for row in new[len(rows) :]}) == 3
-    save_checkpoint(model, tmp_path / "saved")
-    model = load_checkpoint(tmp_path / "saved", TASK)
-    ids = TextTokenizer.of(model, 64).ids([text])[0].tolist()
-    numbers = [len(rows), len(rows) + 1, len(rows) + 2]
-    assert [number for number in ids if number >= len(rows)] == numbers and len(ids) < len(before)
-    offsets = TextTokenizer.of(model, 64).windows([("who", text)], 8).offsets[0]
-    marked = [text[start:end] for (start, end), number in zip(offsets, ids, strict=True) if number in numbers]
-    assert [mark.strip() for mark in marked] == ["[TLE]", "[DOC]", "[PAR]"]
-    assert ExtractiveReader(model, "cpu").read("who", [text])[0].text in text
-
-
-def test_new_embeddings_are_seeded_and_known_marks_are_kept():
-    first, again, other = (add_tokens(checkpoint(), MARKS, seed) for seed in (1, 1, 2))
-    rows = [model.model.get_input_embeddings().weight[-3:] for model in (first, again, other)]
-    assert torch.equal(rows[0], rows[1]) and not torch.equal(rows[0], rows[2])
-    size = len(first.tokenizer)
-    twice = add_tokens(first, MARKS, 43)
-    assert len(twice.tokenizer) == size == twice.model.get_input_embeddings().num_embeddings

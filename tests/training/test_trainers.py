@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from convinse.cli import main
-from convinse.config import RetrieverTraining, parse_config
+from convinse.config import RetrieverTraining
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.exported import is_exported
 from convinse.support.errors import DataError, ModelError, OutputError
-from convinse.training import loop, trainer
-from convinse.training.objective import FitResult
-from convinse.training.trainer import check_output, run_id, state_of, write_trained
+from convinse.training import loop
+from convinse.training.trainer import check_output, run_id
 from refusals import refused
 from tiny_models import tiny
 from trainings import KINDS, record, same, weights
@@ -159,29 +158,9 @@ def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
 
 # --- the model folder
 
-FITTED = FitResult([{"f1": 0.5, "em": 0.25}, {"f1": 0.75, "em": 0.5}], best=1)
-
-
-def write(folder="models/new"):
-    write_trained(load_checkpoint(tiny(), "sequence-classification"), Path(folder), "# A card\n", FITTED, {"more": 7})
-
-
-def test_a_failed_write_keeps_state_and_older_model(workdir, monkeypatch):
-    write()
-    state_of(Path("models/new")).mkdir()
-    before = Path("models/new/README.md").stat().st_mtime_ns
-
-    def fail(*arguments):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(trainer, "save_checkpoint", fail)
-    refused(OutputError, write, "models/new: cannot be written: No space left")
-    assert names("models") == [".new.training", "new"]
-    assert Path("models/new/README.md").stat().st_mtime_ns == before
-
 
 def test_only_models_that_were_trained_here_are_replaced(workdir):
-    write("model")
+    write_file("model/training.json", "{}")
     Path("empty").mkdir()
     for name in ("missing", "empty", "model"):
         check_output(Path(name), "my_key")
@@ -205,5 +184,3 @@ def test_id_of_a_run_changes_with_all_that_its_result_depends_on(workdir):
     changed = [run(candidates=7), run(seed=7), run(max_length=7), run("other"), run(others=["kb"])]
     Path("data").write_text("y")
     assert len({first, run(), *changed}) == 7
-    configs = (parse_config({"name": name, "output_path": name, "device": "cpu"}) for name in "ab")
-    assert len({run_id(config, "model", []) for config in configs}) == 1

@@ -44,7 +44,7 @@ def test_linked_titles_have_their_items(articles, page):
 
 
 def test_titles_redirects_and_search_lead_to_items(client):
-    assert client.titled(["Leo DiCaprio", "titanic (1997 film)", "Nowhere"], until(20)) == {
+    assert dict(client.titled("Leo DiCaprio|titanic (1997 film)|Nowhere", until(20))) == {
         "Leo DiCaprio": "Q38111", "titanic (1997 film)": "Q44578",
     }  # fmt: skip
     assert client.search_pages("film director Canada", until(20)) == ["Q42574"]

@@ -11,8 +11,9 @@ import torch
 from torch.nn import functional
 
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.heads import POINTER, RewriteHead
-from convinse.encoder.rewriter import MAX_LENGTH, SHARPNESS
+from convinse.encoder.engine import POINTER
+from convinse.encoder.heads import RewriteHead
+from convinse.encoder.question_readers import MAX_LENGTH, SHARPNESS
 from convinse.encoder.tokens import Sequences, TextTokenizer
 from convinse.records.rewriting import history_text
 from convinse.training.objective import FitResult
