@@ -24,13 +24,10 @@ def test_a_folder_is_written_and_described(words, command, workdir):
         assert shown in printed, printed
 
 
-RECIPE = {"stages": [{"mixture": {"qed": 4}}] * 2}
-
-
 def test_the_recipe_gets_the_given_options(capfd, workdir):
     """As a process: the script's own line shows that it has read the configuration and looked for the data."""
     pytest.importorskip("torch", reason="needs the extra neural")
-    Path("mine.yml").write_text(json.dumps(RECIPE))
+    Path("mine.yml").write_text(json.dumps({"mixture": {"qed": 4}}))
     assert main(["train", "embedded", "--data", "none", "--output", "out", "--config", "mine.yml", "--quick"]) == 1
     (found,) = capfd.readouterr().err.splitlines()
     assert found.startswith("train embedded: none: no such folder; ") and "--data" in found
