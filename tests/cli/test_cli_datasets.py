@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -32,10 +31,6 @@ def squad(workdir):
 def mrqa(squad, command):
     command("convert", squad, "mrqa.jsonl.gz", "--to", "mrqa", "--quiet")
     return "mrqa.jsonl.gz"
-
-
-def rows(text):
-    return dict(re.findall(r"│ (.+?) +│ +(\S+) │", text))
 
 
 def test_validate_names_all_that_is_wrong(mrqa, capsys):

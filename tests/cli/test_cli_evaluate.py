@@ -93,9 +93,6 @@ def test_klue_mrc(evaluated, refused, key):
     assert articles == [100.0, 50.0]
 
 
-# -- runs of the pipeline ----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def pipeline_runs(capsys):
     """Two runs of the pipeline over the embedded conversations; the paths of their turns."""

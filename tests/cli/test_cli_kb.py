@@ -124,9 +124,6 @@ def test_serve_warns_of_other_machines(folder, serve):
     assert "reachable from other machines" in err and err.count("\n") == 1
 
 
-# --- Wikipedia dumps
-
-
 HTML = "<p>It was made by <a href='/wiki/James_Cameron'>James Cameron</a> in the year 1997.</p>"
 
 

@@ -60,9 +60,6 @@ def test_errors_are_one_line(indexes, tmp_path, command_error):
     assert out.read_text() == "mine"
 
 
-# --- reranking
-
-
 @pytest.fixture
 def tiny():
     return pytest.importorskip("tiny_models").tiny
@@ -108,9 +105,6 @@ def test_all_candidates_are_read_where_nothing_chooses(indexes, tiny):
     """Whatever the configuration's cascade would leave out."""
     Path("small.yml").write_text(json.dumps({"evs_model": str(tiny()), "evs_cascade": {"lexical": 1, "dense": 1}}))
     assert rerank(indexes, "--config", "small.yml") == rerank(indexes, "--reranker", tiny())
-
-
-# --- training
 
 
 @pytest.fixture

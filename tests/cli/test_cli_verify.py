@@ -67,22 +67,21 @@ def test_a_flipped_bit_in_any_byte_of_any_file_is_found(built, capsys, kind):
             flip(path, place, bit)
 
 
-def test_damage_of_a_page_of_a_dump_is_found(built, capsys):
-    path = built / "wikipedia.db"
-    place = path.read_bytes().rindex(b"\x78\x9c")  # where zlib begins
-    flip(path, place + 20)
-    status, lines, errors = verified(path, capsys)
-    assert (status, errors) == (1, f"convinse: {path}: damaged\n") and lines[0].endswith("build it again")
-    flip(path, place + 20)
-
-
-def test_damage_of_an_entry_of_a_cache_is_found(built, capsys):
-    path = built / "cache/v4/cache.db"
-    place = path.read_bytes().rindex(b"\x78\x5e")  # where zlib begins
-    flip(path, place + 20)
-    status, lines, _ = verified(built / "cache", capsys)
-    assert (status, lines) == (1, [f"{path}: 1 entries are damaged; they are made again when they are needed"])
-    flip(path, place + 20)
+@pytest.mark.parametrize(
+    ("name", "zlib", "folder", "words"),
+    [
+        ("wikipedia.db", b"\x78\x9c", "wikipedia.db", "build it again"),
+        ("cache/v4/cache.db", b"\x78\x5e", "cache", "1 entries are damaged; they are made again when they are needed"),
+    ],
+)
+def test_damage_of_a_packed_entry_is_found(built, capsys, name, zlib, folder, words):
+    path = built / name
+    place = path.read_bytes().rindex(zlib) + 20
+    flip(path, place)
+    status, (line,), errors = verified(built / folder, capsys)
+    assert (status, errors) == (1, f"convinse: {path}: damaged\n")
+    assert line.startswith(f"{path}: ") and line.endswith(words)
+    flip(path, place)
 
 
 def test_all_damaged_files_are_counted(built, capsys):

@@ -136,21 +136,13 @@ def shared(reranker, bi_encoder, share):
     return Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=10, dense=10, lexical_share=share)
 
 
-def chosen_of(bi_encoder):
-    return {*by_bm25(EVIDENCES)[:10], *by_vectors(bi_encoder, EVIDENCES)[:10]}
-
-
-def words():
-    """[150] BM25 scores as shares of the best one's."""
-    found = np.array(BM25Scorer().scores(QUERY, EVIDENCES))
-    return found / found.max()
-
-
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 1.0])
 def test_scores_mix_probability_and_bm25(reranker, bi_encoder, share):
     probabilities = reranker.predict([(QUERY, text) for text in texts(EVIDENCES)])
-    total = (1 - share) * probabilities + share * words()
-    expected = ordered(total.round(5), EVIDENCES, chosen_of(bi_encoder))
+    lexical = np.array(BM25Scorer().scores(QUERY, EVIDENCES))
+    total = (1 - share) * probabilities + share * lexical / lexical.max()
+    chosen = {*by_bm25(EVIDENCES)[:10], *by_vectors(bi_encoder, EVIDENCES)[:10]}
+    expected = ordered(total.round(5), EVIDENCES, chosen)
     found = shared(reranker, bi_encoder, share).rank(QUERY, EVIDENCES, len(expected))
     assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in expected]
     assert scores(found) == pytest.approx([total[place] for place in expected], abs=2e-5)

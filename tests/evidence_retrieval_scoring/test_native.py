@@ -45,11 +45,11 @@ class Retriever:
         self.closed = True
 
 
-class Backwards(Scorer):
-    """A scorer of a user's own."""
+class InOrder(Scorer):
+    """A scorer that ranks evidences as they are given."""
 
     def rank(self, query, evidences, top_k):
-        return [{**one, "score": float(-place)} for place, one in enumerate(reversed(evidences))][:top_k]
+        return [{**one, "score": 5.0 - place} for place, one in enumerate(evidences)][:top_k]
 
 
 def turn():
@@ -69,7 +69,7 @@ def test_the_representation_is_retrieved_and_scored():
     assert module.inference_on_turn(turn(), ("kb", "text")) == found[:1]
 
 
-class Together(Backwards):
+class Together(InOrder):
     """A scorer that computes turns together."""
 
     def __init__(self):
@@ -80,29 +80,14 @@ class Together(Backwards):
         return super().rank_all(queries, evidences, top_k, questions)
 
 
-def test_a_scorer_of_one_s_own_is_called_turn_by_turn():
-    turns = [turn(), turn()]
-    found = NativeERS(parse_config({}), retriever=Retriever(), scorer=Backwards()).inference_on_turns(turns, ("kb",))
-    ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
-    assert found == [answered["top_evidences"] for answered in turns] == [ranked] * 2
-    assert all(answered["answer_presence"] for answered in turns)
-
-
 def test_a_scorer_that_ranks_several_is_called_once():
     turns = [{**turn(), "resolved_question": "Who wrote it?"}, {**turn(), "structured_representation": "other"}]
     scorer = Together()
     found = NativeERS(parse_config({}), retriever=Retriever(), scorer=scorer).inference_on_turns(turns, ("kb",))
     assert scorer.calls == [(["|| The Hobbit || wrote || person", "other"], ["Who wrote it?", "other"])]
-    ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
+    ranked = [structured(one) for one in InOrder().rank("", EVIDENCES, 9)]
     assert found == [one["top_evidences"] for one in turns] == [ranked] * 2
     assert all(one["answer_presence"] is True and one["question_entities"] == ENTITIES for one in turns)
-
-
-class InOrder(Scorer):
-    """A scorer that ranks evidences as they are given."""
-
-    def rank(self, query, evidences, top_k):
-        return [{**one, "score": 5.0 - place} for place, one in enumerate(evidences)][:top_k]
 
 
 def test_evidences_of_pages_that_the_question_does_not_name_count_less():
@@ -146,9 +131,6 @@ def test_every_turn_of_every_conversation_is_done():
     conversations = [{"conv_id": str(n), "questions": [turn(), turn()]} for n in range(3)]
     NativeERS(parse_config({}), retriever=Retriever()).inference_on_data(conversations, ("kb",))
     assert all(len(turn["top_evidences"]) == 2 for one in conversations for turn in one["questions"])
-
-
-# --- search over all pages
 
 
 def test_search_fuses_words_and_vectors_by_reciprocal_rank(workdir, closed):

@@ -107,9 +107,6 @@ def test_without_the_cache_nothing_is_written(workdir, turns):
     assert list(workdir.iterdir()) == []
 
 
-# --- the pipeline
-
-
 def pipeline(*more, **keys):
     """The command that runs the pipeline with a configuration of the keys."""
     keys = {"name": "mine", "evs_max_evidences": 10, "evr_max_entities": 3, "device": "cpu", **keys}

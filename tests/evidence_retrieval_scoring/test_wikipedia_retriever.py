@@ -101,8 +101,6 @@ def test_a_row_that_does_not_know_its_table_has_none(retriever, unknown):
     assert made.table(changed) == []
 
 
-# --- live pages
-
 HTML = """<div class="mw-parser-output">
   <table class="infobox"><tr><th>Directed by</th><td><a href="/wiki/James_Cameron#Career">James Cameron</a></td></tr></table>
   <p><b>Titanic</b> is a film with <a href="/wiki/Kate_W.">Kate Winslet</a>. It is long. It opened in 1997.</p>
@@ -290,9 +288,6 @@ def test_several_threads_ask_once(live, wiki):
     assert len(wiki.requests) == 2 and wiki.most_at_once <= 2
 
 
-# --- pages that do not exist
-
-
 @pytest.mark.parametrize("item", ["Q5", "Q404404", "Q9"], ids=["no sitelink", "no item", "no page"])
 def test_a_missing_page_is_asked_for_again_after_its_time(live, wiki, clock, item):
     titles = {"Q9": "Nowhere"}
@@ -327,8 +322,6 @@ def test_a_title_that_now_leads_to_another_item_is_no_page_of_this_one(live, wik
     assert found(made, "Q10") == []
     assert wiki.actions() == ["parse"]
 
-
-# --- failures
 
 FAULTS = {  # of each kind one; all that a wiki may do is tested with its API
     "429 for long": [status(429, retry_after=3600)],

@@ -39,9 +39,6 @@ def test_a_name_that_an_evidence_has_is_known(case):
     assert unknown_names(asked_for(unlinked=case["names"], evidences=())) == case["names"]
 
 
-# -- other languages ---------------------------------------------------------------------------------------------------
-
-
 @each_case("languages")
 def test_the_language_of_a_question(case):
     assert foreign(case["question"], ENGLISH.words.common, case.get("about", ())) == case["language"]

@@ -8,7 +8,6 @@ from convinse.heterogeneous_answering.reader import as_words, meaning, names_in,
 from convinse.records.evidence_structure import structured
 from evidences import evidence
 
-DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}
 DINKLAGE = {"id": "Q310937", "label": "Peter Dinklage"}
 HOBBIT = {"id": "Q74287", "label": "The Hobbit"}
 TOLKIEN = {"id": "Q892", "label": "J. R. R. Tolkien"}

@@ -95,9 +95,6 @@ def test_a_text_outside_of_the_evidences_is_no_answer():
     assert found == [] and turn["abstained"]["reason"]
 
 
-# --- the model that is named
-
-
 def test_turns_together_are_as_turn_by_turn():
     made = Seq2SeqAnswering(
         parse_config({"ha_model": str(writer("t5")), "device": "cpu", "ha_seq2seq": SEARCH, "ers_use_cache": False})

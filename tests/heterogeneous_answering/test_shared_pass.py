@@ -123,8 +123,6 @@ def test_spans_that_are_not_numbers_are_an_error(tmp_path):
     assert counted.sequences == 0
 
 
-# --- in the pipeline
-
 SOURCES = ("kb", "text", "table", "info")
 
 

@@ -33,9 +33,6 @@ def make(writer, **keys):
     return module
 
 
-# --- what the model is read
-
-
 UNANSWERED = [{"question": "Who?"}, {"question": "When?", "answers": []}]
 
 
@@ -64,9 +61,6 @@ def test_turns_are_written_together_and_stay_apart():
     assert writer.read == [[READ, "Who wrote?"]]
 
 
-# --- what it writes
-
-
 @each_case("slots", "written")
 def test_there_are_four_slots_whatever_was_written(case):
     assert list(split_slots(case["written"], " || ")) == case["slots"]
@@ -81,9 +75,6 @@ def test_the_history_used_is_the_source_of_the_written_words():
     made = make(Writer(born="|| James Cameron || born || stars"))  # the answer type is from no turn
     used = made.inference_on_turn({"question": "When was he born?"}, HISTORY)["history_used"]
     assert used == [{"turn": 0, "part": "answer", "text": "James Cameron"}]
-
-
-# --- as a module
 
 
 def test_the_configuration_names_the_model_and_its_batches():

@@ -91,8 +91,6 @@ def test_neighbours_are_named_by_the_first_column_without_an_order_that_tells_ro
     assert "before" not in with_ranks(rows(["X"], ["a"], ["a"], ["a"]))[1]
 
 
-# -- evidences ---------------------------------------------------------------------------------------------------------
-
 PAGE = """<h2>Career</h2><table class="wikitable"><caption>Films</caption><tr><th>Year</th><th>Film, or show</th><th>Gross</th></tr>
 <tr><td>1995</td><td>Braveheart</td><td>$213</td></tr><tr><td>1997</td><td>Titanic</td><td>$2,264</td></tr>
 <tr><td>1989</td><td>Cleopatra, a remake</td><td>$58</td></tr></table><p>She is a film director from Canada.</p>"""
@@ -173,9 +171,6 @@ def test_evidences_of_others_are_read_as_they_are():
     assert [as_read(one, "ranked") for one in others] == ["Ann, Year is 1997", "Ann"]
     gone = {**row, "rank": "", "cells": [{**cell, "start": -1}]}
     assert as_read(evidence("Ann, 1997", "table", row=gone), "ranked") == "Ann, 1997"
-
-
-# -- real tables -------------------------------------------------------------------------------------------------------
 
 
 def tables_of_pages():
