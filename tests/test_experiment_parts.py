@@ -1,5 +1,3 @@
-"""The conversations of a part, as experiments and recipes read them."""
-
 import pytest
 
 from convinse.config import parse_config

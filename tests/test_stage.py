@@ -105,11 +105,6 @@ def test_the_method_that_a_class_defines_is_called(kind, texts):
     assert [[found["evidence_text"] for found in turn["top_evidences"]] for turn in turns] == texts
 
 
-def test_one_turn_is_a_batch_of_one():
-    (found,) = Batching(parse_config({})).inference_on_turn({"question": "A?"}, ("text",))
-    assert found["evidence_text"] == "one of 1"
-
-
 def test_a_class_without_either_method_is_refused():
     module = type("Neither", (EvidenceRetrievalScoring,), {})(parse_config({}))
     for call in (module.inference_on_turns, lambda turns, sources: module.inference_on_turn(turns[0], sources)):

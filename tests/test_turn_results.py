@@ -21,30 +21,6 @@ def turn(**more):
     return {"question_id": "movies-7-2", "question": "x", "answers": [SEVEN], **more}
 
 
-def test_results_are_stored_and_measured():
-    answered = turn()
-    assert keep_evidences(Module(), answered, KEPT, ("kb", "text")) is answered["top_evidences"]
-    assert answered["answer_presence"] and answered["answer_presence_per_src"] == {"kb": False, "text": True}
-    assert answered["top_evidences"][0]["mentions"] == [{"start": 2, "end": 7, "id": "Q7"}]
-    assert keep_answers(Module(), answered, [ANSWER]) == [ANSWER] == answered["pred_answers"]
-    assert (answered["p_at_1"], answered["mrr"], answered["h_at_5"]) == (1.0, 1.0, 1.0)
-
-
-def test_without_gold_answers_nothing_is_measured():
-    answered = turn(answers=[])
-    keep_evidences(Module(), answered, KEPT, ("text",))
-    keep_answers(Module(), answered, [ANSWER])
-    assert not {"answer_presence", "p_at_1"} & answered.keys()
-
-
-def test_a_module_that_writes_into_the_turn_and_returns_nothing_is_understood():
-    answered = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
-    assert len(keep_evidences(Module(), answered, None, ("text",))) == 1
-    assert keep_answers(Module(), answered, None) == [ANSWER]
-    keep_understanding(Module(), answered, None)
-    assert answered["structured_representation"] == "written"
-
-
 def test_a_returned_result_wins_over_a_written_one():
     answered = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
     assert keep_evidences(Module(), answered, [], ("text",)) == [] == answered["top_evidences"]

@@ -112,19 +112,6 @@ def test_train_all_skips_modules_without_a_base(small, command):
     assert lines[1].startswith("ers: ") and "set evs_training: {base: " in lines[1]
 
 
-def test_train_calls_the_module_with_sources(small):
-    Path("learner.py").write_text(
-        "from pathlib import Path\n"
-        "from convinse.evidence_retrieval_scoring.native import NativeERS\n"
-        "class Learner(NativeERS):\n"
-        "    def train(self, sources):\n"
-        "        Path('learnt').write_text(' '.join(sources))\n"
-    )
-    Path("my.yml").write_text("ers: learner:Learner\n")
-    assert main(["train", "ers", "info_kb", "my.yml"]) == 0
-    assert Path("learnt").read_text() == "kb info"
-
-
 def wait_for_lines(path, number, process):
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:

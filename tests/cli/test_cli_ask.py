@@ -1,5 +1,3 @@
-"""`convinse ask`: questions as arguments, and on standard input."""
-
 import io
 import json
 import sys

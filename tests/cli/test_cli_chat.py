@@ -51,15 +51,6 @@ def say(workdir, capsys, lexical):
     return take
 
 
-def test_an_answer_has_its_probability_and_its_evidence(say):
-    first, second = say(QUESTIONS[0]), say(QUESTIONS[1])
-    likely = (
-        r"James Cameron \(Q42574\)  [01]\.\d\d, (likely|perhaps)\nJames Cameron directed the film Titanic \[1\]\.\n"
-    )
-    assert re.match(rf"{likely}  \[1\] \[(kb|text)\] .*Titanic", first) and first.splitlines()[-1].startswith("next: W")
-    assert "16 August 1954" in second.splitlines()[0]
-
-
 def test_why_shows_what_each_stage_made(say):
     printed = say(*QUESTIONS, "/why")
     explained = printed[printed.index("understood as:") :]

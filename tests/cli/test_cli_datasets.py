@@ -1,5 +1,3 @@
-"""convert, validate, visualize and download as a user types them."""
-
 import gzip
 import hashlib
 import json

@@ -1,5 +1,3 @@
-"""`--live` and `kb grow` over a server of the tests."""
-
 import pytest
 
 from live_world import live_world

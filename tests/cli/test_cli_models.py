@@ -1,5 +1,3 @@
-"""`export` on the command line."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""`read`: predictions for files of every format."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""`verify`: a line for each file, and the damaged one named at the end."""
-
 import random
 import re
 import shutil

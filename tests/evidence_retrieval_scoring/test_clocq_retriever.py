@@ -79,13 +79,10 @@ def test_duplicates_of_text_and_source_are_one_with_the_entities_of_both(make):
     assert [entity["id"] for entity in repeated["info"]["wikidata_entities"]] == ["Q3"]
 
 
-def test_the_parts_can_be_used_alone(make):
+def test_the_facts_of_an_item(make):
     retriever = make()
     facts = retriever.retrieve_kb_facts_for_item("Q25188")
     assert [[entity["label"] for entity in fact] for fact in facts][1] == ["Inception", "director", "Christopher Nolan"]
-    entity = {"item": {"id": "Q44578", "label": "Titanic"}, "question_word": "t", "score": 1.0, "rank": 0}
-    found = retriever.retrieve_wikipedia_evidences(entity)
-    assert found == [{**one, "retrieved_for_entity": entity["item"]} for one in FILM]
     as_subject, everything = (make(clocq_p=p).retrieve_kb_facts_for_item("Q42574") for p in (1, 2))
     assert (len(as_subject), len(everything)) == (3, 5)  # two films have him as director
 

@@ -232,12 +232,6 @@ def test_another_parser_asks_again(live, wiki, monkeypatch):
     assert wiki.actions() == ["parse", "query", "parse"]
 
 
-def test_another_title_of_the_knowledge_base_asks_again(live, wiki):
-    found(live())
-    wiki.pages["Titanic II"] = '<p>Shown in <a href="/wiki/Mexico">Mexico</a>.</p>'
-    assert found(live(titles={"Q44578": "Titanic II"})) == ["Titanic II, Shown in Mexico."]
-
-
 def test_the_dump_goes_before_live_pages(live, wiki, workdir):
     write_dump(workdir / "wikipedia.db", [("Q44578", PAGE)])
     made = live(ers_wikipedia_dump=str(workdir / "wikipedia.db"))
@@ -271,12 +265,6 @@ def test_titles_and_labels_come_from_the_configured_knowledge_base(wiki, world_k
     assert wiki.actions() == ["parse", "query"]
     entities = {e["id"]: e["label"] for one in evidences for e in one["wikidata_entities"]}
     assert entities["Q44578"] == "Titanic" and entities["Q42574"] == world_kb.label("Q42574")
-
-
-def test_without_a_cache_it_works_and_touches_no_disk(live, wiki, workdir):
-    made = live(ers_use_cache=False)
-    assert sorted(found(made)) == sorted(TEXTS)
-    assert list(workdir.iterdir()) == []
 
 
 def test_several_threads_ask_once(live, wiki):

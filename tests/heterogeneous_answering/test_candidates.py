@@ -1,5 +1,3 @@
-"""The candidates of a question, and the roles of entities in evidences."""
-
 import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import ENGLISH, attribute, evidence, fact, item_id, row

@@ -1,5 +1,3 @@
-"""Extractive answering as a module, and in the pipeline."""
-
 import copy
 
 import pytest

@@ -1,5 +1,3 @@
-"""The features of candidates."""
-
 import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import evidence, fact, item_id, row

@@ -1,5 +1,3 @@
-"""From spans to answers."""
-
 import pytest
 
 from case_tables import each_case

@@ -2,16 +2,13 @@
 
 import copy
 
-import pytest
 from literal_evidence import Known
 
 from convinse.config import parse_config
 from convinse.encoder.fusion_in_decoder import WrittenText
 from convinse.heterogeneous_answering.seq2seq import Seq2SeqAnswering
 from convinse.resources import Resources
-from convinse.support.errors import ConfigError
 from evidences import evidence
-from refusals import refused
 from tiny_seq2seq import writer
 
 SOURCES = ("kb", "text")
@@ -102,11 +99,3 @@ def test_turns_together_are_as_turn_by_turn():
     turns = [{"question": question, "top_evidences": EVIDENCES} for question in ("Who directed it?", "When was it?")]
     together = made.inference_on_turns(copy.deepcopy(turns), SOURCES)
     assert together == [made.inference_on_turns([copy.deepcopy(turn)], SOURCES)[0] for turn in turns]
-
-
-@pytest.mark.parametrize("keys", [{}, {"ha_training": {"base": "somewhere"}}])
-def test_a_missing_model_is_one_line_with_its_key(keys):
-    def answer():
-        Seq2SeqAnswering(parse_config({"ha": "seq2seq", **keys})).writer.write(["a"])
-
-    refused(ConfigError, answer, "ha: seq2seq needs ha_model")

@@ -1,5 +1,3 @@
-"""The names of questions that nothing is known of, over the embedded knowledge base."""
-
 from case_tables import each_case
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.language.language import english
