@@ -19,7 +19,7 @@ from convinse.config import (
     resolve,
     to_dict,
 )
-from convinse.support.errors import ConfigError, UnknownKeyError, one_line
+from convinse.support.errors import ConfigError, UnknownKeyError
 from refusals import refused
 from written import write
 
@@ -129,10 +129,6 @@ def test_a_key_that_is_not_there_is_an_error_of_one_line():
     refused(KeyError, lambda: config["my_learning_rat"], "did you mean 'my_learning_rate'")
     refused(ConfigError, lambda: config["clocq_params"]["h_mach"], "ClocqParams", "did you mean 'h_match'")
     refused(ConfigError, lambda: config["evs_training"]["learning"], "did you mean 'learning_rate'")
-    try:
-        config["zzz"]
-    except KeyError as error:
-        assert one_line(error) == str(error)
 
 
 def test_a_file_beside_the_user_wins_over_config_folders(written):
@@ -143,12 +139,6 @@ def test_a_file_beside_the_user_wins_over_config_folders(written):
     assert find_config("mine.yml").resolve() == outer
     assert load_config("mine.yml").name == "outer"
     assert load_config(Path("config") / "mine.yml").name == "inner"
-
-
-def test_a_missing_file_is_named_with_the_nearest_one(workdir):
-    unusable("confg.yml", "confg.yml", "did you mean 'config.yml'")
-    (workdir / "folder.yml").mkdir()
-    unusable("folder.yml", "folder.yml")
 
 
 def test_paths(workdir, written):

@@ -197,19 +197,6 @@ def test_commands_that_need_a_checkout_say_so(command, workdir, monkeypatch, cap
     )
 
 
-def test_an_installed_package_lists_no_command_that_needs_a_checkout(workdir, monkeypatch, capsys):
-    def listed():
-        with pytest.raises(SystemExit):
-            main(["--help"])
-        return {
-            line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("    ") and line.strip()
-        }
-
-    assert {"bench", "test", "pipeline"} <= listed()
-    monkeypatch.setattr(develop, "root", lambda: workdir)
-    assert not {"bench", "test"} & listed() and "pipeline" in listed()
-
-
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m"
 
 

@@ -232,21 +232,15 @@ def test_another_parser_asks_again(live, wiki, monkeypatch):
     assert wiki.actions() == ["parse", "query", "parse"]
 
 
+@pytest.mark.parametrize("item", ["", "1997-01-01T00:00:00Z", "194", "P31", "Q0", "Q1|Q2", "Q1\n"])
+def test_without_an_item_or_leave_nothing_is_requested(live, wiki, item):
+    assert found(live(), item) == found(live(ers_on_the_fly=False)) == wiki.requests == []
+
+
 def test_the_dump_goes_before_live_pages(live, wiki, workdir):
     write_dump(workdir / "wikipedia.db", [("Q44578", PAGE)])
     made = live(ers_wikipedia_dump=str(workdir / "wikipedia.db"))
     assert found(made) == ["Titanic, A film.", "Titanic, Gross, much"]
-    assert wiki.requests == []
-
-
-def test_without_leave_nothing_is_asked(live, wiki):
-    assert found(live(ers_on_the_fly=False)) == []
-    assert wiki.requests == []
-
-
-@pytest.mark.parametrize("item", ["", "1997-01-01T00:00:00Z", "194", "P31", "Q0", "Q1|Q2", "Q1\n"])
-def test_an_invalid_item_is_not_requested(live, wiki, item):
-    assert live().retrieve_wp_evidences(item) == []
     assert wiki.requests == []
 
 
@@ -342,16 +336,6 @@ def test_a_page_that_the_parser_cannot_take_is_a_failure(live, wiki, caplog, mon
         assert found(live()) == []
     assert "no such tree" in caplog.text
     assert sorted(found(live())) == sorted(TEXTS)
-
-
-def test_a_failure_after_the_time_of_a_missing_page_is_no_news(live, wiki, clock):
-    made = live({"Q9": "Nowhere"})
-    assert found(made, "Q9") == []
-    clock(days=31)
-    wiki.faults = [status(404)]
-    assert found(made, "Q9") == []  # and the next call of the same retriever succeeds
-    wiki.pages["Nowhere"] = '<p>Now in <a href="/wiki/Mexico">Mexico</a>.</p>'
-    assert found(made, "Q9") == ["Nowhere, Now in Mexico."]
 
 
 def test_rows_have_ranks_where_the_models_read_them(retriever, workdir):

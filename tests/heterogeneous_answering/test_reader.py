@@ -21,11 +21,7 @@ def span(text, context=0, probability=0.5, start=0):
     return AnswerSpan(text, context, start, start + len(text), 1.0, probability, 0.1)
 
 
-def anything(_):
-    return 1.0
-
-
-def read(spans, evidences, weights=None, fit=anything):
+def read(spans, evidences, weights=None, fit=lambda _: 1.0):
     evidences = [structured(evidence_) for evidence_ in evidences]  # as a `Question` has them
     return read_answers(spans, evidences, weights or [1.0] * len(evidences), fit)
 
