@@ -15,19 +15,14 @@ CONTEXT = "The answer is 42."
 
 
 @pytest.fixture
-def squad(workdir):
+def mrqa(workdir, command):
     questions = [{"id": "q1", "question": "What?", "answers": [{"text": "42", "answer_start": 14}], "is_impossible": False},
              {"id": "q2", "question": "Why?", "answers": [], "is_impossible": True}]  # fmt: skip
     write(
         "squad.json",
         {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": CONTEXT, "qas": questions}]}]},
     )
-    return "squad.json"
-
-
-@pytest.fixture
-def mrqa(squad, command):
-    command("convert", squad, "mrqa.jsonl.gz", "--to", "mrqa", "--quiet")
+    command("convert", "squad.json", "mrqa.jsonl.gz", "--to", "mrqa", "--quiet")
     return "mrqa.jsonl.gz"
 
 

@@ -49,12 +49,6 @@ def read(*arguments, **options):
     return main(words(*arguments, **options))
 
 
-@pytest.fixture
-def refused(command_error):
-    """Run `read`, which must fail; returns the one line on standard error."""
-    return lambda *arguments, **options: command_error(*words(*arguments, **options))
-
-
 def predictions(name="out.json"):
     return read_json(name)
 
@@ -113,7 +107,7 @@ def test_the_model_of_a_configuration(workdir, reader):
     assert predictions() == expected(ExtractiveReader(other, "cpu", max_length=64, stride=16)) != expected(reader)
 
 
-def test_a_broken_model(workdir, tmp_path, refused):
+def test_a_broken_model(workdir, tmp_path, command_error):
     broken = damage(copy_of(MODEL, tmp_path / "model"), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
-    assert "is not a number" in refused(mrqa(workdir / "x.jsonl"), "--quiet", model=broken)
+    assert "is not a number" in command_error(*words(mrqa(workdir / "x.jsonl"), "--quiet", model=broken))
     assert names() == ["x.jsonl"]

@@ -31,7 +31,6 @@ class Retriever:
 
     def __init__(self):
         self.calls = []
-        self.closed = False
         self.kb = self
 
     def properties(self):
@@ -40,9 +39,6 @@ class Retriever:
     def retrieve_evidences(self, text, sources, *entities):
         self.calls.append((text, tuple(sources), *entities))
         return copy.deepcopy(EVIDENCES), copy.deepcopy(ENTITIES)
-
-    def store_cache(self):
-        self.closed = True
 
 
 class InOrder(Scorer):
@@ -119,12 +115,6 @@ def test_clocq_bm25_takes_its_own_scorer_whatever_is_configured():
     assert module.conversations_at_once == 1
     expected = OkapiScorer(english().words.common, "||").rank(turn()["structured_representation"], EVIDENCES, 99)
     assert scores(module.inference_on_turns([turn()], ("kb",))[0]) == scores(expected)
-
-
-def test_store_cache_closes_that_of_the_retriever():
-    retriever = Retriever()
-    NativeERS(parse_config({}), retriever=retriever).store_cache()
-    assert retriever.closed
 
 
 def test_every_turn_of_every_conversation_is_done():

@@ -11,7 +11,7 @@ from convinse.pipeline import Pipeline
 from convinse.records.conversation import asked_in_full
 from convinse.testing import without
 from evidences import together_as_alone
-from tiny_models import Counted, tiny
+from tiny_models import tiny
 from written import json_lines, read_json, write
 
 SOURCES = ("kb", "text", "table", "info")
@@ -47,15 +47,6 @@ def test_turns_together_are_as_turn_by_turn(turns, method):
     for turn in together_as_alone(lambda: ers(**METHODS[method]), turns, "top_evidences", SOURCES):
         assert len(turn["top_evidences"]) == 12
         assert {"answer_presence", "answer_presence_per_src", "question_entities"} <= turn.keys()
-
-
-def test_turns_are_computed_together_and_equal_pairs_once(turns):
-    module = ers(evs="cross_encoder", evs_model=str(tiny()))
-    counted = Counted(module.scorer.reranker.engine)
-    module.inference_on_turns(copy.deepcopy(turns[:2]), SOURCES)
-    once = counted.sequences
-    module.inference_on_turns([*copy.deepcopy(turns[:2]), *copy.deepcopy(turns[:2])], SOURCES)
-    assert counted.sequences == 2 * once
 
 
 def test_retrieve_of_a_subclass_is_called(turns):

@@ -124,17 +124,6 @@ def test_very_many_mentions_take_no_time():
     assert time.process_time() - start < 5
 
 
-def test_an_evidence_with_structure_is_returned_as_it_is():
-    cell = {"header": "H", "text": "a", "entities": [], "start": 10, "column": 0}
-    whole = [
-        evidence("Kate sang.", mentions=[]),
-        evidence("Kate, H is a", "table", mentions=[], row={"caption": "", "section": "", "cells": [cell]}),
-        evidence("Kate, Born, a", "info", mentions=[], attribute={"path": ["Born"], "values": []}),
-        fact_evidence([{"id": label, "label": label} for label in "abc"], {"id": "a", "label": "a"}),
-    ]
-    assert all(structured(record) is record for record in whole)
-
-
 def test_a_given_row_is_kept_and_its_cells_get_their_places_and_columns():
     """As the contract shows it: without places; its row says 1, which is a header, too."""
     entities = [{"id": "1", "label": "1"}]
