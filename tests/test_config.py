@@ -26,7 +26,6 @@ from written import write
 
 @pytest.fixture
 def written(workdir):
-    """Write a configuration; returns its path."""
     return lambda text, name="my.yml": write(workdir / name, text)
 
 

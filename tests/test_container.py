@@ -16,7 +16,6 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
 def words(name):
-    """The list of words that an instruction has."""
     return json.loads(re.findall(rf"{name} (\[.*\])$", DOCKERFILE, re.MULTILINE)[-1])
 
 

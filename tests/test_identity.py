@@ -33,7 +33,6 @@ class Own(HeterogeneousAnswering):
 
 @pytest.fixture
 def data(own_world):
-    """A configuration of folders that can be made anew."""
     folder = own_world
     shutil.copytree(SNAPSHOT / "answers", folder / "answers")
     (folder / "model").mkdir()

@@ -15,8 +15,6 @@ CONFIG = parse_config({"ers_use_cache": False})
 
 
 class Recorder(QuestionUnderstanding):
-    """Keeps what it was told of the history."""
-
     def __init__(self, config):
         super().__init__(config)
         self.histories = []

@@ -160,8 +160,6 @@ def test_a_pipeline_closes_its_own_resources_and_leaves_those_it_was_given(opene
 
 
 class OwnConstructor(NativeERS):
-    """Its constructor takes the configuration alone."""
-
     def __init__(self, config):
         super().__init__(config)
         self.mine = ClocqRetriever(config, resources=self.resources)

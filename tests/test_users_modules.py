@@ -20,8 +20,6 @@ class OwnQu(QuestionUnderstanding):
 
 
 class OwnErs(EvidenceRetrievalScoring):
-    """Writes the evidences into the turn, and returns them."""
-
     def __init__(self, config):
         self.most = config["evs_max_evidences"]
         self.score = config["my_score"]
@@ -35,8 +33,6 @@ class OwnErs(EvidenceRetrievalScoring):
 
 
 class OwnHa(HeterogeneousAnswering):
-    """Writes the answers into the turn, and returns them."""
-
     def inference_on_turn(self, turn, sources):
         entity = turn["top_evidences"][0]["wikidata_entities"][0]
         turn["pred_answers"] = [{"answer": entity, "score": 1.0, "rank": 1}]
@@ -114,8 +110,6 @@ class TheirHa(HeterogeneousAnswering):
 
 
 class TheirHaOfTurns(TheirHa):
-    """Takes several turns and returns nothing."""
-
     def inference_on_turns(self, input_turns, sources):
         for turn in input_turns:
             self.inference_on_turn(turn, sources)

@@ -19,7 +19,6 @@ SMALL = ["--limit", "2", "--quiet"]
 
 @pytest.fixture
 def small(workdir):
-    """A working directory with a configuration of its own."""
     return write(workdir / "my.yml", "name: mine\nevs_max_evidences: 10\n").parent
 
 

@@ -11,8 +11,6 @@ LEXICAL = ("--config", "lexical.yml")
 
 @pytest.fixture
 def typed(monkeypatch):
-    """A function that puts bytes or text on standard input."""
-
     def put(content):
         data = content if isinstance(content, bytes) else content.encode()
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), "utf-8"))

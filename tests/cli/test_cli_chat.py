@@ -140,8 +140,6 @@ def test_ctrl_c_stops_the_answer_only(capsys):
 
 
 class Terminal:
-    """`convinse chat` in a pseudo-terminal."""
-
     def __init__(self, folder):
         self.master, slave = pty.openpty()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}  # fmt: skip

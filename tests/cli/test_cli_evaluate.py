@@ -26,8 +26,6 @@ def squad_file(name, key="id", **answers):
 
 @pytest.fixture
 def evaluated(capsys):
-    """Run `evaluate ...`; returns the object on standard output, and standard error."""
-
     def run(*arguments):
         assert main(["evaluate", *map(str, arguments)]) == 0
         captured = capsys.readouterr()
@@ -39,7 +37,6 @@ def evaluated(capsys):
 
 @pytest.fixture
 def refused(command_error):
-    """Run `evaluate ...`, which must fail; returns the one line on standard error."""
     return partial(command_error, "evaluate")
 
 

@@ -20,7 +20,6 @@ from written import write, write_lines
 
 @pytest.fixture
 def folder(world_index):
-    """A folder with a dump and its index; not to be written to."""
     return world_index.parent
 
 

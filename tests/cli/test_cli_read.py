@@ -35,7 +35,6 @@ def squad(path, pairs=TEXTS, title="the title"):
 
 
 def contexts(key, pairs):
-    """A context for each question and text."""
     return [{"context": text, "qas": [{key: qid, "question": question, "answers": []}]}
             for qid, (question, text) in pairs.items()]  # fmt: skip
 

@@ -18,7 +18,6 @@ FLIPS = 6  # of each file
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """One of each kind in a folder."""
     folder = tmp_path_factory.mktemp("built")
     for name in ("kb", "voting", "answers"):
         shutil.copytree(SNAPSHOT / name, folder / name)
@@ -35,7 +34,6 @@ def built(tmp_path_factory):
 
 
 def verified(path, capsys):
-    """The exit status, the lines of standard output, and standard error."""
     status = main(["verify", str(path)])
     output = capsys.readouterr()
     return status, output.out.splitlines(), output.err

@@ -53,7 +53,6 @@ def make(data, closed):
 
 
 def fresh(make, **config):
-    """The result without any cache."""
     return make(ers_use_cache=False, **config).retrieve_evidences(QUESTION, SOURCES)
 
 

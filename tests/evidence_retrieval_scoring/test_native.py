@@ -27,8 +27,6 @@ EVIDENCES = [
 
 
 class Retriever:
-    """A retriever with fixed evidences."""
-
     def __init__(self):
         self.calls = []
         self.kb = self
@@ -42,8 +40,6 @@ class Retriever:
 
 
 class InOrder(Scorer):
-    """A scorer that ranks evidences as they are given."""
-
     def rank(self, query, evidences, top_k):
         return [{**one, "score": 5.0 - place} for place, one in enumerate(evidences)][:top_k]
 
@@ -66,8 +62,6 @@ def test_the_representation_is_retrieved_and_scored():
 
 
 class Together(InOrder):
-    """A scorer that computes turns together."""
-
     def __init__(self):
         self.calls = []
 

@@ -19,7 +19,6 @@ SOURCES = ("kb", "text", "table", "info")
 
 @pytest.fixture(scope="module")
 def turns():
-    """Some turns of the snapshot, as the ERS gets them."""
     config = parse_config({"ers_use_cache": False, "evr_max_entities": 3})
     conversations = read_conversations(config.input_path("test"))[:3]
     with Pipeline(config) as pipeline:
@@ -93,7 +92,6 @@ def test_without_the_cache_nothing_is_written(workdir, turns):
 
 
 def pipeline(*more, **keys):
-    """The command that runs the pipeline with a configuration of the keys."""
     keys = {"name": "mine", "evs_max_evidences": 10, "evr_max_entities": 3, "device": "cpu", **keys}
     return ["pipeline", "kb_text", write("my.yml", keys), "--limit", "2", "--quiet", *more]
 

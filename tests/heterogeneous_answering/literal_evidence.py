@@ -39,7 +39,6 @@ def evidence(text, source, *entities, **more):
 
 
 def item_id(label, kind="Q"):
-    """The id of an item, or of a property, by its label."""
     return f"{kind}{crc32(label.encode()) % 10**6 + 1}"
 
 

@@ -17,7 +17,6 @@ CAST = [{**fact("Alien", "cast member", name), "score": 1.0} for name in ("Weave
 
 
 def features(text, *evidences, about=(ALIEN,), read=()):
-    """The features of the candidates of a question, by their labels."""
     question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation=representation_of(*about))
     read = [AnswerCandidate(thing(name), share, (0,), ("reader",)) for name, share in read]
     measured = measure(question, find_candidates(question, read), 0.8)

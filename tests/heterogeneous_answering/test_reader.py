@@ -12,7 +12,6 @@ TOLKIEN = {"id": "Q892", "label": "J. R. R. Tolkien"}
 
 
 def holding(*entities, surfaces=(), page=None):
-    """An evidence of the entities, which it calls so."""
     found = {"wikidata_entities": list(entities), "disambiguations": [list(pair) for pair in surfaces]}
     return evidence("not looked at", **found, **({"retrieved_for_entity": page} if page else {}))
 

@@ -32,7 +32,6 @@ THOUSANDS = st.integers(0, 99_999)
 
 
 def forms_of_day(day):
-    """The usual forms of a day, each with its id."""
     month = MONTHS[day.month - 1]
     texts = [
         f"{day.day} {month} {day.year}",
