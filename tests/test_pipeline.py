@@ -119,10 +119,6 @@ def test_a_second_run_does_not_see_the_results_of_the_first():
     assert not {"history_used", "resolved_question"} & again[0]["questions"][0].keys()
 
 
-def test_unknown_source():
-    refused(ConfigError, lambda: make().run(conversations(), "kb_txt"), "kb, text, table, info")
-
-
 def test_a_pipeline_takes_the_name_of_a_configuration_and_a_single_question():
     with Pipeline("lexical.yml") as pipeline:
         assert pipeline.config == load_config("lexical.yml")
