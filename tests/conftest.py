@@ -107,19 +107,13 @@ def world_kb(world_index, closed):
     return closed(KnowledgeBase(world_index))
 
 
-@pytest.fixture(scope="session")
-def built_world(world_index):
-    """A folder of one of each that is built: `kb`, `wikipedia.db` and `passages`; not to be written to."""
-    folder = world_index.parent
+@pytest.fixture
+def own_world(world_index, workdir):
+    """A folder of one of each that is built, which a test may change: `kb`, `wikipedia.db` and `passages`."""
+    folder = shutil.copytree(world_index.parent, workdir / "data")
     write_dump(folder / "wikipedia.db", [("Q1", [evidence("seven", "text", ("seven", "Q7"))])])
     build_passages(write_lines(folder / "passages.jl", {"id": "a", "text": "one two"}), folder / "passages", quiet=True)
     return folder
-
-
-@pytest.fixture
-def own_world(built_world, workdir):
-    """A copy of `built_world` that a test may change."""
-    return shutil.copytree(built_world, workdir / "data")
 
 
 @pytest.fixture
@@ -179,19 +173,6 @@ def command_error(capsys):
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("convinse: ")
         return line.removeprefix("convinse: ")
-
-    return run
-
-
-@pytest.fixture
-def usage_error(capsys):
-    """Run `convinse ARGUMENTS`, which must end with status 2; returns what stands on standard error."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
-        assert stop.value.code == 2
-        return capsys.readouterr().err
 
     return run
 

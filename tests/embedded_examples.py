@@ -14,7 +14,6 @@ FILLING = [word for word in WORDS if word != "titanic"]
 
 
 def joint_checkpoint():
-    """A tiny joint model, read anew."""
     return load_checkpoint(joint(), "embedding")
 
 

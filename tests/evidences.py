@@ -21,7 +21,6 @@ def texts(evidences):
 
 
 def scores(ranked):
-    """Of evidences or answers."""
     return [record["score"] for record in ranked]
 
 

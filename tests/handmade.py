@@ -86,7 +86,6 @@ def human(item_id, label, *claims, **more):
 
 
 def film(item_id, label, director, day, *claims, **more):
-    """A film; without a day its date is not known."""
     dates = [claim("P577", time(f"+{day}T00:00:00Z"))] if day else []
     return document(item_id, label, claim("P31", q(FILM)), claim("P57", q(director)), *claims, *dates, **more)
 

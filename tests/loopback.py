@@ -55,7 +55,6 @@ def status(code, body=b"", **headers):
 
 
 def ok(value):
-    """A step: answer with a JSON value."""
     return status(200, json.dumps(value).encode(), content_type="application/json")
 
 

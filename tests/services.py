@@ -55,7 +55,6 @@ def exchange(port, method, path, value=None, status=200, **headers):
 
 
 def begun(port, **body):
-    """The path of a new conversation."""
     return f"/v1/conversations/{exchange(port, 'POST', '/v1/conversations', body, 201)['id']}"
 
 

@@ -1,5 +1,3 @@
-"""What a model expects of an answer, and how an entity fits it."""
-
 import numpy as np
 import pytest
 

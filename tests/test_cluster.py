@@ -87,7 +87,6 @@ def no_harm(module):
 
 
 def run(workers=None, output="results", **options):
-    """The bytes of a run's turns."""
     config = load_config("lexical.yml", ha="harmful:Harmful", ers_use_cache=False, output_path=output)
     outcome = run_experiment(config, ["kb", "text"], quiet=True, workers=workers, **{"limit": 8, **options})
     return (outcome.path / "turns.jsonl").read_bytes()

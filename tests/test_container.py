@@ -16,7 +16,6 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
 def words(name):
-    """The list of words that an instruction has."""
     return json.loads(re.findall(rf"{name} (\[.*\])$", DOCKERFILE, re.MULTILINE)[-1])
 
 
@@ -60,13 +59,4 @@ def test_the_context_holds_what_the_installation_reads():
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     names = {line[1:] for line in lines if line.startswith("!")}
     assert "*" in lines and all((ROOT / name).exists() for name in names)
-    assert names >= {
-        "convinse",
-        "config",
-        "setup.py",
-        "setup.cfg",
-        "pyproject.toml",
-        "README.md",
-        "constraints.txt",
-        "NOTICE",
-    }
+    assert names >= {*"convinse config setup.py setup.cfg pyproject.toml README.md constraints.txt NOTICE".split()}

@@ -1,5 +1,3 @@
-"""The conversations of a part, as experiments and recipes read them."""
-
 import pytest
 
 from convinse.config import parse_config
@@ -41,8 +39,3 @@ def test_a_natural_part_that_is_not_there_is_an_error(config):
 def test_a_missing_file_is_named_with_its_keys(config, part, name):
     words = [f"{name}.json: no such file", f"check {name}_input_path and benchmark_path"]
     refused(DataError, lambda: read_part(config, part), *words)
-
-
-def test_a_damaged_file_is_an_error(config):
-    write("dev.json", b"[{")
-    refused(DataError, lambda: read_part(config, "dev"), "dev.json")

@@ -19,7 +19,7 @@ from evidences import evidence
 from handmade import claim, document, q, world
 from handmade import write as write_documents
 from places import SNAPSHOT
-from written import write
+from written import write, write_lines
 
 OWN = """
 from convinse import HeterogeneousAnswering
@@ -33,7 +33,6 @@ class Own(HeterogeneousAnswering):
 
 @pytest.fixture
 def data(own_world):
-    """A configuration of folders that can be made anew."""
     folder = own_world
     shutil.copytree(SNAPSHOT / "answers", folder / "answers")
     (folder / "model").mkdir()
@@ -53,56 +52,38 @@ def made_from(keys):
         return origins(pipeline.config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
 
 
-def rebuilt_kb(folder, corpus):
+def rebuilt_kb(folder):
     more = document("Q999", "a new item", claim("P31", q("Q5")))
     build(write_documents(folder / "dump.json", [*world(), more]), folder / "kb")
 
 
-def rebuilt_dump(folder, corpus):
-    write_dump(folder / "wikipedia.db", [("Q1", [evidence("eight", "text", ("eight", "Q8"))])])
+def rebuilt_passages(folder):
+    build_index(
+        write_lines("passages.jl", {"id": "a", "text": "one three"}), folder / "passages", force=True, quiet=True
+    )
 
 
-def rebuilt_passages(folder, corpus):
-    build_index(corpus([("a", "one three")]), folder / "passages", force=True, quiet=True)
-
-
-def trained_anew(folder, corpus):
-    write(folder / "model" / "referents.json", (folder / "model" / "referents.json").read_text() + "\n")
-
-
-def other_ranker(folder, corpus):
-    write(folder / "answers" / "answers.json", (folder / "answers" / "answers.json").read_text() + "\n")
-
-
-def other_list(folder, corpus):
-    write(folder / "list.txt", "two")
-
-
-def other_module(folder, corpus):
-    write("own.py", OWN + "\n# changed\n")
-
-
-def other_helper(folder, corpus):
-    write("own_words.py", "WORD = 2\n")
+def longer(path):
+    write(path, path.read_text() + "\n")
 
 
 @pytest.mark.parametrize(
     ("change", "name"),
     [
         (rebuilt_kb, "knowledge base"),
-        (rebuilt_dump, "Wikipedia dump"),
+        (lambda folder: write_dump(folder / "wikipedia.db", [("Q1", [evidence("eight")])]), "Wikipedia dump"),
         (rebuilt_passages, "passages"),
-        (trained_anew, "models"),
-        (other_ranker, "models"),
-        (other_list, "files below custom"),
-        (other_module, "modules of your own"),
-        (other_helper, "modules of your own"),
+        (lambda folder: longer(folder / "model" / "referents.json"), "models"),
+        (lambda folder: longer(folder / "answers" / "answers.json"), "models"),
+        (lambda folder: longer(folder / "list.txt"), "files below custom"),
+        (lambda folder: longer(folder.with_name("own.py")), "modules of your own"),
+        (lambda folder: longer(folder.with_name("own_words.py")), "modules of your own"),
     ],
 )
-def test_a_changed_input_is_another_run(data, workdir, corpus, change, name):
+def test_a_changed_input_is_another_run(data, workdir, change, name):
     before = made_from(data)
     assert before == made_from(data)
-    change(workdir / "data", corpus)
+    change(workdir / "data")
     after = made_from(data)
     assert [key for key in before if before[key] != after[key]] == [name]
 
@@ -139,8 +120,7 @@ def now():
 def test_the_program_is_another_where_a_line_of_it_is(package, name):
     before = now()
     assert before == now()
-    path = package / name
-    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    longer(package / name)
     assert now() != before
 
 

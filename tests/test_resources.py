@@ -16,7 +16,6 @@ from convinse.knowledge_base.linking import EntityLinker
 from convinse.pipeline import Pipeline
 from convinse.records.representation import question_entities
 from convinse.resources import Resources
-from convinse.support.errors import IndexFileError
 from convinse.wikipedia import dump as dumps
 from convinse.wikipedia.dump import write_dump
 from convinse.wikipedia.stored_pages import Embedding
@@ -82,15 +81,6 @@ def test_text_is_linked_once_where_only_text_is_given_and_without_its_type(opene
 def test_nothing_is_opened_before_it_is_asked_for(opened, workdir):
     Resources(parse_config({"kb_path": "nowhere", "ers_wikipedia_dump": "nowhere.db"}))
     assert opened == [] == list(workdir.iterdir())
-
-
-def test_a_missing_file_is_named_at_first_use():
-    resources = Resources(parse_config({"kb_path": "nowhere", "ers_wikipedia_dump": "none.db"}))
-    for name, word in (("kb", "nowhere"), ("linker", "nowhere"), ("wikipedia", "none.db")):
-        with pytest.raises(IndexFileError, match=word):
-            getattr(resources, name)
-    assert Resources(parse_config({"ers_wikipedia_dump": None})).wikipedia is None
-    assert resources.passages is None
 
 
 def test_facts_are_embedded_without_the_dump_and_pages_by_its_vectors(workdir):
@@ -170,8 +160,6 @@ def test_a_pipeline_closes_its_own_resources_and_leaves_those_it_was_given(opene
 
 
 class OwnConstructor(NativeERS):
-    """Its constructor takes the configuration alone."""
-
     def __init__(self, config):
         super().__init__(config)
         self.mine = ClocqRetriever(config, resources=self.resources)

@@ -63,8 +63,6 @@ def test_a_failed_installation_is_told_and_tried_again(workdir):
     assert not list((copy / ".venv").glob(".convinse-stamp*"))
 
 
-# -- which optional packages a command needs ---------------------------------------------------------------------------
-
 # stands for the Python of .venv: notes what pip is asked to install, and what is run
 PYTHON = """#!/usr/bin/env bash
 case "$*" in
@@ -118,22 +116,18 @@ def test_a_command_gets_its_extras_once(checkout, case):
     assert checkout.run(*case["command"].split()) is None
 
 
-def test_named_extras_come_with_those_of_the_command(checkout):
-    assert checkout.run("train", CONVINSE_EXTRAS="plots") == "plots,neural,ir"
-    assert checkout.run("train") is None is checkout.run("--version", CONVINSE_EXTRAS="plots")
-    assert checkout.run("kb", CONVINSE_EXTRAS="ray,plots") == "ray,plots"
-    assert checkout.run("ask", CONVINSE_EXTRAS="neural") is None  # it came with `train`
-
-
-def test_the_extra_of_the_tests_has_those_of_the_commands_in_it(checkout):
-    assert checkout.run("test") == "test"
-    assert checkout.run("train", "qu") is None is checkout.run("evaluate", "poleval", "gold", "found")
-    assert checkout.run("kb", CONVINSE_EXTRAS="plots") == "plots"
-
-
-def test_the_extra_of_the_clients_has_mcp_in_it(checkout):
-    assert checkout.run("test", CONVINSE_EXTRAS="clients") == "clients,test"
-    assert checkout.run("serve", "mcp") is None
+@pytest.mark.parametrize(
+    "steps",  # command, CONVINSE_EXTRAS, what is installed then
+    [
+        [("train", "plots", "plots,neural,ir"), ("train", "", None), ("--version", "plots", None),
+         ("kb", "ray,plots", "ray,plots"), ("ask", "neural", None)],
+        [("test", "", "test"), ("train qu", "", None), ("evaluate poleval gold found", "", None), ("kb", "plots", "plots")],
+        [("test", "clients", "clients,test"), ("serve mcp", "", None)],
+    ],
+)  # fmt: skip
+def test_extras_that_an_earlier_command_brought_are_not_installed_again(checkout, steps):
+    for command, more, installed in steps:
+        assert checkout.run(*command.split(), CONVINSE_EXTRAS=more) == installed
 
 
 def test_other_versions_are_installed_anew(checkout):

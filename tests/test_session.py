@@ -9,7 +9,7 @@ from case_tables import each_case
 from convinse import HeterogeneousAnswering, Pipeline, load_config
 from convinse.records.replies import SpokenReply
 from convinse.session import NextQuestion, ask_together
-from convinse.support.errors import ConfigError, DataError, ModuleError
+from convinse.support.errors import DataError, ModuleError
 from convinse.testing import without
 from memory import memory_below
 from refusals import refused
@@ -83,15 +83,6 @@ def test_a_session_is_taken_up_from_its_json(lexical, answered):
     assert session.conversation == {**answered, "conv_id": "mine", "note": 1}
 
 
-def test_the_last_turn_is_taken_back(lexical, answered):
-    session = lexical.session("kb_text", answered)
-    assert session.back() == answered["questions"][2]
-    assert session.ask(QUESTIONS[2]) == answered["questions"][2]
-    for _ in QUESTIONS:
-        session.back()
-    refused(DataError, session.back, "no turn")
-
-
 def test_changing_a_returned_turn_changes_nothing():
     pipeline, qu = counting()
     session = pipeline.session("kb")
@@ -102,28 +93,6 @@ def test_changing_a_returned_turn_changes_nothing():
     assert session.conversation["questions"] == [copied]
     session.ask("b?")
     assert qu.histories[1] == [("a?", ["Q9"])]
-
-
-def test_other_sources_for_the_turns_to_come():
-    session = counting()[0].session("kb")
-    session.ask("a?")
-    session.sources = "text_infobox"
-    assert session.ask("b?")["top_evidences"][0]["source"] == "text"
-    with pytest.raises(ConfigError, match="kb, text, table, info"):
-        session.sources = "kb_txt"
-    assert session.sources == ("text", "info")
-
-
-def test_progress_tells_what_the_stages_gave():
-    steps = []
-    counting()[0].session("kb").ask("a?", lambda stage, turn: steps.append((stage, *turn)))
-    assert [stage for stage, *_ in steps] == ["qu", "ers", "ha"]
-    keys = ("structured_representation", "top_evidences", "pred_answers")
-    assert [[key in turn for key in keys] for _, *turn in steps] == [
-        [True, False, False],
-        [True, True, False],
-        [True, True, True],
-    ]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ from refusals import refused
 
 
 class WithoutSuper(EvidenceRetrievalScoring):
-    """Does not call `super().__init__`."""
-
     def __init__(self, config):
         self.custom = config["custom"]
 
@@ -41,47 +39,26 @@ def test_any_missing_attribute_is_an_ordinary_error():
 
 
 class Batching(EvidenceRetrievalScoring):
-    """Computes turns together."""
-
     def inference_on_turns(self, turns, sources):
         return [[evidence(f"one of {len(turns)}")] for _ in turns]
 
 
 class OneByOne(Batching):
-    """Adds to what its parent makes of a turn."""
-
     def inference_on_turn(self, turn, sources):
         return [*super().inference_on_turn(turn, sources), evidence(turn["question"])]
 
 
-class Adding:
-    """Adds to what another class makes of a turn."""
-
-    def inference_on_turn(self, turn, sources):
-        return [*super().inference_on_turn(turn, sources), evidence("more")]
-
-
-class Mixed(Adding, Batching):
-    """Has the methods of both."""
-
-
 class BatchesAgain(OneByOne):
-    """Adds to what its parents make of several turns."""
-
     def inference_on_turns(self, turns, sources):
         return [[*found, evidence("more")] for found in super().inference_on_turns(turns, sources)]
 
 
 class Writing(EvidenceRetrievalScoring):
-    """Writes into the turn and returns nothing."""
-
     def inference_on_turn(self, turn, sources):
         turn["top_evidences"] = [evidence(turn["question"])]
 
 
 class WritingTogether(Writing):
-    """Returns the turns, and calls its own method for each."""
-
     def inference_on_turns(self, turns, sources):
         for turn in turns:
             self.inference_on_turn(turn, sources)
@@ -93,7 +70,6 @@ class WritingTogether(Writing):
     [
         (Batching, [["one of 2"], ["one of 2"]]),
         (OneByOne, [["one of 1", "A?"], ["one of 1", "B?"]]),
-        (Mixed, [["one of 1", "more"], ["one of 1", "more"]]),
         (BatchesAgain, [["one of 1", "A?", "more"], ["one of 1", "B?", "more"]]),
         (Writing, [["A?"], ["B?"]]),
         (WritingTogether, [["A?"], ["B?"]]),
@@ -103,11 +79,6 @@ def test_the_method_that_a_class_defines_is_called(kind, texts):
     turns = [{"question": "A?"}, {"question": "B?"}]
     retrieve(kind(parse_config({})), turns, ("text",))
     assert [[found["evidence_text"] for found in turn["top_evidences"]] for turn in turns] == texts
-
-
-def test_one_turn_is_a_batch_of_one():
-    (found,) = Batching(parse_config({})).inference_on_turn({"question": "A?"}, ("text",))
-    assert found["evidence_text"] == "one of 1"
 
 
 def test_a_class_without_either_method_is_refused():

@@ -21,30 +21,6 @@ def turn(**more):
     return {"question_id": "movies-7-2", "question": "x", "answers": [SEVEN], **more}
 
 
-def test_results_are_stored_and_measured():
-    answered = turn()
-    assert keep_evidences(Module(), answered, KEPT, ("kb", "text")) is answered["top_evidences"]
-    assert answered["answer_presence"] and answered["answer_presence_per_src"] == {"kb": False, "text": True}
-    assert answered["top_evidences"][0]["mentions"] == [{"start": 2, "end": 7, "id": "Q7"}]
-    assert keep_answers(Module(), answered, [ANSWER]) == [ANSWER] == answered["pred_answers"]
-    assert (answered["p_at_1"], answered["mrr"], answered["h_at_5"]) == (1.0, 1.0, 1.0)
-
-
-def test_without_gold_answers_nothing_is_measured():
-    answered = turn(answers=[])
-    keep_evidences(Module(), answered, KEPT, ("text",))
-    keep_answers(Module(), answered, [ANSWER])
-    assert not {"answer_presence", "p_at_1"} & answered.keys()
-
-
-def test_a_module_that_writes_into_the_turn_and_returns_nothing_is_understood():
-    answered = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
-    assert len(keep_evidences(Module(), answered, None, ("text",))) == 1
-    assert keep_answers(Module(), answered, None) == [ANSWER]
-    keep_understanding(Module(), answered, None)
-    assert answered["structured_representation"] == "written"
-
-
 def test_a_returned_result_wins_over_a_written_one():
     answered = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
     assert keep_evidences(Module(), answered, [], ("text",)) == [] == answered["top_evidences"]
@@ -55,32 +31,30 @@ def test_a_returned_result_wins_over_a_written_one():
     assert (answered["structured_representation"], answered["resolved_question"]) == ("all", "in full")
 
 
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (None, "must return a list of evidences, not NoneType"),
-        ({"a": 1}, "must return a list of evidences, not dict"),
-        ([evidence(str(number)) for number in range(4)], "4 evidences, but evs_max_evidences is 3"),
-        (["text"], "not a dictionary"),
-    ],
-)
-def test_invalid_evidences_are_refused(returned, message):
-    kinds = (ModuleError, DataError)
-    refused(kinds, lambda: keep_evidences(Module(), turn(), returned, ("text",), 3), message, "Module", "movies-7-2")
+def keep_three(module, turn, returned):
+    return keep_evidences(module, turn, returned, ("text",), 3)
 
 
 @pytest.mark.parametrize(
-    ("returned", "message"),
+    ("keep", "returned", "message"),
     [
-        (None, "must return a list of answers, not NoneType"),
-        ([{**ANSWER, "rank": 2}], "answer 1 must be"),
-        ([ANSWER, ANSWER], "answer 2 must be"),
-        ([{"answer": {"label": "x"}, "rank": 1}], "answer 1 must be"),
-        (["x"], "answer 1 must be"),
+        (keep_three, None, "must return a list of evidences, not NoneType"),
+        (keep_three, {"a": 1}, "must return a list of evidences, not dict"),
+        (keep_three, [evidence(str(number)) for number in range(4)], "4 evidences, but evs_max_evidences is 3"),
+        (keep_three, ["text"], "not a dictionary"),
+        (keep_answers, None, "must return a list of answers, not NoneType"),
+        (keep_answers, [{**ANSWER, "rank": 2}], "answer 1 must be"),
+        (keep_answers, [ANSWER, ANSWER], "answer 2 must be"),
+        (keep_answers, [{"answer": {"label": "x"}, "rank": 1}], "answer 1 must be"),
+        (keep_answers, ["x"], "answer 1 must be"),
+        (keep_understanding, None, "must return a representation"),
+        (keep_understanding, {}, "must return a representation"),
+        (keep_understanding, {"resolved_question": "x"}, "must return a representation"),
+        (keep_understanding, {"structured_representation": 7}, "must return a representation"),
     ],
 )
-def test_invalid_answers_are_refused(returned, message):
-    refused(ModuleError, lambda: keep_answers(Module(), turn(), returned), message, "Module", "movies-7-2")
+def test_invalid_results_are_refused(keep, returned, message):
+    refused((ModuleError, DataError), lambda: keep(Module(), turn(), returned), message, "Module", "movies-7-2")
 
 
 def test_more_answers_than_wanted_are_cut():
@@ -95,16 +69,6 @@ def test_fields_alone_are_rendered():
     assert answered["structured_representation"] == " || seven || wrote || person"
     wrong = {"representation": {**fields, "entities": [{"id": 7}]}}
     refused(ModuleError, lambda: keep_understanding(Module(), turn(), wrong), "movies-7-2", "entities[0].id")
-
-
-@pytest.mark.parametrize("returned", [None, {}, {"resolved_question": "x"}, {"structured_representation": 7}])
-def test_invalid_representations_are_refused(returned):
-    refused(
-        ModuleError,
-        lambda: keep_understanding(Module(), turn(), returned),
-        "must return a representation",
-        "movies-7-2",
-    )
 
 
 def test_a_result_for_each_turn():

@@ -23,7 +23,6 @@ def toy_examples(seed, number, longest=9):
 
 
 def mrqa_line(example, qid):
-    """An example as a line of an MRQA file."""
     start, end = example.spans[0]
     answer = example.context[start:end]
     detected = [{"text": answer, "char_spans": [[start, end - 1]], "token_spans": []}]

@@ -33,7 +33,6 @@ def record(folder):
 
 
 def write_benchmark(folder, train, dev):
-    """The first conversations of the snapshot as a benchmark, so many of each part."""
     for part, number in (("train", train), ("dev", dev)):
         write(folder / f"{part}.json", read_json(parse_config({}).input_path(part))[:number])
     return folder
@@ -82,7 +81,6 @@ def silver_settings(**keys):
 
 
 def write_mrqa(folder, sets):
-    """Files of the MRQA format: {path below the folder: number of questions}."""
     for seed, (name, number) in enumerate(sets.items(), 1):
         contexts = (mrqa_line(example, f"{name}{n}") for n, example in enumerate(toy_examples(seed, number)))
         write_lines(folder / f"{name}.jsonl", {"header": {"dataset": Path(name).stem}}, *contexts)
@@ -107,7 +105,6 @@ def write_judged():
 
 
 def retrieve(base=None, output="new", **keys):
-    """A training on judged passages."""
     base = base or tiny(
         "bert", "embedding" if keys.get("bi_encoder") else "sequence-classification", initializer_range=0.05
     )

@@ -23,15 +23,12 @@ def write_lines(path, *values):
 
 
 def json_lines(path):
-    """The JSON values of a file of one a line."""
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 def names(folder="."):
-    """What is in a folder, sorted."""
     return sorted(path.name for path in Path(folder).iterdir())
 
 
 def read_json(path):
-    """The value of a JSON file."""
     return json.loads(Path(path).read_text(encoding="utf-8"))

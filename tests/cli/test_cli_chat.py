@@ -38,39 +38,28 @@ def say(workdir, capsys, lexical):
 
     def take(*lines):
         capsys.readouterr()
-        waiting = iter(lines)
-
-        def read():
-            for line in waiting:
-                return line
-            raise EOFError
-
-        chat.run(read)
+        run(chat, *lines)
         return capsys.readouterr().out
 
     return take
 
 
-def test_an_answer_has_its_probability_and_its_evidence(say):
-    first, second = say(QUESTIONS[0]), say(QUESTIONS[1])
-    likely = (
-        r"James Cameron \(Q42574\)  [01]\.\d\d, (likely|perhaps)\nJames Cameron directed the film Titanic \[1\]\.\n"
-    )
-    assert re.match(rf"{likely}  \[1\] \[(kb|text)\] .*Titanic", first) and first.splitlines()[-1].startswith("next: W")
-    assert "16 August 1954" in second.splitlines()[0]
+def run(chat, *lines):
+    waiting = iter(lines)
+
+    def read():
+        for line in waiting:
+            return line
+        raise EOFError
+
+    chat.run(read)
 
 
 def test_why_shows_what_each_stage_made(say):
     printed = say(*QUESTIONS, "/why")
     explained = printed[printed.index("understood as:") :]
-    for words in (
-        "about: James Cameron (Q42574)",
-        "from the history: ",
-        "found: ",
-        " kb, ",
-        "answers:\n  1. 16 August",
-        "rests on [",
-    ):
+    about = ("about: James Cameron (Q42574)", "from the history: ", "found: ", " kb, ")
+    for words in (*about, "answers:\n  1. 16 August", "rests on ["):
         assert words in explained, explained
     assert re.search(r"^ +-?\d+\.\d\d \[(kb|text)\] ", explained, re.MULTILINE)
 
@@ -98,13 +87,9 @@ def test_a_saved_conversation_goes_on(say, workdir, lexical, monkeypatch, capsys
     assert saved == lexical.ask(QUESTIONS, ["kb", "text"])
     write("talk.json", {**saved, "questions": saved["questions"][:1]})
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{QUESTIONS[1]}\n/save\n"))
-    assert command_chat("talk.json") == 0
+    assert main(["chat", "talk.json", "--config", "lexical.yml", "--sources", "kb_text"]) == 0
     assert "16 August 1954" in capsys.readouterr().out
     assert json.loads((workdir / "talk.json").read_text()) == saved
-
-
-def command_chat(*arguments):
-    return main(["chat", *arguments, "--config", "lexical.yml", "--sources", "kb_text"])
 
 
 def test_nothing_that_is_there_is_written_over(say, workdir):
@@ -146,15 +131,7 @@ def test_ctrl_c_stops_the_answer_only(capsys):
                 raise KeyboardInterrupt
             return super().inference_on_turn(turn, sources)
 
-    lines = iter(["a?", "what stops?", "/back", "/back"])
-    chat = Chat(make(ha=Stopped(CONFIG)), ("kb",))
-
-    def read():
-        for line in lines:
-            return line
-        raise EOFError
-
-    chat.run(read)
+    run(Chat(make(ha=Stopped(CONFIG)), ("kb",)), "a?", "what stops?", "/back", "/back")
     assert capsys.readouterr().out.splitlines()[2:] == [
         "stopped; the conversation is as it was before",
         "taken back: a?",
@@ -163,8 +140,6 @@ def test_ctrl_c_stops_the_answer_only(capsys):
 
 
 class Terminal:
-    """`convinse chat` in a pseudo-terminal."""
-
     def __init__(self, folder):
         self.master, slave = pty.openpty()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}  # fmt: skip

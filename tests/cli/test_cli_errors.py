@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from case_tables import cases
+from convinse.cli import main
 from handmade import world
 from handmade import write as write_documents
 from places import ROOT
@@ -46,13 +47,15 @@ def places(workdir):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.get("run", case.get("usage")) or "nothing")
-def test_an_error_is_one_line_and_changes_no_file(case, places, command_error, usage_error):
+def test_an_error_is_one_line_and_changes_no_file(case, places, command_error, capsys):
     for name, content in case.get("files", {}).items():
         write(name, content)
     before = file_contents()
     words = [word.format_map(places) for word in shlex.split(case.get("run", case.get("usage")))]
     if "usage" in case:
-        line = usage_error(*words)
+        with pytest.raises(SystemExit, match="^2$"):
+            main(words)
+        line = capsys.readouterr().err
     else:
         line = command_error(*words, *(["--quiet"] if words[0] != "evaluate" else []))
     for expected in case["says"]:

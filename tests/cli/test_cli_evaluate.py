@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from convinse.cli import main
+from evidences import evidence
 from written import write, write_lines
 
 
@@ -25,8 +26,6 @@ def squad_file(name, key="id", **answers):
 
 @pytest.fixture
 def evaluated(capsys):
-    """Run `evaluate ...`; returns the object on standard output, and standard error."""
-
     def run(*arguments):
         assert main(["evaluate", *map(str, arguments)]) == 0
         captured = capsys.readouterr()
@@ -38,7 +37,6 @@ def evaluated(capsys):
 
 @pytest.fixture
 def refused(command_error):
-    """Run `evaluate ...`, which must fail; returns the one line on standard error."""
     return partial(command_error, "evaluate")
 
 
@@ -92,9 +90,6 @@ def test_klue_mrc(evaluated, refused, key):
     assert articles == [100.0, 50.0]
 
 
-# -- runs of the pipeline ----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def pipeline_runs(capsys):
     """Two runs of the pipeline over the embedded conversations; the paths of their turns."""
@@ -134,25 +129,13 @@ def test_two_runs_side_by_side(pipeline_runs, evaluated, refused):
 
 MEASURES = ("p_at_1", "mrr", "h_at_5", "answer_presence")
 RIGHT = {"answer": {"id": "Q1", "label": "one"}, "score": 0.5, "rank": 1}
-EVIDENCE = {
-    "evidence_text": "t",
-    "source": "infobox",
-    "wikidata_entities": [{"id": "Q1", "label": "one"}],
-    "disambiguations": [],
-}
+EVIDENCE = evidence("t", "infobox", ("one", "Q1"))
 
 
 def answered_turn(**more):
     """A turn that says of itself that it is wrong, and is right."""
-    stored = dict.fromkeys(MEASURES, 0.0)
-    return {
-        "question": "?",
-        "answers": [{"id": "Q1"}],
-        "top_evidences": [EVIDENCE],
-        "pred_answers": [RIGHT],
-        **stored,
-        **more,
-    }
+    turn = {"question": "?", "answers": [{"id": "Q1"}], "top_evidences": [EVIDENCE], "pred_answers": [RIGHT]}
+    return {**turn, **dict.fromkeys(MEASURES, 0.0), **more}
 
 
 @pytest.mark.parametrize("stored", [dict.fromkeys(MEASURES, 1), {}, dict.fromkeys(MEASURES, 0)])
@@ -170,15 +153,11 @@ def test_measures_are_computed_from_answers_not_from_stored_ones(evaluated, stor
 
 
 def test_answers_as_convinse_stores_them_are_measured(evaluated):
-    theirs = [
-        {"id": "Q2", "label": "two", "rank": 1, "score": 0.5},
-        {"id": "Q1", "label": "one", "rank": 2, "score": 0.1},
-    ]
+    theirs = [{"id": item, "label": item, "rank": rank, "score": 0.5} for rank, item in enumerate(("Q2", "Q1"), 1)]
     named = answered_turn(ranked_answers=theirs)  # by EXPLAIGNN
     del named["pred_answers"]
-    path = write(
-        "res_mine_gold_answers.json", [{"conv_id": "c", "questions": [answered_turn(pred_answers=theirs), named]}]
-    )
+    turns = [answered_turn(pred_answers=theirs), named]
+    path = write("res_mine_gold_answers.json", [{"conv_id": "c", "questions": turns}])
     assert evaluated("answers", path)[0]["mrr"] == 0.5
 
 

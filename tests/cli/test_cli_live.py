@@ -1,5 +1,3 @@
-"""`--live` and `kb grow` over a server of the tests."""
-
 import pytest
 
 from live_world import live_world
@@ -14,14 +12,8 @@ def wiki():
 
 @pytest.fixture
 def addresses(wiki):
-    return (
-        "--set",
-        f"ers_wikidata_api={wiki.api}",
-        "--set",
-        f"ers_wikipedia_api={wiki.api}",
-        "--set",
-        "ers_cache_path=cache",
-    )
+    keys = (f"ers_wikidata_api={wiki.api}", f"ers_wikipedia_api={wiki.api}", "ers_cache_path=cache")
+    return [word for key in keys for word in ("--set", key)]
 
 
 def test_a_conversation_over_live_sources_is_cited_kept_and_grown(workdir, command, wiki, addresses, monkeypatch):

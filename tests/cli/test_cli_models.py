@@ -1,5 +1,3 @@
-"""`export` on the command line."""
-
 import json
 from pathlib import Path
 
@@ -19,28 +17,15 @@ def test_a_folder_is_written_and_described(words, command, workdir):
     assert set(names("fast/model")) >= MADE and names() == ["fast"]
     (output,) = read_exported(workdir / "fast/model", "it").outputs
     assert output == ("embedding" if "embedding" in words else "relevance")
-    for shown in (
-        f"fast/model: {output}",
-        "model.onnx",
-        "model_int8.onnx",
-        "model.safetensors",
-        "MB",
-        "e-0",
-        "int8, least correlation with PyTorch",
-    ):
+    files = ("model.onnx", "model_int8.onnx", "model.safetensors", "MB")
+    for shown in (f"fast/model: {output}", *files, "e-0", "int8, least correlation with PyTorch"):
         assert shown in printed, printed
-
-
-# --- the embedded model
-
-
-RECIPE = {"stages": [{"mixture": {"qed": 4}}] * 2}
 
 
 def test_the_recipe_gets_the_given_options(capfd, workdir):
     """As a process: the script's own line shows that it has read the configuration and looked for the data."""
     pytest.importorskip("torch", reason="needs the extra neural")
-    Path("mine.yml").write_text(json.dumps(RECIPE))
+    Path("mine.yml").write_text(json.dumps({"mixture": {"qed": 4}}))
     assert main(["train", "embedded", "--data", "none", "--output", "out", "--config", "mine.yml", "--quick"]) == 1
     (found,) = capfd.readouterr().err.splitlines()
     assert found.startswith("train embedded: none: no such folder; ") and "--data" in found

@@ -25,7 +25,6 @@ def built(tmp_path_factory):
 
 @pytest.fixture
 def indexes(built, tmp_path):
-    """An index of each set."""
     return Path(shutil.copytree(built, tmp_path / "index"))
 
 
@@ -60,16 +59,12 @@ def test_errors_are_one_line(indexes, tmp_path, command_error):
     assert out.read_text() == "mine"
 
 
-# --- reranking
-
-
 @pytest.fixture
 def tiny():
     return pytest.importorskip("tiny_models").tiny
 
 
 def rerank(indexes, *options):
-    """The passage ids of each question."""
     arguments = ["retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", "reranked.tsv", "--rerank", "--force", "--quiet", *options]  # fmt: skip
     assert main([str(argument) for argument in arguments]) == 0
     return [line.split("\t") for line in lines(Path("reranked.tsv"))]
@@ -110,21 +105,13 @@ def test_all_candidates_are_read_where_nothing_chooses(indexes, tiny):
     assert rerank(indexes, "--config", "small.yml") == rerank(indexes, "--reranker", tiny())
 
 
-# --- training
-
-
 @pytest.fixture
 def whole(workdir):
-    """All passages and questions of the sample in one index and one file."""
     for file in ("passages.jl", "questions.jl"):
         Path(file).write_bytes(b"".join((SAMPLE / name / file).read_bytes() for name in SETS))
     assert main(["retrieve", "index", "passages.jl", "--output", "index", "--language", "pl", "--quiet"]) == 0
-    return [
-        "train",
-        "retriever",
-        SAMPLE / "pairs.tsv",
-        *"--index index --questions questions.jl --output models/new".split(),
-    ]
+    options = "--index index --questions questions.jl --output models/new"
+    return ["train", "retriever", SAMPLE / "pairs.tsv", *options.split()]
 
 
 @pytest.mark.parametrize("more", [[], ["--bi-encoder"]])

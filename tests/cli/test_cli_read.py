@@ -1,5 +1,3 @@
-"""`read`: predictions for files of every format."""
-
 import json
 from pathlib import Path
 
@@ -37,7 +35,6 @@ def squad(path, pairs=TEXTS, title="the title"):
 
 
 def contexts(key, pairs):
-    """A context for each question and text."""
     return [{"context": text, "qas": [{key: qid, "question": question, "answers": []}]}
             for qid, (question, text) in pairs.items()]  # fmt: skip
 
@@ -51,14 +48,16 @@ def read(*arguments, **options):
     return main(words(*arguments, **options))
 
 
-@pytest.fixture
-def refused(command_error):
-    """Run `read`, which must fail; returns the one line on standard error."""
-    return lambda *arguments, **options: command_error(*words(*arguments, **options))
-
-
 def predictions(name="out.json"):
     return read_json(name)
+
+
+def test_the_formats_have_the_same_predictions(workdir, reader):
+    """The title is not a part of the text."""
+    assert main(["convert", squad(workdir / "x.json"), "multi.jsonl.gz", "--to", "multiqa", "--quiet"]) == 0
+    for name in ("x.json", "multi.jsonl.gz"):
+        assert read(name, "--quiet") == 0
+        assert predictions() == expected(reader)
 
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
@@ -69,17 +68,6 @@ def test_mrqa(workdir, reader, name, capsys):
     printed = capsys.readouterr()
     assert printed.out == "out.json: 3 predictions\n"
     assert names() == ["out.json", name]
-
-
-def test_squad(workdir, reader):
-    assert read(squad(workdir / "x.json"), "--quiet") == 0
-    assert predictions() == expected(reader)  # the title is not a part of the text
-
-
-def test_multiqa(workdir, reader):
-    assert main(["convert", squad(workdir / "x.json"), "multi.jsonl.gz", "--to", "multiqa", "--quiet"]) == 0
-    assert read("multi.jsonl.gz", "--quiet") == 0
-    assert predictions() == expected(reader)
 
 
 def test_the_text_does_not_depend_on_the_answers(workdir, reader):
@@ -118,10 +106,7 @@ def test_the_model_of_a_configuration(workdir, reader):
     assert predictions() == expected(ExtractiveReader(other, "cpu", max_length=64, stride=16)) != expected(reader)
 
 
-# --- errors: one line, and what was there stays
-
-
-def test_a_broken_model(workdir, tmp_path, refused):
+def test_a_broken_model(workdir, tmp_path, command_error):
     broken = damage(copy_of(MODEL, tmp_path / "model"), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
-    assert "is not a number" in refused(mrqa(workdir / "x.jsonl"), "--quiet", model=broken)
+    assert "is not a number" in command_error(*words(mrqa(workdir / "x.jsonl"), "--quiet", model=broken))
     assert names() == ["x.jsonl"]

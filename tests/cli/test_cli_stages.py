@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from written import json_lines, read_json, write
+from written import json_lines, names, read_json, write
 
 SMALL = ["lexical.yml", "kb_text", "--quiet"]
 TURNS = "results/lexical/kb_text/turns.jsonl"
@@ -46,19 +46,16 @@ def test_a_file_of_another_system_is_answered(workdir, command):
     assert [entity["id"] for entity in done["top_evidences"][0]["fact"]] == ["Q44578", "director", "Q42574"]
 
 
-# -- spellings ---------------------------------------------------------------------------------------------------------
-
-
 def test_gold_answers_is_the_default_by_its_name(workdir, command):
     expected = command("pipeline", "--gold-answers", *SMALL, "--limit", "1").splitlines()[:-1]
     assert command("pipeline", *SMALL, "--limit", "1").splitlines()[:-1] == expected
 
 
-@pytest.mark.parametrize("name", ["--main-results", "--source-combinations"])
+@pytest.mark.parametrize("name", ["--all-sources", "--main-results", "--source-combinations"])
 def test_all_combinations_by_their_names(workdir, command, name):
     write("mine.yml", "name: mine\nsource_combinations: [[kb], [kb, text]]\n")
-    command("pipeline", name, "mine.yml", "kb_text_table_info", "--limit", "1", "--quiet")
-    assert sorted(path.name for path in Path("results/mine").iterdir()) == ["kb", "kb_text"]
+    out = command("pipeline", name, "mine.yml", "kb_text_table_info", "--limit", "1", "--quiet")
+    assert names("results/mine") == ["kb", "kb_text"] and "│ kb_text " in out
 
 
 def test_an_example_prints_the_first_turn_and_writes_nothing(workdir, command):
@@ -66,7 +63,5 @@ def test_an_example_prints_the_first_turn_and_writes_nothing(workdir, command):
     write("data/test.json", [{"conv_id": "1", "questions": turns}])
     write("mine.yml", "name: mine\nbenchmark_path: data\n")
     printed = command("pipeline", "--example", "mine.yml")
-    assert (
-        "> Who directed the film Titanic?" in printed and "James Cameron (Q42574)" in printed and "When" not in printed
-    )
+    assert "James Cameron (Q42574)" in printed and "When" not in printed
     assert not Path("results").exists()

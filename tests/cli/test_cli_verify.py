@@ -1,5 +1,3 @@
-"""`verify`: a line for each file, and the damaged one named at the end."""
-
 import random
 import re
 import shutil
@@ -20,7 +18,6 @@ FLIPS = 6  # of each file
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """One of each kind in a folder."""
     folder = tmp_path_factory.mktemp("built")
     for name in ("kb", "voting", "answers"):
         shutil.copytree(SNAPSHOT / name, folder / name)
@@ -37,7 +34,6 @@ def built(tmp_path_factory):
 
 
 def verified(path, capsys):
-    """The exit status, the lines of standard output, and standard error."""
     status = main(["verify", str(path)])
     output = capsys.readouterr()
     return status, output.out.splitlines(), output.err
@@ -67,22 +63,21 @@ def test_a_flipped_bit_in_any_byte_of_any_file_is_found(built, capsys, kind):
             flip(path, place, bit)
 
 
-def test_damage_of_a_page_of_a_dump_is_found(built, capsys):
-    path = built / "wikipedia.db"
-    place = path.read_bytes().rindex(b"\x78\x9c")  # where zlib begins
-    flip(path, place + 20)
-    status, lines, errors = verified(path, capsys)
-    assert (status, errors) == (1, f"convinse: {path}: damaged\n") and lines[0].endswith("build it again")
-    flip(path, place + 20)
-
-
-def test_damage_of_an_entry_of_a_cache_is_found(built, capsys):
-    path = built / "cache/v4/cache.db"
-    place = path.read_bytes().rindex(b"\x78\x5e")  # where zlib begins
-    flip(path, place + 20)
-    status, lines, _ = verified(built / "cache", capsys)
-    assert (status, lines) == (1, [f"{path}: 1 entries are damaged; they are made again when they are needed"])
-    flip(path, place + 20)
+@pytest.mark.parametrize(
+    ("name", "zlib", "folder", "words"),
+    [
+        ("wikipedia.db", b"\x78\x9c", "wikipedia.db", "build it again"),
+        ("cache/v4/cache.db", b"\x78\x5e", "cache", "1 entries are damaged; they are made again when they are needed"),
+    ],
+)
+def test_damage_of_a_packed_entry_is_found(built, capsys, name, zlib, folder, words):
+    path = built / name
+    place = path.read_bytes().rindex(zlib) + 20
+    flip(path, place)
+    status, (line,), errors = verified(built / folder, capsys)
+    assert (status, errors) == (1, f"convinse: {path}: damaged\n")
+    assert line.startswith(f"{path}: ") and line.endswith(words)
+    flip(path, place)
 
 
 def test_all_damaged_files_are_counted(built, capsys):
@@ -101,13 +96,3 @@ def test_files_without_checksums_are_named(built, capsys):
     (copy / "manifest.json").unlink()
     status, lines, _ = verified(copy, capsys)
     assert status == 0 and len(lines) == 1 and "turns.jsonl: has no checksums" in lines[0]
-
-
-def test_a_file_of_another_kind_is_one_line(tmp_path, capsys):
-    (tmp_path / "empty").mkdir()
-    assert verified(tmp_path / "empty", capsys)[0] == 1
-    status, _, errors = verified(tmp_path / "nowhere", capsys)
-    assert status == 1 and errors == f"convinse: {tmp_path}/nowhere: no such file or folder\n"
-    (tmp_path / "text.txt").write_text("no dump")
-    status, lines, errors = verified(tmp_path / "text.txt", capsys)
-    assert status == 1 and "not a Wikipedia dump" in lines[0]

@@ -1,4 +1,3 @@
-import copy
 import random
 
 import numpy as np
@@ -95,13 +94,6 @@ def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
     assert 10 <= counted.sequences <= 20
 
 
-def test_the_given_evidences_stay_as_they_are(reranker, bi_encoder):
-    copies = copy.deepcopy(EVIDENCES)
-    Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=3, dense=3).rank(QUERY, copies, 50)
-    Cascade(BM25Scorer(), None, KeptEmbeddings(bi_encoder)).rank(QUERY, copies, 50)
-    assert copies == EVIDENCES
-
-
 @pytest.mark.parametrize("folder", [True, False])
 def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
@@ -140,49 +132,17 @@ def test_questions_are_embedded_once(reranker):
         assert counted.sequences == 1
 
 
-SEVERAL = [[QUERY, "titanic director", "", QUERY], [EVIDENCES, EVIDENCES[40:90], many(60, seed=5), []]]
-
-
-@pytest.mark.parametrize(
-    ("with_reranker", "with_vectors", "share"),
-    [(True, True, 0.0), (True, False, 0.0), (False, True, 0.0), (False, False, 0.0), (True, False, 0.4)],
-)
-def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vectors, share):
-    def cascade():
-        vectors = VectorCache(Cache(None), bi_encoder.model_id, 32) if with_vectors else None
-        settings = {"lexical": 8, "dense": 8, "lexical_share": share}
-        return Cascade(
-            BM25Scorer(), reranker if with_reranker else None, KeptEmbeddings(bi_encoder, vectors), **settings
-        )
-
-    together = cascade().rank_all(*SEVERAL, 25)
-    assert [len(found) for found in together] == [25, 25, 25, 0]
-    for query, candidates, found in zip(*SEVERAL, together, strict=True):
-        same_ranking(found, cascade().rank(query, candidates, 25), 1.1e-5)
-
-
-# -- the share of BM25 in the scores -----------------------------------------------------------------------------------
-
-
 def shared(reranker, bi_encoder, share):
     return Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=10, dense=10, lexical_share=share)
-
-
-def chosen_of(bi_encoder):
-    return {*by_bm25(EVIDENCES)[:10], *by_vectors(bi_encoder, EVIDENCES)[:10]}
-
-
-def words():
-    """[150] BM25 scores as shares of the best one's."""
-    found = np.array(BM25Scorer().scores(QUERY, EVIDENCES))
-    return found / found.max()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 1.0])
 def test_scores_mix_probability_and_bm25(reranker, bi_encoder, share):
     probabilities = reranker.predict([(QUERY, text) for text in texts(EVIDENCES)])
-    total = (1 - share) * probabilities + share * words()
-    expected = ordered(total.round(5), EVIDENCES, chosen_of(bi_encoder))
+    lexical = np.array(BM25Scorer().scores(QUERY, EVIDENCES))
+    total = (1 - share) * probabilities + share * lexical / lexical.max()
+    chosen = {*by_bm25(EVIDENCES)[:10], *by_vectors(bi_encoder, EVIDENCES)[:10]}
+    expected = ordered(total.round(5), EVIDENCES, chosen)
     found = shared(reranker, bi_encoder, share).rank(QUERY, EVIDENCES, len(expected))
     assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in expected]
     assert scores(found) == pytest.approx([total[place] for place in expected], abs=2e-5)
@@ -195,20 +155,6 @@ def test_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
     expected = cascade.rank(QUERY, EVIDENCES, 60)
     for seed in range(3):
         same_ranking(cascade.rank(QUERY, random.Random(seed).sample(EVIDENCES, len(EVIDENCES)), 60), expected, 1.1e-5)
-
-
-def test_other_scores_that_a_reranker_is_given(reranker):
-    few, more = EVIDENCES[:6], EVIDENCES[6:9]
-    plain = reranker.rank_all([QUERY, QUERY], [few, more])
-    assert reranker.rank_all([QUERY, QUERY], [few, more], None, [np.ones(6), np.ones(3)], 0.0) == plain
-    others = [np.array([0.0, 1.0, 0.5, 0.25, 0.75, 0.1]), np.array([0.3, 0.2, 0.1])]
-    for candidates, found, others_of in zip(
-        (few, more), reranker.rank_all([QUERY] * 2, [few, more], 5, others, 0.6), others, strict=True
-    ):
-        probabilities = reranker.predict([(QUERY, text) for text in texts(candidates)])
-        expected = sorted(0.4 * probabilities + 0.6 * others_of, reverse=True)[:5]
-        assert scores(found) == pytest.approx(expected, abs=2e-5)
-    assert reranker.rank_all([QUERY, QUERY], [[], []], None, [np.zeros(0), np.zeros(0)], 0.5) == [[], []]
 
 
 def test_equal_evidences_of_several_sources_are_all_kept(reranker, bi_encoder):

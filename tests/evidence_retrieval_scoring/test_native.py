@@ -5,7 +5,6 @@ import pytest
 
 from case_tables import each_case
 from convinse.config import parse_config
-from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS
 from convinse.evidence_retrieval_scoring.neural import scoring_method
 from convinse.evidence_retrieval_scoring.okapi import OkapiScorer
@@ -28,11 +27,8 @@ EVIDENCES = [
 
 
 class Retriever:
-    """A retriever with fixed evidences."""
-
     def __init__(self):
         self.calls = []
-        self.closed = False
         self.kb = self
 
     def properties(self):
@@ -42,15 +38,10 @@ class Retriever:
         self.calls.append((text, tuple(sources), *entities))
         return copy.deepcopy(EVIDENCES), copy.deepcopy(ENTITIES)
 
-    def store_cache(self):
-        self.closed = True
 
-
-class Backwards(Scorer):
-    """A scorer of a user's own."""
-
+class InOrder(Scorer):
     def rank(self, query, evidences, top_k):
-        return [{**one, "score": float(-place)} for place, one in enumerate(reversed(evidences))][:top_k]
+        return [{**one, "score": 5.0 - place} for place, one in enumerate(evidences)][:top_k]
 
 
 def turn():
@@ -70,9 +61,7 @@ def test_the_representation_is_retrieved_and_scored():
     assert module.inference_on_turn(turn(), ("kb", "text")) == found[:1]
 
 
-class Together(Backwards):
-    """A scorer that computes turns together."""
-
+class Together(InOrder):
     def __init__(self):
         self.calls = []
 
@@ -81,31 +70,14 @@ class Together(Backwards):
         return super().rank_all(queries, evidences, top_k, questions)
 
 
-def test_a_scorer_of_one_s_own_is_called_turn_by_turn():
-    turns = [turn(), turn()]
-    found = NativeERS(parse_config({}), retriever=Retriever(), scorer=Backwards()).inference_on_turns(turns, ("kb",))
-    ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
-    assert found == [answered["top_evidences"] for answered in turns] == [ranked] * 2
-    assert all(answered["answer_presence"] for answered in turns)
-
-
 def test_a_scorer_that_ranks_several_is_called_once():
-    turns, scorer = (
-        [{**turn(), "resolved_question": "Who wrote it?"}, {**turn(), "structured_representation": "other"}],
-        Together(),
-    )
+    turns = [{**turn(), "resolved_question": "Who wrote it?"}, {**turn(), "structured_representation": "other"}]
+    scorer = Together()
     found = NativeERS(parse_config({}), retriever=Retriever(), scorer=scorer).inference_on_turns(turns, ("kb",))
     assert scorer.calls == [(["|| The Hobbit || wrote || person", "other"], ["Who wrote it?", "other"])]
-    ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
+    ranked = [structured(one) for one in InOrder().rank("", EVIDENCES, 9)]
     assert found == [one["top_evidences"] for one in turns] == [ranked] * 2
     assert all(one["answer_presence"] is True and one["question_entities"] == ENTITIES for one in turns)
-
-
-class InOrder(Scorer):
-    """A scorer that ranks evidences as they are given."""
-
-    def rank(self, query, evidences, top_k):
-        return [{**one, "score": 5.0 - place} for place, one in enumerate(evidences)][:top_k]
 
 
 def test_evidences_of_pages_that_the_question_does_not_name_count_less():
@@ -114,17 +86,6 @@ def test_evidences_of_pages_that_the_question_does_not_name_count_less():
     (ranked,) = module.rank([turn()], [[elsewhere, EVIDENCES[1]]], 2)
     assert ranked == [{**EVIDENCES[1], "score": 4.0}, {**elsewhere, "score": 0.5}]
     assert module.rank([turn()], [[elsewhere, EVIDENCES[1]]], 1) == [ranked[:1]]  # the best after weighing
-
-
-def test_a_subclass_with_a_way_of_its_own_is_called_turn_by_turn():
-    class Mine(NativeERS):
-        def inference_on_turn(self, turn, sources):
-            return self.retrieve(turn, sources)[:1]
-
-    scorer = Together()
-    module = Mine(parse_config({}), retriever=Retriever(), scorer=scorer)
-    assert [len(found) for found in module.inference_on_turns([turn(), turn()], ("kb",))] == [1, 1]
-    assert not scorer.calls
 
 
 @each_case("scoring_methods", "method")
@@ -150,38 +111,10 @@ def test_clocq_bm25_takes_its_own_scorer_whatever_is_configured():
     assert scores(module.inference_on_turns([turn()], ("kb",))[0]) == scores(expected)
 
 
-def test_store_cache_closes_that_of_the_retriever():
-    retriever = Retriever()
-    NativeERS(parse_config({}), retriever=retriever).store_cache()
-    assert retriever.closed
-
-
-# --- the base class
-
-
-class Fixed(EvidenceRetrievalScoring):
-    """Returns what it is told."""
-
-    returned = ()
-
-    def inference_on_turn(self, turn, sources):
-        return list(self.returned)
-
-
-def test_returned_evidences_are_stored():
-    turn, module = {"question": "x", "top_evidences": [evidence("stale")]}, Fixed(parse_config({}))
-    module.returned = [evidence("a")]
-    assert module.inference_on_turns([turn], ("text",)) == [[structured(evidence("a"))]]
-    assert turn == {"question": "x", "top_evidences": [structured(evidence("a"))]}
-
-
 def test_every_turn_of_every_conversation_is_done():
-    conversations = [{"conv_id": str(n), "questions": [{"question": "x"}, {"question": "y"}]} for n in range(3)]
-    Fixed(parse_config({})).inference_on_data(conversations, ("kb",))
-    assert [turn["top_evidences"] for one in conversations for turn in one["questions"]] == [[]] * 6
-
-
-# --- search over all pages
+    conversations = [{"conv_id": str(n), "questions": [turn(), turn()]} for n in range(3)]
+    NativeERS(parse_config({}), retriever=Retriever()).inference_on_data(conversations, ("kb",))
+    assert all(len(turn["top_evidences"]) == 2 for one in conversations for turn in one["questions"])
 
 
 def test_search_fuses_words_and_vectors_by_reciprocal_rank(workdir, closed):

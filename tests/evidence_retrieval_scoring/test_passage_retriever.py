@@ -50,15 +50,6 @@ def test_a_title_that_is_asked_about_is_no_answer(folder):
     assert found["retrieved_for_entity"] == {"id": '"Toaster T2"', "label": "Toaster T2"}
 
 
-def test_results_are_copies(folder):
-    retriever = passages(folder)
-    (first,) = retriever.retrieve_passages("kettle")
-    first["wikidata_entities"].clear()
-    first["disambiguations"][0].append("x")
-    (again,) = retriever.retrieve_passages("kettle")
-    assert len(again["wikidata_entities"]) == 3 and len(again["disambiguations"][0]) == 2
-
-
 def test_items_of_the_knowledge_base_are_linked(tmp_path, world_kb):
     title, item_id = "Kate Winslet", "Q202765"
     path = write_lines(tmp_path / "p.jl", {"id": "1", "title": title, "text": f"A story about {title} from 1950."})

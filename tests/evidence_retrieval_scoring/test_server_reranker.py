@@ -13,16 +13,16 @@ from convinse.evidence_retrieval_scoring.neural import CrossEncoder, scoring_met
 from convinse.evidence_retrieval_scoring.server_reranker import ServerReranker
 from convinse.resources import Resources
 from convinse.support.errors import ConfigError, NetworkError
-from evidences import evidence
+from evidences import evidence, scores, texts
 from model_servers import error, model_server
 from refusals import refused
 
 EVIDENCES = [evidence(text, "text") for text in ("a", "bb", "ccc", "dddd", "eeeee")]
 
 
-def of(texts, key="relevance_score", score=lambda text: len(text) / 10):
+def of(documents, key="relevance_score", score=lambda text: len(text) / 10):
     """Scores of texts in a server's order: best first."""
-    rows = [{"index": place, key: score(text)} for place, text in enumerate(texts)]
+    rows = [{"index": place, key: score(text)} for place, text in enumerate(documents)]
     return sorted(rows, key=lambda row: -row[key])
 
 
@@ -66,11 +66,7 @@ def ranked(reply, queries=("q",), **keys):
 @pytest.mark.parametrize("reply", [jina, tei])
 def test_the_best_come_first_in_answers_of_any_shape(reply):
     (best,), requests = ranked(reply, batch=2)
-    assert [(evidence_["evidence_text"], evidence_["score"]) for evidence_ in best] == [
-        ("eeeee", 0.5),
-        ("dddd", 0.4),
-        ("ccc", 0.3),
-    ]
+    assert (texts(best), scores(best)) == (["eeeee", "dddd", "ccc"], [0.5, 0.4, 0.3])
     assert "score" not in EVIDENCES[0]
 
 
@@ -93,20 +89,16 @@ def test_requests_under_way_when_teis_field_is_learnt_are_sent_again():
 
 def test_log_odds_become_probabilities():
     (best,), _ = ranked(lambda body, request: {"results": of(body["documents"], score=lambda text: len(text) - 4.0)})
-    assert [evidence_["score"] for evidence_ in best] == pytest.approx(
-        [1 / (1 + math.exp(-1)), 0.5, 1 / (1 + math.e)], abs=1e-6
-    )
+    assert scores(best) == pytest.approx([1 / (1 + math.exp(-1)), 0.5, 1 / (1 + math.e)], abs=1e-6)
 
 
 def test_embeddings_are_compared_by_their_cosine():
     (best,), requests = ranked(embeddings, kind="embeddings", query_prefix="query: ", text_prefix="p: ")
     (request,) = requests
-    assert request.body["input"] == ["query: q", *(f"p: {evidence_['evidence_text']}" for evidence_ in EVIDENCES)]
+    assert request.body["input"] == ["query: q", *(f"p: {text}" for text in texts(EVIDENCES))]
     cosine = (3 * 8 * 3 * 8 + 16) / (math.hypot(24, 4) * math.hypot(24, 4))
     assert best[0]["evidence_text"] == "eeeee" and best[0]["score"] == pytest.approx(cosine)
-    assert [evidence_["score"] for evidence_ in best] == sorted(
-        (evidence_["score"] for evidence_ in best), reverse=True
-    )
+    assert scores(best) == sorted(scores(best), reverse=True)
 
 
 def test_scores_are_kept():
@@ -119,11 +111,11 @@ def test_scores_are_kept():
     assert len(server.requests) == 2
 
 
-SCORES = [(case["scores"], case["says"]) for case in cases("replies", "scores")]
+USELESS = [(case["scores"], case["says"]) for case in cases("replies", "scores")]
 ERRORS = [(error(words, status), words) for words, status in (("no such model", 404), ("too long", 413))]
 
 
-@pytest.mark.parametrize(("value", "words"), [*SCORES, *ERRORS])
+@pytest.mark.parametrize(("value", "words"), [*USELESS, *ERRORS])
 def test_scores_that_cannot_be_used_are_one_line_and_not_kept(value, words):
     refused(NetworkError, lambda: ranked(lambda body, request: value), words)
     ranked(jina)
@@ -161,9 +153,5 @@ def test_the_cascade_ranks_by_the_server():
         turn = {"question": "Who directed Titanic?", "structured_representation": "Titanic directed"}
         best = NativeERS(config).inference_on_turn(turn, ["kb"])
     assert len(server.requests) > 1 and server.requests[0].body["query"] == "Titanic directed"
-    assert len(best) == 5 and [evidence_["score"] for evidence_ in best] == [
-        len(evidence_["evidence_text"]) / 1000 for evidence_ in best
-    ]
-    assert [evidence_["score"] for evidence_ in best] == sorted(
-        (evidence_["score"] for evidence_ in best), reverse=True
-    )
+    assert len(best) == 5 and scores(best) == [len(text) / 1000 for text in texts(best)]
+    assert scores(best) == sorted(scores(best), reverse=True)

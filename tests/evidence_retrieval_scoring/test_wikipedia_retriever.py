@@ -101,8 +101,6 @@ def test_a_row_that_does_not_know_its_table_has_none(retriever, unknown):
     assert made.table(changed) == []
 
 
-# --- live pages
-
 HTML = """<div class="mw-parser-output">
   <table class="infobox"><tr><th>Directed by</th><td><a href="/wiki/James_Cameron#Career">James Cameron</a></td></tr></table>
   <p><b>Titanic</b> is a film with <a href="/wiki/Kate_W.">Kate Winslet</a>. It is long. It opened in 1997.</p>
@@ -234,10 +232,9 @@ def test_another_parser_asks_again(live, wiki, monkeypatch):
     assert wiki.actions() == ["parse", "query", "parse"]
 
 
-def test_another_title_of_the_knowledge_base_asks_again(live, wiki):
-    found(live())
-    wiki.pages["Titanic II"] = '<p>Shown in <a href="/wiki/Mexico">Mexico</a>.</p>'
-    assert found(live(titles={"Q44578": "Titanic II"})) == ["Titanic II, Shown in Mexico."]
+@pytest.mark.parametrize("item", ["", "1997-01-01T00:00:00Z", "194", "P31", "Q0", "Q1|Q2", "Q1\n"])
+def test_without_an_item_or_leave_nothing_is_requested(live, wiki, item):
+    assert found(live(), item) == found(live(ers_on_the_fly=False)) == wiki.requests == []
 
 
 def test_the_dump_goes_before_live_pages(live, wiki, workdir):
@@ -247,40 +244,21 @@ def test_the_dump_goes_before_live_pages(live, wiki, workdir):
     assert wiki.requests == []
 
 
-def test_without_leave_nothing_is_asked(live, wiki):
-    assert found(live(ers_on_the_fly=False)) == []
-    assert wiki.requests == []
-
-
-@pytest.mark.parametrize("item", ["", "1997-01-01T00:00:00Z", "194", "P31", "Q0", "Q1|Q2", "Q1\n"])
-def test_an_invalid_item_is_not_requested(live, wiki, item):
-    assert live().retrieve_wp_evidences(item) == []
-    assert wiki.requests == []
-
-
 def test_the_title_comes_from_wikidata_where_the_knowledge_base_has_none(live, wiki):
     assert sorted(found(live(titles={}))) == sorted(TEXTS)
     assert wiki.actions() == ["wbgetentities", "parse", "query"]
 
 
 def test_titles_and_labels_come_from_the_configured_knowledge_base(wiki, world_kb, world_index):
-    label, _, title, _ = world_kb.text("Q44578")
-    wiki.pages[title or "Titanic (1997 film)"] = HTML
     made = WikipediaRetriever(
         parse_config({"ers_wikipedia_dump": None, "ers_on_the_fly": True, "kb_path": str(world_index),
                       "ers_wikipedia_api": wiki.api, "ers_wikidata_api": wiki.api})
     )  # fmt: skip
     evidences = made.retrieve_wp_evidences("Q44578")
     made.store_cache()
-    assert wiki.actions() == (["parse", "query"] if title else ["wbgetentities", "parse", "query"])
+    assert wiki.actions() == ["parse", "query"]
     entities = {e["id"]: e["label"] for one in evidences for e in one["wikidata_entities"]}
-    assert entities["Q44578"] == label and entities["Q42574"] == world_kb.label("Q42574")
-
-
-def test_without_a_cache_it_works_and_touches_no_disk(live, wiki, workdir):
-    made = live(ers_use_cache=False)
-    assert sorted(found(made)) == sorted(TEXTS)
-    assert list(workdir.iterdir()) == []
+    assert entities["Q44578"] == "Titanic" and entities["Q42574"] == world_kb.label("Q42574")
 
 
 def test_several_threads_ask_once(live, wiki):
@@ -290,9 +268,6 @@ def test_several_threads_ask_once(live, wiki):
         results = list(pool.map(lambda _: found(made), range(8)))
     assert all(sorted(one) == sorted(TEXTS) for one in results)
     assert len(wiki.requests) == 2 and wiki.most_at_once <= 2
-
-
-# --- pages that do not exist
 
 
 @pytest.mark.parametrize("item", ["Q5", "Q404404", "Q9"], ids=["no sitelink", "no item", "no page"])
@@ -330,8 +305,6 @@ def test_a_title_that_now_leads_to_another_item_is_no_page_of_this_one(live, wik
     assert wiki.actions() == ["parse"]
 
 
-# --- failures
-
 FAULTS = {  # of each kind one; all that a wiki may do is tested with its API
     "429 for long": [status(429, retry_after=3600)],
     "503": [status(503)] * 5,
@@ -363,16 +336,6 @@ def test_a_page_that_the_parser_cannot_take_is_a_failure(live, wiki, caplog, mon
         assert found(live()) == []
     assert "no such tree" in caplog.text
     assert sorted(found(live())) == sorted(TEXTS)
-
-
-def test_a_failure_after_the_time_of_a_missing_page_is_no_news(live, wiki, clock):
-    made = live({"Q9": "Nowhere"})
-    assert found(made, "Q9") == []
-    clock(days=31)
-    wiki.faults = [status(404)]
-    assert found(made, "Q9") == []  # and the next call of the same retriever succeeds
-    wiki.pages["Nowhere"] = '<p>Now in <a href="/wiki/Mexico">Mexico</a>.</p>'
-    assert found(made, "Q9") == ["Nowhere, Now in Mexico."]
 
 
 def test_rows_have_ranks_where_the_models_read_them(retriever, workdir):

@@ -7,7 +7,6 @@ from convinse.support.weights import FeatureWeight
 
 
 def weights_of(values):
-    """Weights of raw features."""
     return [FeatureWeight(name, 0.0, 1.0, float(value)) for name, value in values.items()]
 
 
@@ -25,7 +24,6 @@ def features_of(kind, **values):
 
 
 def measured_of(*values, **of_question):
-    """Candidates with these features each, of a question with those."""
     candidates = [EntityCandidate({"id": f"Q{n}", "label": str(n)}) for n in range(len(values))]
     rows = [features_of(Features, **value) for value in values]
     return Measured(candidates, rows, features_of(QuestionFeatures, **of_question))

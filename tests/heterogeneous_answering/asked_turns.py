@@ -27,6 +27,5 @@ def knowledge_over(properties=(), classes=None, frequency=None, typing=None):
 
 
 def question_of(text, *evidences, knowledge=None, **more):
-    """The question of a turn; `more` are keys of the turn."""
     turn = {"question": text, "top_evidences": list(evidences), **more}
     return questions_of([turn], knowledge or knowledge_over())[0]

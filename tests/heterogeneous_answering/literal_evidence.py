@@ -4,21 +4,11 @@ from zlib import crc32
 
 import evidences
 from convinse.language.language import english
-from convinse.language.property_names import PropertyLabel, PropertyNames
 from convinse.records.evidence_structure import structured
 from convinse.records.facts import fact_evidence
 from convinse.records.written_values import find_literals
 
 ENGLISH = english()
-NAMES = PropertyNames(
-    [
-        ("P2047", "duration", ["length", "running time"]),
-        ("P1113", "number of episodes", ["episodes", "series length"]),
-        ("P569", "date of birth", ["born on", "birthdate"]),
-        ("P50", "author", ["written by"]),
-    ],
-    ENGLISH.properties,
-)
 
 
 class Known:
@@ -49,7 +39,6 @@ def evidence(text, source, *entities, **more):
 
 
 def item_id(label, kind="Q"):
-    """The id of an item, or of a property, by its label."""
     return f"{kind}{crc32(label.encode()) % 10**6 + 1}"
 
 
@@ -88,13 +77,3 @@ def attribute(title, path, *values, entities=()):
         parts.append({"text": content, "entities": held, "start": len(text)} | ({"header": header} if header else {}))
         text += content
     return evidence(text, "info", attribute={"path": list(path), "values": parts})
-
-
-def words(labels):
-    """The words of labels, without the ids."""
-    return tuple(label.text for label in labels)
-
-
-def named(text, property_id=""):
-    """A label."""
-    return PropertyLabel(text, property_id)

@@ -9,7 +9,6 @@ from convinse.heterogeneous_answering.abstention import foreign, reason_to_absta
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 
 TITANIC = {"id": "Q44578", "label": "Titanic"}
-LAND = {"id": "Q20856802", "label": "La La Land"}
 SAID = evidence("Titanic, It was made by Jim Cameron.", "text")
 
 
@@ -38,9 +37,6 @@ def test_a_reason_to_abstain(case):
 def test_a_name_that_an_evidence_has_is_known(case):
     assert unknown_names(asked_for(unlinked=case["names"])) == case["unknown"]
     assert unknown_names(asked_for(unlinked=case["names"], evidences=())) == case["names"]
-
-
-# -- other languages ---------------------------------------------------------------------------------------------------
 
 
 @each_case("languages")

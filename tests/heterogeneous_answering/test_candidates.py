@@ -1,5 +1,3 @@
-"""The candidates of a question, and the roles of entities in evidences."""
-
 import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import ENGLISH, attribute, evidence, fact, item_id, row
@@ -14,7 +12,6 @@ KNOWLEDGE = knowledge_over(
 
 
 def found(text, *evidences, about=(), read=(), computed=(), **more):
-    """The labels of the candidates of a question."""
     question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation={**representation_of(*about), **more})
     read = [AnswerCandidate({"id": name, "label": name}, 0.5, (0,), ("reader",)) for name in read]
     return [candidate.entity["label"] for candidate in find_candidates(question, read, computed)]

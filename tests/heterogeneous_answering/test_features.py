@@ -1,11 +1,9 @@
-"""The features of candidates."""
-
 import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import evidence, fact, item_id, row
 
 from convinse.heterogeneous_answering.candidates import find_candidates
-from convinse.heterogeneous_answering.features import Features, measure, score_shares
+from convinse.heterogeneous_answering.features import measure, score_shares
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 
 KNOWLEDGE = knowledge_over(
@@ -19,17 +17,12 @@ CAST = [{**fact("Alien", "cast member", name), "score": 1.0} for name in ("Weave
 
 
 def features(text, *evidences, about=(ALIEN,), read=()):
-    """The features of the candidates of a question, by their labels."""
     question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation=representation_of(*about))
     read = [AnswerCandidate(thing(name), share, (0,), ("reader",)) for name, share in read]
     measured = measure(question, find_candidates(question, read), 0.8)
     return {
         candidate.entity["label"]: row for candidate, row in zip(measured.candidates, measured.features, strict=True)
     }
-
-
-def test_there_are_at_most_twenty():
-    assert len(Features._fields) <= 20
 
 
 @pytest.mark.parametrize(

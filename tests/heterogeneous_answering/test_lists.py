@@ -1,5 +1,3 @@
-"""Questions that ask for several answers."""
-
 import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import evidence, fact, item_id

@@ -1,5 +1,3 @@
-"""The question of a turn: its words, the type of answer, what it is about."""
-
 import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import attribute, fact

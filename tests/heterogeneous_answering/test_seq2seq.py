@@ -2,18 +2,14 @@
 
 import copy
 
-import pytest
 from literal_evidence import Known
 
 from convinse.config import parse_config
 from convinse.encoder.fusion_in_decoder import WrittenText
 from convinse.heterogeneous_answering.seq2seq import Seq2SeqAnswering
 from convinse.resources import Resources
-from convinse.support.errors import ConfigError
 from evidences import evidence
-from refusals import refused
 from tiny_seq2seq import writer
-from written import read_json, write
 
 SOURCES = ("kb", "text")
 SEARCH = {"evidences": 4, "max_input_length": 60, "num_beams": 2, "max_output_length": 5}
@@ -96,9 +92,6 @@ def test_a_text_outside_of_the_evidences_is_no_answer():
     assert found == [] and turn["abstained"]["reason"]
 
 
-# --- the model that is named
-
-
 def test_turns_together_are_as_turn_by_turn():
     made = Seq2SeqAnswering(
         parse_config({"ha_model": str(writer("t5")), "device": "cpu", "ha_seq2seq": SEARCH, "ers_use_cache": False})
@@ -106,19 +99,3 @@ def test_turns_together_are_as_turn_by_turn():
     turns = [{"question": question, "top_evidences": EVIDENCES} for question in ("Who directed it?", "When was it?")]
     together = made.inference_on_turns(copy.deepcopy(turns), SOURCES)
     assert together == [made.inference_on_turns([copy.deepcopy(turn)], SOURCES)[0] for turn in turns]
-
-
-@pytest.mark.parametrize("keys", [{}, {"ha_training": {"base": "somewhere"}}])
-def test_a_missing_model_is_one_line_with_its_key(keys):
-    def answer():
-        Seq2SeqAnswering(parse_config({"ha": "seq2seq", **keys})).writer.write(["a"])
-
-    refused(ConfigError, answer, "ha: seq2seq needs ha_model")
-
-
-def test_the_pipeline_answers_with_it(command):
-    keys = {"name": "mine", "ha": "seq2seq", "ha_model": str(writer("t5")), "device": "cpu", "ers_use_cache": False,
-             "ha_seq2seq": SEARCH, "evs_max_evidences": 5}  # fmt: skip
-    write("my.yml", keys)
-    command("pipeline", "kb_text", "my.yml", "--part", "dev", "--limit", "1", "--quiet")
-    assert read_json("results/mine/kb_text-dev/metrics.json")["num_questions"] > 1

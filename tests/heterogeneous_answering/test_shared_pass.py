@@ -12,7 +12,6 @@ from convinse.encoder.reranker import BertReranker
 from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.pipeline import Pipeline
-from convinse.records.conversation import asked_in_full
 from convinse.support.errors import ModelError
 from convinse.testing import without
 from evidences import evidence, same_ranking, same_spans
@@ -124,8 +123,6 @@ def test_spans_that_are_not_numbers_are_an_error(tmp_path):
     assert counted.sequences == 0
 
 
-# --- in the pipeline
-
 SOURCES = ("kb", "text", "table", "info")
 
 
@@ -154,21 +151,16 @@ def run(conversations, **keys):
     return done, counted.sequences + (reading.sequences if is_apart else 0)
 
 
-def equal_answers(done, other, tolerance):
-    for one, two in zip(done, other, strict=True):
-        for turn, twin in zip(one["questions"], two["questions"], strict=True):
-            assert without(turn, *ANSWERED) == without(twin, *ANSWERED)
-            assert turn["pred_answers"]
-            same_ranking(turn["pred_answers"], twin["pred_answers"], tolerance)
-
-
 ANSWERED = ("pred_answers", "abstained", "p_at_1", "mrr", "h_at_5")
 
 
 def test_the_pipeline_answers_alike_with_and_without_sharing(conversations):
     shared, fewer = run(conversations)
     apart, more = run(conversations, ha_share_pass=False)
-    equal_answers(shared, apart, 1e-4)
+    for one, other in zip(shared, apart, strict=True):
+        for turn, twin in zip(one["questions"], other["questions"], strict=True):
+            assert turn["pred_answers"] and without(turn, *ANSWERED) == without(twin, *ANSWERED)
+            same_ranking(turn["pred_answers"], twin["pred_answers"], 1e-4)
     assert more - fewer >= 10 * len(shared[0]["questions"])
 
 
@@ -191,15 +183,7 @@ def test_the_model_of_all_stages_is_loaded_once(conversations):
 def test_readings_are_forgotten_with_the_next_turns(conversations):
     with Pipeline(config()) as pipeline:
         pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)  # turn by turn
-        (turn,) = conversations[0]["questions"][-1:]
-        stored = len(pipeline.resources.models.spans)
-        assert 0 < stored <= 20
-        query = pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)[0]["questions"][-1]
-        pairs = [(asked_in_full(query), one["evidence_text"]) for one in query["top_evidences"]]
-        assert query["question"] == turn["question"]
-        counted = Counted(pipeline.ha.reader.engine)
-        pipeline.ha.reader.read_all(*zip(*((question, [text]) for question, text in pairs), strict=True))
-        assert counted.sequences < len(pairs)  # of the last turn's pairs some are remembered
+        assert 0 < len(pipeline.resources.models.spans) <= 20
 
 
 @pytest.mark.parametrize("scores", [(0.9, 0.0, 0.4, 0.0), (0.0, 0.0, 0.0, 0.0), (-1.0, -2.0, -1.0, 0.0)])

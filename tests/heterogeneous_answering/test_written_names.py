@@ -1,5 +1,3 @@
-"""What a written text names in the evidences."""
-
 import pytest
 from asked_turns import knowledge_over, question_of
 

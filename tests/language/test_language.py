@@ -1,22 +1,15 @@
 """The language object: its word lists are data, read once, and a second language is a second folder."""
 
-import configparser
-import dataclasses
 import shutil
 
 import pytest
 
 from case_tables import each_case
-from convinse.config import Config
-from convinse.evidence_retrieval_scoring.native import NativeERS
-from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.language.language import english, load, stop_words
-from convinse.question_understanding.slots import Slots
 from convinse.support.errors import DataError
 from places import ROOT
 
 LANGUAGE = ROOT / "convinse" / "language"
-FILES = sorted(LANGUAGE.glob("*/*.txt"))
 
 
 @pytest.fixture
@@ -28,21 +21,6 @@ def change(path, old, new):
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def test_english_is_read_once_and_cannot_be_changed():
-    assert english() is english()
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        english().words = None
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        english().words.stop_words = frozenset()
-    with pytest.raises(TypeError):
-        english().words.pronouns["person"] = frozenset()
-
-
-@pytest.mark.parametrize("stage", [Slots, NativeERS, EntityVoting])
-def test_stages_are_handed_the_language(stage):
-    assert stage(Config()).language is english()
 
 
 def test_a_second_language_is_a_folder(folder):
@@ -57,14 +35,6 @@ def test_a_second_language_is_a_folder(folder):
     assert "der" in german.properties.not_bridges
 
 
-def test_the_package_ships_the_word_lists():
-    settings = configparser.ConfigParser()
-    settings.read(ROOT / "setup.cfg")
-    patterns = settings["options.package_data"]["convinse"].split()
-    shipped = {path for pattern in patterns for path in (ROOT / "convinse").glob(pattern)}
-    assert FILES and shipped.issuperset(FILES)
-
-
 @each_case("damaged_words")
 def test_a_damaged_file_is_told_by_its_name_and_list(folder, case):
     change(folder / case["file"], case["old"], case["new"])
@@ -72,7 +42,7 @@ def test_a_damaged_file_is_told_by_its_name_and_list(folder, case):
         load(folder)
 
 
-def test_a_missing_file_is_told(folder):
+def test_a_missing_word_list_is_told(folder):
     (folder / "names.txt").unlink()
     with pytest.raises(DataError, match="names.txt: cannot be read .*; a language needs all of its word lists"):
         load(folder)

@@ -28,19 +28,18 @@ class WordList(NamedTuple):
 
 def word_lists(source: str) -> Iterator[WordList]:
     """The collections of words, the strings that are split into words, and the alternatives of words in patterns."""
-    yield from _Scan().lists(ast.parse(source))
+    yield from _lists(ast.parse(source), "")
 
 
-class _Scan:
-    def lists(self, node: ast.AST, name: str = "") -> Iterator[WordList]:
-        name = _name_of(node) or name
-        words = _words_of(node)
-        if words:
-            yield WordList(getattr(node, "lineno", 0), name, words)
-            return
-        for child in ast.iter_child_nodes(node):
-            if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)):  # a docstring
-                yield from self.lists(child, name)
+def _lists(node: ast.AST, name: str) -> Iterator[WordList]:
+    name = _name_of(node) or name
+    words = _words_of(node)
+    if words:
+        yield WordList(getattr(node, "lineno", 0), name, words)
+        return
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)):  # a docstring
+            yield from _lists(child, name)
 
 
 def _name_of(node: ast.AST) -> str:
@@ -60,19 +59,12 @@ def _words_of(node: ast.AST) -> tuple[str, ...]:
         named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         arguments = [node.func.value] if named == "split" and isinstance(node.func, ast.Attribute) else node.args
         texts = [_text(part) for part in arguments] if named in _READERS else []
-        return tuple(word for text in texts if _WORDS.fullmatch(text) and _many(text) for word in _split(text))
+        lists = [re.split(r"[\s,|]+", text) for text in texts if _WORDS.fullmatch(text)]
+        return tuple(word for words in lists if len(words) >= _FEW for word in words)
     if isinstance(node, ast.Constant | ast.JoinedStr):
         found = _ALTERNATIVES.search(_text(node))
         return tuple(found[0].split("|")) if found else ()
     return ()
-
-
-def _many(text: str) -> bool:
-    return len(_split(text)) >= _FEW
-
-
-def _split(text: str) -> list[str]:
-    return re.split(r"[\s,|]+", text)
 
 
 def _plain(nodes: list[ast.expr]) -> tuple[str, ...]:

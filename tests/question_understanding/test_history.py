@@ -20,7 +20,6 @@ PARTS = [
 
 
 def represent(variant, history):
-    """The representation of a question, and the notes of its parts."""
     turn = {"question": "And where?", "answers": [{"id": "Q9", "label": "SECRET"}]}
     made = variant(parse_config({})).inference_on_turn(turn, history)
     notes = [(part["turn"], part["part"], part["text"]) for part in made["history_used"]]

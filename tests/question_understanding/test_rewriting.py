@@ -9,7 +9,7 @@ from convinse.encoder.question_readers import Pointers
 from convinse.language.language import english
 from convinse.question_understanding.referents import FeatureReader, ReferentFeatures, spoken_of
 from convinse.question_understanding.rewriting import names_in, pointed
-from convinse.question_understanding.slots import Slots
+from convinse.question_understanding.slots import Slots, unlinked_names
 from convinse.records.rewriting import EarlierTurn, Inserted, concatenated, history_text, rewritten
 from convinse.resources import Resources
 from convinse.testing import QuestionUnderstandingContract
@@ -109,3 +109,12 @@ def test_follow_ups_of_the_embedded_model(slots, earlier, question, words, item)
 )
 def test_a_noun_beside_a_name_is_not_the_predicate(slots, question, predicate):
     assert slots.inference_on_turn({"question": question}, [])["representation"]["predicate"] == predicate
+
+
+@each_case("unlinked_names")
+def test_names_without_an_item(slots, case):
+    candidates = [
+        {"question_word": name, "item": {"id": "Q1", "label": name}, "score": 1.0, "rank": 0}
+        for name in case.get("linked", ())
+    ]
+    assert unlinked_names(case["question"], candidates, slots.resources.kb, english()) == case["names"]

@@ -5,7 +5,6 @@ import pytest
 from case_tables import each_case
 from convinse.config import parse_config
 from convinse.question_understanding.structured_representation import StructuredRepresentation, split_slots
-from convinse.support.errors import ConfigError
 
 HISTORY = [
     {"turn": 0, "question": "Who directed Titanic?", "answers": [{"id": "Q42574", "label": "James Cameron"}]},
@@ -31,9 +30,6 @@ def make(writer, **keys):
     module = StructuredRepresentation(parse_config({"qu": "sr", **keys}))
     module.writer = writer
     return module
-
-
-# --- what the model is read
 
 
 UNANSWERED = [{"question": "Who?"}, {"question": "When?", "answers": []}]
@@ -64,9 +60,6 @@ def test_turns_are_written_together_and_stay_apart():
     assert writer.read == [[READ, "Who wrote?"]]
 
 
-# --- what it writes
-
-
 @each_case("slots", "written")
 def test_there_are_four_slots_whatever_was_written(case):
     assert list(split_slots(case["written"], " || ")) == case["slots"]
@@ -83,10 +76,5 @@ def test_the_history_used_is_the_source_of_the_written_words():
     assert used == [{"turn": 0, "part": "answer", "text": "James Cameron"}]
 
 
-# --- as a module
-
-
 def test_the_configuration_names_the_model_and_its_batches():
     assert make(Writer(), qu_sr={"batch_size": 7}).conversations_at_once == 7
-    with pytest.raises(ConfigError, match="^qu: sr needs qu_model: a folder of a trained BART or T5"):
-        StructuredRepresentation(parse_config({"qu": "sr"})).inference_on_turn({"question": "Who?"}, [])

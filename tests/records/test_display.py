@@ -51,17 +51,13 @@ def test_it_stays_a_dictionary(answered):
 def test_texts_are_escaped_and_cut():
     hostile = "<script>alert(1)</script>"
     answer = {"answer": {"id": f'Q1"{hostile}', "label": hostile}, "score": 1, "rank": 1, "evidences": [0]}
-    turn = turn_record(
-        {
-            "turn": 0,
-            "question": hostile,
-            "pred_answers": [answer],
-            "top_evidences": [evidence(hostile * 99, hostile)],
-            "sentence": hostile,
-        }
-    )
+    found = {"pred_answers": [answer], "top_evidences": [evidence(hostile * 99, hostile)]}
+    turn = turn_record({"turn": 0, "question": hostile, "sentence": hostile, **found})
     for shown in (turn, *turn["pred_answers"], *turn["top_evidences"]):
         assert "<script" not in shown._repr_html_() and len(repr(shown)) < 500
+
+
+ONE = {"answer": {"id": "Q1", "label": "one"}, "rank": 1}
 
 
 @pytest.mark.parametrize(
@@ -70,14 +66,8 @@ def test_texts_are_escaped_and_cut():
         ({}, "no answer"),
         ({"pred_answers": []}, "no answer"),
         ({"clarification": {"question": "Which one?", "choices": []}}, "Which one?"),
-        ({"pred_answers": [{"answer": {"id": "Q1", "label": "one"}, "rank": 1}]}, "one ()"),
-        (
-            {
-                "pred_answers": [{"answer": {"id": "Q1", "label": "one"}, "score": 0.1, "rank": 1}],
-                "abstained": {"reason": "low"},
-            },
-            "not sure: one (0.100)",
-        ),
+        ({"pred_answers": [ONE]}, "one ()"),
+        ({"pred_answers": [{**ONE, "score": 0.1}], "abstained": {"reason": "low"}}, "not sure: one (0.100)"),
     ],
 )
 def test_the_reply_of_a_turn(keys, reply):

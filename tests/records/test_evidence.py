@@ -37,9 +37,6 @@ TOPIC = {"retrieved_for_entity": st.just({"id": "Q9", "label": "nine"})}
 EVIDENCES = st.lists(st.fixed_dictionaries(WHOLE, optional=TOPIC), max_size=10)
 
 
-# --- sources
-
-
 @given(st.lists(st.sampled_from([*SOURCES, "infobox"]), min_size=1, max_size=8))
 def test_sources_parse_to_the_fixed_order_whatever_the_order_given(names):
     parsed = parse_sources("_".join(names))
@@ -78,9 +75,6 @@ def test_a_combination_is_told_from_a_file():
     combinations = ["kb", "text_kb", "kb_txt_info", "infobox"]
     files = ["config.yml", "kb.yml", "config/kb_text", "runs\\kb_text", "convmix", ""]
     assert [text for text in (*combinations, *files) if is_sources(text)] == combinations
-
-
-# --- entities and duplicates
 
 
 @given(ENTITIES)
@@ -149,8 +143,6 @@ def test_entities_within_a_part_have_a_mention_in_it():
     assert [entity["id"] for entity in entities_within(evidence_, 0, 3)] == ["Q1", "Q2"]
     assert entities_within(evidence_, 0, 0) == []
 
-
-# --- checks
 
 GIVEN = {  # as the contract has it, without places
     "fact": [{"id": "Q1", "label": "a"}, {"id": "P1", "label": "b"}, {"id": "Q2", "label": "c"}],

@@ -30,9 +30,6 @@ def listed(record):
     return [(part["text"], [entity["label"] for entity in part["entities"]]) for part in parts]
 
 
-# --- facts
-
-
 @each_case("evidence_texts", "labels")
 def test_a_fact_is_read_from_its_labels(case):
     words = case["labels"]
@@ -60,9 +57,6 @@ def test_a_fact_in_words_becomes_facts_without_an_error(labels):
     found = structured(bare)
     if "fact" in found:
         assert bare["evidence_text"].startswith(fact_text(found["fact"]))
-
-
-# --- tables and infoboxes
 
 
 def test_a_row_is_read_from_its_headers():
@@ -102,9 +96,6 @@ def test_a_text_without_the_form_of_its_source_gets_no_structure(case):
         assert KEYS[case["source"]] not in found and fact_of(found) is None
 
 
-# --- mentions
-
-
 @pytest.mark.parametrize("source", ["text", *KEYS])
 def test_mentions_have_places_in_every_source(source):
     found = structured(evidence("Titanic, It opened in 1997.", source, ("Titanic", "Q1"), YEAR))
@@ -131,20 +122,6 @@ def test_very_many_mentions_take_no_time():
     start = time.process_time()  # which a busy machine does not change
     assert len(structured(many)["mentions"]) == 20_000
     assert time.process_time() - start < 5
-
-
-# --- structure that comes along
-
-
-def test_an_evidence_with_structure_is_returned_as_it_is():
-    cell = {"header": "H", "text": "a", "entities": [], "start": 10, "column": 0}
-    whole = [
-        evidence("Kate sang.", mentions=[]),
-        evidence("Kate, H is a", "table", mentions=[], row={"caption": "", "section": "", "cells": [cell]}),
-        evidence("Kate, Born, a", "info", mentions=[], attribute={"path": ["Born"], "values": []}),
-        fact_evidence([{"id": label, "label": label} for label in "abc"], {"id": "a", "label": "a"}),
-    ]
-    assert all(structured(record) is record for record in whole)
 
 
 def test_a_given_row_is_kept_and_its_cells_get_their_places_and_columns():

@@ -18,13 +18,13 @@ def test_the_parts_of_a_fact():
     assert Fact.of(FACT[:3]).qualifiers == ()
 
 
-def test_a_fact_in_words():
-    assert fact_text(FACT) == "Aretha Franklin, award received, Grammy, Legend Award, point in time, 1991"
-
-
 def test_a_fact_as_evidence_keeps_its_ids_and_the_places_of_its_entities():
     evidence = fact_evidence(FACT, ARETHA)
-    assert evidence["evidence_text"] == fact_text(FACT)
+    assert (
+        evidence["evidence_text"]
+        == fact_text(FACT)
+        == "Aretha Franklin, award received, Grammy, Legend Award, point in time, 1991"
+    )
     assert (evidence["source"], evidence["retrieved_for_entity"]) == ("kb", ARETHA)
     assert evidence["fact"] == FACT and evidence["fact"] is not FACT
     assert evidence["wikidata_entities"] == [ARETHA, LEGEND, YEAR]  # predicates are none

@@ -9,7 +9,7 @@ from convinse.records.evidence import check_evidence
 from convinse.records.ranked_rows import as_read, in_evidence, ranked_rows, spans_as_read, with_ranks
 from convinse.wikipedia.dump import WikipediaDump
 from convinse.wikipedia.page import page_evidences, parse_page, with_ranked_rows
-from evidences import evidence
+from evidences import evidence, texts
 from places import SNAPSHOT
 
 
@@ -91,8 +91,6 @@ def test_neighbours_are_named_by_the_first_column_without_an_order_that_tells_ro
     assert "before" not in with_ranks(rows(["X"], ["a"], ["a"], ["a"]))[1]
 
 
-# -- evidences ---------------------------------------------------------------------------------------------------------
-
 PAGE = """<h2>Career</h2><table class="wikitable"><caption>Films</caption><tr><th>Year</th><th>Film, or show</th><th>Gross</th></tr>
 <tr><td>1995</td><td>Braveheart</td><td>$213</td></tr><tr><td>1997</td><td>Titanic</td><td>$2,264</td></tr>
 <tr><td>1989</td><td>Cleopatra, a remake</td><td>$58</td></tr></table><p>She is a film director from Canada.</p>"""
@@ -111,16 +109,14 @@ def test_a_model_reads_rows_as_it_was_trained():
     rows = page()
     ranked = with_ranked_rows(rows)
     assert rows == page()
-    assert [one["evidence_text"] for one in ranked] == [one["evidence_text"] for one in rows]
+    assert texts(ranked) == texts(rows)
     for one in ranked:
         check_evidence(one, "here")
         assert as_read(one, "plain") == one["evidence_text"]
     found = [as_read(one, "ranked") for one in ranked]
-    assert [text for one, text in zip(rows, found, strict=True) if "row" in one] == FILMS
-    assert [text for one, text in zip(rows, found, strict=True) if "row" not in one] == [
-        one["evidence_text"] for one in rows if "row" not in one
-    ]
-    assert [as_read(one, "ranked") for one in rows] == [one["evidence_text"] for one in rows]  # no ranks are known
+    films = iter(FILMS)
+    assert found == [next(films) if "row" in one else one["evidence_text"] for one in rows] and not [*films]
+    assert [as_read(one, "ranked") for one in rows] == texts(rows)  # no ranks are known
 
 
 def test_parts_are_found_in_the_evidence_and_in_the_text_that_is_read():
@@ -173,9 +169,6 @@ def test_evidences_of_others_are_read_as_they_are():
     assert [as_read(one, "ranked") for one in others] == ["Ann, Year is 1997", "Ann"]
     gone = {**row, "rank": "", "cells": [{**cell, "start": -1}]}
     assert as_read(evidence("Ann, 1997", "table", row=gone), "ranked") == "Ann, 1997"
-
-
-# -- real tables -------------------------------------------------------------------------------------------------------
 
 
 def tables_of_pages():

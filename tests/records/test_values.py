@@ -26,15 +26,12 @@ from convinse.records.literals import (
 from convinse.records.periods import Agreement, Period, period_of_text
 from convinse.records.written_values import find_literals, kind_of_value, value_at
 
-# --- literals of texts
-
 DAYS = st.dates(min_value=date(1000, 1, 1), max_value=date(2099, 12, 31))
 YEARS = st.integers(1000, 2099)
 THOUSANDS = st.integers(0, 99_999)
 
 
 def forms_of_day(day):
-    """The usual forms of a day, each with its id."""
     month = MONTHS[day.month - 1]
     texts = [
         f"{day.day} {month} {day.year}",
@@ -118,9 +115,6 @@ def test_a_marked_part_of_a_text_is_completed_to_its_value(kind, case):
         assert kind_of_value(entity["id"]) == "date"
 
 
-# --- dates
-
-
 @given(DAYS)
 def test_a_date_reads_back_from_its_label_and_equals_the_one_of_wikidata(day):
     entities = date_entity(day.year), date_entity(day.year, day.month), date_entity(day.year, day.month, day.day)
@@ -148,9 +142,6 @@ def test_an_invalid_time_is_refused(time):
 
 def test_the_year_of_a_date_before_christ():
     assert year_of("-0043-03-15T00:00:00Z") == {"id": "-0043-01-01T00:00:00Z", "label": "44 BC"}
-
-
-# --- numbers
 
 
 @given(st.integers(0, 10**12), st.integers(0, 999))
@@ -184,8 +175,6 @@ def test_ids_of_other_kinds(case):
 def test_the_kind_of_an_answer(case):
     assert kind_of_value(case["answer"]) == case["kind"]
 
-
-# --- periods
 
 QUALIFIERS = {"since": ("P580", "start time"), "until": ("P582", "end time"), "at": ("P585", "point in time")}
 

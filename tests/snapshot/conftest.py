@@ -1,5 +1,3 @@
-"""What ships, opened for the tests of it."""
-
 from contextlib import closing
 
 import pytest
