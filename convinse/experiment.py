@@ -1,4 +1,4 @@
-"""A run of the pipeline over the configured conversations, with results on disk, and its table."""
+"""Runs of the pipeline over a part of the benchmark, with results on disk."""
 
 from __future__ import annotations
 
@@ -27,24 +27,23 @@ from .support.errors import ConfigError, DataError
 from .support.progress import progress
 
 LOGGER = logging.getLogger(__name__)
-# parts that are the conversations of a file with this key `part`
+# of these parts: the input file, and the value of `part` in its conversations
 _SUBSETS = {
     "natural-dev": ("natural", "dev"),
     "natural": ("natural", "measured"),
     "natural-fresh": ("natural", "fresh"),
 }
-_BATCHES_PER_WORKER = 4  # so that the last ones end at about the same time
-
-# what is known of a run that ends before answers are given
+_BATCHES_PER_WORKER = 4  # at least, so that all workers end at about the same time
+# the metrics of runs without the last stage
 _MEASURED = {
     "qu": {"num_questions", "seconds", "language_models"},
     "ers": {"num_questions", "answer_presence", "answer_presence_per_src", "seconds", "language_models"},
 }
-_GROUPS = ("abstained", "domains", "turns", "kinds", "sources", "unanswerable")  # behind the figures of all
+_GROUPS = ("abstained", "domains", "turns", "kinds", "sources", "unanswerable")  # metrics by group, written last
 
 
 class Outcome(NamedTuple):
-    """The outcome of a run: its sources, its folder, the content of `metrics.json`, and the name of its questions."""
+    """The outcome of a run: its sources, its folder, the content of `metrics.json`, and a description of its questions."""
 
     sources: tuple[str, ...]
     path: Path
@@ -63,7 +62,7 @@ class Batch(NamedTuple):
 
 
 class FinishedBatch(NamedTuple):
-    """The finished conversations of a batch, the seconds of each stage, and the requests to servers of models, see `Resources`."""
+    """The finished conversations of a batch, its seconds by stage, and its requests to servers of models, see `Resources`."""
 
     conversations: list[FinishedConversation]
     seconds: dict[str, float]
@@ -71,22 +70,22 @@ class FinishedBatch(NamedTuple):
 
 
 class Workers(Protocol):
-    """Remote processes that run batches; see `cluster.RayWorkers`."""
+    """Processes that run batches; see `cluster.RayWorkers`."""
 
     @property
     def size(self) -> int:
-        """The number of batches that they work on at the same time."""
+        """The number of batches that run at the same time."""
 
     def run(self, config: Config, made_from: Mapping[str, str], batches: Sequence[Batch]) -> Iterable[FinishedBatch]:
-        """Run the batches; yields them in their order. `made_from`: the `origins` that a worker's pipeline must have."""
+        """Yield the finished batches in their order. `made_from`: the `origins` that a worker's pipeline must have."""
 
 
 class BatchRunner:
     """A pipeline that runs batches.
 
     Args:
-        config: of the pipeline.
-        resources: shared with other pipelines; its own by default.
+        config: the configuration of the pipeline.
+        resources: files and models that other pipelines share; by default the pipeline has its own.
     """
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
@@ -100,17 +99,17 @@ class BatchRunner:
     def __call__(self, batch: Batch) -> FinishedBatch:
         """Run a batch; see `Pipeline.run`. Raises `DataError`, too, if a module added a value that JSON cannot hold."""
         pipeline = self.pipeline
-        seconds, requests = dict(pipeline.seconds), copy.deepcopy(pipeline.resources.requests)
+        old_seconds, old_requests = dict(pipeline.seconds), copy.deepcopy(pipeline.resources.requests)
         conversations, sources, use_gold_answers, done_by, until = batch
         done = pipeline.run(conversations, sources, use_gold_answers, done_by=done_by, until=until)
         return FinishedBatch(
             [*map(FinishedConversation.of, done)],
-            {stage: total - seconds[stage] for stage, total in pipeline.seconds.items()},
-            {key: counts - requests[key] for key, counts in pipeline.resources.requests.items()},
+            {stage: total - old_seconds[stage] for stage, total in pipeline.seconds.items()},
+            {key: counts - old_requests[key] for key, counts in pipeline.resources.requests.items()},
         )
 
     def close(self) -> None:
-        """Close the pipeline, and what it has opened."""
+        """Close the pipeline."""
         self.pipeline.close()
 
 
@@ -128,23 +127,25 @@ def run_experiment(
     resources: Resources | None = None,
     workers: Workers | None = None,
 ) -> Outcome:
-    """Run, or go on with, one combination of sources over one part of the benchmark.
+    """Run, or resume, a combination of sources over a part of the benchmark.
 
     Args:
-        config, sources: the checked configuration, and what to retrieve from.
+        config: the configuration.
+        sources: the sources to retrieve from.
         use_gold_answers: whether earlier turns count with their gold answers.
-        limit: only the first so many conversations.
+        limit: the number of conversations to run, the first ones of the part; None: all.
         restart: run finished conversations again.
         quiet: show no progress.
-        part: `train`, `dev`, `test`, or of the natural questions `natural-dev`, to choose by,
-            `natural`, `natural-fresh` or `natural-third`, to report.
+        part: `train`, `dev`, `test`, or a part of the natural questions: `natural-dev` for development,
+            `natural`, `natural-fresh` and `natural-third` for reported results.
         until: the last stage to run; the results of `qu` and `ers` go to a folder of that name.
-        stage_file: conversations that the first stages have worked on, in place of a part; see `formats.stage_files`.
-        resources: what several runs of a configuration share; its owner closes it.
-        workers: run the conversations in place of this process, which writes the results in either case.
+        stage_file: conversations with the results of earlier stages, to run instead of a part; see `formats.stage_files`.
+        resources: files and models that runs of this configuration share; its owner closes it.
+        workers: processes that run the conversations; this process writes the results in either case.
 
     Raises:
-        ConfigError: predicted answers are asked for by a run without the last stage, or after the first.
+        ConfigError: predicted answers need all stages in one run; or the stage file has the results of `until` already.
+        DataError: the conversations are missing or damaged.
     """
     start = time.perf_counter()
     if not use_gold_answers and (until != "ha" or stage_file is not None):
@@ -152,14 +153,14 @@ def run_experiment(
     source = _run_input(config, sources, part, until, stage_file)
     conversations, done_by = source.conversations[:limit], source.done_by
     stages = [] if until == "ha" and done_by is None else [done_by, until]
-    history = fingerprint(source.subset, list(sources), use_gold_answers, *stages)
-    subfolder = "_".join(sources) + ("" if part == "test" else f"-{part}")  # each part has its own
+    part_id = fingerprint(source.subset, list(sources), use_gold_answers, *stages)
+    subfolder = "_".join(sources) + ("" if part == "test" else f"-{part}")
     folder = Path(config.output_path) / config.name / subfolder / ("" if until == "ha" else until)
     with ExitStack() as opened:
         runner = BatchRunner(config, resources)
         opened.callback(runner.close)
         made_from = runner.origins()
-        content = {"conversations": sha256(source.path), "part and history": history} | made_from
+        content = {"conversations": sha256(source.path), "part and history": part_id} | made_from
         output = opened.enter_context(RunFolder(folder, content, restart, to_dict(config)))
         waiting = [
             conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
@@ -167,26 +168,26 @@ def run_experiment(
         if len(waiting) < len(conversations):
             LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), output.path)
         size = runner.pipeline.conversations_at_once
-        if workers is not None:  # smaller batches give each worker several; the answers are the same
+        if workers is not None:  # the size of a batch does not change the answers
             size = max(1, min(size, len(waiting) // (_BATCHES_PER_WORKER * workers.size)))
-        groups = (waiting[start : start + size] for start in range(0, len(waiting), size))
+        groups = (waiting[first : first + size] for first in range(0, len(waiting), size))
         batches = [Batch(group, sources, use_gold_answers, done_by, until) for group in groups]
         questions = sum(len(conversation["questions"]) for conversation in waiting)
         advance = opened.enter_context(progress("_".join(sources), questions, "questions", quiet))
-        spent = _Spent(output.seconds())  # of the part of the run that was finished before
+        cost = _Cost(output.seconds())  # a resumed run adds to the seconds of the run before
         for done in workers.run(config, made_from, batches) if workers and batches else map(runner, batches):
             for conversation in done.conversations:
                 output.add(conversation)
             advance(sum(len(conversation.shortened["questions"]) for conversation in done.conversations))
-            spent.add(done.seconds, done.requests)
-        spent.add({"total": time.perf_counter() - start})
+            cost.add(done.seconds, done.requests)
+        cost.add({"total": time.perf_counter() - start})
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
         metrics = evaluate(finished)
         details = {name: metrics.pop(name) for name in _GROUPS}
-        metrics["seconds"] = {stage: round(value, 3) for stage, value in spent.seconds.items()}
+        metrics["seconds"] = {stage: round(value, 3) for stage, value in cost.seconds.items()}
         metrics |= details
-        if requests := spending(finished, config, spent.requests):
-            metrics["language_models"] = requests
+        if model_costs := spending(finished, config, cost.requests):
+            metrics["language_models"] = model_costs
         metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
         output.write_metrics(metrics)
     answers = "gold" if use_gold_answers else "predicted"
@@ -195,7 +196,7 @@ def run_experiment(
 
 
 class _RunInput(NamedTuple):
-    """The conversations to run: their name for people, their file, which of them, and the stage that has worked on them last."""
+    """The conversations to run, the name and file they come from, the subset of the file, and the last stage that is done."""
 
     name: str
     path: Path
@@ -220,7 +221,7 @@ def _run_input(
     return _RunInput(name, path, subset, read_part(config, part))
 
 
-class _Spent:
+class _Cost:
     def __init__(self, before: Mapping[str, float]) -> None:
         self.seconds = {stage: before.get(stage, 0.0) for stage in (*STAGE_NAMES, "total")}
         self.requests: dict[str, Counter[str]] = {}

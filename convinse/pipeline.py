@@ -1,4 +1,4 @@
-"""QU -> ERS -> HA over conversations, by the base classes of the three stages."""
+"""The pipeline of the three stages: question understanding (QU), evidence retrieval (ERS), answering (HA)."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ STAGE_NAMES: list[StageName] = list(STAGES)
 class Pipeline:
     """The three stages of a configuration.
 
-    The stages share what is opened, see `Resources`, and with `ha_share_pass` the reader takes what a joint model has read
-    while it ranked the evidences of the same turns. A pipeline is used by a single thread at a time.
+    The stages share files and models, see `Resources`; with `ha_share_pass` the reader uses the spans that a joint model
+    computed while it ranked the evidences of the same turns. A pipeline is used by a single thread at a time.
 
     Args:
         config: names the modules; each is built from it. A name or path is read as `load_config` does.
-        use_gold_answers: whether earlier turns count with their gold answers; `run` may say otherwise.
-        qu, ers, ha: modules to use instead of the named ones; they keep what they have opened.
-        resources: what the modules share; its owner closes it. By default the pipeline has its own, and `close`, or the end
-            of a `with` block, closes it.
+        use_gold_answers: the default of `run`: whether earlier turns count with their gold answers.
+        qu, ers, ha: modules to use instead of the configured ones; `close` does not close what they have opened.
+        resources: the shared files and models; its owner closes it. By default the pipeline has its own, and `close`, or the
+            end of a `with` block, closes it.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Pipeline:
 
     @property
     def conversations_at_once(self) -> int:
-        """The number of conversations that `run` computes best together."""
+        """The number of conversations per call of `run` that is fastest."""
         return max(stage.conversations_at_once for stage in (self.qu, self.ers, self.ha))
 
     def run(
@@ -98,8 +98,8 @@ class Pipeline:
             conversations: in the ConvMix structure; gold answers are optional.
             sources: a combination such as `kb_text`, or a list.
             use_gold_answers: whether earlier turns count with their gold answers (if they have any) or with the
-                predicted one.
-            done_by: the stage whose results the turns have already, such as those of `formats.stage_files`; they stay.
+                predicted one; None: as the pipeline was built.
+            done_by: the last stage whose results the turns have already, such as those of `formats.stage_files`; they stay.
             until: the last stage to run. If it is not `ha`, earlier turns without gold answers have no answers.
         """
         requested = parse_sources(sources)
@@ -113,12 +113,12 @@ class Pipeline:
             if done_by == "ers":
                 keep_evidences(self.ers, turn, None, requested, self.config.evs_max_evidences)
         if "qu" in stages:
-            # with gold answers no question waits until those before it are answered
-            needs_answers = "ha" in stages and not (gold and all(turn.get("answers") for turn in turns))
-            in_step: list[StageName] = stages if needs_answers else ["qu"]
-            for reached, histories in turns_in_step(done, gold):
-                self._run_stages(in_step, reached, histories, requested, gold)
-            stages = [stage for stage in stages if stage not in in_step]
+            has_gold = gold and all(turn.get("answers") for turn in turns)
+            # without all gold answers a turn waits for the predicted answers before it, so all stages run turn by turn
+            by_turn: list[StageName] = stages if "ha" in stages and not has_gold else ["qu"]
+            for step, histories in turns_in_step(done, gold):
+                self._run_stages(by_turn, step, histories, requested, gold)
+            stages = [stage for stage in stages if stage not in by_turn]
         self._run_stages(stages, turns, (), requested, gold)
         return done
 
@@ -131,7 +131,7 @@ class Pipeline:
 
         Args:
             sources: a combination such as `kb_text`, or a list of combinations.
-            clean_up: close the pipeline afterwards.
+            clean_up: whether to close the pipeline afterwards.
 
         Returns:
             The conversations by combination, with measures in each turn.
@@ -141,7 +141,7 @@ class Pipeline:
     def run_with_predicted_answers(
         self, sources: str | Sequence[str] = DEFAULT_SOURCES, clean_up: bool = False
     ) -> dict[str, list[Conversation]]:
-        """Answer them as `run_with_gold_answers`; earlier turns count with their predicted answers."""
+        """Answer the test conversations as `run_with_gold_answers` does; earlier turns count with their predicted answers."""
         return self._run_configured(sources, False, clean_up)
 
     def _run_configured(
@@ -162,7 +162,7 @@ class Pipeline:
         return done
 
     def ask(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Conversation:
-        """Answer a question, or those of one conversation; earlier turns count with their predicted answers."""
+        """Answer a question, or the questions of a conversation; earlier turns count with their predicted answers."""
         return conversation_record({"conv_id": "ask"}, self.turns(questions, sources))
 
     def turns(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Iterator[Turn]:
@@ -174,7 +174,7 @@ class Pipeline:
     def session(
         self, sources: str | Sequence[str] = DEFAULT_SOURCES, conversation: Conversation | None = None
     ) -> Session:
-        """Return a conversation that goes on: each `ask` costs one turn.
+        """Return a session: a conversation to which each `ask` adds a turn.
 
         Args:
             sources: a combination such as `kb_text`, or a list.
@@ -198,30 +198,29 @@ class Pipeline:
     ) -> None:
         """Understand and answer turns of different conversations together, in place.
 
-        Without gold answers, talk is understood too, and replies for people are added.
+        If all stages run, without gold answers, acts of talk ("thanks") are understood too, and replies are added.
 
         Args:
-            turns: they have a `question`.
-            histories: of each, the turns before it, as `history_turn` gives them.
-            sources: as `parse_sources` gives them.
-            report: called with `qu`, `ers` and `ha`, as soon as the turns have what the stage gives.
+            turns: new turns with a `question`.
+            histories: the turns before each of them, from `history_turn`.
+            sources: the sources, from `parse_sources`.
+            report: called with the name of a stage as soon as the turns have its results.
             use_gold_answers: whether earlier turns count with their gold answers.
-            until: the last stage.
+            until: the last stage to run.
         """
         if self.resources.renew():  # an index changed: the next question reads the new state
             self._build_stages()
         stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
-
-        is_held = until == "ha" and not use_gold_answers
+        is_dialogue = until == "ha" and not use_gold_answers
 
         def compute(
             turns: Sequence[Turn], histories: Sequence[Sequence[Turn]], progress: StageReport | None = report
         ) -> None:
             self._run_stages(stages, turns, histories, sources, use_gold_answers, progress)
-            if is_held:
+            if is_dialogue:
                 add_replies(self.ha, turns, histories, sources, self.resources)
 
-        if is_held:
+        if is_dialogue:
             self.dialogue.answer(turns, histories, sources, compute, partial(compute, progress=None))
         else:
             compute(turns, histories)
@@ -242,7 +241,7 @@ class Pipeline:
                     self._build_stages()
                 understand(self.qu, turns, histories, use_gold_answers)
             elif stage == "ers":
-                self.resources.models.clear_spans()  # the texts of other turns
+                self.resources.models.clear_spans()  # they are of earlier turns
                 if look_up_facts(self.resources, turns):
                     self._build_stages()
                 retrieve(self.ers, turns, sources, self.config.evs_max_evidences)
@@ -253,12 +252,12 @@ class Pipeline:
                 report(stage)
 
     def store_cache(self) -> None:
-        """Let the stages store what they keep between runs."""
+        """Let the stages write their caches."""
         for stage in (self.qu, self.ers, self.ha):
             stage.store_cache()
 
     def close(self) -> None:
-        """Let the stages store what they keep, and close what the pipeline opened."""
+        """Let the stages write their caches, and close the resources unless they were given by the caller."""
         self.store_cache()
         if self._is_owner:
             self.resources.close()

@@ -1,4 +1,4 @@
-"""The utterances of a conversation: acts of talk, replies to clarification questions, or questions."""
+"""Dialogue around questions: an utterance is an act of talk, a reply to a clarification question, or a question."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from .clarification import ask_for_meaning, ask_for_topic, chosen, missing_topic
 from .corrections import correct, is_taken_back
 from .replies import LEAST, reply
 
-# answers turns with their histories
-Answer = Callable[[Sequence[Turn], Sequence[Sequence[Turn]]], None]
+# arguments: turns, and the history of each
+AnswerTurns = Callable[[Sequence[Turn], Sequence[Sequence[Turn]]], None]
 
-_LONGEST_NAME = 8  # words of a reply that names a topic
-_LEAST_WORDS = 3  # of a question that is a part of an utterance
-_MOST_PARTS = 3
+_MAX_TOPIC_WORDS = 8  # of a reply that names a topic
+_MIN_PART_WORDS = 3  # of a question that is a part of an utterance
+_MAX_PARTS = 3  # questions in an utterance
 
 
 class Reading(NamedTuple):
     """The reading of an utterance: questions to answer, or a `sentence` to say.
 
     Attributes:
-        questions: the first, and those of further parts.
+        questions: the question, or the questions that "and" joins.
         history: the turns before the questions.
-        act: of talk; empty for a plain question.
-        excluded: ids of earlier answers to leave out.
+        act: the act of talk; empty for a plain question.
+        meanings: the items that the user chose for names.
+        excluded: the ids of earlier answers to leave out.
         replaces: the number of the turn whose question is asked again.
-        pronoun: of a first question without topic; see `missing_topic`.
+        pronoun: the pronoun of a first question without topic, see `missing_topic`; it is asked back about.
     """
 
     questions: tuple[str, ...] = ()
@@ -64,18 +65,18 @@ class Dialogue:
         turns: Sequence[Turn],
         histories: Sequence[Sequence[Turn]],
         sources: Sequence[str],
-        compute: Answer,
-        compute_parts: Answer,
+        compute: AnswerTurns,
+        compute_parts: AnswerTurns,
     ) -> None:
         """Answer turns of different conversations, in place, after `histories` as `history_turn` gives them.
 
-        `compute` answers questions, and `compute_parts` the further parts of questions.
+        `compute` answers the first questions of the turns, `compute_parts` their further questions.
         """
         readings = [
             self.read(turn["question"], history, sources) for turn, history in zip(turns, histories, strict=True)
         ]
         questions = [(turn, reading) for turn, reading in zip(turns, readings, strict=True) if reading.questions]
-        uttered = [turn["question"] for turn in turns]
+        utterances = [turn["question"] for turn in turns]
         for turn, reading in questions:
             turn["question"] = reading.questions[0]
             if reading.meanings:
@@ -84,30 +85,31 @@ class Dialogue:
             compute([turn for turn, _ in questions], [reading.history for _, reading in questions])
         for place in range(1, max((len(reading.questions) for _, reading in questions), default=0)):
             parts: list[Turn] = []
-            before: list[list[Turn]] = []
+            part_histories: list[list[Turn]] = []
             for turn, reading in questions:
                 if place < len(reading.questions):
                     earlier = [history_turn(part, use_gold_answers=False) for part in (turn, *turn.get("parts", ()))]
-                    before.append([*reading.history, *earlier])
+                    part_histories.append([*reading.history, *earlier])
                     parts.append({"turn": turn.get("turn", 0), "question": reading.questions[place]})
                     turn.setdefault("parts", []).append(parts[-1])
-            compute_parts(parts, before)
-        for turn, reading, utterance in zip(turns, readings, uttered, strict=True):
-            self._note(turn, reading, utterance)
+            compute_parts(parts, part_histories)
+        for turn, reading, utterance in zip(turns, readings, utterances, strict=True):
+            self._store(turn, reading, utterance)
 
-    def _note(self, turn: Turn, reading: Reading, utterance: str) -> None:
+    def _store(self, turn: Turn, reading: Reading, utterance: str) -> None:
         if reading.questions:
-            if reading.excluded:  # leave out earlier answers and unlikely answers
+            if reading.excluded:  # unlikely answers go, too
                 answers = turn["pred_answers"]
                 answers = [ranked for ranked in answers if ranked["answer"]["id"] not in reading.excluded]
                 turn["pred_answers"] = [ranked for ranked in answers if ranked["score"] >= LEAST]
                 for rank, ranked in enumerate(turn["pred_answers"], 1):
                     ranked["rank"] = rank
-                # of the answer that was left out
+                # these keys describe the answer that was best before
                 for key in ("sentence", "attribution", "contradiction", "confidence"):
                     turn.pop(key, None)  # type: ignore[misc]
-            if not reading.meanings and not reading.excluded and (back := ask_for_meaning(turn, self._resources.kb)):
-                turn["clarification"] = back
+            may_ask_back = not reading.meanings and not reading.excluded
+            if may_ask_back and (clarification := ask_for_meaning(turn, self._resources.kb)):
+                turn["clarification"] = clarification
             if utterance != turn["question"]:
                 turn["actual_question"], turn["question"] = turn["question"], utterance
             if reading.replaces is not None:
@@ -125,10 +127,8 @@ class Dialogue:
             turn["sentence"] = "No other answer is likely."
 
     def is_talk(self, utterance: str) -> bool:
-        """Return True if an utterance asks no question, so that later turns do not depend on it."""
+        """Return True if an utterance asks for no answer to a question, so that later turns do not depend on it."""
         return self._acts.act(utterance) not in (QUESTION, "more", "correction")
-
-    # -- reading -------------------------------------------------------------------------------------------------------
 
     def read(self, utterance: str, history: Sequence[Turn], sources: Sequence[str]) -> Reading:
         """Return the reading of an utterance after the turns of `history`."""
@@ -139,7 +139,8 @@ class Dialogue:
         if history and (choice := self._choice(utterance, history[-1], earlier)):
             return choice
         act = self._acts.act(utterance)
-        if (act in ("more", "correction") and last is None) or (act == "correction" and asks(utterance)):
+        needs_turn = act in ("more", "correction")
+        if (needs_turn and last is None) or (act == "correction" and asks(utterance)):
             act = QUESTION
         if act == QUESTION and last is not None and is_taken_back(utterance, language):
             act = "correction"
@@ -172,47 +173,49 @@ class Dialogue:
             return Reading((last["question"],), earlier[:-1], act, "", last.get("meanings", ()), frozenset(shown))
         return Reading(act=act, sentence=reply(act, last, sources, self._resources))
 
-    def _choice(self, utterance: str, before: Turn, earlier: Sequence[Turn]) -> Reading | None:
-        """Return the question before again if the utterance answers its clarification question; else None."""
-        back = before.get("clarification")
+    def _choice(self, utterance: str, last: Turn, earlier: Sequence[Turn]) -> Reading | None:
+        # the last question again, if the utterance answers its clarification question; else None
+        clarification = last.get("clarification")
         kb, language = self._resources.kb, self._resources.language
-        if back is None or language.answer_types.asks(utterance):
+        if clarification is None or language.answer_types.asks(utterance):
             return None
-        question = before.get("actual_question", before["question"])
-        if back["choices"]:
-            choice = chosen(utterance, back["choices"], kb, language)
-            name = None if choice is None else name_of(before, choice["id"])
+        question = last.get("actual_question", last["question"])
+        if clarification["choices"]:
+            choice = chosen(utterance, clarification["choices"], kb, language)
+            name = None if choice is None else name_of(last, choice["id"])
             if choice is None or name is None:
                 return None
             meanings: list[Meaning] = [{"name": name, "item": {"id": choice["id"], "label": choice["label"]}}]
-            return Reading((question,), earlier[:-1], meanings=meanings, replaces=before.get("turn"))
+            return Reading((question,), earlier[:-1], meanings=meanings, replaces=last.get("turn"))
         topic = language.talk.taking_back.sub("", utterance).strip(" .!?")
-        if len(topic.split()) > _LONGEST_NAME:
+        if len(topic.split()) > _MAX_TOPIC_WORDS:
             return None
-        names = any(mention.is_name for mention in self._resources.linker.link(topic))
-        pronoun = missing_topic(question, self._resources) if names or topic[:1].isupper() else None
-        if pronoun is None or (not names and self._acts.act(utterance) != QUESTION):
+        is_linked = any(mention.is_name for mention in self._resources.linker.link(topic))
+        pronoun = missing_topic(question, self._resources) if is_linked or topic[:1].isupper() else None
+        if pronoun is None or (not is_linked and self._acts.act(utterance) != QUESTION):
             return None
-        return Reading((with_topic(question, pronoun, topic, language),), earlier, replaces=before.get("turn"))
+        return Reading((with_topic(question, pronoun, topic, language),), earlier, replaces=last.get("turn"))
 
 
 def parts_of(question: str, language: Language) -> list[str]:
-    """Return the questions that "and" joins, or the question alone; "who wrote and directed" is not split."""
+    """Return the questions that "and" joins, or the question alone; "who wrote and directed it" is not split."""
     words = language.talk
     parts = [part.strip(" ,") for part in words.joined.split(question)]
-    if not 1 < len(parts) <= _MOST_PARTS or words.behind_joined.search(question) or question.count('"') > 1:
+    has_quotes = question.count('"') > 1
+    if not 1 < len(parts) <= _MAX_PARTS or words.behind_joined.search(question) or has_quotes:
         return [question]
-    if not all(len(part.split()) >= _LEAST_WORDS and language.answer_types.asks(part) for part in parts):
+    if not all(len(part.split()) >= _MIN_PART_WORDS and language.answer_types.asks(part) for part in parts):
         return [question]
     return [f"{part.rstrip(' ?.!')}?" for part in parts]
 
 
 def remembered(history: Sequence[Turn]) -> Iterator[Turn]:
-    """Yield the turns of `history` that later turns refer to, with the answered questions, without talk and replaced turns."""
+    """Yield the turns that later turns may refer to, without talk and replaced turns, with the questions that were answered."""
     replaced = {turn["replaces"] for turn in history if "replaces" in turn}
     for turn in history:
-        is_open = "clarification" in turn and not turn.get("pred_answers")
-        if turn.get("turn") in replaced or (not turn.get("structured_representation") and ("act" in turn or is_open)):
+        is_unanswered = "clarification" in turn and not turn.get("pred_answers")
+        is_talk = not turn.get("structured_representation") and ("act" in turn or is_unanswered)
+        if is_talk or turn.get("turn") in replaced:
             continue
         yield turn if "actual_question" not in turn else {**turn, "question": turn["actual_question"]}
         yield from turn.get("parts", ())

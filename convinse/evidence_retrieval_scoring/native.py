@@ -1,4 +1,4 @@
-"""The native ERS: CLOCQ retrieval, then scoring as configured."""
+"""The native ERS: candidates from CLOCQ's retrieval and a search over all pages, scored by the configured method."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from .okapi import OkapiScorer, read_stop_words
 from .scorer import Scorer
 from .search import EvidenceSearch
 
-_ELSEWHERE = 0.1  # factor of the score of an evidence from a page of another item
-_OF_PAGES = frozenset({"text", "table", "info"})
-_PAGES = 3  # of search results, whose items a question without items is about
+_OTHER_PAGE_FACTOR = 0.1  # of the score of an evidence from a page of an item that is not the question's
+_PAGE_SOURCES = frozenset({"text", "table", "info"})
+_MAX_PAGES = 3  # of search results; their items stand for those of a question without items
 _CONVERSATIONS = 4  # scored together by a neural scorer; more would be hardly faster, and delay the progress bar
 
 
 class NativeERS(EvidenceRetrievalScoring):
-    """Evidences of the representation's items from the sources, scored down to the top e.
+    """Retrieve the evidences of a question's items, search all pages, and keep the best `evs_max_evidences`.
 
-    Items of a representation with ids are not linked again. With a neural scorer the turns of many conversations are scored
+    Items of a representation with ids are not linked again. With a neural scorer the turns of several conversations are scored
     together.
 
     Args:
         config: see `ClocqRetriever` and the `evs_*` keys.
         retriever: the retriever to use instead of a new one.
         scorer: the scorer to use instead of that of `evs`.
-        resources: shared by the stages of a pipeline.
+        resources: the files and models that the stages of a pipeline share.
     """
 
     trainer = "convinse.training.reranker:train_reranker"
@@ -61,7 +61,7 @@ class NativeERS(EvidenceRetrievalScoring):
 
     @cached_property
     def retriever(self) -> ClocqRetriever:
-        """The retriever of the candidates."""
+        """The retriever of the evidences of items."""
         return ClocqRetriever(self.config, resources=self.resources)
 
     @cached_property
@@ -84,26 +84,26 @@ class NativeERS(EvidenceRetrievalScoring):
 
     @cached_property
     def bm25(self) -> BM25Scorer:
-        """BM25, its queries expanded by the names of the knowledge base's properties."""
+        """The BM25 scorer; names of the knowledge base's properties expand its queries."""
         expansion = QueryExpansion(self.retriever.kb.properties(), self.language)
         return BM25Scorer(expansion, language=self.language)
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """Retrieve and score, all turns together; see the base class.
+        """Return the best evidences of the turns, all scored together; see the base class.
 
         Evidences that contradict the time of a question come last, with score 0.
         """
         questions = [asked_in_full(turn) for turn in turns]
-        searched = [question for turn, question in zip(turns, questions, strict=True) if _is_searched(turn, sources)]
-        if searched and self.search is not None:
-            self.search.prepare(searched)
+        searches = [question for turn, question in zip(turns, questions, strict=True) if _is_searched(turn, sources)]
+        if searches and self.search is not None:
+            self.search.prepare(searches)
         agreeing: list[list[Evidence]] = []
         contradicted: list[list[Evidence]] = []
         for turn, question in zip(turns, questions, strict=True):
             evidences = self.retrieve(turn, sources)
-            behind = contradicting(judged_parts(question, evidences, self.language))
-            agreeing.append([evidence for place, evidence in enumerate(evidences) if place not in behind])
-            contradicted.append([evidences[place] for place in sorted(behind)])
+            places = contradicting(judged_parts(question, evidences, self.language))
+            agreeing.append([evidence for place, evidence in enumerate(evidences) if place not in places])
+            contradicted.append([evidences[place] for place in sorted(places)])
         most = self.config.evs_max_evidences
         ranked = self.rank(turns, agreeing, most)
         for best, last in zip(ranked, contradicted, strict=True):
@@ -111,13 +111,13 @@ class NativeERS(EvidenceRetrievalScoring):
         return [keep_evidences(self, turn, best, sources) for turn, best in zip(turns, ranked, strict=True)]
 
     def rank(self, turns: Sequence[Turn], evidences: Sequence[Sequence[Evidence]], most: int) -> list[list[Evidence]]:
-        """Return the best `most` evidences of turns, scored, best first; evidences from other pages count less."""
+        """Return the best `most` evidences of turns, scored, best first; evidences from pages of other items count less."""
         queries = [turn["structured_representation"] for turn in turns]
-        questions, whole = [asked_in_full(turn) for turn in turns], max(map(len, evidences), default=0)
+        questions, longest = [asked_in_full(turn) for turn in turns], max(map(len, evidences), default=0)
         ranked = []
-        for scored in self.scorer.rank_all(queries, evidences, whole, questions):
+        for scored in self.scorer.rank_all(queries, evidences, longest, questions):
             weighted = [
-                with_score(evidence, min(evidence["score"], _ELSEWHERE * evidence["score"]))
+                with_score(evidence, min(evidence["score"], _OTHER_PAGE_FACTOR * evidence["score"]))  # may be negative
                 if "page" in evidence
                 else evidence
                 for evidence in scored
@@ -126,12 +126,12 @@ class NativeERS(EvidenceRetrievalScoring):
         return ranked
 
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
-        """Return the candidate evidences of a turn, of its items and from the search; write `question_entities` into the turn."""
+        """Return the candidate evidences of a turn, from its items and the search, and add `question_entities` to the turn."""
         items = _items_of(turn)
         search = self.search if _is_searched(turn, sources) else None
         hits = [] if search is None else search.find(asked_in_full(turn))
-        if items == []:  # the best pages stand for a question without items
-            pages = list(dict.fromkeys(hit.item_id for hit in hits))[:_PAGES]
+        if items == []:  # nothing was linked: the question is taken to be about the items of the best pages
+            pages = list(dict.fromkeys(hit.item_id for hit in hits))[:_MAX_PAGES]
             items = certain(*map(self.retriever.kb.entity, pages))
         text = turn["structured_representation"]
         evidences, turn["question_entities"] = self.retriever.retrieve_evidences(text, sources, items)
@@ -159,12 +159,12 @@ class NativeERS(EvidenceRetrievalScoring):
 
 
 def _items_of(turn: Turn) -> list[QuestionEntity] | None:
-    representation = turn.get("representation")  # None: the representation is a text alone
+    representation = turn.get("representation")  # without it, the retriever links the structured representation
     return None if representation is None else question_entities(representation)
 
 
 def _is_searched(turn: Turn, sources: Sequence[str]) -> bool:
-    return _items_of(turn) == [] or not _OF_PAGES.isdisjoint(sources)
+    return _items_of(turn) == [] or not _PAGE_SOURCES.isdisjoint(sources)
 
 
 class ClocqBM25(NativeERS):

@@ -26,9 +26,9 @@ from ..wikipedia import page as pages
 from ..wikipedia.api import LinkedItem, MediaWikiApi
 
 __path__: list[str] = []  # CONVINSE has the class in a module below this name; see `original`
-_VERSION = 1  # of cached live pages and links; raised when the same answers of the API give other values
+_VERSION = 1  # of cached live pages and links; to be raised if the same answers of the API give other values
 _ITEM = re.compile(r"Q[1-9]\d*")
-_LOCKS = 64
+_LOCKS = 64  # of items, by hash
 _DAY = 86_400  # seconds
 
 
@@ -41,12 +41,12 @@ class WikipediaRetriever:
 
     Args:
         config: a configuration or its name; `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
-        titles: item id -> title of its English article, or an empty string; by default from the knowledge base. Titles of unknown
-            items are looked up at Wikidata.
-        labels: item id -> label, or the id itself or an empty string; by default from the knowledge base. Items without a label are
-            named by their title without its bracket.
+        titles: returns the title of an item's English article; by default from the knowledge base. If it is empty, the title
+            is looked up at Wikidata.
+        labels: returns the label of an item; by default from the knowledge base. If it is empty or the id itself, the item is
+            named by its title without its bracket.
         api: the client to use instead of a new one.
-        resources: dump, knowledge base and cache; by default new.
+        resources: the dump, the knowledge base and the cache; by default the retriever has its own.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class WikipediaRetriever:
         self._labels = labels
         self._api = api or self.resources.mediawiki
         self._recent = lru_cache(maxsize=512)(self._filtered)
-        self._locks = [threading.Lock() for _ in range(_LOCKS)]  # several threads look an item up once
+        self._locks = [threading.Lock() for _ in range(_LOCKS)]  # so that several threads look an item up once
 
     @also_named(question_entity_id="item_id")
     def retrieve_wp_evidences(self, item_id: str) -> list[Evidence]:
@@ -81,7 +81,7 @@ class WikipediaRetriever:
         return evidences
 
     def table(self, row: Row) -> list[Row]:
-        """Return all rows of the table of a row, whole and in their order; `start` of a cell counts in its evidence.
+        """Return all rows of the table of a row, in order; `start` of a cell is a place in the text of its evidence.
 
         The page is read from the dump or the cache, without requests. Empty if the row does not name its table.
         """
@@ -89,22 +89,20 @@ class WikipediaRetriever:
         if page is None or table is None:
             return []
         if rows := self.resources.rows(page, table):
-            return copy.deepcopy(rows)  # of the dump
+            return copy.deepcopy(rows)  # the dump shares them
         try:
             return pages.whole_rows(self._labelled(self.cache.get(*self._key(page))), table)
         except _NoPageError:
             return []
 
     def store_dump(self) -> None:
-        """Do the same as `store_cache`, by CONVINSE's name: pages that the dump lacks are in the cache."""
+        """Close the cache, as `store_cache` does; the method has the name that CONVINSE uses."""
         self.store_cache()
 
     def store_cache(self) -> None:
         """Close the cache, whose entries are on disk already, and the connections."""
         self.cache.close()
         self._api.close()
-
-    # -- filters -------------------------------------------------------------------------------------------------------
 
     def _filtered(self, item_id: str) -> bytes:
         """Return the evidences that pass the filters, as JSON. Raises `_NoPageError`, so that a miss is not cached."""
@@ -115,18 +113,15 @@ class WikipediaRetriever:
             evidences = pages.with_ranked_rows(evidences)
         config, passing = self.config, []
         for evidence in merge_duplicates(evidences):
-            text, share = evidence["evidence_text"], config.evr_min_letter_share
+            text, min_share = evidence["evidence_text"], config.evr_min_letter_share
             ids = [entity["id"] for entity in evidence["wikidata_entities"]]
-            if (
-                config.evr_min_evidence_length <= len(text) <= config.evr_max_evidence_length
-                and (not share or sum(map(str.isalpha, text)) / len(text) >= share)
-                and sum(entity_id[:1] == "Q" for entity_id in ids) <= config.evr_max_entities
-                and (not config.evr_require_entity or any(entity_id != item_id for entity_id in ids))
-            ):
+            has_length = config.evr_min_evidence_length <= len(text) <= config.evr_max_evidence_length
+            has_letters = not min_share or sum(map(str.isalpha, text)) / max(1, len(text)) >= min_share
+            has_entity = not config.evr_require_entity or any(entity_id != item_id for entity_id in ids)
+            has_few_items = sum(entity_id[:1] == "Q" for entity_id in ids) <= config.evr_max_entities
+            if has_length and has_letters and has_entity and has_few_items:
                 passing.append(evidence)
         return msgspec.json.encode(passing)
-
-    # -- live pages ----------------------------------------------------------------------------------------------------
 
     def _live(self, item_id: str) -> list[Evidence]:
         if _ITEM.fullmatch(item_id) is None or not (self.cache.enabled or self.config.ers_on_the_fly):
@@ -146,7 +141,7 @@ class WikipediaRetriever:
             lookup = live.pages.get(item_id) if live is not None else None
             if live is not None and lookup is None:  # a turn looks up few pages
                 return self._labelled(cached)
-            before = self._api.sent
+            sent_before = self._api.sent
             try:
                 fetched = self._fetch(item_id, title)
             except NetworkError as error:
@@ -157,7 +152,7 @@ class WikipediaRetriever:
                     return self._labelled(cached)
                 raise _NoPageError from error
             if lookup is not None:
-                sent = self._api.sent - before
+                sent = self._api.sent - sent_before
                 lookup["requests"] += [f"article {title}", *[f"links of {title}"] * (sent - 1)][:sent]
             self.cache.put(*key, value=fetched)
             return self._labelled(fetched)
@@ -166,10 +161,10 @@ class WikipediaRetriever:
         return "wikipedia_page", self.config.ers_wikipedia_api, self._api.site, pages.FORMAT, _VERSION, item_id
 
     def _fetch(self, item_id: str, known_title: str) -> dict[str, Any]:
-        end = until(self.config.ers_deadline)
+        deadline = until(self.config.ers_deadline)
         missing = {"asked_for": known_title, "missing": True, "date": now().isoformat()}
-        title = known_title or self._api.title_of(item_id, end)
-        raw = self._api.page(title, end) if title else None
+        title = known_title or self._api.title_of(item_id, deadline)
+        raw = self._api.page(title, deadline) if title else None
         if raw is None:
             self.logger.info("%s: no Wikipedia page%s", item_id, f" '{title}'" if title else "")
             return missing
@@ -178,28 +173,28 @@ class WikipediaRetriever:
             return missing
         try:
             page = pages.parse_page(raw.title, raw.html)
-            linked = self._linked_items(raw.title, page.targets, end)
-            item: Entity = {"id": item_id, "label": _plain(raw.title)}
+            linked = self._linked_items(raw.title, page.targets, deadline)
+            item: Entity = {"id": item_id, "label": _without_bracket(raw.title)}
             evidences = pages.page_evidences(page, item, linked)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:  # of the parsers
             raise NetworkError(f"the page '{raw.title}' cannot be parsed ({one_line(error)})") from error
         return {**missing, "missing": False, "title": raw.title, "revision": raw.revision, "evidences": evidences}
 
-    def _linked_items(self, page: str, titles: set[str], end: float) -> dict[str, Entity]:
-        kind = ("wikipedia_item", self.config.ers_wikipedia_api, _VERSION)
+    def _linked_items(self, page: str, titles: set[str], deadline: float) -> dict[str, Entity]:
+        key = ("wikipedia_item", self.config.ers_wikipedia_api, _VERSION)
         items: dict[str, LinkedItem | None] = {}
         for title in titles:
-            cached = self.cache.get(*kind, title)
+            cached = self.cache.get(*key, title)
             if cached is not None and self._is_fresh(cached):
                 items[title] = None if cached["missing"] else LinkedItem(cached["id"], cached["title"])
-        for batch in self._api.items_of(sorted(titles - items.keys()), end, page):
+        for batch in self._api.items_of(sorted(titles - items.keys()), deadline, page):
             date = now().isoformat()
             for title, item in batch.items():
                 value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
-                self.cache.put(*kind, title, value=value)
+                self.cache.put(*key, title, value=value)
             items.update(batch)
         linked = ((title, item) for title, item in items.items() if item is not None)
-        return {title: {"id": item.id, "label": _plain(item.title)} for title, item in linked}
+        return {title: {"id": item.id, "label": _without_bracket(item.title)} for title, item in linked}
 
     def _is_fresh(self, cached: dict[str, Any]) -> bool:
         # pages do not expire, except with live facts after `live_max_age` days; missing pages after `ers_missing_ttl` days
@@ -236,10 +231,10 @@ class WikipediaRetriever:
 
 
 class _NoPageError(Exception):
-    """An item has no evidences now; the next call looks again."""
+    """The item has no evidences now; the next call looks again."""
 
 
-def _plain(title: str) -> str:
+def _without_bracket(title: str) -> str:
     return re.sub(r"(?<=\S)\s+\([^()]*\)$", "", title)
 
 

@@ -1,6 +1,6 @@
 """The candidates for an answer: the entities and names of the evidences, the spans of a reader, the results of computations.
 
-Candidates with the same name are merged. A candidate has a role for each place in an evidence where it stands.
+Candidates with the same name are merged. A candidate has a role for each mention of it in an evidence.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # t
 _QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"
 _POSSESSIVE = re.compile("['’]s?$")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
-_MOST_WORDS = 8  # of a cell's text that may be a name
+_MAX_NAME_WORDS = 8  # of the text of a cell that may be a name
 
 RoleKind = Literal["subject", "object", "qualifier", "row", "box", "text"]
 
 
 class EntityRole(NamedTuple):
-    """An entity in the evidence at a place: its kind of role, and its labels there (properties, headers, a unit)."""
+    """The role of an entity in the evidence at a place, and the labels that it has there (properties, headers, a unit)."""
 
     place: int
     kind: RoleKind
@@ -47,7 +47,7 @@ class Computed(NamedTuple):
     """The result of a computation over tables or facts: an answer, and the evidences that show it.
 
     Attributes:
-        rivals: the places of the evidences whose other values are not the answer.
+        rivals: the places of evidences with other values of the same property, which are not the answer.
     """
 
     entity: Entity
@@ -58,12 +58,12 @@ class Computed(NamedTuple):
 
 @dataclass
 class EntityCandidate:
-    """A candidate: its entity, its roles, its normalised score by the reader, and the computation that gives it."""
+    """A candidate: its entity, its roles, its normalised score by the reader (`read`), and the computation that gives it."""
 
     entity: Entity
     roles: list[EntityRole] = field(default_factory=list)
     read: float = 0.0
-    best_places: tuple[int, ...] = ()
+    best_places: tuple[int, ...] = ()  # of the evidences that a computation or the reader used
     computed: Computed | None = None
     agreement: Agreement = Agreement.UNKNOWN  # with the time of the question
 
@@ -85,24 +85,24 @@ def find_candidates(
     """Return all candidates of a question, in the order of the evidences.
 
     Args:
-        question: with its evidences.
+        question: the question with its evidences.
         read: answers of a reader, with normalised scores.
         computed: the results of computations.
     """
-    merging = _Merging(question)
+    merged = _MergedCandidates(question)
     for place, evidence in enumerate(question.evidences):
         for role in entity_roles(place, evidence, question.language):
-            merging.candidate(role.entity).roles.append(role)
+            merged.candidate(role.entity).roles.append(role)
     for result in computed:
-        candidate = merging.candidate(result.entity)
+        candidate = merged.candidate(result.entity)
         candidate.computed = candidate.computed or result
         candidate.best_places += result.places
     for answer in read:
-        candidate = merging.candidate(answer.entity)
+        candidate = merged.candidate(answer.entity)
         candidate.read += answer.score
         candidate.best_places += answer.places
-    candidates = list(merging.candidates.values())
-    _agree(candidates, question)
+    candidates = list(merged.candidates.values())
+    _set_agreements(candidates, question)
     possible = _possible(candidates, question)
     total = sum(candidate.read for candidate in possible) or 1.0  # scores of dropped candidates do not count
     for candidate in possible:
@@ -110,11 +110,11 @@ def find_candidates(
     return possible
 
 
-class _Merging:
-    """Candidates by what they name.
+class _MergedCandidates:
+    """Candidates, merged if they name the same.
 
-    Dates are years if the question expects a year, numbers are in the scale of the question, and words that are the name, or the
-    surname, of an item in the evidences are that item.
+    Dates become years if the question expects a year, numbers are put in the scale of the question, and a name, or surname, of a
+    single item in the evidences becomes that item.
     """
 
     def __init__(self, question: Question) -> None:
@@ -126,7 +126,7 @@ class _Merging:
             for entity in evidence["wikidata_entities"]:
                 if is_item(entity["id"]):
                     self._items.setdefault(same_words(entity["label"], question.language.words), entity["id"])
-        self._surnames: dict[str, set[str]] = {}
+        self._surnames: dict[str, set[str]] = {}  # items by the last word of their names
         for name, item in self._items.items():
             self._surnames.setdefault(name.split()[-1], set()).add(item)
 
@@ -138,8 +138,8 @@ class _Merging:
         if is_known(entity):
             return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
         name = same_words(entity["label"], self._question.language.words)
-        same = {self._items[name]} if name in self._items else self._surnames.get(name, set())
-        item = next(iter(same)) if len(same) == 1 else None
+        items = {self._items[name]} if name in self._items else self._surnames.get(name, set())
+        item = next(iter(items)) if len(items) == 1 else None
         key = f"words {name}" if item is None else item.lower()
         if item is not None and key not in self.candidates:
             entity = {"id": item, "label": self._question.resources.kb.label(item) or entity["label"]}
@@ -147,11 +147,11 @@ class _Merging:
 
 
 def number_in_words(entity: Entity, language: Language) -> Entity:
-    """Return the number that is written in words, with a unit or without ("eight", "six metres"); another entity as it is."""
+    """Return the number that an entity is in words, with or without a unit ("eight", "six metres"); else the entity."""
     return _number_in_words(entity["label"], language) or entity
 
 
-@lru_cache(maxsize=8_192)  # a turn has some thousand; it is answered again without some of its evidences
+@lru_cache(maxsize=8_192)  # a turn has some thousand texts, and attribution answers it again with fewer evidences
 def _number_in_words(text: str, language: Language) -> Entity | None:
     number = language.literals.number_in_words(text)
     if number is not None:
@@ -161,9 +161,9 @@ def _number_in_words(text: str, language: Language) -> Entity | None:
     return None if number is None else {"id": str(number), "label": text}
 
 
-def _agree(candidates: Sequence[EntityCandidate], question: Question) -> None:
-    # HOLDS if an evidence holds at the time of the question, CONTRADICTS if all evidences contradict it; the other values of a
-    # property that was computed with contradict the result
+def _set_agreements(candidates: Sequence[EntityCandidate], question: Question) -> None:
+    # HOLDS if an evidence holds at the time of the question, CONTRADICTS if all evidences contradict it; if the answer was
+    # computed from the values of a property, the other values (`rivals`) contradict
     verdicts: dict[tuple[int, str], set[Agreement]] = defaultdict(set)
     for place, part, verdict in judged_parts(question.in_full, question.evidences, question.language):
         for entity in entities_within(question.evidences[place], part.start, part.end):
@@ -201,34 +201,30 @@ def _possible(candidates: list[EntityCandidate], question: Question) -> list[Ent
     about = {entity["id"] for entity in question.about}
     words = keywords(question.in_full) | keywords(question.text)
     names, types = question.resources.property_names, question.language.answer_types
-    possible = [
-        candidate
-        for candidate in candidates
-        if candidate.entity["id"] not in about
-        or candidate.computed
-        or words.isdisjoint(keywords(candidate.entity["label"]))
-        or any(
-            names.asking(label, words) for role in candidate.roles if role.kind != "subject" for label in role.labels
-        )
-    ]
-    if question.expected.kind != "number":
-        return possible
     award = types.noun_types("award")
-    return [
-        candidate
-        for candidate in possible
-        if candidate.computed
-        or kind_of_value(candidate.entity["id"])
-        or (not is_known(candidate.entity) and any(map(str.isdigit, candidate.entity["id"])))
-        or (
-            is_known(candidate.entity)
-            and types.heads(question.resources.kb.types(candidate.entity["id"])).isdisjoint(award)
-        )
-    ]
+    possible = []
+    for candidate in candidates:
+        entity_id = candidate.entity["id"]
+        is_topic = entity_id in about and not words.isdisjoint(keywords(candidate.entity["label"]))
+        labels = (label for role in candidate.roles if role.kind != "subject" for label in role.labels)
+        is_possible = bool(candidate.computed) or not is_topic or any(names.asking(label, words) for label in labels)
+        if (
+            is_possible
+            and question.expected.kind == "number"
+            and not candidate.computed
+            and not kind_of_value(entity_id)
+        ):
+            if is_known(candidate.entity):
+                is_possible = types.heads(question.resources.kb.types(entity_id)).isdisjoint(award)
+            else:
+                is_possible = any(map(str.isdigit, entity_id))
+        if is_possible:
+            possible.append(candidate)
+    return possible
 
 
 def _in_time(candidates: Sequence[EntityCandidate], question: Question) -> list[EntityCandidate]:
-    # The reader marks any holder of an office; the scores of candidates that contradict the time of the question go to those
+    # The reader marks any holder of an office: the scores of candidates that contradict the time of the question go to candidates
     # that hold in the same evidence, by how well they fit.
     dropped = [
         candidate for candidate in candidates if candidate.agreement is Agreement.CONTRADICTS and not candidate.computed
@@ -246,11 +242,8 @@ def _in_time(candidates: Sequence[EntityCandidate], question: Question) -> list[
     return admitted
 
 
-# -- roles -------------------------------------------------------------------------------------------------------------
-
-
 def entity_roles(place: int, evidence: Evidence, language: Language) -> Iterator[EntityRole]:
-    """Return the entities of an evidence and its names that are not items, with their roles."""
+    """Yield the roles of the entities of an evidence, and of its names that are not items."""
     if fact := fact_of(evidence):
         predicate = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
         yield EntityRole(place, "subject", fact.subject, (predicate,))
@@ -262,27 +255,27 @@ def entity_roles(place: int, evidence: Evidence, language: Language) -> Iterator
     kinds: dict[str, RoleKind] = {"table": "row", "info": "box"}
     kind = kinds.get(normalize_source(evidence["source"]), "text")
     entities = {entity["id"]: entity for entity in evidence["wikidata_entities"]}
-    placed = set()
+    mentioned = set()
     for mention in evidence["mentions"]:
-        name = mention["id"]
-        if name in entities:
-            placed.add(name)
+        entity_id = mention["id"]
+        if entity_id in entities:
+            mentioned.add(entity_id)
             labels = [label for label in labels_at(evidence, mention["start"]) if label.text]
-            if is_number(name):  # the words behind it, and its currency
+            if is_number(entity_id):  # its labels are also the words behind it and its currency
                 text, start = evidence["evidence_text"], mention["start"]
                 behind = _BEHIND_NUMBER.match(text, mention["end"])
                 currency = language.literals.currencies.get(text[start - 1 : start], "")
                 labels.append(PropertyLabel(f"{behind[1] if behind else ''} {currency}".strip()))
-            yield EntityRole(place, kind, entities[name], tuple(dict.fromkeys(labels)))
-    for name, entity in entities.items():
-        if name not in placed:
+            yield EntityRole(place, kind, entities[entity_id], tuple(dict.fromkeys(labels)))
+    for entity_id, entity in entities.items():
+        if entity_id not in mentioned:
             yield EntityRole(place, kind, entity)
     for text, start in unlinked_names(evidence):
         yield EntityRole(place, kind, {"id": text, "label": text}, tuple(labels_at(evidence, start)))
 
 
 def labels_at(evidence: Evidence, start: int) -> Iterator[PropertyLabel]:
-    """Return the labels of the value at a place of a row or an infobox: the header, or the path of the attribute."""
+    """Yield the labels of the value at a place in a row (its header) or infobox entry (the path of the attribute, its header)."""
     if "row" in evidence:
         for cell in evidence["row"]["cells"]:
             if cell["start"] <= start < cell["start"] + len(cell["text"]):
@@ -295,7 +288,7 @@ def labels_at(evidence: Evidence, start: int) -> Iterator[PropertyLabel]:
 
 
 def unlinked_names(evidence: Evidence) -> Iterator[tuple[str, int]]:
-    """Return names that are not items, with their starts: texts of cells and infobox values, capitalised words of a sentence."""
+    """Yield names that are not items, with their starts: texts of cells and infobox values, capitalised words of a sentence."""
     if "row" in evidence:
         parts = [(cell["text"], cell["start"]) for cell in evidence["row"]["cells"]]
     elif "attribute" in evidence:
@@ -307,14 +300,14 @@ def unlinked_names(evidence: Evidence) -> Iterator[tuple[str, int]]:
                 yield _POSSESSIVE.sub("", name[0]), start
         return
     for text, start in parts:
-        held = entities_within(evidence, start, start + len(text))
-        if _may_be_name(text) and not any(is_item(entity["id"]) for entity in held):
+        entities = entities_within(evidence, start, start + len(text))
+        if _may_be_name(text) and not any(is_item(entity["id"]) for entity in entities):
             yield text, start
 
 
 @lru_cache(maxsize=4096)  # the turns of a conversation see the same cells again
 def _may_be_name(text: str) -> bool:
-    if len(text.split()) > _MOST_WORDS:
+    if len(text.split()) > _MAX_NAME_WORDS:
         return False
     if _QUOTED.fullmatch(text.strip()):
         return True

@@ -1,4 +1,4 @@
-"""Extractive answering: a reader marks spans in the evidences, tables and facts are computed with, one ranking chooses."""
+"""Extractive answering: a ranking of spans that a reader marks, entities of the evidences and results of computations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .table_questions import computed_answers
 from .yes_no import Judge, Verdict, yes_or_no
 
 _SPANS = 5  # of an evidence
-_LEAST_FIT = 0.01  # of a span: word lists do not have "twelve"
+_MIN_FIT = 0.01  # of a span to the expected type, so that no span is lost
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
@@ -36,13 +36,13 @@ class ExtractiveAnswering(EntityVoting):
     Candidates are the entities and names of the evidences, the spans that the reader marks, and the results of computations over
     tables and facts (`table_questions`). A trained ranking (`ha_ranker`) gives each a probability; the remainder to 1 is the
     probability of "none of these". A turn is marked (`abstained`) if its best answer is less probable than `ha_abstain_below`, or
-    if it names something unknown. Evidences with score 0, which the cascade left unread, are not read here either if there are
-    better ones. Questions for yes or no are decided by `yes_no`.
+    if it names something unknown. Evidences with score 0, which the cascade left unread, are not read if others have a higher
+    score. Questions for yes or no are decided by `yes_no`.
 
     Args:
         config: `ha_model`, `ha_heads`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`,
             `sr_delimiter`, `kb_path` and those of all models (`device`, `precision` ...) are used.
-        resources: shared by the stages of a pipeline.
+        resources: the files and models that the stages of a pipeline share.
         reader: the reader to use instead of the configured one.
     """
 
@@ -60,13 +60,13 @@ class ExtractiveAnswering(EntityVoting):
             config.ha_share_pass
             and (config.ha_model and config.evs_model)
             and model_path(config.ha_model) == model_path(config.evs_model)
-        ):  # the model that ranked the evidences has read them
+        ):  # a joint model reads the evidences while it ranks them
             self.resources.models.share_spans()
 
     @cached_property
     def reader(self) -> ExtractiveReader:
         """The reader that `ha_model` names, loaded on first use."""
-        if not self.config.ha_model:  # named for training only
+        if not self.config.ha_model:  # the configuration may have a base for training only
             raise ConfigError(_NO_MODEL)
         return self.build_reader(self.config.ha_model)
 
@@ -92,27 +92,27 @@ class ExtractiveAnswering(EntityVoting):
     def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
         """Yield the candidates of questions with their features; the evidences are read together."""
         form = self.reader.row_form
-        shares, texts = [], []
+        weights, texts = [], []
         for question in questions:
-            weights = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
-            pairs = zip(question.evidences, weights, strict=True)
-            texts.append([as_read(evidence, form) if weight > 0 else "" for evidence, weight in pairs])
-            shares.append(weights)
-        marked = self.reader.read_all([question.spoken for question in questions], texts)
-        for question, weights, raw in zip(questions, shares, marked, strict=True):
-            spans = in_evidences(raw, question.evidences, form)
+            shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
+            pairs = zip(question.evidences, shares, strict=True)
+            texts.append([as_read(evidence, form) if share > 0 else "" for evidence, share in pairs])
+            weights.append(shares)
+        spans_read = self.reader.read_all([question.spoken for question in questions], texts)
+        for question, shares, marked in zip(questions, weights, spans_read, strict=True):
+            spans = in_evidences(marked, question.evidences, form)
 
             def fit(entity: Entity, question: Question = question) -> float:
-                return question.fit(number_in_words(entity, question.language)) or _LEAST_FIT
+                return question.fit(number_in_words(entity, question.language)) or _MIN_FIT
 
             # documents have no items; most answers from them are words
-            read = read_answers(spans, question.evidences, weights, fit, not question.resources.kb.has_facts)
+            read = read_answers(spans, question.evidences, shares, fit, not question.resources.kb.has_facts)
             candidates = find_candidates(question, read, computed_answers(question))
             yield measure(question, candidates, max((span.probability for span in spans), default=0.0))
 
     def finish(
         self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_covered: bool
     ) -> list[RankedAnswer]:
-        """Return the answers of a turn, and mark a turn that is better left without an answer (`abstained`)."""
+        """Return the answers of a turn; mark it as `abstained` if it is better left without an answer, or not `is_covered`."""
         note_abstention(turn, question, ranked, self.config.ha_abstain_below if is_covered else 1.0)
         return answers(ranked, self.config.ha_max_answers, question.evidences)

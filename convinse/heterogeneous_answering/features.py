@@ -1,4 +1,4 @@
-"""The features of a candidate and of a question, from which the ranking computes probabilities."""
+"""Features of candidates and questions, from which the ranking computes probabilities."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
 from .question import Question
 
-_LEAST = 1e-4  # of a share, for its logarithm
-_LEAST_FIT = 1e-3
+_MIN_READ = 1e-4  # added to a score of the reader, so that its logarithm is finite
+_MIN_FIT = 1e-3  # for the same reason
 
 
 class Features(NamedTuple):
-    """The features of a candidate, between 0 and 1, but for logarithms.
+    """The features of a candidate, between 0 and 1, except `timely`, `prior` and logarithms.
 
     Attributes:
         read: logarithm of its normalised score by the reader.
@@ -28,13 +28,13 @@ class Features(NamedTuple):
         fit: logarithm of how well it fits the expected type.
         score: the best normalised score of its evidences.
         covered: the largest share of the question's words in one of its evidences.
-        subjects: the largest share of the items of the question that one of its evidences names.
+        subjects: the largest share of the question's items that one of its evidences names or was retrieved for.
         best: the maximum over its evidences of three factors: the share of the property, header or unit name found in the question,
             the share of the question's words found in the evidence, and the evidence's normalised score.
-        as_value, as_subject: its role in the best of its evidences (of a fact; else it is in a row, an infobox or a sentence).
+        as_value, as_subject: in the first of its evidences it is a value or the subject of a fact.
         echoes: the share of its words that the question has.
-        timely: 1 if an evidence of it holds at the time of the question, -1 if all contradict it; else one half if it existed then,
-            minus one half if it did not, 0 if unknown.
+        timely: 1 if an evidence of it holds at the time of the question, -1 if all contradict it; else 0.5 if it existed then,
+            -0.5 if it did not, 0 if unknown.
         is_date, is_number, is_words: its kind, if it is not an item.
         prior: log10(1 + number of its facts) / 5.
     """
@@ -60,10 +60,10 @@ class QuestionFeatures(NamedTuple):
     """The features of a question, for the probability that none of its candidates is right.
 
     Attributes:
-        candidates: logarithm of their number, plus one.
+        candidates: logarithm of 1 plus their number.
         score: the score of the best evidence.
         surest: the probability of the surest span of the reader.
-        covered: the largest of all candidates.
+        covered: the largest `covered` of the candidates.
         linked: the question links to an item.
     """
 
@@ -75,7 +75,7 @@ class QuestionFeatures(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The candidates of a question with their features, and those of the question."""
+    """The candidates of a question, their features, and the features of the question."""
 
     candidates: Sequence[EntityCandidate]
     features: list[Features]
@@ -83,17 +83,17 @@ class Measured(NamedTuple):
 
 
 def measure(question: Question, candidates: Sequence[EntityCandidate], surest: float = 0.0) -> Measured:
-    """Measure the candidates of a question; `surest` is the probability of the reader's surest span."""
-    measuring = _Measuring(question, candidates)
-    rows = [measuring.features(candidate) for candidate in candidates]
-    of_question = QuestionFeatures(
+    """Return the features of candidates and of their question; `surest` is the probability of the reader's surest span."""
+    measurement = _Measurement(question)
+    rows = [measurement.features(candidate) for candidate in candidates]
+    question_features = QuestionFeatures(
         candidates=math.log(1 + len(rows)),
         score=max((evidence.get("score", 0.0) for evidence in question.evidences), default=0.0),
         surest=surest,
         covered=max((row.covered for row in rows), default=0.0),
         linked=float(bool(question.about)),
     )
-    return Measured(candidates, rows, of_question)
+    return Measured(candidates, rows, question_features)
 
 
 def score_shares(scores: Sequence[float]) -> list[float]:
@@ -102,41 +102,40 @@ def score_shares(scores: Sequence[float]) -> list[float]:
     return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]
 
 
-class _Measuring:
-    def __init__(self, question: Question, candidates: Sequence[EntityCandidate]) -> None:
+class _Measurement:
+    def __init__(self, question: Question) -> None:
         self._question = question
         self._keywords = question.language.properties.keywords
-        self._candidates = candidates
         self._words = self._keywords(question.in_full) | self._keywords(question.text)
         labels = {entity["label"] for evidence in question.evidences for entity in evidence["wikidata_entities"][:1]}
         labels |= {entity["label"] for entity in question.about}
         mentioned = (words for label in labels if (words := self._keywords(label)) <= self._words)
         self._asking = self._words.difference(*mentioned)  # the question without the names in it
-        self._held = [self._keywords(evidence["evidence_text"]) for evidence in question.evidences]
+        self._evidence_words = [self._keywords(evidence["evidence_text"]) for evidence in question.evidences]
         self._shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
         about = {entity["id"] for entity in question.about}
         self._subjects = []
         for evidence in question.evidences:
-            held = {entity["id"] for entity in evidence["wikidata_entities"]}
+            ids = {entity["id"] for entity in evidence["wikidata_entities"]}
             if "retrieved_for_entity" in evidence:
-                held.add(evidence["retrieved_for_entity"]["id"])
-            self._subjects.append(len(held & about) / len(about) if about else 0.0)
+                ids.add(evidence["retrieved_for_entity"]["id"])
+            self._subjects.append(len(ids & about) / len(about) if about else 0.0)
         self._matches: dict[PropertyLabel, tuple[float, AbstractSet[str]]] = {}
 
     @cached_property
     def _existence(self) -> Period | None:
-        # the answer must have existed at the time that the question names, or at the time of the event in a clause of it
+        # the time at which an answer must have existed: the question names it, or it is that of an event in a clause
         question, times = self._question, self._question.language.times
         if question.expected.kind in ("date", "number"):
             return None
-        named = times.named(question.in_full) or times.named(question.text)
-        if named is not None:
-            return named
+        time = times.named(question.in_full) or times.named(question.text)
+        if time is not None:
+            return time
         event = question.resources.lifetimes.common(entity["id"] for entity in question.about)
         return None if event is None else times.clause(question.in_full, event)
 
-    def _covered(self, place: int, echoed: AbstractSet[str], *more: AbstractSet[str]) -> float:
-        covered = self._held[place].union(*more) - echoed
+    def _covered(self, place: int, excluded: AbstractSet[str], *further: AbstractSet[str]) -> float:
+        covered = self._evidence_words[place].union(*further) - excluded
         return len(self._asking & covered) / len(self._asking) if self._asking else 0.0
 
     def features(self, candidate: EntityCandidate) -> Features:
@@ -151,10 +150,11 @@ class _Measuring:
                     coverage = property_names.coverage(label, self._asking)
                     self._matches[label] = coverage, property_names.asking(label, self._asking)
                 matches.append(self._matches[label])
-            part = self._covered(role.place, words, *(asking for _, asking in matches))
-            covered = max(covered, part)
-            best = max(best, max((share for share, _ in matches), default=0.0) * part * self._shares[role.place])
-        # words that the reader alone marks have no role
+            role_covered = self._covered(role.place, words, *(asking for _, asking in matches))
+            covered = max(covered, role_covered)
+            label_coverage = max((coverage for coverage, _ in matches), default=0.0)
+            best = max(best, label_coverage * role_covered * self._shares[role.place])
+        # candidates that only the reader marked have no role
         places = {role.place for role in roles} or set(candidate.best_places)
         if not roles:
             covered = max((self._covered(place, words) for place in places), default=0.0)
@@ -163,9 +163,9 @@ class _Measuring:
         fit = self._question.fit(entity)
         facts = self._question.resources.kb.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
-            read=math.log(candidate.read + _LEAST),
+            read=math.log(candidate.read + _MIN_READ),
             computed=fit if candidate.computed else 0.0,
-            fit=math.log(max(fit, _LEAST_FIT)),
+            fit=math.log(max(fit, _MIN_FIT)),
             score=max((self._shares[place] for place in places), default=0.0),
             covered=covered,
             subjects=max((self._subjects[place] for place in places), default=0.0),

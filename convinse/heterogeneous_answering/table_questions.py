@@ -1,11 +1,11 @@
-"""Answers that are computed from tables and facts.
+"""Answers computed from tables and facts.
 
 | operation | question | answer |
 |---|---|---|
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
-An operation gives nothing if rows or facts for it are missing, or values are equal or missing.
+An operation has no result if rows, facts or values that it needs are missing, or if values are equal.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ class _ListingTable(NamedTuple):
     """A table of the things that a question puts in order.
 
     Attributes:
-        score: how much of the question it has.
-        rows: that the question leaves.
-        measures: the columns that order.
-        thing: the column of the ordered things.
-        is_thing: the answer is the ordered thing, not another cell of its row.
-        rest: the keywords that may ask for another cell.
+        score: how well the table fits the question.
+        rows: the places of the rows that the question's other words and time admit.
+        measures: the columns by which the rows are ordered.
+        name_column: the column with the names of the things.
+        is_name: whether the answer is the name of a thing, not another cell of its row.
+        asking: the keywords of the question that may ask for another cell.
     """
 
     score: float
     table: Table
     rows: Sequence[int]
     measures: Sequence[Column]
-    thing: Column | None
-    is_thing: bool
-    rest: frozenset[str]
+    name_column: Column | None
+    is_name: bool
+    asking: frozenset[str]
 
 
 def ordered_things(question: Question) -> list[Computed]:
@@ -51,8 +51,8 @@ def ordered_things(question: Question) -> list[Computed]:
     order = question.language.operations.order(question.text) or question.language.operations.order(question.in_full)
     if order is None:
         return []
-    tables = [listing for table in whole_tables(question) if (listing := _listing(table, order, question)) is not None]
-    for listing in sorted(tables, key=lambda listing: -listing.score):
+    listings = [_listing(table, order, question) for table in whole_tables(question)]
+    for listing in sorted(filter(None, listings), key=lambda listing: -listing.score):
         if results := _at_place(listing, order, question):
             return results
     return []
@@ -64,39 +64,40 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
     units = frozenset().union(*map(question.language.literals.names_of, order.noun)) if order.by else frozenset()
     if order.by:
         numbers = [column for column in table.columns if column.order is not None and not column.is_dated]
-        named = [column for column in numbers if column.keywords & units]
-        measures = (named or [column for column in numbers if column.keywords & order.by])[:1]
+        in_unit = [column for column in numbers if column.keywords & units]
+        measures = (in_unit or [column for column in numbers if column.keywords & order.by])[:1]
     else:  # by date: of equal years the columns of days decide
-        measures = table.dated or [column for column in table.columns if column.numbers_rows][:1]
-    is_measure = any(column.keywords & units for column in measures)
+        measures = table.dated or [column for column in table.columns if column.is_numbering][:1]
+    is_unit = any(column.keywords & units for column in measures)  # the nouns name a unit, not the ordered things
     expected = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
-    things = expected if is_measure else nouns
+    things = expected if is_unit else nouns
     naming = [column for column in table.columns if column.keywords & things]
-    naming = [column for column in naming if not column.order or column.numbers_rows]
+    naming = [column for column in naming if not column.order or column.is_numbering]
     naming.sort(key=lambda column: column.order is not None)
-    thing = naming[0] if naming else table.naming if table.about & things else None
-    if not measures or (thing is None and not is_measure):
+    name_column = naming[0] if naming else table.name_column if table.title_keywords & things else None
+    if not measures or (name_column is None and not is_unit):
         return None
-    headers = table.about.union(*(column.keywords for column in table.columns))
+    headers = table.title_keywords.union(*(column.keywords for column in table.columns))
     page = words.keywords(question.resources.kb.label(table.rows[0]["page"]))
     rest = words.keywords(question.in_full) - page - (nouns & headers) - words.keyword_set(order.words)
     rows: list[int] = list(range(len(table.rows)))
-    held = 0
+    matches = 0
     if time := question.language.times.time(question.in_full):
         rows = table.within(time)
         rest = frozenset(word for word in rest if not word.isdigit())
     for word in sorted(rest - headers):
-        having = [row for row in rows if word in table.held[row]]
+        having = [row for row in rows if word in table.row_keywords[row]]
         if having and len(having) < len(rows):
             rows = having
-        held += bool(having)
+        matches += bool(having)
     kind, types = question.expected.kind, question.language.answer_types
     if kind == "item":
-        is_thing = bool(expected & things)
+        is_name = bool(expected & things)
     else:
-        is_thing = kind == "any" or kind in (types.expected_type(noun).kind for noun in things)
-    score = bool(thing and thing.keywords & nouns) + held + len(rest & headers)
-    return _ListingTable(score, table, rows, measures, thing, is_thing, words.keywords(question.in_full) - nouns)
+        is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in things)
+    score = bool(name_column and name_column.keywords & nouns) + matches + len(rest & headers)
+    asking = words.keywords(question.in_full) - nouns
+    return _ListingTable(score, table, rows, measures, name_column, is_name, asking)
 
 
 def _at_place(listing: _ListingTable, order: AskedOrder, question: Question) -> list[Computed]:
@@ -109,8 +110,9 @@ def _at_place(listing: _ListingTable, order: AskedOrder, question: Question) -> 
     rows = [row for row, amount in amounts.items() if amount == different[order.place - 1]]
     if len(rows) > 1:  # equal values
         return []
-    entities = answer_in_row(listing.table, rows[0], question, listing.rest, listing.thing, listing.is_thing)
-    return [Computed(entity, "order", listing.table.shown(rows)) for entity in entities]
+    column, is_name = listing.name_column, listing.is_name
+    entities = answer_in_row(listing.table, rows[0], question, listing.asking, name_column=column, is_name=is_name)
+    return [Computed(entity, "order", listing.table.evidence_places(rows)) for entity in entities]
 
 
 OPERATIONS: dict[str, Callable[[Question], list[Computed]]] = {"interval": by_intervals, "order": ordered_things}

@@ -1,4 +1,4 @@
-"""Whole tables of which the evidences show rows: their columns, the order of their rows, the answer in a row."""
+"""Whole tables of which rows are among the evidences: their columns, the order of their rows, the answer in a row."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .question import Question
 
 _BRACKETED = re.compile(r"\([^()]*\)")
 _QUOTES = "\"“”'‘’ "
-_LEAST_FIT = 0.3  # of the expected type: that of an unknown type
-_FITTING = 0.5  # least share of the best fit in a cell for its entities to be answers
+_MIN_FIT = 0.3  # to the expected type, for a cell without a header in the question: the fit of an unknown type
+_MIN_FIT_SHARE = 0.5  # of the best fit in a cell, for its other entities to be answers, too
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table: a cell of each row, or None."""
+    """A column of a table: its cell in each row, None if the row has no cell there."""
 
     header: str
     keywords: frozenset[str]
@@ -42,7 +42,7 @@ class Column:
         return self.order is not None and self.order.are_dates
 
     @property
-    def numbers_rows(self) -> bool:
+    def is_numbering(self) -> bool:
         """True if its values grow from row to row, as the numbers of seasons do."""
         amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
         return amounts == sorted(amounts) and 2 * len(set(amounts)) > len(amounts)
@@ -50,11 +50,11 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A whole table: its rows, the places of the evidences that show them, by their numbers, and the words of its language."""
+    """A whole table, of which some rows are evidences."""
 
     rows: Sequence[Row]
-    places: Mapping[int, int]
-    words: PropertyWords
+    places: Mapping[int, int]  # of evidences, by the number of their row
+    words: PropertyWords  # of the language
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -67,18 +67,18 @@ class Table:
         ]
 
     @cached_property
-    def about(self) -> frozenset[str]:
+    def title_keywords(self) -> frozenset[str]:
         """The keywords of its caption, or else of the heading that it stands below."""
         return self.words.keywords(self.rows[0]["caption"] or self.rows[0]["section"])
 
     @cached_property
-    def held(self) -> list[frozenset[str]]:
-        """The keywords of the cells of each row."""
+    def row_keywords(self) -> list[frozenset[str]]:
+        """The keywords of each row: of its cells and of the part of the table that it is in."""
         texts = ((row.get("part", ""), *(cell["text"] for cell in row["cells"])) for row in self.rows)
         return [self.words.keywords(" ".join(row)) for row in texts]
 
     @cached_property
-    def naming(self) -> Column | None:
+    def name_column(self) -> Column | None:
         """The column that names the rows: the first that has no order and a cell in most rows."""
         for column in self.columns:
             if 2 * sum(cell is not None for cell in column.cells) > len(self.rows) and column.order is None:
@@ -91,28 +91,28 @@ class Table:
         return [column for column in self.columns if column.is_dated]
 
     def within(self, time: AskedTime) -> list[int]:
-        """Return the rows whose dates lie within some years, or span them."""
+        """Return the places of the rows whose period fits the time of a question."""
         periods = [
             period_of_cells(cell["text"] for column in self.dated if (cell := column.cells[row]) is not None)
             for row in range(len(self.rows))
         ]
         return [row for row, period in enumerate(periods) if period is not None and time.admits(period)]
 
-    def shown(self, rows: Sequence[int]) -> tuple[int, ...]:
-        """Return the places of the evidences with these rows; if these have no evidence, of all evidences of the table."""
+    def evidence_places(self, rows: Sequence[int]) -> tuple[int, ...]:
+        """Return the places of the evidences of these rows; if there are none, of all evidences of the table."""
         numbers = [self.rows[row]["number"] for row in rows]
         places = tuple(self.places[number] for number in numbers if number in self.places)
         return places or tuple(sorted(self.places.values()))
 
 
 def whole_tables(question: Question) -> list[Table]:
-    """Return the whole tables of the rows in the evidences, in the order of their best evidences."""
-    shown: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)
+    """Return the whole tables of the rows among the evidences, in the order of their best evidences."""
+    row_places: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)  # by page and table, then by row number
     for place, evidence in enumerate(question.evidences):
         row = evidence.get("row")
         if row is not None and "page" in row and "table" in row and "number" in row:
-            shown[row["page"], row["table"]].setdefault(row["number"], place)
-    tables = ((question.resources.rows(*table), places) for table, places in shown.items())
+            row_places[row["page"], row["table"]].setdefault(row["number"], place)
+    tables = ((question.resources.rows(*table), places) for table, places in row_places.items())
     return [Table(rows, places, question.language.properties) for rows, places in tables if rows]
 
 
@@ -121,9 +121,6 @@ def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:
     types, words = question.language.answer_types, question.language.properties
     nouns = list(nouns)
     return frozenset(nouns).union(*(words.keyword_set(types.noun_types(word)) for word in nouns))
-
-
-# -- answers -----------------------------------------------------------------------------------------------------------
 
 
 def cell_answers(cell: Cell, question: Question) -> list[Entity]:
@@ -139,43 +136,45 @@ def cell_answers(cell: Cell, question: Question) -> list[Entity]:
     is_part = "," not in name and all(keywords(entity["label"]) < keywords(name) for entity in entities)
     if entities and not is_part:
         best = max(map(question.fit, entities))
-        return [entity for entity in entities if question.fit(entity) >= _FITTING * best]
+        return [entity for entity in entities if question.fit(entity) >= _MIN_FIT_SHARE * best]
     text = " ".join(_BRACKETED.sub(" ", cell["text"]).split()).strip(_QUOTES) or cell["text"]
     return [{"id": text, "label": text}] if any(map(str.isalnum, text)) else []
 
 
-def suits(header: str, entities: Sequence[Entity], asking: AbstractSet[str], question: Question) -> float:
-    """Return how well a cell suits a question, from 0 to 3: its content fits, the question has the header, the header's kind is
-    expected; 0 if neither content nor header fit."""
+def suitability(header: str, entities: Sequence[Entity], asking: AbstractSet[str], question: Question) -> float:
+    """Return from 0 to 3 how well a cell suits a question: if the question has its header, 1 plus the fit of its content, and 1
+    more if the header has the expected kind; else the fit alone, or 0 if it is low."""
     fit = max(map(question.fit, entities), default=0.0)
     if not question.language.properties.keywords(header) & asking:
-        return fit if fit >= _LEAST_FIT else 0.0
+        return fit if fit >= _MIN_FIT else 0.0
     return 1 + fit + (question.language.answer_types.expected_type(header).kind == question.expected.kind)
 
 
 def answer_in_row(
-    table: Table, row: int, question: Question, asking: AbstractSet[str], thing: Column | None, is_thing: bool
+    table: Table, row: int, question: Question, asking: AbstractSet[str], name_column: Column | None, is_name: bool
 ) -> list[Entity]:
     """Return the answers in the cell of a row that a question asks for; empty if no cell suits.
 
     Args:
         table: the table.
-        row: its place.
-        question: with the expected type.
-        asking: the keywords that may ask for a cell.
-        thing: the column that names the rows.
-        is_thing: the answer is in that column.
+        row: the place of the row.
+        question: the question with its expected type.
+        asking: the keywords of the question that may ask for a cell.
+        name_column: the column that names the rows.
+        is_name: whether the answer is the name of the row.
     """
     cells = {
         column: cell_answers(cell, question) for column in table.columns if (cell := column.cells[row]) is not None
     }
-    if is_thing and thing is not None and cells.get(thing):
-        return cells[thing]
+    if is_name and name_column is not None and cells.get(name_column):
+        return cells[name_column]
     if question.expected.kind in ("date", "number"):
         is_dated = question.expected.kind == "date"
-        named = [column for column in cells if column.keywords & asking and column.is_dated == is_dated]
+        requested = [column for column in cells if column.keywords & asking and column.is_dated == is_dated]
         dated = table.dated if is_dated else []
-        return next((cells[column] for column in (*named, *dated) if cells.get(column)), [])
-    fits = {column: suits(column.header, cells[column], asking, question) for column in cells if not column.order}
-    best = max(fits, key=lambda column: (fits[column], column is thing), default=None)
-    return cells[best] if best is not None and fits[best] else []
+        return next((cells[column] for column in (*requested, *dated) if cells.get(column)), [])
+    scores = {
+        column: suitability(column.header, cells[column], asking, question) for column in cells if not column.order
+    }
+    best = max(scores, key=lambda column: (scores[column], column is name_column), default=None)
+    return cells[best] if best is not None and scores[best] else []

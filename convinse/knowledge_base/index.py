@@ -13,7 +13,7 @@ import numpy as np
 from ..language.text import fold
 from ..records.evidence import Entity, Predicate
 from ..support.errors import IndexFileError
-from ..support.files import PieceReader, state_of, steadily
+from ..support.files import PieceReader, open_consistently, state_of
 from ..support.full_text import FullText, open_same
 from ..support.manifest import MANIFEST, check_folder, map_array
 from .layout import (
@@ -76,7 +76,7 @@ class KnowledgeBase:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        steadily(path / MANIFEST, self._open)
+        open_consistently(path / MANIFEST, self._open)
         self.label = lru_cache(maxsize=500_000)(self._read_label)
         self.types = lru_cache(maxsize=100_000)(self._read_types)
 

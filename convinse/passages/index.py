@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..support.errors import IndexFileError, one_line
-from ..support.files import state_of, steadily
+from ..support.files import open_consistently, state_of
 from ..support.full_text import FullText, open_same
 from ..support.manifest import MANIFEST, check_folder, map_array
 from . import analysis
@@ -68,7 +68,7 @@ class PassageIndex:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        steadily(folder / MANIFEST, self._open)
+        open_consistently(folder / MANIFEST, self._open)
         self._segments: list[int] = self._arrays["segment_start"].tolist()
         self._values = frequencies(self.parameters.title_weight)
         self._norm = (self.parameters.k1, self.parameters.b)

@@ -1,4 +1,4 @@
-"""Referents of a follow-up: a logit over the things that its conversation spoke of."""
+"""Referents of a follow-up: a conditional logit over the entities that its conversation was about."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ FORMAT = 1
 _REMEDY = "train it again (scripts/recipes/referents.py)"
 _GENDER = 21  # Wikidata's property "sex or gender"
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
-_LEAST_SHARE = 1e-6
+_MIN_PROBABILITY = 1e-6  # of a pointer, so that the logarithm is finite
 _NEIGHBORS = 1000  # items beside an item that are read
 _CACHED = 256  # items whose neighbours stay in memory: 90 KB for a thousand neighbours
 _WORD = re.compile(r"\w+")
-# the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
+# kinds of entities by the kind of pronoun, if not the same: a band is an "it" and a "they", a person may be "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
 
 class ReferentFeatures(NamedTuple):
-    """The features of a thing that was spoken of, from 0 to 1, except `pointed` and `fits`.
+    """The features of an entity that the conversation was about, from 0 to 1, except `pointed` and `fits`.
 
     Attributes:
-        pointed: the logarithm of the share of the rewrite head's pointers that its name has, from -1 (no pointer) to 0.
-        last_answer, last_asked: it answered the turn before; the turn before was about it.
+        pointed: logarithm of the probability that the rewrite head points at its name, scaled to -1 (no pointer) to 0.
+        last_answer, last_asked: it was an answer of the last turn; the last turn was about it.
         first_asked: the first turn was about it.
         asked: the share of the turns that were about it.
-        fits: 1 if it has the kind and the gender of the question's pronouns, -1 if it has another, 0 without a pronoun.
+        fits: 1 if a pronoun of the question may stand for it, by kind and gender, -1 if no pronoun may, 0 without a pronoun.
         of_class: the question has a noun for its class ("the film").
-        apart: the question names items itself, and none of them is in a fact with it.
+        apart: the question names items itself; the entity is not one of them, and not in a fact with one.
     """
 
     pointed: float
@@ -55,11 +55,11 @@ class ReferentFeatures(NamedTuple):
 
 
 class NoneFeatures(NamedTuple):
-    """The features of a question without referent.
+    """The features of "nothing": the question has no referent in the history.
 
     Attributes:
         alone: the question names an item itself, and has no pronoun.
-        fits: the question names an item before its pronoun that the pronoun may stand for.
+        fits: the question names an item before a pronoun that the pronoun may stand for.
     """
 
     alone: float
@@ -67,12 +67,12 @@ class NoneFeatures(NamedTuple):
 
 
 class ReferentWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A conditional logit: the odds of a thing are the exponential of its weighted features.
+    """A conditional logit: the odds of an entity are the exponential of its weighted features.
 
     Attributes:
-        format: of the file.
+        format: the version of the file format.
         features, nothing: weights, in the order of `ReferentFeatures` and `NoneFeatures`; `bias` is added to those of "nothing".
-        trained_on: number of training questions.
+        trained_on: the number of training questions.
     """
 
     format: int
@@ -82,11 +82,11 @@ class ReferentWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     trained_on: int
 
     def probabilities(self, features: Sequence[ReferentFeatures], nothing: NoneFeatures) -> np.ndarray:
-        """Return the probabilities [n] that a question is about n things; the remainder to 1 is that of "nothing"."""
-        odds = np.append(scores(self.features, features), scores(self.nothing, [nothing]) + self.bias)
-        shares = np.exp(odds - odds.max())
-        chances: np.ndarray = (shares / shares.sum())[:-1]
-        return chances
+        """Return the probabilities [n] that a question is about n entities; the remainder to 1 is that of "nothing"."""
+        log_odds = np.append(scores(self.features, features), scores(self.nothing, [nothing]) + self.bias)
+        odds = np.exp(log_odds - log_odds.max())
+        probabilities: np.ndarray = (odds / odds.sum())[:-1]
+        return probabilities
 
 
 def read_weights(folder: Path, key: str) -> ReferentWeights:
@@ -98,56 +98,56 @@ def read_weights(folder: Path, key: str) -> ReferentWeights:
     return weights
 
 
-class Spoken(NamedTuple):
-    """A thing that a conversation spoke of; its words are the id if it is not an item."""
+class EarlierEntity(NamedTuple):
+    """An entity that earlier turns were about or had as an answer; its text is its id if it is not an item."""
 
     entity: Entity
     questions: tuple[int, ...]  # turns about it
-    answers: tuple[int, ...]  # turns that it answers
+    answers: tuple[int, ...]  # turns that have it as an answer
 
 
-def spoken_of(history: Sequence[Turn]) -> list[Spoken]:
-    """Return the things that a conversation asked about or had as answers, except dates and numbers."""
+def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
+    """Return the entities that earlier turns were about or had as answers, except dates, numbers, yes and no."""
     questions: dict[str, list[int]] = {}
     answers: dict[str, list[int]] = {}
     entities: dict[str, Entity] = {}
     for number, turn in enumerate(history):
         representation = turn.get("representation")
         topics = representation["entities"] if representation else ()
-        for numbers, things in ((questions, topics), (answers, turn.get("answers") or ())):
-            for entity in things:
+        for numbers, turn_entities in ((questions, topics), (answers, turn.get("answers") or ())):
+            for entity in turn_entities:
                 if not entity["id"][:1].isdigit() and entity["id"] not in ("Yes", "No"):
                     entities[entity["id"]] = entity
                     numbers.setdefault(entity["id"], []).append(number)
     return [
-        Spoken(entity, tuple(questions.get(name, ())), tuple(answers.get(name, ())))
-        for name, entity in entities.items()
+        EarlierEntity(entity, tuple(questions.get(entity_id, ())), tuple(answers.get(entity_id, ())))
+        for entity_id, entity in entities.items()
     ]
 
 
 class FeatureReader:
-    """Reads the features of things in a question.
-
-    Args:
-        kb: with the items.
-        language: of the question.
-    """
+    """A reader of the features of questions, in a language, and of entities, with their facts in a knowledge base."""
 
     def __init__(self, kb: KnowledgeBase, language: Language) -> None:
         self._kb, self._language = kb, language
-        self._near = lru_cache(maxsize=_CACHED)(lambda item: kb.neighbors(item, _NEIGHBORS))
+        self._neighbors = lru_cache(maxsize=_CACHED)(lambda item: kb.neighbors(item, _NEIGHBORS))
 
     def read(
-        self, question: str, spoken: Sequence[Spoken], turns: int, pointed: Sequence[float], named: Mapping[str, int]
+        self,
+        question: str,
+        entities: Sequence[EarlierEntity],
+        num_turns: int,
+        pointed: Sequence[float],
+        named: Mapping[str, int],
     ) -> list[ReferentFeatures]:
-        """Return the features of the things.
+        """Return the features of the entities.
 
         Args:
-            question: as typed.
-            spoken: the things.
-            turns: the number of earlier turns.
-            pointed: the shares of the pointers, for the things.
-            named: the places of the items that the question names itself, by their ids.
+            question: the question as typed.
+            entities: the entities of earlier turns.
+            num_turns: the number of earlier turns.
+            pointed: for each entity the probability that the rewrite head points at its name.
+            named: the items that the question names itself, by id: where each name starts.
         """
         types, definite = self._language.answer_types, self._language.words.definite
         words = _WORD.findall(question.casefold())
@@ -156,28 +156,28 @@ class FeatureReader:
         nouns = (noun for before, noun in zip(words, words[1:], strict=False) if before in definite)
         classes = frozenset[str]().union(*(types.noun_types(noun) for noun in nouns if types.names_class(noun)))
         features = []
-        for thing, share in zip(spoken, pointed, strict=True):
-            item = thing.entity["id"]
+        for earlier, probability in zip(entities, pointed, strict=True):
+            item = earlier.entity["id"]
             kinds = [self.may_mean(pronoun, item) for pronoun in pronouns]
             is_item = item.startswith("Q")
             heads = types.heads(self._kb.types(item)) if is_item else frozenset()
-            is_beside = item in named or (is_item and bool(named) and not named.keys().isdisjoint(self._near(item)))
+            is_near = item in named or (is_item and bool(named) and not named.keys().isdisjoint(self._neighbors(item)))
             features.append(
                 ReferentFeatures(
-                    pointed=math.log(max(share, _LEAST_SHARE)) / -math.log(_LEAST_SHARE),
-                    last_answer=float(turns - 1 in thing.answers),
-                    last_asked=float(turns - 1 in thing.questions),
-                    first_asked=float(0 in thing.questions),
-                    asked=len(thing.questions) / max(1, turns),
+                    pointed=math.log(max(probability, _MIN_PROBABILITY)) / -math.log(_MIN_PROBABILITY),
+                    last_answer=float(num_turns - 1 in earlier.answers),
+                    last_asked=float(num_turns - 1 in earlier.questions),
+                    first_asked=float(0 in earlier.questions),
+                    asked=len(earlier.questions) / max(1, num_turns),
                     fits=0.0 if not kinds else 1.0 if any(kinds) else -1.0,
                     of_class=float(not classes.isdisjoint(heads)),
-                    apart=float(bool(named) and not is_beside),
+                    apart=float(bool(named) and not is_near),
                 )
             )
         return features
 
     def read_nothing(self, question: str, named: Mapping[str, int]) -> NoneFeatures:
-        """Return the features of a question without referent; `named` as for `read`."""
+        """Return the features of "nothing" for a question; `named` as for `read`."""
         words = self._language.words.personal
         pronouns = [match for match in _WORD.finditer(question) if match[0].casefold() in words]
         fits = any(
@@ -195,15 +195,15 @@ class FeatureReader:
         return personal + [match[1].casefold() for match in words.pointing_phrase.finditer(question)]
 
     def may_mean(self, pronoun: str, item: str) -> bool:
-        """Return True if a pronoun (lower case) may stand for a thing, by its kind and gender."""
+        """Return True if a pronoun (lower case) may stand for an entity, given by its id, by kind and gender."""
         words, types = self._language.words, self._language.answer_types
         if not item.startswith("Q"):
             return pronoun not in words.pronouns["thing"]
         if not self._kb.has_facts:
-            return True  # the kind of a thing is unknown
+            return True  # kinds are unknown
         kind = types.entity_kind(item, self._kb.types(item))
-        named = next(name for name, forms in words.pronouns.items() if pronoun in forms)
-        if kind not in _KINDS.get(named, (named,)):
+        pronoun_kind = next(name for name, forms in words.pronouns.items() if pronoun in forms)
+        if kind not in _KINDS.get(pronoun_kind, (pronoun_kind,)):
             return False
         genders = {gender for gender, forms in words.genders.items() if pronoun in forms}
         item_genders = {_GENDERS[value] for value in self._kb.objects(item, _GENDER) if value in _GENDERS}

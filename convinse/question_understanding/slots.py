@@ -1,4 +1,4 @@
-"""CONVINSE's structured representation in four steps: rewrite, link, represent, render."""
+"""Question understanding in four steps (rewrite, link, represent, render) with CONVINSE's structured representation."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from .base import QuestionUnderstanding
 from .referents import read_weights
 from .rewriting import Rewriter
 
-_SPOKEN = 0.1  # score of earlier topics of a conversation
+_TOPIC_SCORE = 0.1  # of candidates that are items of earlier turns
 _NEIGHBORS = 1000  # items beside an item that are read
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
-_BESIDE = 60  # characters before a name in which its noun is looked for
-_BEFORE = re.compile(r"(\w+)\s+(\w+)\s+$")
+_NOUN_WINDOW = 60  # characters before a name that may have its noun ("the film Titanic")
+_WORDS_BEFORE = re.compile(r"(\w+)\s+(\w+)\s+$")
 
 
 class Slots(QuestionUnderstanding):
     """`context || question entities || predicate words || expected answer type`, after CONVINSE's representation.
 
-    - `rewrite`: the question in full, by the rewrite head of `qu_rewriter`; without it the question before, its answer and the
-      question. Later turns read earlier questions in full.
-    - `link`: the items in the question in full. Earlier names keep their items.
+    - `rewrite`: the question in full, by the rewrite head of `qu_rewriter`; without a model the last question, its answer and
+      the question. Later turns read earlier questions in full.
+    - `link`: the items in the question in full. Names that the conversation has linked keep their items.
     - `represent`: items that the question names itself are its entities, items from the history its context; if it names no
       item, items from the history are its entities. The expected answer type is that of the question in full.
     - `render`: the slots as a string.
 
     Args:
         config: `qu_rewriter`, `kb_path`, `clocq_params`, `sr_delimiter` and, for its answer type head, `ha_heads` are used.
-        resources: shared by the stages of a pipeline.
+        resources: the files and models that the stages of a pipeline share.
     """
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
@@ -66,33 +66,33 @@ class Slots(QuestionUnderstanding):
         return self.resources.kb
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
-        """Fill the slots of all turns, which the models read together; see the base class."""
+        """Return the representations of the turns; the models read all turns together."""
         questions = [turn["question"] for turn in turns]
-        in_full = self.rewriter.rewrite(questions, histories)
+        full_questions = self.rewriter.rewrite(questions, histories)
         typing = self.resources.answer_typing
         if typing is None:
-            types = [self.language.answer_types.expected_type(full.text) for full in in_full]
+            types = [self.language.answer_types.expected_type(full.text) for full in full_questions]
         else:
-            pairs = [(question, full.text) for question, full in zip(questions, in_full, strict=True)]
+            pairs = [(question, full.text) for question, full in zip(questions, full_questions, strict=True)]
             types = [likely.confident for likely in typing.likely(pairs)]
-        return list(map(self._understood, turns, histories, in_full, types))
+        return list(map(self._understood, turns, histories, full_questions, types))
 
     def _understood(
-        self, turn: Turn, history: Sequence[Turn], in_full: FullQuestion, answer_type: AnswerType
+        self, turn: Turn, history: Sequence[Turn], full_question: FullQuestion, answer_type: AnswerType
     ) -> Understanding:
-        chosen = {fold(meaning["name"]): meaning["item"] for meaning in turn.get("meanings", ())}
-        linked = self.resources.linker.link(in_full.text, classes=True)
-        mentions = link(in_full, known_items(history), linked, self.kb, chosen)
-        representation = represent(in_full, mentions, answer_type.label, self.language)
-        representation["candidates"] += spoken_of(history, representation["candidates"])
+        choices = {fold(meaning["name"]): meaning["item"] for meaning in turn.get("meanings", ())}
+        linked = self.resources.linker.link(full_question.text, classes=True)
+        mentions = link(full_question, known_items(history), linked, self.kb, choices)
+        representation = represent(full_question, mentions, answer_type.label, self.language)
+        representation["candidates"] += earlier_topics(history, representation["candidates"])
         names = unlinked_names(turn["question"], representation["candidates"], self.kb, self.language)
         if names:
             representation["unlinked"] = [{"name": name} for name in names]
         return {
             "structured_representation": render(representation, self.config.sr_delimiter),
             "representation": representation,
-            "resolved_question": in_full.text,
-            "history_used": notes(in_full, history),
+            "resolved_question": full_question.text,
+            "history_used": history_parts(full_question, history),
             "history_answers": unique_entities(answer for turn in history for answer in turn.get("answers", ())),
         }
 
@@ -110,105 +110,107 @@ def known_items(history: Iterable[Turn]) -> dict[str, Entity]:
     """Return the items of a conversation by their folded names; the latest item of a repeated name counts."""
     items: dict[str, Entity] = {}
     for turn in history:
-        spoken = turn.get("representation", {})
-        for item in (*spoken.get("context", ()), *spoken.get("entities", ()), *turn.get("answers", ())):
+        representation = turn.get("representation", {})
+        topics = (*representation.get("context", ()), *representation.get("entities", ()))
+        for item in (*topics, *turn.get("answers", ())):
             if item["id"] != item["label"]:
                 items[fold(item["label"])] = item
-        for candidate in spoken.get("candidates", ()):
+        for candidate in representation.get("candidates", ()):
             if not candidate["rank"]:
                 items[fold(candidate["question_word"])] = candidate["item"]
     return items
 
 
 def link(
-    in_full: FullQuestion,
-    before: Mapping[str, Entity],
+    full_question: FullQuestion,
+    earlier_items: Mapping[str, Entity],
     linked: Sequence[LinkedMention],
     kb: KnowledgeBase,
-    chosen: Mapping[str, Entity] = MappingProxyType({}),
+    choices: Mapping[str, Entity] = MappingProxyType({}),
 ) -> list[QuestionMention]:
-    """Return the names of a question with their items.
+    """Return the names of a question with their items, sorted by place.
 
-    Inserted names keep their items, and folded names have their `chosen` meanings. A name means an earlier item of the
-    conversation if possible; a doubtful name needs a neighbouring item, unless the question and the history name nothing else.
+    Names inserted from the history keep their items. Other names mean the item of `choices`, else an earlier item of the
+    conversation if possible. A doubtful name keeps only neighbours of the other items of the question and the history, if any.
 
     Args:
-        in_full: the question with the insertions of its rewriting.
-        before: the items of the conversation, see `known_items`.
+        full_question: the question with the insertions of its rewriting.
+        earlier_items: the items of the conversation, see `known_items`.
         linked: the mentions of the question.
-        kb: with the neighbours of items.
-        chosen: items by folded names, from replies to clarification questions.
+        kb: the knowledge base, which has the neighbours of items.
+        choices: items by folded names, from replies to clarification questions.
     """
     mentions = []
-    for span in in_full.insertions:
+    for span in full_question.insertions:
         if span.entity is not None and span.entity["id"].startswith("Q"):
-            name = in_full.text[span.start : span.end]
+            name = full_question.text[span.start : span.end]
             meaning = QuestionEntity(item=span.entity, question_word=name, score=1.0, rank=0)
             mentions.append(QuestionMention(span.start, span.end, (meaning,), False))
-    taken = list(mentions)
-    ids = {item["id"] for item in before.values()}
-    sure = [mention for mention in linked if mention.is_name and mention.is_certain]
-    near: set[str] | None = None
+    inserted = list(mentions)
+    earlier_ids = {item["id"] for item in earlier_items.values()}
+    certain = [mention for mention in linked if mention.is_name and mention.is_certain]
+    neighbors: set[str] | None = None
     for mention in linked:
-        if not mention.is_name or any(mention.start < span.end and span.start < mention.end for span in taken):
+        if not mention.is_name or any(mention.start < span.end and span.start < mention.end for span in inserted):
             continue
         meanings = mention.meanings
-        spoken = [meaning for meaning in meanings if meaning["item"]["id"] in ids]
-        same = before.get(fold(mention.surface))
-        if (choice := chosen.get(fold(mention.surface))) is not None:
+        earlier = [meaning for meaning in meanings if meaning["item"]["id"] in earlier_ids]
+        namesake = earlier_items.get(fold(mention.surface))
+        if (choice := choices.get(fold(mention.surface))) is not None:
             meanings = [QuestionEntity(item=choice, question_word=mention.surface, score=1.0, rank=0)]
-        elif spoken:
-            meanings = spoken[:1]
-        elif same is not None and same["id"].startswith("Q"):
-            meanings = [QuestionEntity(item=same, question_word=mention.surface, score=1.0, rank=0)]
-        elif not mention.is_certain and (sure or ids):
-            if near is None:
-                about = [name.candidates[0].id for name in sure] + [item for item in ids if item.startswith("Q")]
-                near = {neighbor for item in about for neighbor in kb.neighbors(item, _NEIGHBORS)}
-            meanings = [meaning for meaning in meanings if meaning["item"]["id"] in near]
+        elif earlier:
+            meanings = earlier[:1]
+        elif namesake is not None and namesake["id"].startswith("Q"):
+            meanings = [QuestionEntity(item=namesake, question_word=mention.surface, score=1.0, rank=0)]
+        elif not mention.is_certain and (certain or earlier_ids):
+            if neighbors is None:
+                items = [name.candidates[0].id for name in certain]
+                items += [item for item in earlier_ids if item.startswith("Q")]
+                neighbors = {neighbor for item in items for neighbor in kb.neighbors(item, _NEIGHBORS)}
+            meanings = [meaning for meaning in meanings if meaning["item"]["id"] in neighbors]
         if meanings:
-            is_own = not any(span.start <= mention.start < span.end for span in in_full.insertions)
+            is_own = not any(span.start <= mention.start < span.end for span in full_question.insertions)
             mentions.append(QuestionMention(mention.start, mention.end, tuple(meanings), is_own))
     return sorted(mentions)
 
 
-def spoken_of(history: Sequence[Turn], candidates: Sequence[QuestionEntity]) -> list[QuestionEntity]:
-    """Return the items of the first and the last turn of a conversation, except some candidates; their evidences may answer, too."""
+def earlier_topics(history: Sequence[Turn], candidates: Sequence[QuestionEntity]) -> list[QuestionEntity]:
+    """Return the items of the first and the last turn that are not among the candidates; their evidences may answer, too."""
     items = []
     for turn in (*history[:1], *history[-1:]):
-        spoken = turn.get("representation")
-        items += [*spoken["entities"], *spoken["context"]] if spoken else []
+        representation = turn.get("representation")
+        items += [*representation["entities"], *representation["context"]] if representation else []
     present = {candidate["item"]["id"] for candidate in candidates}
     return [
-        QuestionEntity(item=item, question_word=item["label"], score=_SPOKEN, rank=1)
+        QuestionEntity(item=item, question_word=item["label"], score=_TOPIC_SCORE, rank=1)
         for item in unique_entities(items)
         if item["id"] not in present and item["id"].startswith("Q")
     ]
 
 
 def represent(
-    in_full: FullQuestion, mentions: Sequence[QuestionMention], answer_type: str, language: Language
+    full_question: FullQuestion, mentions: Sequence[QuestionMention], answer_type: str, language: Language
 ) -> Representation:
     """Return the slots of a question, and all possible items of its names."""
     entities = unique_entities(mention.meanings[0]["item"] for mention in mentions if mention.is_own)
-    earlier = unique_entities(mention.meanings[0]["item"] for mention in mentions if not mention.is_own)
-    earlier = [item for item in earlier if item not in entities]
-    rest = list(in_full.text)
+    context = unique_entities(mention.meanings[0]["item"] for mention in mentions if not mention.is_own)
+    context = [item for item in context if item not in entities]
+    characters = list(full_question.text)
     for mention in mentions:
         start = mention.start
-        before = _BEFORE.search(in_full.text, max(0, start - _BESIDE), start) if mention.is_own else None
-        is_definite = before is not None and fold(before[1]) in language.words.definite
+        before = _WORDS_BEFORE.search(full_question.text, max(0, start - _NOUN_WINDOW), start)
+        is_definite = mention.is_own and before is not None and fold(before[1]) in language.words.definite
         if before and is_definite and language.answer_types.names_class(before[2].lower()):
             start = before.start(2)  # "film Titanic" in "the film Titanic"
-        rest[start : mention.end] = " " * (mention.end - start)
-    words = [word for word in _WORD.findall("".join(rest)) if fold(word) not in language.words.stop_words]
+        characters[start : mention.end] = " " * (mention.end - start)
+    words = [word for word in _WORD.findall("".join(characters)) if fold(word) not in language.words.stop_words]
     candidates: dict[str, QuestionEntity] = {}
     meanings = (meaning for mention in mentions for meaning in mention.meanings)
     for meaning in sorted(meanings, key=lambda meaning: meaning["rank"]):
         candidates.setdefault(meaning["item"]["id"], meaning)
     return {
-        "context": earlier if entities else [],
-        "entities": entities or earlier,
+        "context": context if entities else [],
+        "entities": entities or context,
         "predicate": " ".join(dict.fromkeys(words)),
         "answer_type": answer_type,
         "candidates": list(candidates.values()),
@@ -218,13 +220,13 @@ def represent(
 def unlinked_names(
     question: str, candidates: Iterable[QuestionEntity], kb: KnowledgeBase, language: Language
 ) -> list[str]:
-    """Return the capitalised names of a question that no item has; a partly linked name is unlinked.
+    """Return the capitalised names of a question that are not linked as a whole and not names in the knowledge base.
 
     Args:
-        question: as typed.
-        candidates: the items of its names.
-        kb: its names are never unlinked.
-        language: of the question.
+        question: the question as typed.
+        candidates: the items that the question was linked to.
+        kb: the knowledge base.
+        language: the language of the question.
     """
     linked = [f" {fold(text)} " for entity in candidates for text in (entity["question_word"], entity["item"]["label"])]
     names = []
@@ -238,13 +240,13 @@ def unlinked_names(
     return names
 
 
-def notes(in_full: FullQuestion, history: Sequence[Turn]) -> list[HistoryPart]:
-    """Return the parts of the history in a question in full."""
+def history_parts(full_question: FullQuestion, history: Sequence[Turn]) -> list[HistoryPart]:
+    """Return the parts of a question in full that are from the history."""
     return [
         {
             "turn": history[span.turn].get("turn", span.turn),
             "part": span.part,
-            "text": in_full.text[span.start : span.end],
+            "text": full_question.text[span.start : span.end],
         }
-        for span in in_full.insertions
+        for span in full_question.insertions
     ]

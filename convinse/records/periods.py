@@ -1,6 +1,6 @@
-"""Intervals for which statements, table rows and infobox values hold, and the time that a question names.
+"""Periods for which facts, table rows and infobox values hold, compared with the time that a question names.
 
-Days are numbers that grow with time (372 a year), so that intervals compare across eras; see `day_number`.
+Days are numbers that grow with time, so that periods compare across eras; see `day_number`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NOW = "present|now|today|current|incumbent|date"  # behind a dash: ranges that 
 _OPEN = re.compile(rf"\s*(?:[–—-]|to|until)\s*(?:{_NOW})?\s*(?=$|[),;])", re.IGNORECASE)
 _PRESENT = re.compile(rf"[–—-]\s*(?:{_NOW})\b", re.IGNORECASE)
 _EARLIEST, _LATEST = -(10**9), 10**9  # days without a beginning or an end
-_DAYS = 372  # of a year whose months all have 31
+_DAYS = 372  # of a year; each month counts 31
 
 
 def day_number(year: int, month: int = 1, day: int = 1) -> int:
@@ -31,7 +31,7 @@ def day_number(year: int, month: int = 1, day: int = 1) -> int:
 
 
 class Period(NamedTuple):
-    """An interval of days, both included; `is_point`: the time of an event or a count, not of a state."""
+    """A period from a first to a last day, both included; `is_point`: the time of an event or a count, not of a state."""
 
     first: int
     last: int
@@ -54,11 +54,11 @@ class Period(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """True if the end is unknown."""
+        """True if the period has no known end."""
         return self.last == _LATEST
 
     def overlaps(self, period: Period) -> bool:
-        """Return True if the intervals share a day."""
+        """Return True if the periods share a day."""
         return self.first <= period.last and period.first <= self.last
 
     def in_words(self) -> str:
@@ -72,9 +72,9 @@ class Period(NamedTuple):
 
 
 class Boundary(Enum):
-    """The end of an interval that a question asks about; `ANY`: states at the time.
+    """The relation between the time that a question names and the periods that it asks about.
 
-    `SINCE`, `UNTIL`: a state that began or ended then, or events from then on, or up to then.
+    `ANY`: they overlap. `START`, `END`: states begin or end then. `SINCE`, `UNTIL`: the same, or events from then on, or up to then.
     """
 
     ANY = "any"
@@ -85,13 +85,13 @@ class Boundary(Enum):
 
 
 class AskedTime(NamedTuple):
-    """The time that a question names; with a boundary, for states that began or ended then."""
+    """The time that a question names, and how the periods that it asks about relate to it."""
 
     period: Period
     boundary: Boundary = Boundary.ANY
 
     def admits(self, period: Period) -> bool:
-        """Return True if a statement for a period fits the question."""
+        """Return True if a statement that holds for a period fits the question."""
         time, boundary = self.period, self.boundary
         if boundary in (Boundary.START, Boundary.SINCE) and not period.is_point:
             return time.first <= period.first <= time.last
@@ -103,9 +103,9 @@ class AskedTime(NamedTuple):
 
 
 class TimedPart(NamedTuple):
-    """A part of an evidence that holds in a period: `evidence_text[start:end]`, a member of a `group`.
+    """A part of an evidence that holds in a period: `evidence_text[start:end]`; parts of a `group` state the same property.
 
-    `rank` is that of a fact; `is_count`: its value is a number, which holds until the next count.
+    `rank` is the rank of a fact; `is_count`: the value is a number, which holds until the next count.
     """
 
     start: int
@@ -158,7 +158,7 @@ def timed_parts(evidence: Evidence) -> Iterator[TimedPart]:
         yield TimedPart(0, len(text), period_of_fact(fact), group, rank, is_number(fact.object["id"]))
     elif "row" in evidence:
         row, dated = evidence["row"], []
-        for cell in row["cells"]:  # of which at least half the text is dates
+        for cell in row["cells"]:  # a cell is dated if at least half of its text is dates
             spans = [span for span in find_literals(cell["text"]) if is_date(span.entity["id"])]
             if 2 * sum(span.end - span.start for span in spans) >= len(cell["text"]):
                 dated.append(cell["text"])
@@ -167,15 +167,15 @@ def timed_parts(evidence: Evidence) -> Iterator[TimedPart]:
     elif "attribute" in evidence:
         path = evidence["attribute"]["path"]
         group = (evidence.get("retrieved_for_entity", {}).get("id", ""), *path[:-1], re.sub(r"\W*\d.*", "", path[-1]))
-        named = period_of_text(path[-1])
+        path_period = period_of_text(path[-1])
         for value in evidence["attribute"]["values"]:
-            period = period_of_text(value["text"]) or named
+            period = period_of_text(value["text"]) or path_period
             end = value["start"] + len(value["text"])
-            yield TimedPart(value["start"], end, period, group, is_count=named is not None)
+            yield TimedPart(value["start"], end, period, group, is_count=path_period is not None)
 
 
 class Agreement(Enum):
-    """Whether a part of an evidence holds at the time that a question asks about."""
+    """The verdict on a part of an evidence: whether it holds at the time that a question asks about."""
 
     HOLDS = 1
     UNKNOWN = 0
@@ -183,7 +183,7 @@ class Agreement(Enum):
 
 
 class JudgedPart(NamedTuple):
-    """A part of the evidence at a place, with the verdict whether it holds at the time of the question."""
+    """A part of the evidence at a place, and the verdict on it."""
 
     place: int
     part: TimedPart
@@ -191,7 +191,7 @@ class JudgedPart(NamedTuple):
 
 
 def judged(evidences: Sequence[Evidence], time: AskedTime | None, *, is_past: bool = False) -> list[JudgedPart]:
-    """Return verdicts whether the timed parts of evidences hold at the time of a question, or today if `time` is None.
+    """Return whether the timed parts of evidences hold at the time of a question, or today if `time` is None.
 
     A count, such as a population, holds until the next count of its group. Today, ended statements and earlier counts contradict
     if another part of the group holds, and statements of normal rank contradict beside a preferred statement. For a question
@@ -203,7 +203,7 @@ def judged(evidences: Sequence[Evidence], time: AskedTime | None, *, is_past: bo
             continue
         for part in timed_parts(evidence):
             groups[part.group].append((place, part))
-    judge = partial(_as_of_today, is_past=is_past) if time is None else partial(_at, time)
+    judge = partial(_judge_today, is_past=is_past) if time is None else partial(_judge_at, time)
     return [
         JudgedPart(place, part, verdict)
         for group in groups.values()
@@ -211,7 +211,8 @@ def judged(evidences: Sequence[Evidence], time: AskedTime | None, *, is_past: bo
     ]
 
 
-def _at(time: AskedTime, parts: Sequence[TimedPart]) -> list[Agreement]:
+def _judge_at(time: AskedTime, parts: Sequence[TimedPart]) -> list[Agreement]:
+    # if no part holds then, the last count before it does
     if not any(part.period is not None and time.admits(part.period) for part in parts):
         counts = (part.period for part in parts if part.is_count and part.period is not None and part.period.is_point)
         latest = max((period for period in counts if period.last < time.period.first), default=None)
@@ -226,7 +227,7 @@ def _at(time: AskedTime, parts: Sequence[TimedPart]) -> list[Agreement]:
     return verdicts
 
 
-def _as_of_today(parts: Sequence[TimedPart], *, is_past: bool) -> list[Agreement]:
+def _judge_today(parts: Sequence[TimedPart], *, is_past: bool) -> list[Agreement]:
     today = date.today()
     now = day_number(today.year, today.month, today.day)
     if any(part.rank == "preferred" for part in parts):

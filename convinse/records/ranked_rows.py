@@ -1,4 +1,4 @@
-"""The order of the rows of a table, and rows as text with their ranks, for questions that order or compare."""
+"""Ranks of the rows and cells of a table, and rows as text with their ranks, for questions that order or compare."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .written_values import ORDINAL, find_literals
 RowForm = Literal["plain", "ranked"]
 MOST_COLUMNS = 12
 MOST_CHARACTERS = 600
-_LEAST_SHARE = 0.8  # of a column's cells that must be values of one kind
-_LEAST_VALUES = 2  # different ones, in an ordered column
-_LEAST_NAMED = 0.5  # share of the rows that a column tells apart, to name them
-_LONGEST_NAME = 40  # characters of the name of a row
+_MIN_SHARE = 0.8  # of a column's cells that must be values of one kind
+_MIN_VALUES = 2  # distinct values of an ordered column
+_MIN_NAMED = 0.5  # share of the rows that a column tells apart, to name them
+_MAX_NAME_LENGTH = 40  # characters of the name of a row
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _AMOUNT = re.compile(rf"(?<![\w.])[-+−–]?(?:[0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?|\.[0-9]+)(?:{ORDINAL}\b)?")
 _CLOCK = re.compile(r"(?P<hours>[0-9]+:)?(?P<minutes>[0-9]{1,3}):(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)")
@@ -26,21 +26,21 @@ _UNIT = re.compile(r"[^\W\d_]+|[%‰°]")
 _DATE, _TIME = "date", "time"
 _YEARS = range(1000, 2101)  # numbers that may be years
 _YEAR_DIGITS = 4
-_MOST_UNIT_WORDS = 3
-_ROWS, _DATES, _VALUES = ("first", "last"), ("earliest", "latest"), ("lowest", "highest")  # how ends are written
+_MAX_UNIT_WORDS = 3
+_ROW_ENDS, _DATE_ENDS, _VALUE_ENDS = ("first", "last"), ("earliest", "latest"), ("lowest", "highest")  # ranks
 
 
 class RankedRow(NamedTuple):
     """A row in words."""
 
-    row: Row  # the source; cells without room are missing in `text`
-    text: str  # as a model reads it
+    row: Row
+    text: str  # for a model; cells that do not fit are left out
     lead: int  # characters of title and caption, with which the evidence's text begins, too
-    cells: dict[int, tuple[int, int]]  # column -> place of its cell in `text`
+    cells: dict[int, tuple[int, int]]  # start and end of cells in `text`, by column
 
 
 class ColumnOrder(NamedTuple):
-    """The order of the cells of a column: amounts of the rows, None for rows without amount; days and years are dates."""
+    """The order of a column: the amount in each row, None without one; `are_dates`: the amounts are days or years."""
 
     amounts: list[float | None]
     are_dates: bool
@@ -58,15 +58,14 @@ def ranked_rows(
 ) -> list[RankedRow]:
     """Return the rows of a table in words.
 
-    `Cup, Results [first] (before Blues), Year: 1954, Team: Reds, Wins: 12 [highest]`: behind the caption, or else the section,
-    stand the row's rank in the table (`first`, `last`) and the names of the rows next to it; behind a cell of an ordered column
-    its rank in the column; see `with_ranks`.
+    `Cup, Results [first] (before Blues), Year: 1954, Team: Reds, Wins: 12 [highest]`: the title, the caption or else the section,
+    the row's rank in the table, the names of the rows next to it, and the cells with their ranks in ordered columns; see `with_ranks`.
 
     Args:
-        rows: all rows of the table, whole and in their order; see `WikipediaRetriever.table`.
-        title: of the page.
-        most_columns: that are ranked, from the left, and shown.
-        most_characters: of a text. Cells that do not fit are left out from the right; a long first cell is cut.
+        rows: all rows of the table, in order; see `WikipediaRetriever.table`.
+        title: the title of the page.
+        most_columns: the number of columns, from the left, that are ranked and in the text.
+        most_characters: the longest text. The last cells that do not fit are left out; a long first cell is cut.
     """
     ranked = []
     for row in with_ranks(rows, most_columns):
@@ -76,11 +75,8 @@ def ranked_rows(
     return ranked
 
 
-# -- as a model reads them ---------------------------------------------------------------------------------------------
-
-
 def as_read(evidence: Evidence, form: RowForm) -> str:
-    """Return the text of an evidence for a model that was trained on rows in this form; without ranks the evidence's text."""
+    """Return the text of an evidence for a model that was trained on rows in this form; its own text if it has no ranks."""
     row = _ranked_row(evidence) if form == "ranked" else None
     return evidence["evidence_text"] if row is None else row.text
 
@@ -88,15 +84,15 @@ def as_read(evidence: Evidence, form: RowForm) -> str:
 def in_evidence(evidence: Evidence, form: RowForm, start: int, end: int) -> tuple[int, int] | None:
     """Return the place in the evidence's text of a part of a model's input (`as_read`).
 
-    Only lead and cells have places; None for a part outside of them.
+    The lead and the cells are in both texts; None for a part outside of them.
     """
     row = _ranked_row(evidence) if form == "ranked" else None
     if row is None:
         return start, end
     inside = [
-        (there + max(start, begin) - begin, there + min(end, stop) - begin)
-        for begin, stop, there in _same(row)
-        if begin < end and start < stop
+        (place + max(start, part_start) - part_start, place + min(end, part_end) - part_start)
+        for part_start, part_end, place in _shared_parts(row)
+        if part_start < end and start < part_end
     ]
     return (inside[0][0], inside[-1][1]) if inside else None
 
@@ -107,14 +103,15 @@ def spans_as_read(evidence: Evidence, form: RowForm, spans: Iterable[tuple[int, 
     if row is None:
         return list(spans)
     return [
-        (begin + start - there, begin + end - there)
+        (part_start + start - place, part_start + end - place)
         for start, end in spans
-        for begin, stop, there in _same(row)
-        if there <= start and end <= there + stop - begin
+        for part_start, part_end, place in _shared_parts(row)
+        if place <= start and end <= place + part_end - part_start
     ]
 
 
-def _same(row: RankedRow) -> list[tuple[int, int, int]]:
+def _shared_parts(row: RankedRow) -> list[tuple[int, int, int]]:
+    # start and end in the row's text, and start in the evidence's text
     starts = {cell["column"]: cell["start"] for cell in row.row["cells"]}
     return [(0, row.lead, 0), *((*place, starts[column]) for column, place in row.cells.items())]
 
@@ -149,19 +146,16 @@ def _written(row: Row, lead: str, cells: Sequence[Cell], most_columns: int, most
     return RankedRow(row, text, len(lead), places)
 
 
-# -- ranks -------------------------------------------------------------------------------------------------------------
-
-
 def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Row]:
     """Return the rows of a table with the ranks of rows and cells and the names of the rows next to them.
 
-    A cell of an ordered column has a rank if its value is the lowest or highest, of dates the earliest or latest, of the column,
+    A cell of an ordered column has a rank if its value is the lowest or highest of the column, of dates the earliest or latest,
     also if several rows share it. A column is ordered if nearly all its cells are dates, times or numbers of the same unit. The
     first column without order that distinguishes rows names them.
 
     Args:
-        rows: all rows of the table, whole and in their order.
-        most_columns: that are read, from the left.
+        rows: all rows of the table, in order.
+        most_columns: the number of columns, from the left, that are read.
     """
     columns = sorted({cell["column"] for row in rows for cell in row["cells"]})[:most_columns]
     table = [{cell["column"]: cell for cell in row["cells"]} for row in rows]
@@ -173,7 +167,7 @@ def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Ro
         for cell in row["cells"]:
             rank = ranks[cell["column"]][place] if cell["column"] in ranks else ""
             cells.append({**cell, "rank": rank} if rank else cell)
-        ranked.append({**row, "cells": cells, "rank": _rank(place + 1, len(rows), _ROWS)})
+        ranked.append({**row, "cells": cells, "rank": _rank(place + 1, len(rows), _ROW_ENDS)})
         if place and names[place - 1]:
             ranked[-1]["before"] = names[place - 1]
         if place + 1 < len(rows) and names[place + 1]:
@@ -181,18 +175,18 @@ def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Ro
     return ranked
 
 
-def _rank(place: int, of: int, ends: tuple[str, str]) -> str:
-    return ends[place > 1] if of > 1 and place in (1, of) else ""
+def _rank(place: int, last: int, ends: tuple[str, str]) -> str:
+    return ends[place > 1] if last > 1 and place in (1, last) else ""
 
 
 def _names(table: Sequence[dict[int, Cell]], columns: Iterable[int]) -> list[str]:
     # by the first column that distinguishes half of the rows; columns of words before columns of numbers and signs
     names: list[str] | None = None
     for column in columns:
-        texts = [row[column]["text"][:_LONGEST_NAME] if column in row else "" for row in table]
-        different = {*texts} - {""}
-        if len(different) >= _LEAST_NAMED * len(table):
-            if sum(any(map(str.isalpha, text)) for text in different) >= _LEAST_SHARE * len(different):
+        texts = [row[column]["text"][:_MAX_NAME_LENGTH] if column in row else "" for row in table]
+        distinct = {*texts} - {""}
+        if len(distinct) >= _MIN_NAMED * len(table):
+            if sum(any(map(str.isalpha, text)) for text in distinct) >= _MIN_SHARE * len(distinct):
                 return texts
             names = names or texts
     return names or [""] * len(table)
@@ -202,9 +196,9 @@ def _ranks(cells: Sequence[Cell | None]) -> list[str]:
     order = column_order(cells)
     if order is None:
         return [""] * len(cells)
-    different = sorted({amount for amount in order.amounts if amount is not None})
-    ends, last = _DATES if order.are_dates else _VALUES, len(different)
-    ranks = {amount: _rank(place, last, ends) for place, amount in enumerate(different, 1)}
+    distinct = sorted({amount for amount in order.amounts if amount is not None})
+    ends, last = _DATE_ENDS if order.are_dates else _VALUE_ENDS, len(distinct)
+    ranks = {amount: _rank(place, last, ends) for place, amount in enumerate(distinct, 1)}
     return ["" if amount is None else ranks[amount] for amount in order.amounts]
 
 
@@ -214,11 +208,11 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     units = Counter(value.unit for value in values if value is not None)
     unit, count = units.most_common(1)[0] if units else ("", 0)
     amounts = [value.amount if value is not None and value.unit == unit else None for value in values]
-    different = {amount for amount in amounts if amount is not None}
+    distinct = {amount for amount in amounts if amount is not None}
     filled = sum(cell is not None for cell in cells)
-    if count < _LEAST_SHARE * filled or len(different) < _LEAST_VALUES:
+    if count < _MIN_SHARE * filled or len(distinct) < _MIN_VALUES:
         return None
-    return ColumnOrder(amounts, unit == _DATE or (not unit and all(amount in _YEARS for amount in different)))
+    return ColumnOrder(amounts, unit == _DATE or (not unit and all(amount in _YEARS for amount in distinct)))
 
 
 @lru_cache(maxsize=65536)  # columns repeat their values, and a text is read more often than a table
@@ -246,4 +240,4 @@ def _value(text: str) -> _Value | None:
     digits = re.sub(r"[^0-9.]", "", amounts[0][0])
     sign = -1 if amounts[0][0][0] in "-−–" else 1
     units = _UNIT.findall(rest.casefold())
-    return _Value(sign * float(digits), " ".join(units)) if len(units) <= _MOST_UNIT_WORDS else None
+    return _Value(sign * float(digits), " ".join(units)) if len(units) <= _MAX_UNIT_WORDS else None

@@ -47,9 +47,9 @@ from .turns import StageListener, TurnStream, named_events
 from .uploads import UploadRules
 from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WebPage, WholeTable
 
-# seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
-# with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
-_SWITCH = 0.0005
+# seconds after which the pipeline's thread lets the event loop run. With the usual 0.005, 50 clients wait 90 ms for their first
+# event in place of 43 (95th percentile); turns take the same time
+_SWITCH_INTERVAL = 0.0005
 _EVENTS = "text/event-stream"
 
 
@@ -58,16 +58,16 @@ class _Body(BaseModel):
 
 
 class NewConversation(_Body):
-    """The sources of a conversation, and a stored one to take up."""
+    """The sources of a new conversation, and a stored conversation to continue."""
 
     sources: str | list[str] | None = None
     conversation: dict[str, Any] | None = None
 
 
 class NextTurn(_Body):
-    """A question; `sources` are the conversation's from here on, `again` puts the turn in place of the last one.
+    """A question; `sources` are the conversation's from here on, `again` replaces the last turn.
 
-    Without a `question`, the one of the last turn is asked `again`.
+    With `again` and without a `question`, the question of the last turn is asked.
     """
 
     question: str | None = None
@@ -76,7 +76,7 @@ class NextTurn(_Body):
 
 
 class ConversationState(BaseModel):
-    """A conversation; `conversation`, in the ConvMix structure, can be stored and taken up."""
+    """The id of a conversation, its sources, and the number of its turns."""
 
     id: str
     sources: str
@@ -84,7 +84,7 @@ class ConversationState(BaseModel):
 
 
 class StoredConversation(ConversationState):
-    """A conversation with all its turns."""
+    """A conversation with all its turns; `conversation`, in the ConvMix structure, can be stored and continued."""
 
     conversation: dict[str, Any]
 
@@ -92,8 +92,8 @@ class StoredConversation(ConversationState):
 class ExampleConversations(BaseModel):
     """Conversations to begin with, and the settings of the server.
 
-    `sources`: of requests that name none. `uploads`: the files that conversations take, if any. `feedback`: whether it is kept.
-    `counts`: how many items, facts, pages and files there are. `is_embedded`: whether they are those of the snapshot.
+    `sources`: the default of requests. `uploads`: the files that conversations take, if any. `feedback`: whether ratings are
+    stored. `counts`: the numbers of items, facts, pages and files. `is_embedded`: whether the data are those of the snapshot.
     `configuration`: its name. `abstain_below`: the probability below which an answer is a suggestion.
     """
 
@@ -113,7 +113,7 @@ router = APIRouter(responses={"default": {"model": RequestError}})
 
 @router.post("/v1/conversations", status_code=201)
 async def begin_conversation(service: Service, body: NewConversation | None = None) -> ConversationState:
-    """Begin a conversation, or take up a stored one."""
+    """Begin a conversation, or continue a stored one."""
     body = body or NewConversation()
     sources = service.sources if body.sources is None else checked_sources(body.sources)
     session = await open_session(service.pipeline, sources, body.conversation)
@@ -130,13 +130,13 @@ async def read_conversation(service: Service, name: ConversationId) -> Response:
 
 @router.delete("/v1/conversations/{id}", status_code=204)
 async def delete_conversation(service: Service, name: ConversationId) -> None:
-    """Forget a conversation."""
+    """Delete a conversation and its files."""
     service.store.delete(name)
 
 
 @router.post("/v1/conversations/{id}/turns", response_class=JSONResponse)
 async def ask(service: Service, name: ConversationId, body: NextTurn, request: Request) -> Response:
-    """Ask the next question; with `Accept: text/event-stream` as events with the stages."""
+    """Ask the next question; `Accept: text/event-stream` makes the answer a stream, with an event for each stage."""
     with ExitStack() as stack:
         session = stack.enter_context(service.store.under_way(name))
         if body.sources is not None:
@@ -144,8 +144,8 @@ async def ask(service: Service, name: ConversationId, body: NextTurn, request: R
         text = body.question
         if body.again:
             with checking():
-                last = session.back()
-            text = last["question"] if text is None else text
+                last_turn = session.back()
+            text = last_turn["question"] if text is None else text
         if text is None:
             raise HTTPException(400, "question: it is missing; only 'again' may go without")
         question = checked_question(text)
@@ -153,9 +153,9 @@ async def ask(service: Service, name: ConversationId, body: NextTurn, request: R
 
         async def answer(listener: StageListener | None = None) -> Turn:
             async with service.files.pipeline_of(name) as pipeline:
-                copied = session.copy(pipeline.answer_turns)
-                turn = await service.queue.ask(copied, question, listener)
-            service.store.replace(name, copied)
+                copy = session.copy(pipeline.answer_turns)
+                turn = await service.queue.ask(copy, question, listener)
+            service.store.replace(name, copy)
             return turn
 
         if _EVENTS not in request.headers.get("accept", ""):
@@ -176,7 +176,7 @@ async def take_back(service: Service, name: ConversationId) -> ConversationState
 
 @router.get("/v1/examples")
 async def list_examples(service: Service) -> ExampleConversations:
-    """List conversations to begin with."""
+    """List example conversations, and the settings of the server."""
     config = service.pipeline.config
     examples, counts = await asyncio.to_thread(lambda: (service.examples, data_counts(service.pipeline.resources)))
     return ExampleConversations(
@@ -239,13 +239,13 @@ async def read_model(model: str) -> dict[str, Any]:
 
 @router.get("/healthz")
 async def check_health() -> dict[str, str]:
-    """Say that the server answers."""
+    """Report that the server is up."""
     return {"status": "ok"}
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def read_metrics(service: Service) -> Response:
-    """Give figures for Prometheus."""
+    """Return the metrics for Prometheus."""
     return Response(service.metrics.text(), media_type=CONTENT_TYPE)
 
 
@@ -259,28 +259,25 @@ def _state(name: str, session: Session) -> ConversationState:
     return ConversationState(id=name, sources="_".join(session.sources), turns=len(session))
 
 
-# -- the application ---------------------------------------------------------------------------------------------------
-
-
 def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> FastAPI:
     """Return the application, for `app.run`, any ASGI server, or a deployment of Ray Serve.
 
-    The pipeline is the application's alone until its lifespan has ended; the caller closes it after that.
+    Nothing else may use the pipeline until the lifespan of the application has ended; the caller closes it after that.
     """
     service = ConversationService(pipeline, options or ServiceOptions())
     rules = service.options.rules
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        usual = sys.getswitchinterval()
-        sys.setswitchinterval(_SWITCH)
+        usual_interval = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_INTERVAL)
         service.open()
         yield
         await asyncio.to_thread(service.close)
-        sys.setswitchinterval(usual)
+        sys.setswitchinterval(usual_interval)
 
     middleware = [Middleware(RequestCounter, metrics=service.metrics)]
-    if rules.origins:  # around the guard: a browser asks for leave without a token
+    if rules.origins:  # outside of the guard: preflight requests of browsers have no token
         methods, headers = ("GET", "POST", "DELETE"), ("Retry-After",)
         middleware.append(
             Middleware(CORSMiddleware, rules.origins, methods, allow_headers=("*",), expose_headers=headers)

@@ -40,7 +40,7 @@ async def give_feedback(service: Service, name: ConversationId, body: FeedbackRe
     file = service.options.feedback
     if file is None:
         raise HTTPException(403, "feedback is not kept; start the server with --feedback FILE")
-    if service.files.listed(name).files:
+    if service.files.list_files(name).files:
         raise HTTPException(403, "the conversation has files, of which nothing is kept")
     session = service.store.get(name)
     turns = (await asyncio.to_thread(lambda: session.conversation))["questions"]

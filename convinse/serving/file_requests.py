@@ -27,21 +27,21 @@ class Passages(BaseModel):
 @router.get("/v1/conversations/{id}/files")
 async def list_files(service: Service, conversation: ConversationId) -> FileList:
     """List the files of a conversation, and questions that they suggest."""
-    return service.files.listed(conversation)
+    return service.files.list_files(conversation)
 
 
 @router.put("/v1/conversations/{id}/files/{name}", openapi_extra={"requestBody": _BINARY})
 async def put_file(service: Service, conversation: ConversationId, name: str, request: Request) -> FileList:
     """Add a file, its bytes as the body, or put it in place of the one of its name; the conversation is about its files alone."""
     await service.files.put(conversation, name, await request.body())
-    return service.files.listed(conversation)
+    return service.files.list_files(conversation)
 
 
 @router.delete("/v1/conversations/{id}/files/{name}")
 async def remove_file(service: Service, conversation: ConversationId, name: str) -> FileList:
     """Remove a file; without any the conversation is about the served data again."""
     await service.files.remove(conversation, name)
-    return service.files.listed(conversation)
+    return service.files.list_files(conversation)
 
 
 @router.get("/v1/conversations/{id}/passages")

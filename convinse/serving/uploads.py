@@ -1,4 +1,4 @@
-"""Files that are uploaded into conversations: a conversation with files has an index of them, and is asked about them alone."""
+"""Files uploaded into conversations; questions of a conversation with files are answered from an index of these alone."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from .web_page import ExampleConversation, shown_examples
 MOST_FILES = 50  # of a conversation
 MOST_BYTES = 30_000_000  # of the files of a conversation
 LONGEST_NAME = 200  # bytes; file systems take 255
-_TOGETHER = 64  # texts that are embedded at once; turns of other conversations are asked between them
+_BATCH_SIZE = 64  # texts that are embedded at once; between batches, turns of other conversations are answered
 _CONTROLS = frozenset(("Cc", "Cs", "Zl", "Zp"))
-_FOR_OTHERS = "uploads are off: the server was started with --no-upload, or is not for this machine alone (--host, --allow-host, --on)"
+_UPLOADS_OFF = "uploads are off: the server was started with --no-upload, or is not for this machine alone (--host, --allow-host, --on)"
 
 
 class FileState(BaseModel):
@@ -54,7 +54,7 @@ class FileList(BaseModel):
 
 
 class UploadRules(BaseModel):
-    """The files that a conversation takes: the ends of their names, and how large and many they may be."""
+    """The files that a conversation takes: the ends of their names, their number, and the bytes of a single file."""
 
     kinds: list[str]
     most_files: int
@@ -62,22 +62,22 @@ class UploadRules(BaseModel):
 
 
 class _Files:
-    # changed or asked about by whoever has the lock
+    # only the holder of the lock may change the files, or answer a question from them
     def __init__(self, folder: Path) -> None:
         self.folder, self.lock = folder, asyncio.Lock()
         self.paths: dict[str, Path] = {}
         self.examples: list[ExampleConversation] = []
         self.pipeline: Pipeline | None = None
-        self.is_gone = False
+        self.is_removed = False
 
-    def require(self) -> None:
+    def check_exists(self) -> None:
         """Raise `HTTPException` (404) if the conversation was deleted."""
-        if self.is_gone:
+        if self.is_removed:
             raise HTTPException(404, "the conversation was deleted meanwhile")
 
 
 class UploadedFiles:
-    """The files of conversations; belongs to one event loop.
+    """The files of conversations; for use in a single event loop.
 
     Files are read and indexed in a thread of their own, and embedded by the thread of the models, a few texts at a time.
     """
@@ -104,8 +104,8 @@ class UploadedFiles:
         """Take files from now on."""
         self._folder = tempfile.TemporaryDirectory(prefix="convinse-uploads-")
 
-    def listed(self, conversation: str) -> FileList:
-        """The files of a conversation. Raises `HTTPException` (404)."""
+    def list_files(self, conversation: str) -> FileList:
+        """Return the files of a conversation. Raises `HTTPException` (404)."""
         self._store.get(conversation)
         files = self._files.get(conversation)
         if files is None:
@@ -114,17 +114,18 @@ class UploadedFiles:
         return FileList(files=states, examples=files.examples)
 
     async def put(self, conversation: str, name: str, data: bytes) -> None:
-        """Add a file to a conversation, or put it in place of the one of its name.
+        """Add a file to a conversation, in place of a file of the same name.
 
-        Raises `HTTPException` for a name (400), a kind (415), a file that cannot be read (422) or is too much (413); nothing has changed then.
+        Raises `HTTPException`, and changes nothing: uploads are off (403), the conversation is unknown (404), the name is bad (400), the
+            kind is not read (415), the file is damaged (422), or there would be too many files or bytes (413).
         """
         check_name(name)
         self._store.get(conversation)
         if self._folder is None:
-            raise HTTPException(403, _FOR_OTHERS)
+            raise HTTPException(403, _UPLOADS_OFF)
         files = self._files.setdefault(conversation, _Files(Path(self._folder.name, conversation)))
         async with files.lock:
-            files.require()
+            files.check_exists()
             path = files.folder / str(next(self._numbers)) / name
             paths = {**files.paths, name: path}
             size = len(data) + sum(file.stat().st_size for stored, file in files.paths.items() if stored != name)
@@ -137,7 +138,7 @@ class UploadedFiles:
             await self._change(files, paths, path, data)
 
     async def remove(self, conversation: str, name: str) -> None:
-        """Remove a file; without files the conversation is about the served data again. Raises `HTTPException` (404)."""
+        """Remove a file; without files, questions are answered from the server's data again. Raises `HTTPException` (404)."""
         self._store.get(conversation)
         files = self._files.get(conversation)
         if files is None:
@@ -153,20 +154,20 @@ class UploadedFiles:
 
     @asynccontextmanager
     async def pipeline_of(self, conversation: str) -> AsyncIterator[Pipeline]:
-        """The pipeline that a conversation is asked with, after its files are indexed. Raises `HTTPException` (404)."""
+        """Yield the pipeline that answers a conversation, once its files are indexed. Raises `HTTPException` (404)."""
         files = self._files.get(conversation)
         if files is None:
             yield self._pipeline
             return
         async with files.lock:
-            files.require()
+            files.check_exists()
             yield files.pipeline or self._pipeline
 
     def forget(self, conversation: str) -> None:
-        """Remove the files of a conversation that is gone, as soon as nothing uses them."""
+        """Remove the files of a conversation that the store removed, as soon as nothing uses them."""
         files = self._files.pop(conversation, None)
         if files is not None:
-            files.is_gone = True
+            files.is_removed = True
             task = asyncio.create_task(self._forget(files))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -181,13 +182,13 @@ class UploadedFiles:
             self._folder.cleanup()
 
     async def _change(self, files: _Files, paths: dict[str, Path], new: Path | None = None, data: bytes = b"") -> None:
-        """Bring the index of a conversation up to date; what fails leaves it as it was."""
+        """Update the index of a conversation to `paths`; if that fails, it stays as it was."""
         loop = asyncio.get_running_loop()
         name = self._pipeline.config.evs_bi_encoder
         if name and self._encoder is None:
             self._encoder = await self._queue.run(lambda: self._pipeline.resources.bi_encoder(name, "evs_bi_encoder"))
 
-        def work() -> list[ExampleConversation]:
+        def index_files() -> list[ExampleConversation]:
             if new is not None:
                 new.parent.mkdir(parents=True)
                 new.write_bytes(data)
@@ -197,7 +198,7 @@ class UploadedFiles:
 
         remaining = files.paths.values()
         try:
-            files.examples = await loop.run_in_executor(self._reader, work)
+            files.examples = await loop.run_in_executor(self._reader, index_files)
             if files.pipeline is None:
                 files.pipeline = await self._queue.run(lambda: self._pipeline_over(files.folder))
             remaining, files.paths = paths.values(), paths
@@ -220,13 +221,13 @@ class UploadedFiles:
             return None
 
         def embed(texts: Sequence[str]) -> np.ndarray:
-            parts = []
-            for start in range(0, len(texts), _TOGETHER):
-                files.require()
-                batch = texts[start : start + _TOGETHER]
-                running = self._queue.run(lambda batch=batch: encoder.embed(batch))  # type: ignore[misc]
-                parts.append(asyncio.run_coroutine_threadsafe(running, loop).result())
-            return np.concatenate(parts)
+            vectors = []
+            for start in range(0, len(texts), _BATCH_SIZE):
+                files.check_exists()
+                batch = texts[start : start + _BATCH_SIZE]
+                embedding = self._queue.run(lambda batch=batch: encoder.embed(batch))  # type: ignore[misc]
+                vectors.append(asyncio.run_coroutine_threadsafe(embedding, loop).result())
+            return np.concatenate(vectors)
 
         return Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, embed)
 
@@ -237,13 +238,13 @@ class UploadedFiles:
     async def _clear(self, files: _Files) -> None:
         pipeline, files.pipeline, files.paths, files.examples = files.pipeline, None, {}, []
         if pipeline is not None:
-            with suppress(HTTPException):  # a full queue: what is open is closed when nothing needs it
+            with suppress(HTTPException):  # the queue is full: open files are closed with the last reference to them
                 await self._queue.run(pipeline.resources.close)
         await asyncio.to_thread(shutil.rmtree, files.folder, ignore_errors=True)
 
 
 def check_name(name: str) -> None:
-    """Raise `HTTPException` (400, 415) for a name that no file may have."""
+    """Raise `HTTPException` (400, 415) for a name that an uploaded file may not have."""
     shown = name.encode("unicode_escape").decode()[:LONGEST_NAME]
     if any(unicodedata.category(letter) in _CONTROLS or letter in "/\\" for letter in name):
         raise HTTPException(400, f"{shown}: a name of a file has no slashes and no control characters")

@@ -1,7 +1,7 @@
-"""Atomic writing of files and folders: a reader, a kill or a full disk never meets half of a file.
+"""Atomic writing of files and folders: readers never see half of a file, nor does a kill or a full disk leave one.
 
 Beside NAME a writer uses `.NAME.new` for what it writes, `.NAME.old` for a folder that it puts aside, and locks `.NAME.lock`. After
-a killed writer: if NAME is missing, `.NAME.old` becomes NAME again; whatever else is left is removed by the next writer.
+a killed writer: if NAME is missing, `.NAME.old` becomes NAME again; the next writer removes all else that is left.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ except ModuleNotFoundError:
 if TYPE_CHECKING:
     import numpy as np
 
-_TRIES = 100  # while a folder is replaced again and again
-_GAP = 0.01  # seconds between two looks at a folder that is missing while its writer lives
+_MAX_TRIES = 100  # while a folder is replaced again and again
+_PAUSE = 0.01  # seconds between tries while a folder is missing and its writer lives
 
 
 @contextmanager
@@ -46,31 +46,31 @@ def writing_to(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; the file or folder written there takes its place when the block ends well. Raises `OutputError`.
+    """Yield a temporary path; the file or folder written there becomes `path` if the block ends without an error. Raises `OutputError`.
 
-    An older one is replaced only then, a folder by a folder and a file by a file. Another process that writes it is refused.
+    Only then is an older one replaced, a folder by a folder and a file by a file. A second process that writes `path` is refused.
     """
     target = path.resolve() if path.is_symlink() else path
     new, old = _beside(target, "new"), _beside(target, "old")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _locked(target):
-            _bring_back(target)
+            _restore(target)
             if target.exists() and not (target.is_file() or target.is_dir()):
                 raise OutputError(f"{path}: is neither a file nor a folder; name another output")
             remove(new)
             remove(old)
             try:
                 yield new
-                _put(new, target, old)
+                _move(new, target, old)
             finally:
                 with suppress(OSError):
-                    _bring_back(target)
+                    _restore(target)
                     remove(new)
                     remove(old)
     except ConvinseError:
         raise
-    except Exception as error:  # libraries have kinds of their own for what the system refuses them
+    except Exception as error:  # libraries may turn an error of the system into a kind of their own
         cause = system_error(error)
         if cause is None:
             raise
@@ -82,10 +82,10 @@ def replacing(path: Path) -> Iterator[Path]:
 def append_line(path: Path, line: bytes) -> None:
     """Append a line to a file; it is on disk when the call returns. Half a line, left by a killed writer, is cut off.
 
-    Several processes may append. A new file can be read by its owner alone. Raises `OutputError`: the file has the lines that it had.
+    Several processes may append. A new file can be read by its owner alone. Raises `OutputError`, and leaves the earlier lines.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    # no buffers: what a full disk refuses must not be tried again when the file is closed
+    # no buffers: bytes that a full disk refused must not be written when the file is closed
     with writing_to(path), FileIO(os.open(path, flags, 0o600), "a+b") as file:
         flock(file, LOCK_EX)
         size = file.seek(0, os.SEEK_END)
@@ -104,7 +104,7 @@ def append_line(path: Path, line: bytes) -> None:
             raise
 
 
-def _put(new: Path, path: Path, old: Path) -> None:
+def _move(new: Path, path: Path, old: Path) -> None:
     if new.is_file():
         with new.open("rb") as file:
             os.fsync(file.fileno())
@@ -143,28 +143,28 @@ def _beside(path: Path, kind: str) -> Path:
     return path.with_name(f".{path.name}.{kind}")
 
 
-def _bring_back(path: Path) -> None:
+def _restore(path: Path) -> None:
     old = _beside(path, "old")
     if old.exists() and not os.path.lexists(path):
         old.rename(path)
 
 
 def recover(path: Path) -> None:
-    """Bring back a folder that a killed writer had put aside; openers call it before they say that nothing is there."""
-    for _ in range(_TRIES):
+    """Restore a folder that a killed writer had put aside; to be called before a folder is reported missing."""
+    for _ in range(_MAX_TRIES):
         if os.path.lexists(path) or not _beside(path, "old").exists():
             return
         try:
             with _locked(path):
-                _bring_back(path)
+                _restore(path)
         except OutputError:
-            time.sleep(_GAP)  # the writer lives, between its two renames
+            time.sleep(_PAUSE)  # the writer lives, between its two renames
         except OSError:  # a reader without the right to write
             return
 
 
 def system_error(error: Exception) -> OSError | None:
-    """Return the error of the system behind an exception, also behind one of a library in Rust, or None."""
+    """Return the error of the system that an exception is, or, from a library in Rust, names in its text; else None."""
     if isinstance(error, OSError):
         return error
     number = re.search(r"\(os error ([0-9]+)\)", str(error))
@@ -172,30 +172,30 @@ def system_error(error: Exception) -> OSError | None:
 
 
 def append_array(file: BinaryIO, values: np.ndarray) -> None:
-    """Write an array; `tofile` would say of a full disk no more than how many values were written."""
+    """Write an array at the end of a file; unlike `tofile`, the error of a full disk names the cause."""
     file.write(values.data if values.flags.c_contiguous else values.copy().data)
 
 
 def write_array(path: Path, values: np.ndarray) -> None:
-    """Write a file of an array."""
+    """Write an array to a new file."""
     with path.open("wb") as file:
         append_array(file, values)
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder with all in it, if there is one."""
+    """Remove a file, or a folder with all its content, if it exists."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
 
 
-def steadily(path: Path, opening: Callable[[], None]) -> None:
-    """Open a built file, or the folder of a manifest; once more if another build took its place meanwhile.
+def open_consistently(path: Path, opening: Callable[[], None]) -> None:
+    """Call `opening`, which opens a built file or folder; again if another build replaced `path` (of a folder, its manifest) meanwhile.
 
-    So nothing is opened half from one build and half from another. Raises what `opening` raises.
+    Thus parts of different builds are never open together. Raises the errors of `opening`.
     """
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         before = state_of(path)
         try:
             opening()
@@ -209,7 +209,7 @@ def steadily(path: Path, opening: Callable[[], None]) -> None:
 
 
 def state_of(path: Path) -> tuple[int, ...] | None:
-    """Return the state that tells a file from another of the same name; None if the file is missing."""
+    """Return a state that differs between files of the same name; None if the file is missing or cannot be read."""
     try:
         return _state(path.stat())
     except OSError:

@@ -1,4 +1,4 @@
-"""The one place that opens outgoing sockets: requests that wait, try again and give up in known time.
+"""HTTP requests with retries and deadlines; the only module that opens outgoing sockets.
 
 `CONVINSE_OFFLINE=1` refuses every request before a socket is opened. `CONVINSE_CONTACT` (a mail address or a URL) is
 sent with the User-Agent, as Wikimedia asks of those who send many requests. Proxies and certificates come from the
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger(__name__)
 _RETRIED = frozenset((429, 500, 502, 503, 504))
 BACK_OFF = 0.5  # seconds before the second attempt at most; doubled for each further one
-_LONGEST_BACK_OFF = 30.0
-_REFUSALS = 2  # attempts if there is no connection
+_MAX_BACK_OFF = 30.0
+_MAX_UNCONNECTED = 2  # attempts without a connection
 _CONNECT_TIMEOUT = 10.0  # seconds
 _BLOCK = 1 << 16
 _EXCERPT = 200  # characters of an error's body in a message
-_OFF = ("", "0", "false", "no", "off")
+_OFF = ("", "0", "false", "no", "off")  # values of CONVINSE_OFFLINE that allow requests
 
 
 class WebAnswer(NamedTuple):
@@ -50,12 +50,12 @@ class WebAnswer(NamedTuple):
     body: bytes
 
 
-class _PassingError(Exception):
+class _TransientError(Exception):
     def __init__(self, text: str, response: requests.Response | None = None, is_connected: bool = True) -> None:
         super().__init__(text)
         self.is_connected = is_connected
         self.status = response.status_code if response is not None else None
-        self.wish = _retry_after(response.headers) if response is not None else None
+        self.retry_after = _retry_after(response.headers) if response is not None else None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -68,13 +68,13 @@ class WebSession:
     Args:
         read_timeout: seconds of silence to accept from the server.
         deadline: seconds for a request in all, its attempts and pauses included.
-        attempts: how often a request is sent at most.
+        attempts: the most times that a request is sent.
         max_bytes: the largest body to accept, unpacked.
-        remedy: what to do when a host cannot be used; the end of an error's message.
-        contact: whom to ask about these requests, sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
-        passing: for a 2xx answer, why it is to be asked for again like a 503, or None (servers that say so in the body).
-        connections: how many are kept open to a host.
-        redirects: whether GET follows a few redirects; else one is an error that says where it leads.
+        remedy: advice for a host that cannot be used; the end of an error's message.
+        contact: a contact for the servers, sent with the User-Agent; None: `CONVINSE_CONTACT`.
+        passing: returns why a 2xx answer must be retried like a 503, or None; for servers that report faults in the body.
+        connections: the number of connections that are kept open to a host.
+        redirects: whether GET follows a few redirects; if not, a redirect is an error that names its target.
     """
 
     read_timeout: float = 60.0
@@ -94,20 +94,20 @@ class WebSession:
         headers: Mapping[str, str] | None = None,
         until: float | None = None,
     ) -> WebAnswer:
-        """GET a URL, following a few redirects; `until` (of `time.monotonic()`) shortens the deadline. Raises `NetworkError`."""
+        """GET a URL; `until` (of `time.monotonic()`) shortens the deadline. Raises `NetworkError`."""
         return self._request("GET", url, until, params=params, headers=headers)
 
     def get_json(self, url: str, params: Mapping[str, Any] | None = None, until: float | None = None) -> Any:
-        """The JSON value that GET answers. Raises `NetworkError` as `get` does, and for a body that is not JSON."""
+        """GET a URL and return the JSON value of the answer. Raises `NetworkError`, also for a body that is not JSON."""
         return self._json(self.get(url, params, {"Accept": "application/json"}, until))
 
     def post_json(self, url: str, value: Any, headers: Mapping[str, str] | None = None) -> Any:
-        """The JSON value that a POST of a JSON value answers; redirects are errors. Raises `NetworkError`."""
+        """POST a JSON value and return the JSON value of the answer; redirects are errors. Raises `NetworkError`."""
         headers = {"Accept": "application/json", "Content-Type": "application/json", **(headers or {})}
         return self._json(self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
 
     def download(self, url: str, path: Path, advance: Callable[[int], object] = lambda size: None) -> None:
-        """GET a URL into a file as it is stored there: packed files stay so, and the size limit does not count.
+        """GET a URL into a file: packed files stay packed, and the size limit does not apply.
 
         Raises `NetworkError` as `get`, and `OutputError`: the file cannot be written.
         """
@@ -159,19 +159,19 @@ class WebSession:
         for attempt in itertools.count(1):
             try:
                 return self._attempt(method, url, end, receive, options)
-            except _PassingError as fault:
+            except _TransientError as fault:
                 attempts = f"{attempt} attempt{'s' * (attempt > 1)}"
                 left = end - time.monotonic()
                 if left <= 0:
-                    text = f"no whole answer within {_seconds(seconds)} ({attempts}; {fault})"
+                    text = f"no whole answer within {_in_seconds(seconds)} ({attempts}; {fault})"
                     raise self._error(url, text, fault.status) from fault
-                if attempt >= self.attempts or (attempt >= _REFUSALS and not fault.is_connected):
+                if attempt >= self.attempts or (attempt >= _MAX_UNCONNECTED and not fault.is_connected):
                     raise self._error(url, f"{fault} ({attempts})", fault.status) from fault.__cause__
-                growing = min(_LONGEST_BACK_OFF, BACK_OFF * 2 ** (attempt - 1)) * random.uniform(0.5, 1)
-                pause = growing if fault.wish is None else fault.wish
+                back_off = min(_MAX_BACK_OFF, BACK_OFF * 2 ** (attempt - 1)) * random.uniform(0.5, 1)
+                pause = back_off if fault.retry_after is None else fault.retry_after
                 if pause >= left:
-                    asks = "" if fault.wish is None else f", asks to wait {pause:.0f} s"
-                    text = f"{fault}{asks} ({attempts}, {_seconds(seconds)} in all)"
+                    wish = "" if fault.retry_after is None else f", asks to wait {pause:.0f} s"
+                    text = f"{fault}{wish} ({attempts}, {_in_seconds(seconds)} in all)"
                     raise self._error(url, text, fault.status) from fault.__cause__
                 LOGGER.info("%s: %s (%s of %d); again in %.1f s", host, fault, attempts, self.attempts, pause)
                 time.sleep(pause)
@@ -185,7 +185,7 @@ class WebSession:
         receive: Callable[[Iterator[bytes]], bytes] | None,
         options: dict[str, Any],
     ) -> WebAnswer:
-        """Send once. Raises `_PassingError` if another attempt may help, else `NetworkError`."""
+        """Send once. Raises `_TransientError` if another attempt may help, else `NetworkError`."""
         import http.client
 
         import requests
@@ -208,29 +208,29 @@ class WebSession:
         except requests.exceptions.SSLError as error:
             raise self._error(url, f"no secure connection: {_cause(error)}") from error
         except requests.exceptions.ConnectTimeout as error:
-            raise _PassingError(f"no connection within {_seconds(connect)}", is_connected=False) from error
+            raise _TransientError(f"no connection within {_in_seconds(connect)}", is_connected=False) from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError) as error:
-            raise _PassingError(f"no answer within {_seconds(silence)}") from error
+            raise _TransientError(f"no answer within {_in_seconds(silence)}") from error
         except requests.exceptions.ConnectionError as error:
             reason = getattr(error.args[0], "reason", None) if error.args else None
             is_connected = not isinstance(reason, urllib3.exceptions.NewConnectionError)
-            raise _PassingError(f"no connection: {_cause(error)}", is_connected=is_connected) from error
+            raise _TransientError(f"no connection: {_cause(error)}", is_connected=is_connected) from error
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
             if isinstance(error, requests.exceptions.RequestException):  # an OSError, too: a bad URL, endless redirects
                 raise self._error(url, one_line(error)) from error
-            raise _PassingError(f"the answer broke off: {_cause(error)}") from error
+            raise _TransientError(f"the answer broke off: {_cause(error)}") from error
         return self._checked(url, response, body)
 
     def _checked(self, url: str, response: requests.Response, body: bytes) -> WebAnswer:
         name = f"{response.status_code} {response.reason or ''}".strip()
         if response.status_code in _RETRIED:
-            raise _PassingError(f"answered {name}", response)
+            raise _TransientError(f"answered {name}", response)
         if not 200 <= response.status_code < 300:
-            said = response.headers.get("Location") or _message_in(body[: 4 * _EXCERPT].decode("utf-8", "replace"))
-            raise self._error(url, f"answered {name}{f': {said}' if said else ''}", response.status_code)
+            detail = response.headers.get("Location") or _message_in(body[: 4 * _EXCERPT].decode("utf-8", "replace"))
+            raise self._error(url, f"answered {name}{f': {detail}' if detail else ''}", response.status_code)
         answer = WebAnswer(response.url, response.status_code, response.headers, body)
         if self.passing is not None and (fault := self.passing(answer)) is not None:
-            raise _PassingError(fault, response)
+            raise _TransientError(fault, response)
         return answer
 
     def _body(self, response: requests.Response, end: float) -> bytes:
@@ -256,18 +256,18 @@ class WebSession:
 
 
 def user_agent(contact: str | None = None) -> str:
-    """Return the User-Agent; its contact is `CONVINSE_CONTACT` unless another is given."""
+    """Return the User-Agent with a contact, by default `CONVINSE_CONTACT`."""
     contact = (contact or os.environ.get("CONVINSE_CONTACT", "")).strip()
     printable = "".join(letter for letter in contact if " " <= letter <= "~")
     return f"convinse/{__version__} (question answering research{f'; {printable}' if printable else ''})"
 
 
-def _seconds(seconds: float) -> str:
+def _in_seconds(seconds: float) -> str:
     return f"{round(seconds, 1):g} s"
 
 
 def _cause(error: BaseException) -> str:
-    """The innermost exception: `requests` and `urllib3` wrap it in their own several times."""
+    """Return the text of the innermost exception, which `requests` and `urllib3` wrap in their own."""
     while (inner := error.__cause__ or error.__context__) is not None:
         error = inner
     return one_line(error)
@@ -276,12 +276,12 @@ def _cause(error: BaseException) -> str:
 def _blocks(response: requests.Response, end: float, decode: bool) -> Iterator[bytes]:
     while block := response.raw.read1(_BLOCK, decode_content=decode):
         if time.monotonic() > end:  # a timeout bounds one read, and a slow server sends a byte now and then
-            raise _PassingError("it is too slow", response)
+            raise _TransientError("it is too slow", response)
         yield block
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that `Retry-After` asks for; None if it is missing or malformed."""
+    """Return the seconds that `Retry-After` asks for; None if it is missing or malformed."""
     from urllib3 import Retry
     from urllib3.exceptions import HTTPError
 
@@ -291,7 +291,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _message_in(text: str) -> str:
-    """The `error` or `detail` of a JSON object, or the `message` in it, or the beginning of a text; nothing of an HTML page."""
+    """Return the `error` or `detail` of a JSON object, or the `message` in it; else the beginning of a text, empty for HTML."""
     with suppress(msgspec.DecodeError, RecursionError):
         value = msgspec.json.decode(text)
         error = value.get("error", value.get("detail")) if isinstance(value, dict) else None

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..records.evidence import Evidence, Row
 from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
-from ..support.files import replacing, state_of, steadily
+from ..support.files import open_consistently, replacing, state_of
 from ..support.jsonlines import JSON_ERRORS
 from .page import whole_rows
 from .stored_pages import (
@@ -54,7 +54,7 @@ class WikipediaDump:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._rows = lru_cache(_TABLES)(lambda page, table: whole_rows(self.get(page) or (), table))
-        steadily(path, self._open)
+        open_consistently(path, self._open)
 
     def _open(self) -> None:
         path = self.path

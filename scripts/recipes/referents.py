@@ -23,7 +23,7 @@ from convinse.question_understanding.referents import (
     NoneFeatures,
     ReferentFeatures,
     ReferentWeights,
-    spoken_of,
+    earlier_entities,
 )
 from convinse.question_understanding.rewriting import earlier_turn, named_items, names_in, pointed
 from convinse.records.conversation import Conversation, Turn
@@ -52,7 +52,7 @@ def choices(config: Config, conversations: Sequence[Conversation], weight: float
             history: list[Turn] = []
             for turn in conversation["questions"]:
                 entities = turn.get("entities", [])
-                spoken = spoken_of(history)
+                spoken = earlier_entities(history)
                 text = history_text(list(map(earlier_turn, history)))
                 pointers = rewriter.pointers([turn["question"]], [text])[0]
                 if spoken and pointers is not None:

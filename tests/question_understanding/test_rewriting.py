@@ -7,7 +7,7 @@ from case_tables import each_case
 from convinse.config import load_config
 from convinse.encoder.question_readers import Pointers
 from convinse.language.language import english
-from convinse.question_understanding.referents import FeatureReader, ReferentFeatures, spoken_of
+from convinse.question_understanding.referents import FeatureReader, ReferentFeatures, earlier_entities
 from convinse.question_understanding.rewriting import names_in, pointed
 from convinse.question_understanding.slots import Slots, unlinked_names
 from convinse.records.rewriting import EarlierTurn, Inserted, concatenated, history_text, rewritten
@@ -46,7 +46,7 @@ def test_a_name_has_the_best_share_of_the_pointers_that_its_places_have():
     pointers = Pointers(
         np.array([0, 5]), tokens - [0, 1] * (tokens[:, 1:] == text.index("?") + 1), shares, shares, shares
     )
-    assert pointed(spoken_of(history), list(names_in(text, history)), pointers) == [0.25, 0.0]
+    assert pointed(earlier_entities(history), list(names_in(text, history)), pointers) == [0.25, 0.0]
 
 
 def starts(text):
@@ -59,10 +59,10 @@ def starts(text):
 def test_features_of_items_of_the_history(world_kb):
     history = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
     reader = FeatureReader(world_kb, english())
-    film, director = reader.read("When was he born?", spoken_of(history), 1, [0.0, 1.0], {})
+    film, director = reader.read("When was he born?", earlier_entities(history), 1, [0.0, 1.0], {})
     assert (film.fits, director.fits, film.pointed, director.pointed) == (-1.0, 1.0, -1.0, 0.0)
     assert (film.first_asked, film.asked, film.last_answer, director.last_answer) == (1.0, 1.0, 0.0, 1.0)
-    film, director = reader.read("Who stars in the film?", spoken_of(history), 1, [0.0, 0.0], {"Q25188": 0})
+    film, director = reader.read("Who stars in the film?", earlier_entities(history), 1, [0.0, 0.0], {"Q25188": 0})
     assert (film.of_class, director.of_class, film.fits) == (1.0, 0.0, 0.0)
     assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
     assert len(film) == len(ReferentFeatures._fields)

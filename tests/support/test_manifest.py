@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from convinse.support.errors import IndexFileError, ModelError
-from convinse.support.files import replacing, steadily
+from convinse.support.files import open_consistently, replacing
 from convinse.support.manifest import (
     BY_HAND,
     MANIFEST,
@@ -124,17 +124,17 @@ def opener(folder, between):
 def test_a_folder_that_is_replaced_while_it_is_opened_is_opened_again(workdir, times):
     folder = built(workdir / "kb", "0000")
     opening, seen = opener(folder, lambda number: number < times and built(folder, f"{number + 1:04}"))
-    steadily(folder / MANIFEST, opening)
+    open_consistently(folder / MANIFEST, opening)
     assert seen == [f"{number:04}" for number in range(times + 1)]
 
 
 def test_a_damaged_folder_is_opened_once_and_one_that_is_replaced_for_ever_is_an_error(workdir):
     folder = built(workdir / "kb", "0000")
     opening, seen = opener(folder, lambda number: built(folder, f"{number % 2:04}"))
-    refused(IndexFileError, lambda: steadily(folder / MANIFEST, opening), "again and again", "try again")
+    refused(IndexFileError, lambda: open_consistently(folder / MANIFEST, opening), "again and again", "try again")
     write(folder / "second", "harm")
     opening, seen = opener(folder, lambda number: None)
-    refused(IndexFileError, lambda: steadily(folder / MANIFEST, opening), "second: altered", REMEDY)
+    refused(IndexFileError, lambda: open_consistently(folder / MANIFEST, opening), "second: altered", REMEDY)
     shutil.rmtree(folder)
-    refused(IndexFileError, lambda: steadily(folder / MANIFEST, opening), "no folder of ours")
+    refused(IndexFileError, lambda: open_consistently(folder / MANIFEST, opening), "no folder of ours")
     assert len(seen) == 1
