@@ -18,10 +18,7 @@ from .tokens import Sequences
 
 LOGGER = logging.getLogger(__name__)
 Output = Literal["relevance", "spans", "embedding", "yes_no", "answer_type", "rewrite"]
-PER_TOKEN: tuple[Output, ...] = (
-    "spans",
-    "rewrite",
-)  # outputs with a row for each token; the others have a row for each sequence
+PER_TOKEN: tuple[Output, ...] = ("spans", "rewrite")  # with a row for each token, not each sequence
 POINTER_SIZE = 64  # dimension of the queries and keys of the rewrite head
 Arrays = tuple[np.ndarray, ...]
 BLOCK = 4096  # texts, or pairs, that are tokenised together, while the block before is computed
@@ -39,15 +36,13 @@ class ModelBackend(ABC):
 
     device: str
     precision: Precision  # never `auto`
-    identity: str  # of the precision, and of all else that changes scores beyond rounding
+    identity: str  # changes with the precision, and with all else that changes scores beyond rounding
     outputs: frozenset[Output]
     dimension: int  # of an embedding
     budget: int  # tokens of a batch that suit the device
     max_in_flight: int = 1  # batches started and not yet finished: on a GPU the next is prepared while one is computed
     workers: int = 1  # batches that are computed at the same time, each by its own cores
-    overhead: int | None = (
-        None  # fixed time of a batch, as the tokens that take as long; None: only full batches are fast
-    )
+    overhead: int | None = None  # fixed time of a batch, in tokens that take as long; None: fill all batches
 
     @abstractmethod
     def start(self, sequences: Sequences, places: np.ndarray, outputs: Sequence[Output]) -> Callable[[], Arrays]:
@@ -109,8 +104,7 @@ class Engine:
                     )
                     self.backend.free()
                     remaining = np.concatenate([places, *waiting])
-                    batches = self._batches(sequences.lengths[remaining], padded)
-                    waiting = deque(remaining[batch] for batch in batches)
+                    waiting = deque(remaining[at] for at in self._batches(sequences.lengths[remaining], padded))
                 continue
             places, result = in_flight.popleft()
             yield places, result()

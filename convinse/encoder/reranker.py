@@ -83,11 +83,11 @@ class BertReranker(ModelHead):
         self._loaded.spans.put(self._loaded.identity, [pairs[places[row]] for row in whole], read)  # type: ignore[union-attr]
 
     def _odds(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        spans = self._loaded.spans  # looked up at each call: a reader may share them later
+        identity, spans = self._loaded.identity, self._loaded.spans  # at each call: a reader may share spans later
         cache = None
         if self._cache is not None and self._cache.enabled:
             limit = self.tokenizer.max_length
-            cache = ScoreCache(self._cache, self._loaded.identity, limit, has_spans=spans is not None)
+            cache = ScoreCache(self._cache, identity, limit, has_spans=spans is not None)
         cached = [
             None if cache is None else cache.get(*query_texts) for query_texts in zip(queries, texts, strict=True)
         ]
@@ -99,15 +99,13 @@ class BertReranker(ModelHead):
             rows, start = slice(start, start + len(texts[place])), start + len(texts[place])
             odds[place] = computed[rows]
             if cache is not None and len(texts[place]):
-                pair_spans = (
-                    [None] * len(texts[place]) if spans is None else spans.get(self._loaded.identity, pairs[rows])
-                )
+                pair_spans = [None] * len(texts[place]) if spans is None else spans.get(identity, pairs[rows])
                 cache.put(queries[place], texts[place], PairScores(odds[place], list(pair_spans)))
         if spans is not None:
             for query, candidates, scored in zip(queries, texts, cached, strict=True):
                 text_spans = () if scored is None else zip(candidates, scored.spans, strict=True)
                 spans_of = {(query, text): pair for text, pair in text_spans if pair is not None}
-                spans.put(self._loaded.identity, spans_of.keys(), spans_of.values())
+                spans.put(identity, spans_of.keys(), spans_of.values())
         return odds
 
     def close(self) -> None:

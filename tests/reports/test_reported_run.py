@@ -12,9 +12,7 @@ def test_a_turn_has_the_values_of_the_report(workdir):
     (run,) = read_runs([folder / "turns.jsonl"])
     first = run.turns["q0"]
     assert (run.name, run.seconds) == ("a-kb", {"qu": 1.0, "total": 2.0})
-    assert (
-        first.measures == (0.0, 0.5, 1.0, 1.0) and first.group == "conversation c0" and first.representation == "|| x"
-    )
+    assert first.measures == (0.0, 0.5, 1.0, 1.0) and first.group == "conversation c0" and first.representation == "|| x"
     assert (first.first_rank, first.num_evidences, len(first.evidences)) == (3, 5, 5)
     assert [answer["is_right"] for answer in first.answers] == [False, True]
     assert [shown["has_answer"] for shown in first.evidences] == [False, False, True, False, False]
