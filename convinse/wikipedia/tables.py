@@ -16,7 +16,7 @@ from .flatten import flatten
 from .snippets import Part, Snippet, TableRow
 
 LOGGER = logging.getLogger(__name__)
-_MAX_COLUMNS, _MAX_ROWS = 1000, 65534  # HTML's limits of a column and of a row span; columns of a table
+_MAX_COLUMNS, _MAX_ROWS = 1000, 65534  # of a table, and of a row span: HTML's limits
 _NO_LIMIT = 10**9
 _NUMBER = re.compile(r"[ \t\n\f\r]*(-?)\+?([0-9]+)")
 _MAX_HEADER = 40  # characters of a header in a cell that is not a header cell
@@ -132,9 +132,9 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
 def _header_rows(table: Sequence[GridRow], is_bold: bool) -> set[int]:
     """Return the numbers of the rows that name columns.
 
-    Header rows are the rows of a `thead`, rows in which most cells have the `scope` of a column, and the first row if its cells are header cells or if
-    style (`is_bold`) or content sets it apart. Further rows of header cells are header rows if spans tie them to a header row
-    above, if they repeat one, if they are unlike the data rows, or below a title if nothing tells them from the data rows.
+    Header rows are the rows of a `thead`, rows in which most cells have the `scope` of a column, and the first row if its cells are
+    header cells or if style (`is_bold`) or content sets it apart. Further rows of header cells are header rows if spans tie them to
+    a header row above, if they repeat one, if they are unlike the data rows, or below a title if they are neither like nor unlike.
     """
     numbers = [number for number, row in enumerate(table) if any(_texts(row)) and not _is_banner(row)]
     if not numbers:
