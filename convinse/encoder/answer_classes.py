@@ -49,14 +49,14 @@ class AnswerClasses:
         shares = self.settings.get("verb_first")
         return None if shares is None else np.array([float(share) for share in shares.split()])
 
-    def with_grammar(self, chances: np.ndarray, verb_first: Sequence[bool]) -> np.ndarray:
-        """Return the [n, classes] probabilities by the head (`chances`) and the place of the verb together.
+    def with_grammar(self, probabilities: np.ndarray, verb_first: Sequence[bool]) -> np.ndarray:
+        """Return the [n, classes] probabilities by the head (`probabilities`) and the place of the verb together.
 
         Questions that do not begin with the verb stay as they are.
         """
         if self.verb_first is None:
-            return chances
-        weighed = np.where(np.array(verb_first, dtype=bool)[:, None], chances * self.verb_first, chances)
+            return probabilities
+        weighed = np.where(np.array(verb_first, dtype=bool)[:, None], probabilities * self.verb_first, probabilities)
         together: np.ndarray = weighed / weighed.sum(axis=1, keepdims=True)
         return together
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..support.vectors import VectorCache
 from .checkpoint import Checkpoint
-from .engine import prepared
+from .engine import prepare_blocks
 from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class BiEncoder(ModelHead):
         """Return [n, dimension] float32 embeddings, each row of length 1."""
         distinct = list(dict.fromkeys(texts))
         vectors = np.empty((len(distinct), self.dimension), dtype=np.float32)
-        for start, sequences in prepared(distinct, self.tokenizer.singles):
+        for start, sequences in prepare_blocks(distinct, self.tokenizer.singles):
             for places, (batch,) in self.engine.run(sequences, ["embedding"]):
                 vectors[start + places] = batch
         self._check_numbers("embedding", vectors, distinct)

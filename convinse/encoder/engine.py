@@ -1,4 +1,4 @@
-"""The engine: sequences of any lengths through a model, in batches by token budget, on a backend."""
+"""The engine, which computes sequences of any lengths in batches by token budget, and its model backends."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ from .tokens import Sequences
 
 LOGGER = logging.getLogger(__name__)
 Output = Literal["relevance", "spans", "embedding", "yes_no", "answer_type", "rewrite"]
-PER_TOKEN: tuple[Output, ...] = ("spans", "rewrite")  # with numbers of each token
-POINTER = 64  # numbers of a query and of a key of the rewrite head
+PER_TOKEN: tuple[Output, ...] = ("spans", "rewrite")  # with a row for each token, not each sequence
+POINTER_SIZE = 64  # dimension of the queries and keys of the rewrite head
 Arrays = tuple[np.ndarray, ...]
-BLOCK = 4096  # texts, or pairs, that are tokenised while those before are computed
+BLOCK = 4096  # texts, or pairs, that are tokenised together, while the block before is computed
 
 T = TypeVar("T")
 U = TypeVar("U")
 
 
 class DeviceMemoryError(Exception):
-    """The memory of a device does not hold a batch."""
+    """A batch does not fit into the memory of a device."""
 
 
 class ModelBackend(ABC):
-    """A model that is loaded, on a device, in a precision."""
+    """A loaded model on a device, in a precision."""
 
     device: str
     precision: Precision  # never `auto`
-    identity: str  # changes with the precision, and with what else changes scores beyond rounding
+    identity: str  # changes with the precision, and with all else that changes scores beyond rounding
     outputs: frozenset[Output]
     dimension: int  # of an embedding
     budget: int  # tokens of a batch that suit the device
-    ahead: int = 1  # most batches in flight: on a GPU the next is put together while one is computed
-    workers: int = 1  # batches that are computed at the same time, by cores of their own
-    overhead: int | None = None  # of a batch, as the tokens that take the same time; None: only full batches are fast
+    max_in_flight: int = 1  # batches started and not yet finished: on a GPU the next is prepared while one is computed
+    workers: int = 1  # batches that are computed at the same time, each by its own cores
+    overhead: int | None = None  # fixed time of a batch, in tokens that take as long; None: fill all batches
 
     @abstractmethod
     def start(self, sequences: Sequences, places: np.ndarray, outputs: Sequence[Output]) -> Callable[[], Arrays]:
-        """Begin to compute the sequences at [b] places; return a function that returns a float32 array for every output.
+        """Start to compute the sequences at `places` [b]; return a function that waits for a float32 array of each output.
 
-        These are `relevance` [b] log odds, `spans` [b, longest, 2] start and end logits, `embedding` [b, dimension], not yet of
+        The arrays are `relevance` [b] log odds, `spans` [b, longest, 2] start and end logits, `embedding` [b, dimension], not yet of
         length 1, `yes_no` [b] log odds of "yes", `answer_type` [b, classes] logits, `rewrite` [b, longest, 4 * 64] (see `heads`).
 
         Raises:
-            DeviceMemoryError: a smaller batch may do.
+            DeviceMemoryError: the batch does not fit; a smaller one may.
         """
 
     def free(self) -> None:
-        """Free memory that is held for later batches."""
+        """Free the memory cached for later batches."""
 
 
 class Engine:
-    """A runner of batches of at most `token_budget` tokens, padding counted (None: what suits the backend).
+    """A runner of batches of at most `token_budget` tokens, padding counted (None: the backend's `budget`).
 
     When a batch does not fit into the device's memory, the budget is reduced for the rest of the engine's life.
     """
@@ -77,7 +77,7 @@ class Engine:
     def run(
         self, sequences: Sequences, outputs: Sequence[Output], padded: bool = True
     ) -> Iterator[tuple[np.ndarray, Arrays]]:
-        """Yield the places [b] and the arrays of `ModelBackend.start` of every batch, in any order.
+        """Compute all sequences; yield the places [b] and the arrays (see `ModelBackend.start`) of each batch, in any order.
 
         `padded=False` keeps sequences of different lengths apart: padding changes the last digits.
 
@@ -85,12 +85,12 @@ class Engine:
             ModelError: a single sequence does not fit into the device's memory.
         """
         waiting = deque(self._batches(sequences.lengths, padded))
-        flying: deque[tuple[np.ndarray, Callable[[], Arrays]]] = deque()
-        while waiting or flying:
-            if waiting and len(flying) < self.backend.ahead:
+        in_flight: deque[tuple[np.ndarray, Callable[[], Arrays]]] = deque()
+        while waiting or in_flight:
+            if waiting and len(in_flight) < self.backend.max_in_flight:
                 places = waiting.popleft()
                 try:
-                    flying.append((places, self.backend.start(sequences, places, outputs)))
+                    in_flight.append((places, self.backend.start(sequences, places, outputs)))
                 except DeviceMemoryError as error:
                     longest, device = int(sequences.lengths[places].max()), self.backend.device
                     if len(places) == 1:
@@ -103,10 +103,10 @@ class Engine:
                         "%s: out of memory; batches of at most %d tokens from now on", device, self.token_budget
                     )
                     self.backend.free()
-                    rest = np.concatenate([places, *waiting])
-                    waiting = deque(rest[batch] for batch in self._batches(sequences.lengths[rest], padded))
+                    remaining = np.concatenate([places, *waiting])
+                    waiting = deque(remaining[at] for at in self._batches(sequences.lengths[remaining], padded))
                 continue
-            places, result = flying.popleft()
+            places, result = in_flight.popleft()
             yield places, result()
 
     def _batches(self, lengths: np.ndarray, padded: bool) -> Iterable[np.ndarray]:
@@ -116,8 +116,8 @@ class Engine:
         return shared_batches(lengths, self.token_budget, self.backend.workers, overhead)
 
 
-def prepared(items: Sequence[T], prepare: Callable[[Sequence[T]], U]) -> Iterator[tuple[int, U]]:
-    """Yield the place of each block's first item and the prepared block, the next prepared while the caller computes."""
+def prepare_blocks(items: Sequence[T], prepare: Callable[[Sequence[T]], U]) -> Iterator[tuple[int, U]]:
+    """Prepare items block by block; yield the place of a block's first item and the block, while a thread prepares the next."""
     starts = range(0, len(items), BLOCK)
     if len(starts) < 2:
         yield from ((start, prepare(items)) for start in starts)

@@ -13,10 +13,10 @@ import numpy as np
 from ..config import Config
 from .batches import token_batches
 from .checkpoint import Checkpoint
-from .engine import prepared
+from .engine import prepare_blocks
 from .pool import HeadOptions, ModelHead
 from .settings import ModelSettings
-from .span_decoding import Span, SpanDecoder, WindowLogits, of_texts, of_windows
+from .span_decoding import Span, SpanDecoder, WindowLogits, whole_text_logits, window_logits
 from .tokens import Windows
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ _DECODED = 16384  # tokens decoded together
 class AnswerSpan:
     """An answer, `contexts[context][start:end]`.
 
-    `score` is start logit plus end logit, as BERT's readers are compared over texts (Devlin et al., NAACL 2019); `probability`
-    is that of the span among the spans of its text and "no answer".
+    `score` is the sum of the start and the end logit, comparable across texts (Devlin et al., NAACL 2019); `probability` is the
+    span's among the best spans of its text and "no answer".
     """
 
     text: str
@@ -39,19 +39,19 @@ class AnswerSpan:
     end: int
     score: float
     probability: float
-    no_answer: float  # probability that its text has no answer at all
+    no_answer: float  # probability of "no answer" compared with the best span of the text
 
 
 class ExtractiveReader(ModelHead):
     """A reader of answers with a Hugging Face question-answering checkpoint.
 
     Questions and texts are tokenised once, sorted by length and computed in batches by token budget; texts that do not
-    fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0. Pairs that a joint model has
-    read while it ranked are not read again.
+    fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0. Span logits that a joint model
+    has computed while ranking are taken from the pool's cache.
 
     Args:
-        max_answer_length: most tokens of an answer.
-        best: most spans of a text.
+        max_answer_length: tokens of an answer at most.
+        best: spans of a text at most.
         model, device, options: see `ModelHead`.
     """
 
@@ -69,7 +69,7 @@ class ExtractiveReader(ModelHead):
         **options: Unpack[HeadOptions],
     ) -> None:
         super().__init__(model, device, **options)
-        self._longest, self._best = max_answer_length, best
+        self._max_tokens, self._max_spans = max_answer_length, best
 
     def read(self, question: str, contexts: Sequence[str], top_k: int | None = None) -> list[AnswerSpan]:
         """Return the answers in contexts, best first: every context's best spans, or the best `top_k` over all.
@@ -81,7 +81,7 @@ class ExtractiveReader(ModelHead):
     def read_all(
         self, questions: Sequence[str], contexts: Sequence[Sequence[str]], top_k: int | None = None
     ) -> list[list[AnswerSpan]]:
-        """Read the answers to several questions, each in its contexts, computed together; equal pairs once; see `read`."""
+        """Read the answers to several questions, each in its contexts, in shared batches; equal pairs are read once; see `read`."""
         place_of: dict[tuple[str, str], int] = {}
         for question, texts in zip(questions, contexts, strict=True):
             for text in texts:
@@ -91,70 +91,70 @@ class ExtractiveReader(ModelHead):
         spans = self._spans(pairs)
         answers = []
         for question, texts in zip(questions, contexts, strict=True):
-            found_spans = [
-                AnswerSpan(text[start:end], number, start, end, score, probability, no_answer)
-                for number, text in enumerate(texts)
+            answer_spans = [
+                AnswerSpan(text[start:end], context, start, end, score, probability, no_answer)
+                for context, text in enumerate(texts)
                 if (question, text) in place_of
                 for start, end, score, probability, no_answer in spans[place_of[question, text]]
             ]
-            found_spans.sort(key=lambda span: (-span.score, span.context, span.start, span.end))
-            answers.append(found_spans[:top_k])
+            answer_spans.sort(key=lambda span: (-span.score, span.context, span.start, span.end))
+            answers.append(answer_spans[:top_k])
         return answers
 
     def _spans(self, pairs: list[tuple[str, str]]) -> list[list[Span]]:
         spans: list[list[Span]] = []
-        for start, block in prepared(pairs, self._block):
+        for start, block in prepare_blocks(pairs, self._block):
             texts = [text for _, text in pairs[start : start + len(block.offsets)]]
-            decoder = SpanDecoder(texts, block.offsets, self._longest, self._best)
-            for windows in chain(_recalled(block.read), self._computed(block)):
-                wrong = decoder.add(windows)
-                if wrong is not None:
-                    raise self._not_a_number("score", texts[wrong])
+            decoder = SpanDecoder(texts, block.offsets, self._max_tokens, self._max_spans)
+            for windows in chain(_cached_windows(block.cached), self._computed_windows(block)):
+                invalid = decoder.add(windows)
+                if invalid is not None:
+                    raise self._not_a_number("score", texts[invalid])
             spans += decoder.spans()
         return spans
 
     def _block(self, pairs: Sequence[tuple[str, str]]) -> _Block:
         offsets = self.tokenizer.offsets([text for _, text in pairs])
-        read = self._read_before(pairs)
-        unread = np.array([place for place in range(len(pairs)) if place not in read], dtype=np.int64)
-        windows = self.tokenizer.windows([pairs[place] for place in unread], self.settings.stride)
-        return _Block(offsets, read, unread, windows)
+        cached = self._cached_logits(pairs)
+        uncached = np.array([place for place in range(len(pairs)) if place not in cached], dtype=np.int64)
+        windows = self.tokenizer.windows([pairs[place] for place in uncached], self.settings.stride)
+        return _Block(offsets, cached, uncached, windows)
 
-    def _read_before(self, pairs: Sequence[tuple[str, str]]) -> dict[int, np.ndarray]:
-        # logits of pairs that the reranker has just read and that fit into a window here, too
+    def _cached_logits(self, pairs: Sequence[tuple[str, str]]) -> dict[int, np.ndarray]:
+        # by place; the reranker may read longer pairs than fit into a window of the reader
         spans = self._loaded.spans
         if spans is None:
             return {}
-        recent, most = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
-        return {place: read.logits for place, read in recent if read is not None and read.tokens <= most}
+        cached, limit = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
+        return {place: pair.logits for place, pair in cached if pair is not None and pair.tokens <= limit}
 
-    def _computed(self, block: _Block) -> Iterator[WindowLogits]:
+    def _computed_windows(self, block: _Block) -> Iterator[WindowLogits]:
         for batch, (logits,) in self.engine.run(block.windows.sequences, ["spans"]):
-            scored = of_windows(block.windows, batch, logits)
-            yield scored._replace(texts=block.unread[scored.texts])
+            windows = window_logits(block.windows, batch, logits)
+            yield windows._replace(texts=block.uncached[windows.texts])
 
 
 class Prediction(NamedTuple):
-    """The best answer in a text (empty if it has no words), and the probability that there is no answer."""
+    """The best answer in a text (empty if the text has no words), and the probability that there is no answer."""
 
     text: str
     no_answer: float
 
 
 def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
-    """Return the best answers of pairs of question and text, computed together."""
+    """Return the best answers of (question, text) pairs, computed in shared batches."""
     answers = reader.read_all([question for question, _ in pairs], [[text] for _, text in pairs], top_k=1)
     return [Prediction(spans[0].text, spans[0].no_answer) if spans else Prediction("", 1.0) for spans in answers]
 
 
 class _Block(NamedTuple):
     offsets: list[np.ndarray]  # of the texts' tokens
-    read: dict[int, np.ndarray]  # logits of pairs that were read before, by place
-    unread: np.ndarray  # places of the other pairs
+    cached: dict[int, np.ndarray]  # span logits of pairs, by place
+    uncached: np.ndarray  # places of the other pairs
     windows: Windows  # of the other pairs
 
 
-def _recalled(read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
-    places, logits = np.array(list(read), dtype=np.int64), list(read.values())
+def _cached_windows(cached: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
+    places, logits = np.array(list(cached), dtype=np.int64), list(cached.values())
     for batch in token_batches([len(rows) for rows in logits], _DECODED):
-        yield of_texts(places[batch], [logits[row] for row in batch])
+        yield whole_text_logits(places[batch], [logits[row] for row in batch])

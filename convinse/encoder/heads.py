@@ -21,7 +21,7 @@ from ..support.errors import ModelError, one_line
 from .answer_classes import FORMAT as ANSWER_TYPE_FORMAT
 from .answer_classes import AnswerClasses
 from .checkpoint import ANSWER_TYPE, REWRITE, YES_NO
-from .engine import POINTER, Output
+from .engine import POINTER_SIZE, Output
 from .joint import LEVELS, Storage, restored, stored
 
 H = TypeVar("H", bound="TrunkHead")
@@ -227,10 +227,10 @@ class RewriteHead(TrunkHead):
         self.layer = layer
         self.layers = nn.ModuleList(_EncoderLayer(config) for _ in range(layers))
         self.dropout = nn.Dropout(dropout)
-        self.outputs = nn.Linear(config.hidden_size, 4 * POINTER)
+        self.outputs = nn.Linear(config.hidden_size, 4 * POINTER_SIZE)
 
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return [b, tokens, 4 * POINTER]: the queries of a start and of an end, and the keys of a start and of an end."""
+        """Return [b, tokens, 4 * POINTER_SIZE]: the queries of a start and of an end, and the keys of a start and of an end."""
         beyond = (1.0 - mask[:, None, None, :].to(hidden.dtype)) * torch.finfo(hidden.dtype).min
         for layer in self.layers:
             hidden = layer(hidden, beyond)

@@ -52,7 +52,7 @@ class OnnxBackend(ModelBackend):
         # a batch for each core is faster than all cores on a batch, and threads do not spin: processes may share the cores
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         cores = 1 if on_gpu else available_cores()
-        self.ahead, self.workers, self.overhead = cores + 1, cores, None if on_gpu else _OVERHEAD
+        self.max_in_flight, self.workers, self.overhead = cores + 1, cores, None if on_gpu else _OVERHEAD
         self._workers = ThreadPoolExecutor(cores, "computing")
         options.log_severity_level = _ERRORS_ONLY
         if self.precision == "int8" and not adds_exactly():

@@ -1,4 +1,4 @@
-"""Readers of a joint model's heads (`encoder.heads`): yes or no, the class of the answer, what a question leaves out."""
+"""Readers with the heads of a joint model (`encoder.heads`): yes or no, class of the answer, words that a question leaves out."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import numpy as np
 
 from .answer_classes import read_answer_classes
 from .checkpoint import YES_NO, Checkpoint
-from .engine import POINTER
+from .engine import POINTER_SIZE
 from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 MAX_LENGTH = 128  # tokens of a question with its history
-SHARPNESS = 4 / POINTER**0.5  # of the products of queries and keys
+SHARPNESS = 4 / POINTER_SIZE**0.5  # factor of the products of queries and keys
 
 
 class YesNoReader(ModelHead):
-    """A reader of whether a text answers a question with yes; see `ModelHead` for the arguments."""
+    """A reader of answers to yes/no questions; see `ModelHead` for the arguments."""
 
     task, head = "question-answering", "yes_no"
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return the [n] probabilities of "yes" of (question, text) pairs; 0.5 for a text without words."""
-        chances = np.full(len(pairs), 0.5)
+        probabilities = np.full(len(pairs), 0.5)
         places = np.array([place for place, (_, text) in enumerate(pairs) if text.strip()], dtype=np.int64)
         if not len(places):
-            return chances
+            return probabilities
         odds = self._odds([pairs[place] for place in places]).astype(np.float64)
-        chances[places] = 1 / (1 + np.exp(-odds.clip(-30, 30)))
-        return chances
+        probabilities[places] = 1 / (1 + np.exp(-odds.clip(-30, 30)))
+        return probabilities
 
     def _odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         if self._vectors is None:
@@ -47,7 +47,7 @@ class YesNoReader(ModelHead):
 
     def _computed(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         odds = np.empty(len(pairs), np.float32)
-        # not padded: the odds of a pair are the same whatever is read beside it
+        # not padded: the odds of a pair do not depend on the other pairs of its batch
         for batch, (values,) in self.engine.run(self.tokenizer.pairs(pairs), ["yes_no"], padded=False):
             odds[batch] = values
         self._check_numbers("score", odds, [text for _, text in pairs])
@@ -60,7 +60,7 @@ def has_yes_no(folder: Path | None) -> bool:
 
 
 class AnswerTypeReader(ModelHead):
-    """A reader of the classes of answers of questions, `classes`; see `ModelHead` for the arguments."""
+    """A reader of the class that the answer of a question has, among `classes`; see `ModelHead` for the arguments."""
 
     task, head = "question-answering", "answer_type"
 
@@ -68,27 +68,27 @@ class AnswerTypeReader(ModelHead):
         self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
     ) -> None:
         super().__init__(model, device, **options)
-        assert self._folder is not None  # it has the head
+        assert self._folder is not None  # a model with this head has a folder
         self.classes = read_answer_classes(self._folder)
 
     def probabilities(self, questions: Sequence[str], verb_first: Sequence[bool] | None = None) -> np.ndarray:
-        """Return the [n, classes] probabilities of classes.
+        """Return the [n, classes] probabilities of the classes of the answers.
 
         Args:
-            questions: see `typed_text`.
-            verb_first: whether a question begins with the verb; None: only the head decides.
+            questions: texts as `typed_text` makes them.
+            verb_first: whether each question begins with its verb; None: the head alone decides.
         """
         if self._vectors is None:
             logits = self._computed(questions).astype(np.float64)
         else:
             logits = self._vectors.found_or_computed(questions, self._computed).astype(np.float64)
-        chances = _shares(logits)
-        return chances if verb_first is None else self.classes.with_grammar(chances, verb_first)
+        probabilities = _softmax(logits)
+        return probabilities if verb_first is None else self.classes.with_grammar(probabilities, verb_first)
 
     def _computed(self, questions: Sequence[str]) -> np.ndarray:
         logits = np.empty((len(questions), len(self.classes.names)), np.float32)
         sequences = self.tokenizer.singles(questions)
-        # not padded: a question's logits are the same whatever is asked beside it
+        # not padded: the logits of a question do not depend on the other questions of its batch
         for batch, (values,) in self.engine.run(sequences, ["answer_type"], padded=False):
             logits[batch] = values
         self._check_numbers("answer type", logits, questions)
@@ -99,10 +99,10 @@ class Pointers(NamedTuple):
     """The pointers of the rewrite head for a question and its history.
 
     Attributes:
-        gaps: [g] before which character of the question each gap lies; the last one is behind its last word.
-        tokens: [t, 2] character offsets of the tokens of the history that was read.
-        starts, ends: [g, 1 + t] shares of "nothing" and of each token as the first and the last one of what goes there.
-        replaced: [2, 1 + t] the same of what the question takes the place of in the question before.
+        gaps: [g] places in the question where words may be left out, as character offsets: before each token and behind the last.
+        tokens: [t, 2] character offsets of the tokens of the history, as far as it was read.
+        starts, ends: [g, 1 + t] probabilities that nothing is left out in a gap, or words that begin or end with a token.
+        replaced: [2, 1 + t] the same start and end probabilities of the words of the question before that this question replaces.
     """
 
     gaps: np.ndarray
@@ -113,7 +113,7 @@ class Pointers(NamedTuple):
 
 
 class QuestionRewriter(ModelHead):
-    """Finds what a question leaves out and where the history says it. See `ModelHead` for the arguments."""
+    """Finds the gaps of a question and the words of the history that fill them. See `ModelHead` for the arguments."""
 
     task, head = "question-answering", "rewrite"
 
@@ -126,37 +126,36 @@ class QuestionRewriter(ModelHead):
     def pointers(self, questions: Sequence[str], histories: Sequence[str]) -> list[Pointers | None]:
         """Return the pointers of questions, None without a history or for a question longer than the model reads.
 
-        `histories` are the turns before each, as `records.rewriting.history_text` gives them.
+        `histories` are the texts of the turns before each question, as `records.rewriting.history_text` writes them.
         """
-        made: list[Pointers | None] = [None] * len(questions)
+        pointers: list[Pointers | None] = [None] * len(questions)
         places = [place for place, history in enumerate(histories) if history]
         if not places:
-            return made
+            return pointers
         pairs = [(questions[place], histories[place]) for place in places]
         sequences = self.tokenizer.pairs(pairs)
-        old = self.tokenizer.offsets([question for question, _ in pairs])
+        question_tokens = self.tokenizer.offsets([question for question, _ in pairs])
         history_tokens = self.tokenizer.offsets([history for _, history in pairs])
-        # not padded: the pointers of a question are the same whatever is read beside it
+        # not padded: the pointers of a question do not depend on the other questions of its batch
         for batch, (outputs,) in self.engine.run(sequences, ["rewrite"], padded=False):
             for row, number in enumerate(batch):
-                first = int(sequences.firsts[number])
-                if len(old[number]) == first - 2:
-                    question = pairs[number][0]
-                    made[places[number]] = _pointers(outputs[row], first, old[number], history_tokens[number], question)
-        return made
+                first, tokens, history = int(sequences.firsts[number]), question_tokens[number], history_tokens[number]
+                if len(tokens) == first - 2:  # the question was not cut
+                    pointers[places[number]] = _pointers(outputs[row], first, tokens, history, pairs[number][0])
+        return pointers
 
 
-def _pointers(outputs: np.ndarray, first: int, old: np.ndarray, history: np.ndarray, question: str) -> Pointers:
-    # outputs [tokens, 4 * POINTER] of `[CLS] question [SEP] history [SEP]`; the first tokens are the question's
+def _pointers(outputs: np.ndarray, first: int, tokens: np.ndarray, history: np.ndarray, question: str) -> Pointers:
+    # outputs [tokens, 4 * POINTER_SIZE] of `[CLS] question [SEP] history [SEP]`; the first tokens are the question's
     start_query, end_query, start_key, end_key = np.split(outputs, 4, axis=1)
     keys = np.r_[0, first : len(outputs) - 1]
-    starts = _shares(start_query[:first] @ start_key[keys].T * SHARPNESS)
-    ends = _shares(end_query[:first] @ end_key[keys].T * SHARPNESS)
-    gaps = np.append(old[:, 0], len(question.rstrip(" ?.!")))
+    starts = _softmax(start_query[:first] @ start_key[keys].T * SHARPNESS)
+    ends = _softmax(end_query[:first] @ end_key[keys].T * SHARPNESS)
+    gaps = np.append(tokens[:, 0], len(question.rstrip(" ?.!")))
     return Pointers(gaps, history[: len(keys) - 1], starts[1:], ends[1:], np.stack([starts[0], ends[0]]))
 
 
-def _shares(logits: np.ndarray) -> np.ndarray:
+def _softmax(logits: np.ndarray) -> np.ndarray:
     odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares: np.ndarray = odds / odds.sum(axis=1, keepdims=True)
-    return shares
+    probabilities: np.ndarray = odds / odds.sum(axis=1, keepdims=True)
+    return probabilities

@@ -16,7 +16,7 @@ from ..records.evidence import Evidence
 from ..records.ranked_rows import as_read
 from ..support.cache import Cache
 from .checkpoint import Checkpoint
-from .engine import Output, prepared
+from .engine import Output, prepare_blocks
 from .pool import HeadOptions, ModelHead, PairSpans
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from .tokens import Sequences
 
-_DIGITS = 5  # of log odds that count
-_ROUNDING = 3e-6  # what two scores of equal pairs differ by at the most
+_DIGITS = 5  # decimals by which scores differ
+_MAX_ROUNDING = 3e-6  # difference of two scores of the same pair at most
 
 
 class BertReranker(ModelHead):
@@ -35,10 +35,10 @@ class BertReranker(ModelHead):
     length and computed in batches by token budget; equal pairs are computed once. A pair's score depends on the pair
     alone up to rounding (about 1e-6 in fp32), not on the other pairs or their order.
 
-    A joint model (`encoder.joint`) of a pool whose reader shares the spans reads the pairs in the same pass.
+    A joint model (`encoder.joint`) whose pool shares spans computes the span logits of the pairs in the same pass.
 
     Args:
-        cache: of the scores of `rank`, for later runs.
+        cache: of the scores of `rank` and `rank_all`, for later runs; `predict` does not use it.
         model, device, options: see `ModelHead`.
     """
 
@@ -62,18 +62,18 @@ class BertReranker(ModelHead):
         distinct = list(place_of)
         scores = np.empty(len(distinct), dtype=np.float32)
         outputs: list[Output] = ["relevance"] if self._loaded.spans is None else ["relevance", "spans"]
-        for start, sequences in prepared(distinct, self.tokenizer.pairs):
+        for start, sequences in prepare_blocks(distinct, self.tokenizer.pairs):
             for places, (odds, *spans) in self.engine.run(sequences, outputs):
                 scores[start + places] = odds
                 if spans:
-                    self._keep(distinct[start:], sequences, places, spans[0])
+                    self._cache_spans(distinct[start:], sequences, places, spans[0])
         self._check_numbers("score", scores, [text for _, text in distinct])
         return scores[rows] if logits else _sigmoid(scores[rows])
 
-    def _keep(
+    def _cache_spans(
         self, pairs: Sequence[tuple[str, str]], sequences: Sequences, places: np.ndarray, spans: np.ndarray
     ) -> None:
-        # stores the start and end logits [b, longest, 2] of the pairs that were not cut: those of fewer tokens than fit
+        # `spans` are [b, longest, 2]; a pair of as many tokens as fit may have been cut, so its text was not read whole
         lengths, firsts = sequences.lengths[places], sequences.firsts[places]
         whole = np.flatnonzero(lengths < self.tokenizer.max_length)
         read = []
@@ -83,29 +83,29 @@ class BertReranker(ModelHead):
         self._loaded.spans.put(self._loaded.identity, [pairs[places[row]] for row in whole], read)  # type: ignore[union-attr]
 
     def _odds(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        spans = self._loaded.spans  # looked up anew: a reader may share them after this was made
+        identity, spans = self._loaded.identity, self._loaded.spans  # at each call: a reader may share spans later
         cache = None
         if self._cache is not None and self._cache.enabled:
             limit = self.tokenizer.max_length
-            cache = ScoredPairs(self._cache, self._loaded.identity, limit, spans is not None)
+            cache = ScoreCache(self._cache, identity, limit, has_spans=spans is not None)
         cached = [
             None if cache is None else cache.get(*query_texts) for query_texts in zip(queries, texts, strict=True)
         ]
-        fresh = [place for place, scored in enumerate(cached) if scored is None]
-        pairs = [(queries[place], text) for place in fresh for text in texts[place]]
+        missing = [place for place, scored in enumerate(cached) if scored is None]
+        pairs = [(queries[place], text) for place in missing for text in texts[place]]
         computed, start = self.predict(pairs, logits=True), 0
         odds = [np.empty(0, np.float32) if scored is None else scored.odds for scored in cached]
-        for place in fresh:
+        for place in missing:
             rows, start = slice(start, start + len(texts[place])), start + len(texts[place])
             odds[place] = computed[rows]
             if cache is not None and len(texts[place]):
-                read = [None] * len(odds[place]) if spans is None else spans.get(self._loaded.identity, pairs[rows])
-                cache.put(queries[place], texts[place], Scored(odds[place], list(read)))
+                pair_spans = [None] * len(texts[place]) if spans is None else spans.get(identity, pairs[rows])
+                cache.put(queries[place], texts[place], PairScores(odds[place], list(pair_spans)))
         if spans is not None:
             for query, candidates, scored in zip(queries, texts, cached, strict=True):
-                both = () if scored is None else zip(candidates, scored.read, strict=True)
-                read_pairs = {(query, text): read for text, read in both if read is not None}
-                spans.put(self._loaded.identity, read_pairs.keys(), read_pairs.values())
+                text_spans = () if scored is None else zip(candidates, scored.spans, strict=True)
+                spans_of = {(query, text): pair for text, pair in text_spans if pair is not None}
+                spans.put(identity, spans_of.keys(), spans_of.values())
         return odds
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class BertReranker(ModelHead):
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
         """Return copies of the best `top_k` evidences (all by default) with `score` (0 to 1) added, best first.
 
-        Equal scores (to 5 digits of the log odds) are ordered by the evidences' texts, whatever the order of the input.
+        Equal scores (to 5 decimals of the log odds) are ordered by the evidences' texts, whatever the order of the input.
         """
         return self.rank_all([query], [evidences], top_k)[0]
 
@@ -128,18 +128,18 @@ class BertReranker(ModelHead):
         beside: Sequence[np.ndarray] | None = None,
         share: float = 0.0,
     ) -> list[list[Evidence]]:
-        """Rank the evidences of several queries, computed together; see `rank`.
+        """Rank the evidences of several queries, in shared batches; see `rank`.
 
-        `beside` are further scores of each query's evidences, [n] from 0 to 1, which count by the weight `share`; the
-        cross-encoder's probabilities have the rest.
+        `beside` are further scores of each query's evidences, [n] from 0 to 1, with the weight `share`; the cross-encoder's
+        probabilities have the weight `1 - share`.
         """
         texts = [[as_read(evidence, self.row_form) for evidence in candidates] for candidates in evidences]
         ranked = []
         for number, (candidates, odds) in enumerate(zip(evidences, self._odds(queries, texts), strict=True)):
-            levels = _levelled(odds.astype(np.float64))
+            levels = _without_rounding(odds.astype(np.float64))
             scores = _sigmoid(levels)
             if beside is not None and share:
-                levels = scores = _levelled((1 - share) * scores + share * beside[number])
+                levels = scores = _without_rounding((1 - share) * scores + share * beside[number])
             sources = [evidence["source"] for evidence in candidates]
             keys = list(zip((-levels).tolist(), texts[number], sources, strict=True))
             order = sorted(range(len(candidates)), key=keys.__getitem__)[:top_k]
@@ -147,73 +147,73 @@ class BertReranker(ModelHead):
         return ranked  # type: ignore[return-value]
 
 
-def _levelled(scores: np.ndarray) -> np.ndarray:
-    # a pair's last digits depend on its batch: scores that are equal up to rounding become equal
+def _without_rounding(scores: np.ndarray) -> np.ndarray:
+    # the last digits of a score depend on its batch: scores that differ by no more than rounding become equal
     order = np.argsort(-scores, kind="stable")
-    falling = scores[order]
-    is_first = np.ones(len(scores), bool)  # of those that are equal
-    is_first[1:] = falling[:-1] - falling[1:] > _ROUNDING
-    level = np.empty_like(scores)
-    level[order] = falling[is_first][np.cumsum(is_first) - 1]
-    return np.round(level, _DIGITS)
+    descending = scores[order]
+    is_first = np.ones(len(scores), bool)  # of a run of equal scores
+    is_first[1:] = descending[:-1] - descending[1:] > _MAX_ROUNDING
+    levels = np.empty_like(scores)
+    levels[order] = descending[is_first][np.cumsum(is_first) - 1]
+    return np.round(levels, _DIGITS)
 
 
 def _sigmoid(odds: np.ndarray) -> np.ndarray:
-    chances: np.ndarray = 1 / (1 + np.exp(-np.clip(odds, -80, 80)))
-    return chances
+    probabilities: np.ndarray = 1 / (1 + np.exp(-np.clip(odds, -80, 80)))
+    return probabilities
 
 
 # -- the cache of scores ------------------------------------------------------------------------------------------------
 
 
-class Scored(NamedTuple):
-    """The scores of the texts of a query."""
+class PairScores(NamedTuple):
+    """The scores of a query's texts."""
 
     odds: np.ndarray  # [n] float32, log odds of relevance
-    read: list[PairSpans | None]  # [n] their spans; None for a text that was cut, or not read
+    spans: list[PairSpans | None]  # [n] span logits; None for a text that was cut, or without a joint model
 
 
-class _ScoredEntry(msgspec.Struct):
+class _ScoreEntry(msgspec.Struct):
     odds: bytes
-    tokens: list[int]  # of each pair, 0 where nothing was read
-    sizes: list[int]  # rows of its logits
+    tokens: list[int]  # of each pair; 0 if it has no span logits
+    sizes: list[int]  # rows of each pair's logits
     logits: bytes
 
 
-class ScoredPairs:
-    """A cache of `Scored` by query and texts, exactly as computed: a second run computes nothing.
+class ScoreCache:
+    """A cache of `PairScores` by a query and the list of its texts.
 
     The key has the model's weights and precision (`identity`), the tokens that a pair is cut to, and whether entries have spans.
     """
 
-    def __init__(self, cache: Cache, identity: str, max_length: int, reads: bool) -> None:
+    def __init__(self, cache: Cache, identity: str, max_length: int, has_spans: bool) -> None:
         self._cache = cache
-        self._key = ("scored pairs", identity, max_length, reads)
+        self._key = ("scored pairs", identity, max_length, has_spans)
 
-    def get(self, query: str, texts: Sequence[str]) -> Scored | None:
+    def get(self, query: str, texts: Sequence[str]) -> PairScores | None:
         """Return the scores of texts for a query, or None."""
         value = self._cache.get(*self._key, _digest([query, *texts]))
         if value is None:
             return None
         try:
-            entry = msgspec.convert(value, _ScoredEntry)
-        except msgspec.ValidationError:  # not an entry of this version; it is computed again
+            entry = msgspec.convert(value, _ScoreEntry)
+        except msgspec.ValidationError:  # an entry of another version: it is computed again
             return None
         odds, logits = (np.frombuffer(part, "<f4").copy() for part in (entry.odds, entry.logits))
-        whole = logits.reshape(-1, 2)
+        rows = logits.reshape(-1, 2)
         ends = np.cumsum(entry.sizes)
-        read = [
-            PairSpans(tokens, whole[end - size : end]) if tokens else None
+        spans = [
+            PairSpans(tokens, rows[end - size : end]) if tokens else None
             for tokens, size, end in zip(entry.tokens, entry.sizes, ends.tolist(), strict=True)
         ]
-        return Scored(odds, read)
+        return PairScores(odds, spans)
 
-    def put(self, query: str, texts: Sequence[str], scored: Scored) -> None:
+    def put(self, query: str, texts: Sequence[str], scored: PairScores) -> None:
         """Store the scores of texts for a query."""
-        logits = [np.zeros((0, 2), "<f4") if pair is None else pair.logits.astype("<f4") for pair in scored.read]
-        entry = _ScoredEntry(
+        logits = [np.zeros((0, 2), "<f4") if pair is None else pair.logits.astype("<f4") for pair in scored.spans]
+        entry = _ScoreEntry(
             scored.odds.astype("<f4").tobytes(),
-            [0 if pair is None else pair.tokens for pair in scored.read],
+            [0 if pair is None else pair.tokens for pair in scored.spans],
             [len(part) for part in logits],
             np.concatenate(logits).tobytes() if logits else b"",
         )
@@ -221,7 +221,7 @@ class ScoredPairs:
 
 
 def _digest(texts: Sequence[str]) -> str:
-    made = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for text in texts:
-        made.update(f"{len(text)}:".encode() + text.encode("utf-8", "surrogatepass"))
-    return base64.b64encode(made.digest()).decode()
+        digest.update(f"{len(text)}:".encode() + text.encode("utf-8", "surrogatepass"))
+    return base64.b64encode(digest.digest()).decode()

@@ -1,4 +1,4 @@
-"""From start and end logits to the best spans of texts, as characters, with probabilities; many windows at a time."""
+"""The best spans of texts, as characters with probabilities, decoded from start and end logits of many windows at a time."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 
 from .tokens import Windows
 
-_LOWEST = np.float32(-1e9)
-_BLANK = np.array([chr(code).isspace() for code in range(128)])
+_LOWEST = np.float32(-1e9)  # the logit of padding
+_IS_BLANK = np.array([chr(code).isspace() for code in range(128)])  # of ASCII characters
 Span = tuple[int, int, float, float, float]  # start, end, score, probability, probability of no answer
 
 
 class WindowLogits(NamedTuple):
     """The logits of some windows of texts."""
 
-    texts: np.ndarray  # [w] the place of each window's text
-    begins: np.ndarray  # [w] the window's first token among the text's
+    texts: np.ndarray  # [w] the place of a window's text
+    begins: np.ndarray  # [w] the place of a window's first token in the text
     nulls: np.ndarray  # [w] the score of "no answer"
-    logits: np.ndarray  # [w, longest, 2] start and end of the tokens; far below all others behind a window's end
+    logits: np.ndarray  # [w, longest, 2] start and end logits of a window's tokens, padded with a very low value
 
 
-def of_windows(windows: Windows, places: np.ndarray, logits: np.ndarray) -> WindowLogits:
-    """Return the logits of windows of [b, longest, 2] logits, special tokens and question included."""
+def window_logits(windows: Windows, places: np.ndarray, logits: np.ndarray) -> WindowLogits:
+    """Return the logits of the windows at `places` [b] from `logits` [b, longest, 2] of whole sequences, question included."""
     sequences = windows.sequences
     firsts = sequences.firsts[places][:, None]
     lengths = (sequences.lengths[places] - windows.trailing)[:, None] - firsts
@@ -35,8 +35,8 @@ def of_windows(windows: Windows, places: np.ndarray, logits: np.ndarray) -> Wind
     return WindowLogits(windows.pair_of[places], windows.begins[places], logits[:, 0].sum(axis=1), tokens)
 
 
-def of_texts(places: np.ndarray, logits: Sequence[np.ndarray]) -> WindowLogits:
-    """Return the logits of texts at `places` that were read whole, of [1 + t, 2] logits of [CLS] and of each text's tokens."""
+def whole_text_logits(places: np.ndarray, logits: Sequence[np.ndarray]) -> WindowLogits:
+    """Return the logits of texts in a single window, from [1 + t, 2] `logits` of [CLS] and of the t tokens of each text."""
     tokens = np.full((len(logits), max(2, *map(len, logits)) - 1, 2), _LOWEST, dtype=np.float32)
     for row, rows in enumerate(logits):
         tokens[row, : len(rows) - 1] = rows[1:]
@@ -45,13 +45,13 @@ def of_texts(places: np.ndarray, logits: Sequence[np.ndarray]) -> WindowLogits:
 
 
 class SpanDecoder:
-    """A collector of the `best` spans of each window, then of each text, of at most `longest` tokens.
+    """A collector of the best spans of texts: at most `max_spans` of a text, of at most `max_tokens` tokens.
 
     `offsets` are the [t, 2] character offsets of each text's tokens.
     """
 
-    def __init__(self, texts: Sequence[str], offsets: Sequence[np.ndarray], longest: int, best: int) -> None:
-        self._texts, self._longest, self._best = texts, longest, best
+    def __init__(self, texts: Sequence[str], offsets: Sequence[np.ndarray], max_tokens: int, max_spans: int) -> None:
+        self._texts, self._max_tokens, self._max_spans = texts, max_tokens, max_spans
         self._edges = [_edges(text, of_text) for text, of_text in zip(texts, offsets, strict=True)]
         sizes = np.fromiter(map(len, offsets), dtype=np.int64, count=len(offsets))
         self._base = np.concatenate(([0], np.cumsum(sizes)))
@@ -59,49 +59,48 @@ class SpanDecoder:
         self._windows: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     def add(self, windows: WindowLogits) -> int | None:
-        """Take the best spans of some windows; returns the place of a text whose scores are not numbers, or None."""
-        wrong = np.isnan(windows.nulls) | np.isnan(windows.logits).any(axis=(1, 2))
-        if wrong.any():
-            return int(windows.texts[int(wrong.argmax())])
+        """Add the best spans of windows; return the place of a text with scores that are not numbers, or None."""
+        is_invalid = np.isnan(windows.nulls) | np.isnan(windows.logits).any(axis=(1, 2))
+        if is_invalid.any():
+            return int(windows.texts[int(is_invalid.argmax())])
         # a text has no answer only if none of its windows has one
         np.minimum.at(self._nulls, windows.texts, windows.nulls)
         start, end = windows.logits[..., 0], windows.logits[..., 1]
         length = start.shape[1]
-        width = min(self._longest, length)
+        width = min(self._max_tokens, length)
         padded = np.pad(end, ((0, 0), (0, width)), constant_values=_LOWEST)
         # [w, length, width]: the span of each first token and number of further tokens
         scores = start[:, :, None] + np.lib.stride_tricks.sliding_window_view(padded, width, axis=1)[:, :length]
         flat = scores.reshape(len(start), -1)
-        number = min(self._best, flat.shape[1])
-        chosen = np.argpartition(flat, flat.shape[1] - number, axis=1)[:, -number:]
+        count = min(self._max_spans, flat.shape[1])
+        chosen = np.argpartition(flat, flat.shape[1] - count, axis=1)[:, -count:]
         values = np.take_along_axis(flat, chosen, axis=1)
-        rows, columns = np.nonzero(values > _LOWEST / 2)
+        rows, columns = np.nonzero(values > _LOWEST / 2)  # without padding
         first, further = np.divmod(chosen[rows, columns], width)
         first += windows.begins[rows]
         self._windows.append((windows.texts[rows], first, first + further, values[rows, columns]))
         return None
 
     def spans(self) -> list[list[Span]]:
-        """Return the best spans of each text, best first; spans of the same characters are one."""
+        """Return the best spans of each text, best first; spans of the same characters count once."""
         result: list[list[Span]] = [[] for _ in self._texts]
         if not self._windows:
             return result
         texts, first, last, scores = (np.concatenate(parts) for parts in zip(*self._windows, strict=True))
-        raw, tidy = (np.concatenate(parts) for parts in zip(*self._edges, strict=True))
+        edges, tidy_edges = (np.concatenate(parts) for parts in zip(*self._edges, strict=True))
         first, last = first + self._base[texts], last + self._base[texts]
-        start, end = tidy[first, 0], tidy[last, 1]
-        valid = (raw[first, 0] < raw[last, 1]) & (start < end)
-        texts, start, end, scores = texts[valid], start[valid], end[valid], scores[valid].astype(np.float64)
-        # lexsort takes the last key first: of equal spans the best comes in front
-        columns = _sorted([texts, start, end, scores], (-scores, end, start, texts))
-        texts, start, end, _ = columns
-        fresh = np.ones(len(texts), dtype=bool)
-        fresh[1:] = (texts[1:] != texts[:-1]) | (start[1:] != start[:-1]) | (end[1:] != end[:-1])
-        texts, start, end, scores = columns = [column[fresh] for column in columns]
-        texts, start, end, scores = _sorted(columns, (end, start, -scores, texts))
+        start, end = tidy_edges[first, 0], tidy_edges[last, 1]
+        is_valid = (edges[first, 0] < edges[last, 1]) & (start < end)
+        texts, start, end, scores = texts[is_valid], start[is_valid], end[is_valid], scores[is_valid].astype(np.float64)
+        # lexsort takes the last key first: the best of equal spans comes first
+        texts, start, end, scores = _sorted([texts, start, end, scores], (-scores, end, start, texts))
+        is_new = np.ones(len(texts), dtype=bool)
+        is_new[1:] = (texts[1:] != texts[:-1]) | (start[1:] != start[:-1]) | (end[1:] != end[:-1])
+        texts, start, end, scores = texts[is_new], start[is_new], end[is_new], scores[is_new]
+        texts, start, end, scores = _sorted([texts, start, end, scores], (end, start, -scores, texts))
         bounds = np.searchsorted(texts, np.arange(len(self._texts) + 1))
         for text, null in enumerate(self._nulls):
-            rows = slice(bounds[text], min(bounds[text + 1], bounds[text] + self._best))
+            rows = slice(bounds[text], min(bounds[text + 1], bounds[text] + self._max_spans))
             if rows.start < rows.stop:
                 result[text] = _with_probabilities(start[rows], end[rows], scores[rows], float(null))
         return result
@@ -114,18 +113,17 @@ def _sorted(columns: Sequence[np.ndarray], keys: Sequence[np.ndarray]) -> list[n
 
 def _with_probabilities(start: np.ndarray, end: np.ndarray, scores: np.ndarray, null: float) -> list[Span]:
     values = np.append(scores, null)
-    shares = np.exp(values - values.max())
-    shares /= shares.sum()
+    probabilities = np.exp(values - values.max())
+    probabilities /= probabilities.sum()
     no_answer = float(1 / (1 + np.exp(np.clip(scores[0] - null, -80, 80))))
-    return [
-        (*span, no_answer) for span in zip(start.tolist(), end.tolist(), scores.tolist(), shares.tolist(), strict=False)
-    ]
+    columns = (column.tolist() for column in (start, end, scores, probabilities[:-1]))
+    return [(*span, no_answer) for span in zip(*columns, strict=True)]
 
 
 def _edges(text: str, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    # Where each token begins and ends, as the tokenizer says and tidied, [t, 2] each. A span has the combining marks of its
-    # characters, which tokenizers part from them or drop, and no blanks at its ends, which some count to the word behind.
-    if not text or (text.isascii() and not _blank_edges(text, offsets)):
+    # The offsets of the tokens as the tokenizer has them, and tidied, [t, 2] each: combining marks, which tokenizers split off or
+    # drop, belong to the character before them, and blanks, which some tokenizers count to the next word, to no token.
+    if not text or (text.isascii() and not _has_blank_edges(text, offsets)):
         return offsets, offsets
     tidy = offsets.copy()
     for row, (start, end) in enumerate(offsets.tolist()):
@@ -141,11 +139,10 @@ def _edges(text: str, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return offsets, tidy
 
 
-def _blank_edges(text: str, offsets: np.ndarray) -> bool:
-    # a token of an ASCII text begins or ends with a blank
-    blank = _BLANK[np.frombuffer(text.encode("ascii"), dtype=np.uint8)]
+def _has_blank_edges(text: str, offsets: np.ndarray) -> bool:
+    is_blank = _IS_BLANK[np.frombuffer(text.encode("ascii"), dtype=np.uint8)]
     inside = np.clip(offsets - (0, 1), 0, len(text) - 1)
-    return bool(blank[inside].any())
+    return bool(is_blank[inside].any())
 
 
 def _is_mark(char: str) -> bool:

@@ -1,4 +1,4 @@
-"""Token ids of texts, pairs of texts: each text is tokenised once, pairs are put together from the parts."""
+"""Token ids of texts and of pairs of texts: each text is tokenised once, and pairs are joined from its tokens."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class TokenCounter:
-    """A counter with the tokenizer of an exported model's folder, which is read on first use.
+    """A counter of tokens with the tokenizer of an exported model's folder, which is read on first use.
 
-    Special tokens are not counted, and texts are not cut.
+    Texts are counted in full, without special tokens.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -39,14 +39,14 @@ class TokenCounter:
         return tokenizer
 
     def count(self, texts: Sequence[str]) -> int:
-        """Count the tokens of all texts: 0.2 ms for a turn, 5 ms for the longest conversation."""
+        """Return the sum of the tokens of the texts; it takes 0.2 ms for a turn, 5 ms for the longest conversation."""
         return sum(map(len, self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)))
 
 
-# bytes of cached tokens: those of twice the candidates of a conversation; and with offsets, which only readers need
-_CACHED_IDS, _CACHED_LOCATED = 4_000_000, 3_000_000
-_CHUNK = 8192  # texts a call of the tokenizer
-_SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
+# bytes of the caches of token ids (twice the candidates of a conversation) and of ids with offsets, which only readers need
+_IDS_BYTES, _OFFSETS_BYTES = 4_000_000, 3_000_000
+_CHUNK = 8192  # texts in a call of the tokenizer
+_MIN_SECOND = 16  # tokens left to the second text of a pair, however long the first is
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Sequences:
     """Model inputs of different lengths."""
 
     ids: list[np.ndarray]
-    lengths: np.ndarray  # [n] tokens of each
-    firsts: np.ndarray  # [n] how many of them, from the first, have token type 0
-    second_type: int  # the token type of the others
+    lengths: np.ndarray  # [n] numbers of tokens
+    firsts: np.ndarray  # [n] numbers of leading tokens of type 0: the second text of a pair begins there
+    second_type: int  # type of the tokens behind them
     pad_id: int
 
     def padded(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return `input_ids`, `attention_mask` and `token_type_ids` of some sequences: [b, longest] int64."""
+        """Return `input_ids`, `attention_mask` and `token_type_ids` of the sequences at `places`: [b, longest] int64."""
         lengths = self.lengths[places]
         longest = int(lengths.max())
         input_ids = np.full((len(places), longest), self.pad_id, dtype=np.int64)
@@ -78,44 +78,45 @@ class Windows:
     """Windows over the second texts of pairs."""
 
     sequences: Sequences
-    pair_of: np.ndarray  # [w] the pair that a window belongs to
+    pair_of: np.ndarray  # [w] the pair of a window
     begins: np.ndarray  # [w] the window's first token among the tokens of the pair's second text
     offsets: list[np.ndarray]  # for each pair, [t, 2] character offsets of the second text's tokens
     trailing: int  # special tokens behind a window
 
 
 class _Template(NamedTuple):
+    # the special tokens around the texts of a pair, and behind a single text
     before: np.ndarray
     between: np.ndarray
     after: np.ndarray
     second_type: int
-    after_one: np.ndarray
+    after_single: np.ndarray
 
 
-_Located: TypeAlias = tuple[np.ndarray, np.ndarray]  # token ids [t] and their character offsets [t, 2]
+_IdsAndOffsets: TypeAlias = tuple[np.ndarray, np.ndarray]  # token ids [t] and their character offsets [t, 2]
 
 
-class _Texts:
+class _TokenCache:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        # bytes of a text and its tokens in the table, with the sizes of the objects
-        self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, lambda ids: 350 + 8 * len(ids))
-        self._with_offsets = RecentlyUsed[str, _Located](_CACHED_LOCATED, lambda located: 650 + 16 * len(located[0]))
+        # the sizes count the text and the Python objects, too
+        self._ids = RecentlyUsed[str, np.ndarray](_IDS_BYTES, lambda ids: 350 + 8 * len(ids))
+        self._with_offsets = RecentlyUsed[str, _IdsAndOffsets](_OFFSETS_BYTES, lambda pair: 650 + 16 * len(pair[0]))
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the token ids of each text."""
         return self._ids.of(texts, self._encoded)
 
-    def with_offsets(self, texts: Sequence[str]) -> list[_Located]:
+    def with_offsets(self, texts: Sequence[str]) -> list[_IdsAndOffsets]:
         """Return the token ids [t] and character offsets [t, 2] of each text."""
-        return self._with_offsets.of(texts, self._located)
+        return self._with_offsets.of(texts, self._encoded_with_offsets)
 
     def _encoded(self, texts: Sequence[str]) -> Iterator[np.ndarray]:
         for chunk in _chunks(texts):
             for encoding in self._tokenizer.encode_batch_fast(_unicode(chunk), add_special_tokens=False):
                 yield np.array(encoding.ids, dtype=np.int32)
 
-    def _located(self, texts: Sequence[str]) -> Iterator[_Located]:
+    def _encoded_with_offsets(self, texts: Sequence[str]) -> Iterator[_IdsAndOffsets]:
         for chunk in _chunks(texts):
             for encoding in self._tokenizer.encode_batch(_unicode(chunk), add_special_tokens=False):
                 offsets = np.array(encoding.offsets, dtype=np.int32).reshape(-1, 2)
@@ -125,8 +126,7 @@ class _Texts:
 class TextTokenizer:
     """A tokenizer from texts to model inputs of at most `max_length` tokens, special tokens counted.
 
-    The fast `tokenizer` has the model's special tokens in its post-processor; `trailing` of them stand behind a pair's second
-    text.
+    The post-processor of the fast `tokenizer` adds the model's special tokens; a pair ends with `trailing` of them.
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: int, pad_id: int) -> None:
@@ -134,14 +134,14 @@ class TextTokenizer:
         tokenizer.no_padding()
         self._template = _template(tokenizer)
         self._pad_id = pad_id
-        self._texts = _Texts(tokenizer)
+        self._cache = _TokenCache(tokenizer)
         self.trailing = len(self._template.after)
         self._limit(max_length)
 
     def _limit(self, max_length: int) -> None:
-        special = sum(map(len, self._template[:3]))
-        if max_length < special + 2 * _SHORTEST_SECOND:
-            raise ModelError(f"at most {max_length} tokens leave no room for two texts; give at least {special + 32}")
+        least = sum(map(len, self._template[:3])) + 2 * _MIN_SECOND
+        if max_length < least:
+            raise ModelError(f"at most {max_length} tokens leave no room for two texts; give at least {least}")
         self.max_length = max_length
 
     @classmethod
@@ -151,18 +151,18 @@ class TextTokenizer:
         return cls(tokenizer.backend_tokenizer, min(max_length, checkpoint.max_length), tokenizer.pad_token_id or 0)
 
     def limited(self, max_length: int) -> TextTokenizer:
-        """Return a tokenizer with another limit that shares the tokens of the texts."""
+        """Return a tokenizer with another limit that shares the cached tokens."""
         tokenizer = copy.copy(self)
         tokenizer._limit(max_length)
         return tokenizer
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the token ids of texts, without special tokens, uncut."""
-        return self._texts.ids(texts)
+        return self._cache.ids(texts)
 
     def offsets(self, texts: Sequence[str]) -> list[np.ndarray]:
         """Return the [t, 2] character offsets of the tokens of texts, uncut."""
-        return [offsets for _, offsets in self._texts.with_offsets(texts)]
+        return [offsets for _, offsets in self._cache.with_offsets(texts)]
 
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> Sequences:
         """Return `[CLS] first [SEP] second [SEP]` of pairs.
@@ -173,16 +173,16 @@ class TextTokenizer:
         before, between, after, second_type, _ = self._template
         room = self.max_length - len(before) - len(between) - len(after)
         firsts, seconds = self.ids([first for first, _ in pairs]), self.ids([second for _, second in pairs])
-        ids, types = [], np.empty(len(pairs), dtype=np.int64)
+        ids, begins = [], np.empty(len(pairs), dtype=np.int64)
         for place, (first, second) in enumerate(zip(firsts, seconds, strict=True)):
-            if len(first) > room - _SHORTEST_SECOND:
-                first = first[-(room - min(_SHORTEST_SECOND, len(second))) :]
+            if len(first) > room - _MIN_SECOND:
+                first = first[-(room - min(_MIN_SECOND, len(second))) :]
             ids.append(np.concatenate((before, first, between, second[: room - len(first)], after)))
-            types[place] = len(before) + len(first) + len(between)
-        return Sequences(ids, _lengths(ids), types, second_type, self._pad_id)
+            begins[place] = len(before) + len(first) + len(between)
+        return Sequences(ids, _lengths(ids), begins, second_type, self._pad_id)
 
     def windows(self, pairs: Sequence[tuple[str, str]], stride: int) -> Windows:
-        """Return `[CLS] first [SEP] window of second [SEP]` for all windows of pairs.
+        """Return `[CLS] first [SEP] window of second [SEP]` for all windows of the pairs.
 
         A second text that does not fit is read in windows that share `stride` tokens with the window before. The first text
         is cut as in `pairs`, but leaves the second at least half of the room.
@@ -190,7 +190,7 @@ class TextTokenizer:
         before, between, after, second_type, _ = self._template
         room = self.max_length - len(before) - len(between) - len(after)
         firsts = self.ids([first for first, _ in pairs])
-        encodings = self._texts.with_offsets([second for _, second in pairs])
+        encodings = self._cache.with_offsets([second for _, second in pairs])
         ids, types, pair_of, begins = [], [], [], []
         for place, (first, (tokens, _)) in enumerate(zip(firsts, encodings, strict=True)):
             if len(first) > room // 2 and len(first) + len(tokens) > room:
@@ -212,7 +212,7 @@ class TextTokenizer:
 
     def singles(self, texts: Sequence[str]) -> Sequences:
         """Return `[CLS] text [SEP]` of texts, cut to fit."""
-        before, after = self._template.before, self._template.after_one
+        before, after = self._template.before, self._template.after_single
         room = self.max_length - len(before) - len(after)
         ids = [np.concatenate((before, text[:room], after)) for text in self.ids(texts)]
         return Sequences(ids, _lengths(ids), _lengths(ids), 0, self._pad_id)
@@ -223,7 +223,7 @@ def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _unicode(texts: Sequence[str]) -> list[str]:
-    # JSON and Python may hold half of a UTF-16 pair, a tokenizer takes Unicode only
+    # strings of JSON and Python may hold lone surrogates, which tokenizers refuse
     return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
 
 
@@ -232,7 +232,7 @@ def _lengths(ids: list[np.ndarray]) -> np.ndarray:
 
 
 def _template(tokenizer: Tokenizer) -> _Template:
-    # the special tokens around texts, read off an example: BERT and RoBERTa differ
+    # read off an example, since the special tokens of BERT and RoBERTa differ
     first_word, second_word = (tokenizer.encode(word, add_special_tokens=False).ids for word in ("one", "two"))
     both = tokenizer.encode("one", "two")
     ids, types = both.ids, both.type_ids
@@ -244,8 +244,8 @@ def _template(tokenizer: Tokenizer) -> _Template:
         raise ModelError("the tokenizer treats one text and two texts differently; such models are not supported")
 
     parts = (ids[:start], ids[middle:second], ids[second + len(second_word) :], alone[middle:])
-    before, between, after, after_one = (np.array(part, dtype=np.int32) for part in parts)
-    return _Template(before, between, after, types[second], after_one)
+    before, between, after, after_single = (np.array(part, dtype=np.int32) for part in parts)
+    return _Template(before, between, after, types[second], after_single)
 
 
 def _find(ids: list[int], part: list[int], start: int) -> int:

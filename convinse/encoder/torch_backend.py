@@ -42,7 +42,7 @@ class TorchBackend(ModelBackend):
         self.device, self._on = str(device), device
         self.precision = self.identity = find_precision(settings.precision, device)
         on_gpu = device.type == "cuda"
-        self.budget, self.ahead = (_GPU_BUDGET, 2) if on_gpu else (_CPU_BUDGET, 1)
+        self.budget, self.max_in_flight = (_GPU_BUDGET, 2) if on_gpu else (_CPU_BUDGET, 1)
         is_joint = isinstance(checkpoint.model, JointModel)
         model, where = checkpoint.model, f"{settings.key}: {name}"
         self.dimension = int(model.config.hidden_size)

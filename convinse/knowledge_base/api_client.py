@@ -15,7 +15,7 @@ from ..support.errors import ConfigError, NetworkError, one_line
 from ..support.mediawiki import check_addresses
 from ..support.web import WebSession
 from .index import FactEntities
-from .search_space import SpaceFact, of_items
+from .search_space import SpaceFact, to_space_facts
 
 _REMEDY = "check clocq_host and clocq_port, or use the embedded engine (clocq_use_api: false)"
 
@@ -74,7 +74,7 @@ class ClocqApi:
                 entity = QuestionEntity(item=item, question_word=word, score=score, rank=rank)
                 entities.setdefault(item["id"], entity)
         question_entities = list(entities.values())
-        return of_items(facts.values(), question_entities), question_entities
+        return to_space_facts(facts.values(), question_entities), question_entities
 
     def neighborhood(self, item_id: str, p: int) -> list[FactEntities]:
         """Return the facts that an item occurs in, pruned at `p`. Raises `NetworkError` as `search_space` does."""

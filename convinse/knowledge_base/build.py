@@ -1,7 +1,7 @@
-"""Builds an index folder (see `layout`) from a Wikidata JSON dump, streamed, in bounded memory.
+"""The build of an index folder (see `layout`) from a Wikidata JSON dump, which is streamed in bounded memory.
 
-The dump is read once: processes parse blocks of lines into arrays, which are appended to files as they come. The facts that
-an item occurs in as object and the names are spread over buckets on disk, and each bucket is sorted in memory.
+The dump is read once: processes parse blocks of lines into arrays, which are appended to files. The postings (facts that an
+item occurs in as object or in a qualifier) and the names are distributed to buckets on disk, which are sorted one by one.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from .layout import (
 from .names import form_hash, other_forms, write_names
 
 LOGGER = logging.getLogger(__name__)
-BLOCK = 8 << 20  # bytes of lines that a process parses at once
-_BUCKET_SHIFT = 20  # items of a bucket of postings: 2 ** 20
+BLOCK = 8 << 20  # bytes of a block of lines that a process parses
+_BUCKET_SHIFT = 20  # a bucket of postings has those of 2 ** 20 items
 _FORM_BUCKET_SHIFT = 58  # the upper bits of a hash: 64 buckets of names
 _LITERAL_BYTES = 250  # of memory for a cached literal
 
@@ -58,8 +58,8 @@ def build(
     Args:
         dump: a Wikidata JSON dump, plain or packed as `.gz`, `.bz2` or `.zst`.
         output: the folder of the index.
-        memory: bytes that the build may use, about.
-        languages: of labels, descriptions and aliases; the first that an entity has.
+        memory: bytes that the build may use, approximately.
+        languages: of labels, descriptions and aliases; the first in which an entity has them.
         quiet: show no progress.
     """
     if output.exists() and not has_kind(output, KIND):
@@ -118,17 +118,17 @@ class ParsedBlock:
     properties: list[dict[str, object]] = field(default_factory=list)
     items: array[int] = field(default_factory=_uint32)  # in the order of the dump
     texts: bytearray = field(default_factory=bytearray)
-    text_size: array[int] = field(default_factory=_uint32)  # an item
+    text_size: array[int] = field(default_factory=_uint32)  # of each item
     tokens: array[int] = field(default_factory=_uint32)  # literals numbered within the block
-    fact_size: array[int] = field(default_factory=_uint32)  # an item
-    fact_count: array[int] = field(default_factory=_uint32)  # an item
-    literals: dict[str, int] = field(default_factory=dict)
-    inverse: array[int] = field(default_factory=_uint32)  # item, place in tokens, 0 for object and 1 for qualifier
+    fact_size: array[int] = field(default_factory=_uint32)  # of each item, in tokens
+    fact_count: array[int] = field(default_factory=_uint32)  # of each item
+    literals: dict[str, int] = field(default_factory=dict)  # their numbers
+    inverse: array[int] = field(default_factory=_uint32)  # (item, place in tokens, 0 as object or 1 in qualifier)
     form_hash: array[int] = field(default_factory=_uint64)
     form_item: array[int] = field(default_factory=_uint32)
 
     def add(self, document: EntityDocument) -> None:
-        """Append a document."""
+        """Append the document of an item or a property."""
         if document.kind == "property":
             self.properties.append({"id": document.id, "label": document.label, "aliases": document.aliases})
             return
@@ -140,10 +140,10 @@ class ParsedBlock:
             header = statement.rank << RANK_SHIFT | len(qualifiers) << PAIRS_SHIFT | int(prop[1:])
             self.tokens.extend((item, header, self._token(value)))
             seen = {item}
-            self._occurs(value, place, 0, seen)
+            self._add_occurrence(value, place, 0, seen)
             for qualifier, qualifier_value in qualifiers:
                 self.tokens.extend((int(qualifier[1:]), self._token(qualifier_value)))
-                self._occurs(qualifier_value, place, 1, seen)
+                self._add_occurrence(qualifier_value, place, 1, seen)
         fields = (document.label, document.description, document.title, *dict.fromkeys(document.aliases))
         text = SEPARATOR.join(part.replace(SEPARATOR, " ") for part in fields).encode()
         self.items.append(item)
@@ -158,12 +158,12 @@ class ParsedBlock:
                 self.form_hash.append(form_hash(form))
                 self.form_item.append(owner)
 
-    def _occurs(self, value: SnakValue, place: int, kind: int, seen: set[int]) -> None:
+    def _add_occurrence(self, value: SnakValue, place: int, role: int, seen: set[int]) -> None:
         if value.label is None:
             item = int(value.id[1:])
             if item not in seen:
                 seen.add(item)
-                self.inverse.extend((item, place, kind))
+                self.inverse.extend((item, place, role))
 
     def _token(self, value: SnakValue) -> int:
         if value.label is None:
@@ -177,11 +177,11 @@ class ParsedBlock:
 
 
 class KnowledgeBaseWriter:
-    """Writes the files of an index from blocks of documents into a new folder; messages name the `dump`."""
+    """Writes the files of an index from blocks of documents into an empty folder; messages name the `dump`."""
 
     def __init__(self, folder: Path, dump: Path, memory: int) -> None:
         self._folder, self._dump, self._memory = folder, dump, memory
-        self._raw = folder / ".raw"  # to be sorted at the end
+        self._raw = folder / ".raw"  # files that `finish` sorts and deletes
         self._raw.mkdir()
         self._files: dict[Path, BinaryIO] = {}
         self._literals: dict[str, int] = {}
@@ -206,19 +206,20 @@ class KnowledgeBaseWriter:
         tokens = np.frombuffer(part.tokens, "<u4").copy()
         if part.literals:
             numbers = self._number_literals(part.literals)
-            literal = np.flatnonzero(tokens >= LITERAL)  # headers and subjects never reach it
+            literal = np.flatnonzero(tokens >= LITERAL)  # headers and subjects are smaller
             tokens[literal] = numbers[tokens[literal] - LITERAL] | LITERAL
         self._append(self._folder / "tokens", tokens.tobytes())
         inverse = np.frombuffer(part.inverse, "<u4").reshape(-1, 3)
         rows = np.empty(len(inverse), [("item", "<u4"), ("key", "<u8")])
         rows["item"] = inverse[:, 0]
-        place, kind = inverse[:, 1].astype("<u8"), inverse[:, 2].astype("<u8")
-        rows["key"] = (kind << np.uint64(63)) | (place + np.uint64(self._token_count))
-        self._bucket("postings", rows, rows["item"] >> _BUCKET_SHIFT)
+        place, role = inverse[:, 1].astype("<u8"), inverse[:, 2].astype("<u8")
+        # sorts the facts of an item: as object first
+        rows["key"] = (role << np.uint64(63)) | (place + np.uint64(self._token_count))
+        self._append_to_buckets("postings", rows, rows["item"] >> _BUCKET_SHIFT)
         forms = np.empty(len(part.form_hash), [("hash", "<u8"), ("item", "<u4")])
         forms["hash"] = np.frombuffer(part.form_hash, "<u8")
         forms["item"] = np.frombuffer(part.form_item, "<u4")
-        self._bucket("forms", forms, forms["hash"] >> np.uint64(_FORM_BUCKET_SHIFT))
+        self._append_to_buckets("forms", forms, forms["hash"] >> np.uint64(_FORM_BUCKET_SHIFT))
         self._token_count += len(tokens)
 
     def _number_literals(self, literals: Iterable[str]) -> np.ndarray:
@@ -227,7 +228,7 @@ class KnowledgeBaseWriter:
             number = self._literals.get(text)
             if number is None:
                 if len(self._literals) * _LITERAL_BYTES > self._memory // 8:
-                    self._literals.clear()
+                    self._literals.clear()  # later repetitions are stored again
                 number = self._literals[text] = self._literal_count
                 data = text.encode()
                 texts += data
@@ -238,13 +239,13 @@ class KnowledgeBaseWriter:
         self._append(self._raw / "literal_size", sizes)
         return np.frombuffer(numbers, "<u4")
 
-    def _bucket(self, name: str, rows: np.ndarray, numbers: np.ndarray) -> None:
-        order = np.argsort(numbers, kind="stable")
-        rows, numbers = rows[order], numbers[order]
-        cuts = np.flatnonzero(np.diff(numbers)) + 1
+    def _append_to_buckets(self, name: str, rows: np.ndarray, buckets: np.ndarray) -> None:
+        order = np.argsort(buckets, kind="stable")
+        rows, buckets = rows[order], buckets[order]
+        cuts = np.flatnonzero(np.diff(buckets)) + 1
         starts = [0, *cuts.tolist()] if len(rows) else []
         for start, end in zip(starts, [*cuts.tolist(), len(rows)], strict=False):
-            self._append(self._raw / f"{name}.{int(numbers[start]):05d}", rows[start:end].tobytes())
+            self._append(self._raw / f"{name}.{int(buckets[start]):05d}", rows[start:end].tobytes())
 
     def close(self) -> None:
         """Close the files that documents are appended to."""
@@ -252,26 +253,26 @@ class KnowledgeBaseWriter:
             file.close()
 
     def finish(self, languages: list[str], quiet: bool) -> KnowledgeBaseManifest:
-        """Sort, index the names, and measure what was written."""
+        """Sort the arrays, index the names, and return the manifest of the files. Raises `DataError` if there are no facts."""
         self.close()
         self._literals.clear()
         sorted_items, fact_count, skipped = self._sort_items()
         facts = int(fact_count.sum())
-        shown = "; ".join(f"{count:,} {name}" for name, count in self._left_out.most_common(5))
+        left_out = "; ".join(f"{count:,} {name}" for name, count in self._left_out.most_common(5))
         if not facts:
             remedy = "is this a Wikidata JSON dump, and --language of its labels?"
-            raise DataError(f"{self._dump}: no facts{f' (left out: {shown})' if shown else ''}; {remedy}")
-        if shown:
-            LOGGER.info("%s: left out: %s", self._dump, shown)
+            raise DataError(f"{self._dump}: no facts{f' (left out: {left_out})' if left_out else ''}; {remedy}")
+        if left_out:
+            LOGGER.info("%s: left out: %s", self._dump, left_out)
         literal_size = self._read_raw("literal_size", "<u4")
         self._save("literal_start", np.concatenate([[0], np.cumsum(literal_size, dtype="<u8")]))
-        inverse_count, wide = self._sort_postings(sorted_items, skipped)
+        inverse_count, is_wide = self._sort_postings(sorted_items, skipped)
         with (self._folder / "form_hash").open("wb") as hashes, (self._folder / "form_item").open("wb") as owners:
             for rows in self._buckets("forms", [("hash", "<u8"), ("item", "<u4")]):
-                rows = np.unique(rows)  # also drops what a repeated document adds
+                rows = np.unique(rows)  # the names of repeated documents are there twice
                 append_array(hashes, rows["hash"])
                 append_array(owners, rows["item"])
-        for name in ("literals", "text", "tokens"):  # a dump may have none
+        for name in ("literals", "text", "tokens"):  # files without content were not opened
             (self._folder / name).touch()
         properties = sorted(self._properties.values(), key=lambda entry: int(str(entry["id"])[1:]))
         (self._folder / PROPERTIES).write_bytes(msgspec.json.encode(properties))
@@ -287,24 +288,24 @@ class KnowledgeBaseWriter:
                 digest.update(f"{name} {entry.sha256}".encode())
         return KnowledgeBaseManifest(
             kind=KIND, format=FORMAT, build_id=digest.hexdigest()[:16], files=files, items=len(sorted_items),
-            properties=len(properties), facts=facts, languages=languages, wide_postings=wide,
+            properties=len(properties), facts=facts, languages=languages, wide_postings=is_wide,
         )  # fmt: skip
 
     def _sort_items(self) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]]]:
-        """Write the arrays by item; return the items, their numbers of facts, and the pieces of `tokens` of repeated documents."""
+        # returns the items, their numbers of facts, and the slices of `tokens` that repeated documents have
         items = self._read_raw("items", "<u4")
         order = np.argsort(items, kind="stable")
-        repeated = np.zeros(len(items), bool)
-        repeated[order[1:]] = items[order[1:]] == items[order[:-1]]
-        for item in items[repeated][:10].tolist():
+        is_repeated = np.zeros(len(items), bool)
+        is_repeated[order[1:]] = items[order[1:]] == items[order[:-1]]
+        for item in items[is_repeated][:10].tolist():
             LOGGER.warning("%s: Q%d appears twice; the second is skipped", self._dump, item)
-        order = order[~repeated[order]]
+        order = order[~is_repeated[order]]
         sorted_items = items[order]
         self._save("items", sorted_items)
         del items
         fact_size = self._read_raw("fact_size", "<u4")
         fact_start = np.cumsum(fact_size, dtype="<u8") - fact_size
-        skipped = [(int(fact_start[p]), int(fact_start[p]) + int(fact_size[p])) for p in np.flatnonzero(repeated)]
+        skipped = [(int(fact_start[p]), int(fact_start[p]) + int(fact_size[p])) for p in np.flatnonzero(is_repeated)]
         self._save("fact_start", fact_start[order])
         self._save("fact_size", fact_size[order])
         del fact_start, fact_size
@@ -329,21 +330,21 @@ class KnowledgeBaseWriter:
             path.unlink()
 
     def _sort_postings(self, items: np.ndarray, skipped: Iterable[tuple[int, int]]) -> tuple[np.ndarray, bool]:
-        """Write `postings` and `inverse_start`; return how many each item has, and whether places need 64 bits."""
-        wide = self._token_count > 0xFFFFFFFF
+        # returns the number of postings of each item, and whether places in `tokens` need 64 bits
+        is_wide = self._token_count > 0xFFFFFFFF
         counts = np.zeros(len(items), "<u4")
-        offset = np.uint64((1 << 63) - 1)
+        place_mask = np.uint64((1 << 63) - 1)
         with (self._folder / "postings").open("wb") as file:
             for rows in self._buckets("postings", [("item", "<u4"), ("key", "<u8")]):
-                place = np.searchsorted(items, rows["item"])
-                is_item = (place < len(items)) & (items[np.minimum(place, len(items) - 1)] == rows["item"])
-                at = rows["key"] & offset
+                number = np.searchsorted(items, rows["item"])
+                is_valid = (number < len(items)) & (items[np.minimum(number, len(items) - 1)] == rows["item"])
+                place = rows["key"] & place_mask
                 for start, end in skipped:
-                    is_item &= ~((at >= start) & (at < end))
-                rows, place = rows[is_item], place[is_item]
+                    is_valid &= ~((place >= start) & (place < end))
+                rows, number = rows[is_valid], number[is_valid]
                 order = np.lexsort((rows["key"], rows["item"]))
-                append_array(file, (rows["key"][order] & offset).astype("<u8" if wide else "<u4"))
-                counted, times = np.unique(place, return_counts=True)
-                counts[counted] += times.astype(counts.dtype)
+                append_array(file, (rows["key"][order] & place_mask).astype("<u8" if is_wide else "<u4"))
+                different, times = np.unique(number, return_counts=True)
+                counts[different] += times.astype(counts.dtype)
         self._save("inverse_start", np.concatenate([[0], np.cumsum(counts, dtype="<u8")]))
-        return counts, wide
+        return counts, is_wide

@@ -1,7 +1,8 @@
-"""An index folder, opened for look-ups: labels, types, neighbourhoods, connections, names."""
+"""The embedded knowledge base: look-ups of labels, types, facts, connections and names in an index folder."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
@@ -37,8 +38,8 @@ _ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,6}")
 _MAX_ITEM = LITERAL - 1
 _INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = 31, 279, 106
-_SUBCLASS_DEPTH, _FACTS_OF_CLASS = 2, 20  # steps to classes that count as types; facts searched for an instance
-_HUB = 5_000  # facts: beyond, an item's neighbours are too many to be looked through
+_SUBCLASS_DEPTH, _FACTS_OF_CLASS = 2, 20  # levels of superclasses among types; facts searched for an instance
+_HUB_FACTS = 5_000  # an item with more facts is a hub: its neighbours are too many to look through
 
 
 class Candidate(NamedTuple):
@@ -46,8 +47,8 @@ class Candidate(NamedTuple):
 
     id: str
     label: str
-    is_label: bool
-    frequency: int
+    is_label: bool  # the form is the label, not an alias
+    frequency: int  # facts that the item occurs in
 
 
 class Text(NamedTuple):
@@ -72,7 +73,7 @@ class KnowledgeBase:
         IndexFileError: the folder is missing, truncated, altered or of another format.
     """
 
-    has_facts = True  # about relations between its items
+    has_facts = True  # relations between its items
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -146,31 +147,31 @@ class KnowledgeBase:
         return self.text(entity_id).label
 
     def entity(self, entity_id: str) -> Entity:
-        """Id and label."""
+        """Return the id and label of an item or a property."""
         return {"id": entity_id, "label": self.label(entity_id)}
 
     def aliases(self, entity_id: str) -> list[str]:
-        """The aliases of an item or a property."""
+        """Return the aliases of an item or a property."""
         if entity_id[:1] == "P":
             return list(self._properties.get(entity_id, ("", []))[1])
         return list(self.text(entity_id).aliases)
 
     def description(self, entity_id: str) -> str:
-        """The description of an item, or an empty string."""
+        """Return the description of an item, or an empty string."""
         return self.text(entity_id).description
 
     def titles(self) -> dict[str, str]:
-        """Wikipedia title -> item, of all items; reads all texts."""
+        """Return the items by their Wikipedia titles; reads all texts."""
         titles = ((self._text_at(place).title, number) for place, number in enumerate(self._items.tolist()))
         return {title: f"Q{number}" for title, number in titles if title}
 
     def properties(self) -> Iterable[tuple[str, str, list[str]]]:
-        """Id, label and aliases of every property."""
+        """Yield id, label and aliases of every property."""
         for entity_id, (label, aliases) in self._properties.items():
             yield entity_id, label, aliases
 
     def frequencies(self, entity_id: str) -> tuple[int, int]:
-        """Return the number of facts with an item as subject, and of its other facts; a property is never the subject."""
+        """Return the number of facts with an item as subject, and the number of its other facts; for a property 0 and its facts."""
         if _PROPERTY.fullmatch(entity_id):
             return 0, self._stored_facts.property_count(int(entity_id[1:]))
         place = self._place(entity_id)
@@ -196,12 +197,12 @@ class KnowledgeBase:
         return [value for prop in properties for value in values[prop] if value < LITERAL]
 
     def literals(self, entity_id: str, properties: Sequence[int]) -> dict[int, list[Entity]]:
-        """Return the literals that an item has as values of properties (numbers, 569 for P569), by property."""
+        """Return the literal values of properties (numbers, 569 for P569) of an item, by property."""
         values = self._values(_number(entity_id), properties)
         return {prop: [self._literal(token) for token in tokens if token >= LITERAL] for prop, tokens in values.items()}
 
     def objects(self, entity_id: str, prop: int) -> list[str]:
-        """The items that are values of a property (its number, 21 for P21) of an item."""
+        """Return the items that are values of a property (its number, 21 for P21) of an item."""
         return [f"Q{number}" for number in self._objects(_number(entity_id), (prop,))]
 
     def properties_of(self, entity_id: str) -> list[str]:
@@ -210,7 +211,7 @@ class KnowledgeBase:
         return list(dict.fromkeys(f"P{tokens[1] & PROPERTY_MASK}" for tokens in facts))
 
     def _read_types(self, entity_id: str) -> tuple[str, ...]:
-        """Labels of an item's classes and occupations and of the classes above; lower case, nearest first."""
+        # labels of the classes and occupations of an item and of the classes above, in lower case, nearest first
         level = self._objects(_number(entity_id), (_INSTANCE_OF, _OCCUPATION))
         classes = dict.fromkeys(level)
         for _ in range(_SUBCLASS_DEPTH):
@@ -219,7 +220,7 @@ class KnowledgeBase:
         return tuple(self.label(f"Q{number}").lower() for number in classes)
 
     def types_of(self, entity_id: str) -> list[Entity]:
-        """The classes that an item is an instance of, the most frequent first."""
+        """Return the classes that an item is an instance of, the most frequent first."""
         classes = dict.fromkeys(self.objects(entity_id, _INSTANCE_OF))
         return [self.entity(item) for item in sorted(classes, key=lambda item: (-self.frequency(item), int(item[1:])))]
 
@@ -244,14 +245,14 @@ class KnowledgeBase:
         return [self._fact(tokens) for tokens in self._pruned(entity_id, p)]
 
     def first_facts(self, entity_id: str, limit: int) -> list[FactEntities]:
-        """The first `limit` facts that an item occurs in, in the order of `neighborhood`."""
+        """Return the first `limit` facts that an item occurs in, in the order of `neighborhood`."""
         return [self._fact(tokens) for tokens in self._facts(entity_id, limit)]
 
     def _pruned(self, entity_id: str, p: int) -> list[list[int]]:
         if _PROPERTY.fullmatch(entity_id):
             return [self._stored_facts.at(at) for at in self._stored_facts.property_places(int(entity_id[1:]), p)]
-        as_subject, otherwise = self.frequencies(entity_id)
-        return self._facts(entity_id, as_subject + (otherwise if otherwise <= p else 0))
+        as_subject, as_other = self.frequencies(entity_id)
+        return self._facts(entity_id, as_subject + (as_other if as_other <= p else 0))
 
     def _facts(self, entity_id: str, limit: int) -> list[list[int]]:
         place = self._place(entity_id)
@@ -280,44 +281,44 @@ class KnowledgeBase:
         return {"id": entity_id, "label": f"{label}{unit}"}
 
     def neighbors(self, entity_id: str, limit: int = 1000) -> set[str]:
-        """The items that share a fact with an item (its `limit` first facts)."""
+        """Return the other items in the first `limit` facts of an item."""
         items = {token for tokens in self._facts(entity_id, limit) for token in tokens[::2] if token < LITERAL}
         return {f"Q{number}" for number in items} - {entity_id}
 
     def two_hop_neighborhood(self, entity_id: str, p: int = 1000) -> list[FactEntities]:
         """Return the facts of an item or a property, then the other facts of the items in them, each once.
 
-        Countries, classes and the like, which occur in more than 5,000 facts of others, contribute only the facts with them as
-        subject; `p` as in `neighborhood`.
+        Items of the first hop with more than 5,000 facts besides those with them as subject (countries, classes) keep only the
+        latter; `p` is as in `neighborhood`.
         """
         first_hop = self._pruned(entity_id, p)
         facts = dict.fromkeys(map(tuple, first_hop))
         number, is_property = int(entity_id[1:]) if first_hop else 0, entity_id[:1] == "P"
         for neighbor in dict.fromkeys(token for tokens in first_hop for token in tokens[::2] if token < LITERAL):
             if is_property or neighbor != number:
-                around = self._pruned(f"Q{neighbor}", min(p, _HUB))
+                second_hop = self._pruned(f"Q{neighbor}", min(p, _HUB_FACTS))
                 facts |= dict.fromkeys(
                     tuple(tokens)
-                    for tokens in around
+                    for tokens in second_hop
                     if number not in ((token & PROPERTY_MASK for token in tokens[1::2]) if is_property else tokens[::2])
                 )
         return [self._fact(tokens) for tokens in facts]
 
     def _shared(self, first: str, second: str) -> list[list[int]]:
-        if not 0 < self.frequency(first) <= self.frequency(second) and self.frequency(second):  # 0: it has no document
-            first, second = second, first
+        # the facts of the rarer item are searched, but not those of an item without a document, which has 0
+        first, second = sorted((first, second), key=lambda item: self.frequency(item) or math.inf)
         number = int(second[1:])
         return [tokens for tokens in self._facts(first, self.frequency(first)) if number in tokens[::2]]
 
     def connect(self, first: str, second: str) -> list[list[FactEntities]]:
-        """Return the paths between two items: the facts with both; without any, pairs of facts through an item between.
+        """Return the paths between two items: the facts with both; if there are none, pairs of facts through a third item.
 
-        The paths of an item to itself are its facts; more than 5,000 with it in another place than the subject are left out.
+        The paths of an item to itself are its `neighborhood` with `p` = 5,000.
         """
         if self._place(first) is None or self._place(second) is None:
             return []
         if first == second:
-            return [[fact] for fact in self.neighborhood(first, _HUB)]
+            return [[fact] for fact in self.neighborhood(first, _HUB_FACTS)]
         if direct := self._shared(first, second):
             return [[self._fact(tokens)] for tokens in direct]
         paths = []
@@ -330,13 +331,13 @@ class KnowledgeBase:
         if self.frequency(first) > self.frequency(second):
             first, second = second, first
         near = self.neighbors(first, self.frequency(first) or 1) - {second}
-        if self.frequency(second) <= _HUB:
+        if self.frequency(second) <= _HUB_FACTS:
             return near & self.neighbors(second, self.frequency(second))
-        # the facts of a hub are too many to be read; those of its possible neighbours are searched for it
+        # the facts of a hub are too many to read, so the facts of its possible neighbours are searched for it
         return {middle for middle in near if self._shared(middle, second)}
 
     def connectivity(self, first: str, second: str) -> float:
-        """Return CLOCQ's distance: 1 in one fact, 0.5 through one item between, else 0; an item with facts shares them with itself."""
+        """Return CLOCQ's connectivity: 1 for a shared fact, 0.5 for facts shared with a third item, else 0; with itself 1 if it has facts."""
         if self._place(first) is None or self._place(second) is None:
             return 0.0
         if first == second:
@@ -353,8 +354,8 @@ class KnowledgeBase:
         start, end = int(self._form_hash.searchsorted(hashed)), int(self._form_hash.searchsorted(hashed, "right"))
         owners = self._form_item[start:end]
         places = self._items.searchsorted(owners & _MAX_ITEM)
-        otherwise = (self._inverse_start[places + 1] - self._inverse_start[places]).astype("<i8")
-        frequency = otherwise + self._fact_count[places]
+        as_other = (self._inverse_start[places + 1] - self._inverse_start[places]).astype("<i8")
+        frequency = as_other + self._fact_count[places]
         candidates: dict[int, Candidate] = {}
         for at in np.lexsort((owners, -frequency, owners < LITERAL)).tolist():
             number = int(owners[at]) & _MAX_ITEM
@@ -362,14 +363,14 @@ class KnowledgeBase:
                 continue
             text = self._text_at(int(places[at]))
             names = (text.label, *text.aliases, *other_forms(text.label))
-            if any(fold(name) == form for name in names):  # equal hashes are not yet equal names
+            if any(fold(name) == form for name in names):  # names may differ though their hashes are equal
                 candidates[number] = Candidate(f"Q{number}", text.label, int(owners[at]) >= LITERAL, int(frequency[at]))
             if len(candidates) == limit:
                 break
         return list(candidates.values())
 
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
-        """Return the items with a name that has all folded `words`, up to `edits` edits a word; the most frequent first."""
+        """Return the items with a name that has all folded `words`, each with at most `edits` edits; the most frequent first."""
         items = [f"Q{number}" for number in search_names(self._names, words, limit, edits)]
         candidates = [Candidate(item, self.label(item), False, self.frequency(item)) for item in items]
         return sorted(candidates, key=lambda candidate: (-candidate.frequency, int(candidate.id[1:])))

@@ -1,6 +1,6 @@
-"""Links the mentions of a text to their candidate items.
+"""Entity linking: the mentions of a text and their candidate items.
 
-Names are found by their labels and aliases, the longest first; without any, parts of names and misspelt names by edit distance.
+`spotting` finds full names, parts of names and misspelt names in the labels and aliases of the knowledge base.
 The candidates of a mention are ranked by CLOCQ's four signals (Christmann et al., WSDM 2022, arXiv 2108.08597): match with the
 mention, relevance to the text, connectivity and coherence with the candidates of the other mentions.
 """
@@ -20,15 +20,15 @@ from ..records.representation import QuestionEntity
 from .index import KnowledgeBase
 from .spotting import NameSpotter
 
-_NEAR_BEST = 0.8  # of the best score: AUTO keeps candidates with at least this
-_AUTO_LIMIT = 5  # items that AUTO keeps for a mention at most
-_NEIGHBOR_LIMIT = 300
-_KEPT_TEXTS = 2048  # whose mentions stay in memory: the questions of a run over several combinations of sources
+_NEAR_BEST = 0.8  # share of the best score with which AUTO keeps a further candidate
+_AUTO_LIMIT = 5  # candidates that AUTO keeps for a mention at most
+_NEIGHBOR_LIMIT = 300  # facts of a candidate that are searched for neighbours
+_CACHED_TEXTS = 2048  # texts whose mentions are cached: the questions of a run over several combinations of sources
 _RIVALS = 16  # mentions on either side whose candidates count for connectivity and coherence: more than a question has
 
 
 class ScoredCandidate(NamedTuple):
-    """An item for a mention, with CLOCQ's combined score."""
+    """A candidate item of a mention, with CLOCQ's combined score."""
 
     id: str
     label: str
@@ -36,15 +36,15 @@ class ScoredCandidate(NamedTuple):
 
     @property
     def entity(self) -> Entity:
-        """Id and label."""
+        """The id and label of the item."""
         return {"id": self.id, "label": self.label}
 
 
 class LinkedMention(NamedTuple):
-    """A name, or a common noun, in a text: `text[start:end]` is `surface`; candidates are sorted, best first.
+    """A name or, unless `is_name`, a common noun in a text: `surface` is `text[start:end]`; candidates are sorted, best first.
 
-    `is_certain` is false for a word that may as well mean something else: a part of a name, a common word in lower case or a
-    misspelt word, unless the text asks for a property of the item.
+    `is_certain` is False for a part of a name, a common word in lower case or a misspelt word, which may mean something else. A
+    common or misspelt word is certain if the text asks for a property of the item.
     """
 
     start: int
@@ -69,7 +69,7 @@ class EntityLinker:
     def __init__(self, kb: KnowledgeBase, params: ClocqParams, language: Language | None = None) -> None:
         self._kb, self._params, self._language = kb, params, language or english()
         self._spotter = NameSpotter(kb, self._language, params.d)
-        self._linked = lru_cache(maxsize=_KEPT_TEXTS)(self._link)
+        self._linked = lru_cache(maxsize=_CACHED_TEXTS)(self._link)
 
     def link(self, text: str, classes: bool = False) -> list[LinkedMention]:
         """Return the mentions of a question or representation from left to right, without overlap.
@@ -95,15 +95,15 @@ class EntityLinker:
         neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
         profiles = {item: set(stems(" ".join((self._kb.description(item), *self._kb.types(item))))) for item in items}
         mentions = []
-        for number, (start, end, surface, _, sort) in enumerate(spotted):
-            rest = context - set(stems(surface))
-            beside = [*pools[max(0, number - _RIVALS) : number], *pools[number + 1 : number + 1 + _RIVALS]]
-            rivals = dict.fromkeys(c.id for pool in beside for c, _ in pool)
+        for number, (start, end, surface, _, kind) in enumerate(spotted):
+            other_words = context - set(stems(surface))
+            other_pools = [*pools[max(0, number - _RIVALS) : number], *pools[number + 1 : number + 1 + _RIVALS]]
+            rivals = dict.fromkeys(c.id for pool in other_pools for c, _ in pool)
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
-                relevance = _overlap(rest, profiles[candidate.id])
-                connectivity = max((_hops(candidate.id, rival, neighbors) for rival in rivals), default=0.0)
+                relevance = _overlap(other_words, profiles[candidate.id])
+                connectivity = max((_connectivity(candidate.id, rival, neighbors) for rival in rivals), default=0.0)
                 coherence = max((_overlap(profiles[rival], profiles[candidate.id]) for rival in rivals), default=0.0)
                 score = (
                     params.h_match * match * (0.5 + 0.5 * min(1.0, prior))
@@ -119,7 +119,7 @@ class EntityLinker:
                 best = (*scored[:k], *near_best)
             else:
                 best = tuple(scored[: params.k])
-            mentions.append(LinkedMention(start, end, surface, best, is_name, is_certain=sort == "name"))
+            mentions.append(LinkedMention(start, end, surface, best, is_name, is_certain=kind == "name"))
         return tuple(mentions)
 
 
@@ -134,7 +134,7 @@ def repair(text: str) -> str:
 
 
 def _auto_k(frequencies: Sequence[int]) -> int:
-    """CLOCQ's AUTO: the number of items for a mention, by the entropy (bits) of its candidates' frequencies."""
+    # CLOCQ's AUTO: the number of items of a mention depends on the entropy (bits) of its candidates' frequencies
     total = sum(frequencies) + len(frequencies)
     shares = [(frequency + 1) / total for frequency in frequencies]
     return min(_AUTO_LIMIT, int(-sum(share * math.log2(share) for share in shares)) + 1)
@@ -144,8 +144,8 @@ def _overlap(stems: set[str], profile: set[str]) -> float:
     return len(stems & profile) / len(stems) if stems else 0.0
 
 
-def _hops(first: str, second: str, neighbors: dict[str, set[str]]) -> float:
-    """CLOCQ's connectivity: 1 in one fact, 0.5 through one item between, else 0."""
+def _connectivity(first: str, second: str, neighbors: dict[str, set[str]]) -> float:
+    # CLOCQ's connectivity, but of an item with itself 0: another mention of it is no evidence
     if first == second:
         return 0.0
     if second in neighbors[first] or first in neighbors[second]:

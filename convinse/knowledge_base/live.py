@@ -33,14 +33,14 @@ LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LANGUAGES = ("en", "mul")
-FIRST, LATER = 6, 2  # requests of a turn at most: for a new topic, and for a known topic
-_PAGE = 2  # requests of an article and its links
+NEW_TOPIC, KNOWN_TOPIC = 6, 2  # requests of a turn at most: about a new topic, and about a known one
+_PAGE_REQUESTS = 2  # requests for an article and its links
 _DAY = 86_400  # seconds
 _VERSION = 1  # of cached entries
-_NAMES = 2  # of a question that are searched
-_MOST = 10_000  # documents in memory; beyond, memory is cleared and the next question reads from the cache
-_ASKED = 8  # properties that a question names
-_ABOUT = 25  # items with facts about another that come before the values of its other facts
+_MAX_NAMES = 2  # names of a question that are searched
+_LIMIT = 10_000  # documents, searches or pages in memory: if there are more, all are dropped
+_MAX_PROPERTIES = 8  # properties in the words of a question by which facts about an item are searched
+_AHEAD = 25  # items with facts about an item that are fetched before the values of its facts
 # the relations of other items to people, works and organisations: requested if an item has very many
 _INVERSE = (
     "P50", "P57", "P161", "P175", "P86", "P58", "P54", "P170", "P112", "P179", "P361", "P26", "P22", "P25", "P40", "P162",
@@ -49,17 +49,17 @@ _INVERSE = (
 
 
 class LiveSource:
-    """Looks up the items of questions.
+    """A source of the items of questions at Wikidata, with a cache.
 
     Args:
-        at_hand: a knowledge base with labels of classes, countries and properties, which are not requested.
-        max_age: days for which a cached answer counts.
-        seconds: for the names of a turn, and as many for its facts.
-        pages: whether the caller fetches articles, too; they count among the requests.
+        at_hand: a knowledge base with labels of classes, countries and properties, so that these are not requested.
+        max_age: days after which a cached answer is requested again.
+        seconds: time limit for the names of a turn, and again for its facts.
+        pages: whether the caller fetches articles, too, for which requests are set aside.
 
     Attributes:
-        kb: the documents fetched so far; replaced by each call that fetches something.
-        pages: the items whose article may be fetched, and the record of requests of their turn.
+        kb: a knowledge base of the documents in memory; replaced by each call that fetches documents.
+        pages: the records of requests of turns by the item whose article the turn may fetch.
     """
 
     def __init__(
@@ -82,13 +82,13 @@ class LiveSource:
 
     def _forget(self) -> None:
         self._documents = FetchedDocuments()
-        self._dates: dict[str, str] = {}  # of documents in memory, or missing at Wikidata
+        self._dates: dict[str, str] = {}  # of answers by item or property, missing ones included
         self._redirects: dict[str, str] = {}
         self._digest = hashlib.sha256(self._client.site.encode())
 
     def renew(self) -> KnowledgeBase:
-        """Forget all documents if they are too old or too many; return the knowledge base so far."""
-        if len(self._dates) > _MOST or not self._is_fresh(min(self._dates.values(), default=_now().isoformat())):
+        """Drop all documents if the oldest is too old or there are too many; return `kb` as it is, until the next fetch."""
+        if len(self._dates) > _LIMIT or not self._is_fresh(min(self._dates.values(), default=_now().isoformat())):
             self._forget()
         return self.kb
 
@@ -96,37 +96,37 @@ class LiveSource:
         build_id = f"live {self._digest.hexdigest()[:16]}"
         return FetchedKnowledgeBase(self._documents, self._redirects, self._at_hand, build_id)
 
-    # -- of a turn -----------------------------------------------------------------------------------------------------
+    # -- turns ---------------------------------------------------------------------------------------------------------
 
     def look_up_names(self, question: str, spoken: Iterable[str] | None) -> LiveLookup:
         """Search the names of a question, fetch the documents of their candidates, and return the record of requests.
 
-        Names in `spoken`, which the conversation mentioned, are not searched; it is None for a first question.
+        Names in `spoken`, the texts of the conversation so far, are not searched; it is None for a first question.
         """
-        mentioned = f" {' | '.join(map(fold, spoken or ()))} "
-        errand = _Errand(FIRST, until(self._seconds))
+        folded = f" {' | '.join(map(fold, spoken or ()))} "
+        requests = _TurnRequests(NEW_TOPIC, until(self._seconds))
         items: list[str] = []
         names = written_names(question, self._language)
         pieces = spans(question, self._language) if is_doubtful(question, self._language) else []
-        pieces = [piece for piece in pieces if f" {fold(piece)} " not in mentioned]
+        pieces = [piece for piece in pieces if f" {fold(piece)} " not in folded]
         titled: dict[str, str] = {}
         if pieces and (names or spoken is None):
-            titled = dict(self._search(errand, "titled", "|".join(pieces), self._client.titled))
+            titled = dict(self._search(requests, "titled", "|".join(pieces), self._client.titled))
             items += filter(None, titled.values())
             names = longest(question, [*titled, *names])
-        names = [name for name in names if f" {fold(name)} " not in mentioned][:_NAMES]
+        names = [name for name in names if f" {fold(name)} " not in folded][:_MAX_NAMES]
         for name in names:
             if titled.get(name) and len(names) > 1 and " " in name:
-                continue  # few other things have a name of several words
-            named = self._search(errand, "named", name, self._client.named)
-            if not named and not titled.get(name):
-                named = self._search(errand, "told", name, self._client.search_pages)
-            items += named
+                continue  # a name of several words seldom has other meanings
+            owners = self._search(requests, "named", name, self._client.named)
+            if not owners and not titled.get(name):
+                owners = self._search(requests, "told", name, self._client.search_pages)
+            items += owners
         if not names and spoken is None:
             words = " ".join(word for word in fold(question).split() if word not in self._language.words.stop_words)
-            items += self._search(errand, "told", words, self._client.search_pages) if words else []
-        self._fetch(errand, items[:MOST_IDS])
-        return errand.record
+            items += self._search(requests, "told", words, self._client.search_pages) if words else []
+        self._fetch(requests, items[:MOST_IDS])
+        return requests.record
 
     def look_up_facts(
         self, lookup: LiveLookup, question: str, about: Sequence[str], candidates: Sequence[str], is_first: bool
@@ -135,46 +135,46 @@ class LiveSource:
 
         Args:
             lookup: the record of `look_up_names`, to which requests are added.
-            question: in full.
+            question: the question in full.
             about: the items of the question, the most important first.
-            candidates: other items that its names may mean.
+            candidates: other items that the names of the question may mean.
             is_first: whether it is the first question of the conversation.
         """
-        most = FIRST if is_first or lookup["requests"] else LATER
-        errand = _Errand(most - len(lookup["requests"]), until(self._seconds), lookup)
-        self._fetch(errand, about)
+        limit = NEW_TOPIC if is_first or lookup["requests"] else KNOWN_TOPIC
+        requests = _TurnRequests(limit - len(lookup["requests"]), until(self._seconds), lookup)
+        self._fetch(requests, about)
         words = self._language.properties.keywords(question)
         subjects: list[str] = []
         items = list(dict.fromkeys([*about, *candidates])) if about else []
-        for item in items[: max(1, errand.left - 1)]:  # a batch of documents comes before facts about a second item
-            subjects += self._subjects(errand, item, words)
+        for item in items[: max(1, requests.left - 1)]:  # a batch of documents comes before facts about a second item
+            subjects += self._subjects(requests, item, words)
         wants_page = bool(self._has_pages and about and about[0] not in self.pages and self.kb.text(about[0]).title)
-        for_page = _PAGE if wants_page and errand.left > _PAGE else 0  # facts come first
-        errand.left -= for_page
+        for_page = _PAGE_REQUESTS if wants_page and requests.left > _PAGE_REQUESTS else 0  # facts come first
+        requests.left -= for_page
         while missing := self._missing(about, candidates, words, subjects):  # fetched documents may mention others
-            self._fetch(errand, missing[:MOST_IDS])
-            if errand.left <= 0:
+            self._fetch(requests, missing[:MOST_IDS])
+            if requests.left <= 0:
                 break
-        errand.left += for_page
-        if len(self.pages) > _MOST:
+        requests.left += for_page
+        if len(self.pages) > _LIMIT:
             self.pages.clear()
-        if wants_page and errand.left >= _PAGE:
+        if wants_page and requests.left >= _PAGE_REQUESTS:
             self.pages[about[0]] = lookup
 
-    def _subjects(self, errand: _Errand, item: str, words: frozenset[str]) -> list[str]:
-        """The items with facts about an item; of very many, the items with a property that is in the question or frequent."""
-        subjects = self._search(errand, "about", item, self._client.subjects)
+    def _subjects(self, requests: _TurnRequests, item: str, words: frozenset[str]) -> list[str]:
+        # the items with facts about an item; of very many, only by properties that are in the question or frequent
+        subjects = self._search(requests, "about", item, self._client.subjects)
         if MANY not in subjects:
             return subjects
-        named = []
+        shares = []
         for prop, label, aliases in self.kb.properties():
             keywords = filter(None, map(self._language.properties.keywords, (label, *aliases)))
             share = max((len(name & words) / len(name) for name in keywords), default=0.0)
             if share:
-                named.append((-share, int(prop[1:]), prop))
-        properties = list(dict.fromkeys([*(prop for _, _, prop in sorted(named)[:_ASKED]), *_INVERSE]))
+                shares.append((-share, int(prop[1:]), prop))
+        properties = list(dict.fromkeys([*(prop for _, _, prop in sorted(shares)[:_MAX_PROPERTIES]), *_INVERSE]))
         return self._search(
-            errand,
+            requests,
             "asked about",
             f"{item} {' '.join(properties)}",
             lambda _, end: self._client.subjects_of(item, end, properties),
@@ -183,48 +183,48 @@ class LiveSource:
     def _missing(
         self, about: Sequence[str], candidates: Sequence[str], words: frozenset[str], subjects: Sequence[str]
     ) -> list[str]:
-        """The items and properties to fetch, the most important first."""
+        # the items and properties to fetch, the most important first
         kb, keywords = self.kb, self._language.properties.keywords
         classes = [name for item in (*about, *candidates) for name in kb.classes(item) if kb.label(name) == name]
         properties: list[str] = []
         values: list[str] = []  # of properties that the question names
-        beside: list[str] = []
+        further: list[str] = []
         for item in (*about, *candidates):
             for prop, missing, at_hand in kb.not_fetched(item):
-                is_asked = not words.isdisjoint(keywords(" ".join((kb.label(prop), *kb.aliases(prop)))))
+                is_named = not words.isdisjoint(keywords(" ".join((kb.label(prop), *kb.aliases(prop)))))
                 properties += (name for name in missing if name[:1] == "P")
-                (values if is_asked else beside).extend(name for name in missing if name[:1] == "Q")
-                values += at_hand if is_asked else ()  # the next question may be about it
-        ranked = (*properties, *classes, *values, *subjects[:_ABOUT], *beside, *subjects[_ABOUT:])
+                (values if is_named else further).extend(name for name in missing if name[:1] == "Q")
+                values += at_hand if is_named else ()  # the next question may be about it
+        ranked = (*properties, *classes, *values, *subjects[:_AHEAD], *further, *subjects[_AHEAD:])
         return [name for name in dict.fromkeys(ranked) if name not in self._dates]
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
-    def _search(self, errand: _Errand, kind: str, text: str, ask: Callable[[str, float], list[T]]) -> list[T]:
-        """The items that a search finds, from the cache or the server."""
-        place = (kind, text)
+    def _search(self, requests: _TurnRequests, kind: str, text: str, ask: Callable[[str, float], list[T]]) -> list[T]:
+        # the results of a search, from memory, the cache or the server; an old answer counts if the server has none
+        search = (kind, text)
         key = ("live search", kind, *self._client.addresses, _VERSION, text)
-        answer = self._answers.get(place) or self._cache.get(*key)
+        answer = self._answers.get(search) or self._cache.get(*key)
         if answer is None or not self._is_fresh(answer["date"]):
-            items = errand.ask(f"{kind} {text}", partial(ask, text))
+            items = requests.ask(f"{kind} {text}", partial(ask, text))
             if items is not None:
                 answer = {"date": _now().isoformat(), "items": items}
                 self._cache.put(*key, value=answer)
         if answer is None:
             return []
-        if len(self._answers) > _MOST:
+        if len(self._answers) > _LIMIT:
             self._answers.clear()
-        self._answers[place] = answer
+        self._answers[search] = answer
         return list(answer["items"])
 
-    def _fetch(self, errand: _Errand, names: Iterable[str]) -> None:
-        """Bring the documents of items and properties into memory, from the cache or the server."""
+    def _fetch(self, requests: _TurnRequests, names: Iterable[str]) -> None:
+        # reads documents into memory, from the cache or the server; an old document counts if the server has none
         new = [name for name in dict.fromkeys(names) if name not in self._dates]
         entries = {name: entry for name in new if (entry := self._cache.get(*self._key(name))) is not None}
         missing = [name for name in new if name not in entries or not self._is_fresh(entries[name]["date"])]
         for start in range(0, len(missing), MOST_IDS):
             batch = missing[start : start + MOST_IDS]
-            entities = errand.ask(f"entities {len(batch)}", partial(self._client.entities, batch))
+            entities = requests.ask(f"entities {len(batch)}", partial(self._client.entities, batch))
             if entities is None:
                 break
             date = _now().isoformat()
@@ -269,15 +269,15 @@ class LiveSource:
         self._client.close()
 
 
-class _Errand:
-    """The requests of a turn: a number of them until a moment; none after a failure."""
+class _TurnRequests:
+    """The requests of a turn: at most `left`, sent before the time `end`, and none after a failure."""
 
     def __init__(self, left: int, end: float, record: LiveLookup | None = None) -> None:
         self.left, self._end = left, end
         self.record: LiveLookup = {"requests": [], "failures": []} if record is None else record
 
     def ask(self, shown: str, send: Callable[[float], T]) -> T | None:
-        """Return the answer of a request; None if it fails or may not be sent."""
+        """Send a request and return the answer; None if it fails or no requests are left. The record has it as `shown`."""
         if self.left <= 0:
             return None
         self.left -= 1
@@ -292,7 +292,7 @@ class _Errand:
 
 
 def cached_entities(cache: Cache, wikidata: str) -> Iterator[str]:
-    """Yield the cached documents of a Wikidata, as lines of a dump."""
+    """Yield the cached documents of the Wikidata at an address, as lines of a dump."""
     for text in cache.keys():  # noqa: SIM118 - a method of the cache
         key = msgspec.json.decode(text)
         if isinstance(key, list) and key[:3] == ["live entity", wikidata, _VERSION]:

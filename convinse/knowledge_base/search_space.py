@@ -1,4 +1,4 @@
-"""The search space of a question: its items, and the facts around them."""
+"""The search space of a question: its items and their facts."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..records.representation import QuestionEntity
 from .index import FactEntities, KnowledgeBase
 from .linking import EntityLinker
 
-_MAX_NAMED = 4  # items whose neighbours are compared
-_MAX_BRIDGES = 3
+_MAX_NAMED = 4  # items of the question whose neighbours are compared
+_MAX_BRIDGES = 3  # items that connect these
 
 
 class SpaceFact(NamedTuple):
-    """A fact and the item of the question that it was retrieved for."""
+    """A fact and the best item of the question in it."""
 
     fact: FactEntities
     entity: Entity
 
 
 class SearchSpace:
-    """CLOCQ's search space retrieval: an item with more than `p` facts besides those with it as subject keeps only the latter."""
+    """CLOCQ's search spaces; an item with more than `p` (or `p_setting`) facts besides those as subject keeps only the latter."""
 
     def __init__(
         self,
@@ -47,15 +47,14 @@ class SearchSpace:
     ) -> tuple[list[SpaceFact], list[QuestionEntity]]:
         """Return the facts around the items of a text, and these items, best first.
 
-        Without `entities` the items that the text mentions are linked, and the bridges between them are added.
+        Without `entities`, the items that the text mentions are linked, and bridges between them are added without their facts.
         """
         items = self.question_entities(text) if entities is None else list(entities)
-        around = facts_around(self.kb.neighborhood, items, self._limit)
-        facts = best_facts(text, around, self._params, self._language)
+        facts = best_facts(text, facts_around(self.kb.neighborhood, items, self._limit), self._params, self._language)
         return facts, items + (self._bridges(text, items) if entities is None else [])
 
     def question_entities(self, text: str) -> list[QuestionEntity]:
-        """Return the candidates of a text's mentions, best first; an item of two mentions counts once."""
+        """Return the candidates of a text's mentions, best first; an item of several mentions counts once, with its best score."""
         entities: dict[str, QuestionEntity] = {}
         for mention in self._linker.link(text, classes=True):
             for entity in mention.meanings:
@@ -65,10 +64,8 @@ class SearchSpace:
         return sorted(entities.values(), key=lambda e: (e["rank"], -e["score"], e["item"]["id"]))
 
     def _bridges(self, text: str, entities: list[QuestionEntity]) -> list[QuestionEntity]:
-        """Items that the question describes without a name: of the class it asks for, in facts with two items that it names.
-
-        "Which film stars Jim Carrey and Laura Linney?" is about a film that both share a fact with.
-        """
+        # the items that the question describes without a name: of the class it asks for, in facts with two items that it names;
+        # "Which film stars Jim Carrey and Laura Linney?" is about a film that both share a fact with
         types = self._language.answer_types
         nouns = (noun for noun in text.lower().split() if types.names_class(noun.strip("?,.!")))
         classes = frozenset().union(*map(types.noun_types, nouns))
@@ -76,10 +73,10 @@ class SearchSpace:
         if not classes or len(named) < 2:
             return []
         linked = {entity["item"]["id"] for entity in entities}
-        near = (item for entity in named for item in self.kb.neighbors(entity["item"]["id"], self._limit))
-        times = Counter(item for item in near if item not in linked)
-        shared = [item for item, count in times.items() if count > 1 and types.heads(self.kb.types(item)) & classes]
-        shared.sort(key=lambda item: (-times[item], -self.kb.frequency(item), int(item[1:])))
+        neighbors = (item for entity in named for item in self.kb.neighbors(entity["item"]["id"], self._limit))
+        counts = Counter(item for item in neighbors if item not in linked)
+        shared = [item for item, count in counts.items() if count > 1 and types.heads(self.kb.types(item)) & classes]
+        shared.sort(key=lambda item: (-counts[item], -self.kb.frequency(item), int(item[1:])))
         score = min(entity["score"] for entity in named)
         return [
             QuestionEntity(item=self.kb.entity(item), question_word="", score=score, rank=rank)
@@ -88,34 +85,34 @@ class SearchSpace:
 
 
 def is_named(entity: QuestionEntity) -> bool:
-    """Return True if words of the question name an entity; else it is a bridge, whose facts are facts of named entities."""
+    """Return True if words of the question name an entity; else it is a bridge between entities that are named."""
     return bool(entity["question_word"])
 
 
 def facts_around(
     neighborhood: Callable[[str, int], list[FactEntities]], entities: Sequence[QuestionEntity], limit: int
 ) -> list[SpaceFact]:
-    """Return the facts of items that `neighborhood` finds, pruned at `limit`, each once."""
+    """Return the facts that `neighborhood` finds for the entities with `limit` as its `p`, each once."""
     facts: dict[tuple[str, ...], FactEntities] = {}
     for entity in entities:
         for fact in neighborhood(entity["item"]["id"], limit):
             facts.setdefault(tuple(part["id"] for part in fact), fact)
-    return of_items(facts.values(), entities)
+    return to_space_facts(facts.values(), entities)
 
 
-def of_items(facts: Iterable[FactEntities], entities: Sequence[QuestionEntity]) -> list[SpaceFact]:
-    """Return facts with the best question entity that is their subject, object or a qualifier's value, or else a predicate."""
-    places = {entity["item"]["id"]: place for place, entity in reversed(list(enumerate(entities)))}
+def to_space_facts(facts: Iterable[FactEntities], entities: Sequence[QuestionEntity]) -> list[SpaceFact]:
+    """Return each fact with the best entity that is its subject, object or a qualifier's value, else a property in it; else with its subject."""
+    ranks = {entity["item"]["id"]: rank for rank, entity in reversed(list(enumerate(entities)))}
     space = []
     for fact in facts:
-        within = [places[part["id"]] for part in (fact[0], *fact[2::2]) if part["id"] in places]
-        within = within or [places[part["id"]] for part in fact if part["id"] in places]
-        space.append(SpaceFact(fact, entities[min(within)]["item"] if within else fact[0]))
+        in_fact = [ranks[part["id"]] for part in fact[::2] if part["id"] in ranks]
+        in_fact = in_fact or [ranks[part["id"]] for part in fact if part["id"] in ranks]
+        space.append(SpaceFact(fact, entities[min(in_fact)]["item"] if in_fact else fact[0]))
     return space
 
 
 def best_facts(text: str, facts: list[SpaceFact], params: ClocqParams, language: Language) -> list[SpaceFact]:
-    """Return the best facts for a text, at most `bm25_limit`; all facts without a limit."""
+    """Return the best facts for a text by BM25, at most `bm25_limit`; all facts without a limit."""
     if not params.bm25_limit or len(facts) <= params.bm25_limit:
         return facts
     order = language.bm25.order(text, [fact_text(fact.fact) for fact in facts])

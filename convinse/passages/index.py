@@ -1,4 +1,4 @@
-"""The index of passages: a full-text engine finds candidates, which are scored again exactly."""
+"""The index of passages: a full-text engine finds candidates, which are then scored exactly."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from .layout import (
 )
 
 SPARE = 10  # candidates beyond the requested ones: enough for nearly every question
-_MORE = 4  # times as many, if they are too few
-_TINY = 1e-6  # more than the error of the engine's single precision for a term, if scores are near 0
-IDS_AT_ONCE = 1 << 16  # that are compared
-_NO_TERM = 0xFFFFFFFF
+_MORE = 4  # factor of the candidates fetched, if they are too few
+_TINY = 1e-6  # bound of the engine's single-precision error for a term, if scores are near 0
+IDS_AT_ONCE = 1 << 16  # ids that are compared in a block
+_NO_TERM = 0xFFFFFFFF  # above all numbers of terms
 
 
 class Hit(NamedTuple):
@@ -50,7 +50,7 @@ class Hit(NamedTuple):
 class PassageIndex:
     """BM25 over passages, as `retrieve index` built it.
 
-    The score of a passage for a question is the sum over the question's different terms of
+    The score of a passage for a question is the sum over the distinct terms of the question of
 
         idf * f / (f + k1 * (1 - b + b * length / mean length)),    idf = log(1 + (N - n + 0.5) / (n + 0.5))
 
@@ -59,7 +59,7 @@ class PassageIndex:
     order of the passages file.
 
     The full-text engine returns somewhat more candidates than requested, by similar scores: it stores lengths in one byte.
-    They are scored again in double precision. The most that a score can be above the engine's is known; if the passages
+    They are scored again in double precision. An upper bound of the score follows from the engine's score; if passages
     behind the last candidate could be better, more are fetched.
 
     Raises:
@@ -107,15 +107,15 @@ class PassageIndex:
         return str(self._arrays["ids"][start:end].data, "utf-8")
 
     def numbers(self, ids: Iterable[str]) -> dict[str, int]:
-        """Return the numbers of passages by their ids, without missing ones; reads all ids of the index."""
+        """Return the numbers of passages by their ids, without unknown ids; reads all ids of the index."""
         requested = {name.encode() for name in ids}
         numbers: dict[str, int] = {}
         for first in range(0, len(self), IDS_AT_ONCE):
-            places = self._arrays["id_start"][first : first + IDS_AT_ONCE + 1]
-            block = self._arrays["ids"][int(places[0]) : int(places[-1])].tobytes()
-            ends = (places - places[0]).tolist()
-            for number, place in enumerate(zip(ends[:-1], ends[1:], strict=True), first):
-                name = block[slice(*place)]
+            starts = self._arrays["id_start"][first : first + IDS_AT_ONCE + 1]
+            block = self._arrays["ids"][int(starts[0]) : int(starts[-1])].tobytes()
+            borders = (starts - starts[0]).tolist()
+            for number, (start, end) in enumerate(zip(borders[:-1], borders[1:], strict=True), first):
+                name = block[start:end]
                 if name in requested:
                     numbers[name.decode()] = number
         return numbers
@@ -154,9 +154,9 @@ class PassageIndex:
             scores = self._scores(numbers, query_terms, idf)
             if len(hits) < fetch:
                 break
-            # the most that the score of a passage behind the last candidate can be
-            highest = hits[-1][0] / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * len(idf)
-            if np.partition(scores, -top)[-top] > highest:
+            # no passage behind the last candidate has a higher score
+            bound = hits[-1][0] / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * len(idf)
+            if np.partition(scores, -top)[-top] > bound:
                 break
             fetch *= _MORE
         scores = scores.round(9)
@@ -164,19 +164,19 @@ class PassageIndex:
         return numbers[order], scores[order]
 
     def _query(self, terms: Iterable[str]) -> tuple[Any, npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
-        """The engine's query, the numbers of the terms, ascending, with the highest possible number, and their idf."""
+        """Return the engine's query, the ascending numbers of the terms with `_NO_TERM` behind them, and the idf of the terms."""
         import tantivy
 
         engine = self._candidates
         searcher, hashes = engine.searcher, {short_hash(term.encode()) for term in terms}
-        counts = {value: having for value in hashes if (having := searcher.doc_freq(TERMS, token(value)))}
+        counts = {value: passages for value in hashes if (passages := searcher.doc_freq(TERMS, token(value)))}
         places = self._arrays["term_hash"].searchsorted(np.array([*counts], np.uint64))
         numbers = self._arrays["term_number"][places].tolist()
         queries, pairs = [], []
-        for (value, having), number in zip(counts.items(), numbers, strict=True):
+        for (value, passages), number in zip(counts.items(), numbers, strict=True):
             query = tantivy.Query.term_query(engine.schema, TERMS, token(value), index_option="freq")
             queries.append((tantivy.Occur.Should, query))
-            pairs.append((number, math.log1p((len(self) - having + 0.5) / (having + 0.5))))
+            pairs.append((number, math.log1p((len(self) - passages + 0.5) / (passages + 0.5))))
         pairs.sort()
         term_numbers = np.array([*(number for number, _ in pairs), _NO_TERM], np.uint32)
         return tantivy.Query.boolean_query(queries), term_numbers, np.array([idf for _, idf in pairs])
@@ -194,7 +194,7 @@ class PassageIndex:
         column = query_terms.searchsorted(terms)
         matching = (query_terms[column] == terms).nonzero()[0]
         passage = ends.searchsorted(matching, "right")
-        often = self._values[arrays["row_count"][places[matching]]]
+        frequency = self._values[arrays["row_count"][places[matching]]]
         norm = length_norm(*self._norm, arrays["length"][numbers].astype(np.float64), self.manifest.mean_length)
-        parts = idf[column[matching]] * often / (often + norm[passage])
+        parts = idf[column[matching]] * frequency / (frequency + norm[passage])
         return np.bincount(passage, parts, len(numbers)).astype(np.float64, copy=False)

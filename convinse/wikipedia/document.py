@@ -1,4 +1,4 @@
-"""Parses a Wikipedia page as MediaWiki renders it: its elements in reading order, without noise."""
+"""The elements of a Wikipedia page, as MediaWiki renders it, in reading order and without noise."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _NOISE = ", ".join(
     ".side-box .catlinks .printfooter a.external.autonumber .mw-cite-backlink .IPA .ext-phonos .rt-commentedText "
     ".authority-control .stub .Z3988 .error .mw-collapsible-toggle .NavToggle .Inline-Template .visualhide .sr-only [hidden]".split()
 )
-# tags of elements that nest: they have an end tag, and the next of their kind does not end them
+# tags of elements that can be nested in their own kind; void elements and elements with optional end tags cannot
 _NESTING = re.compile(
     "<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|d[dt]|t[dhr]|tbody|thead|tfoot)[ \t\n/>])[a-z]",
     re.IGNORECASE,
 )
 _COORDINATES = ".coordinates, .geo-default, .geo-nondefault, .geo-multi-punct"
-# elements whose style may hide, strike or set them apart from the words beside them
+# elements whose style may hide or strike their words, or separate them from the words beside them
 _STYLED = ", ".join(f'[style*="{word}" i]' for word in ("display", "visibility", "line-through"))
 _DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;!]*[^;!\s])")
 _FLAG_WIDTH = 60  # pixels; larger pictures are not values
 _FILE_NAME = re.compile(r"\.(?:jpe?g|png|svg|gif|tiff?|webp)$", re.IGNORECASE)
-_BESIDE = ("inline", "none", "contents", "ruby")  # values of `display` that begin so leave words beside others
+_BESIDE = ("inline", "none", "contents", "ruby")  # beginnings of values of `display` that do not separate words
 _DATA_CLASSES = frozenset("wikitable sortable tracklist prettytable".split())
 
 
 class PageElement(NamedTuple):
-    """A piece of the page in reading order: `kind` is `p`, `li`, `table` or `infobox`; `section` its heading."""
+    """A piece of the page in reading order: `kind` is `p`, `li`, `table` or `infobox`; `section` is the heading above."""
 
     kind: str
     node: LexborNode
@@ -55,15 +55,15 @@ def parse_html(html: str) -> LexborNode:
     root = tree.css_first(".mw-parser-output") or tree.body or tree.root  # a page of frames has no body
     assert root is not None  # every text is parsed to an element
     for image in root.css("td[colspan] img"):
-        # an infobox cell that holds a picture holds its caption, too; a flag beside a value is not a picture
-        cell = table = _around(image, "td") if _width(image) > _FLAG_WIDTH else None
+        # the picture of an infobox goes with its caption in the same cell; a flag beside a value is no picture
+        cell = table = _enclosing(image, "td") if _width(image) > _FLAG_WIDTH else None
         while table is not None and not is_infobox(table):
-            table = _around(table, "table")
+            table = _enclosing(table, "table")
         if cell is not None and table is not None:
             cell.inner_html = ""
     for node in root.css(_COORDINATES):
-        table = _around(node, "table")
-        # a data table keeps its cells as they are, an infobox the visible part
+        table = _enclosing(node, "table")
+        # a data table keeps its coordinates, an infobox their visible form
         if table is None or (is_infobox(table) and {"geo-nondefault", "geo-multi-punct"} & _classes(node)):
             node.decompose()
     for node in root.css(".frac, .sfrac"):
@@ -80,16 +80,16 @@ def parse_html(html: str) -> LexborNode:
             node.decompose()
         elif style.get("visibility") in ("hidden", "collapse") or "line-through" in decoration:
             _remove(node)
-        elif not display.startswith(_BESIDE) and node.tag not in BLOCKS:  # words beside a block stay apart
+        elif not display.startswith(_BESIDE) and node.tag not in BLOCKS:  # blocks separate words anyway
             node.insert_before(" ")
             node.insert_after(" ")
     for node in root.css(_NOISE):
         _remove(node)
-    # small pictures alone in a cell become the text that describes them: flags, ticks, marks of quality
-    alone: dict[int, bool] = {}
+    # small pictures in a cell without text become the text that describes them: flags, ticks, marks of quality
+    is_alone: dict[int, bool] = {}
     for image in root.css("td img[alt], th img[alt]"):
-        cell = _around(image, "td", "th")
-        if cell is not None and alone.setdefault(cell.mem_id, not cell.text(strip=True)):
+        cell = _enclosing(image, "td", "th")
+        if cell is not None and is_alone.setdefault(cell.mem_id, not cell.text(strip=True)):
             alt = image.attributes["alt"] or ""
             if not _FILE_NAME.search(alt) and _width(image) <= _FLAG_WIDTH:
                 image.replace_with(f" {alt} ")
@@ -97,7 +97,7 @@ def parse_html(html: str) -> LexborNode:
 
 
 def _remove(node: LexborNode) -> None:
-    if node.tag in ("td", "th"):  # stays, since the cells behind it keep their columns
+    if node.tag in ("td", "th"):  # an empty cell stays, so that the cells behind it keep their columns
         node.inner_html = ""
     else:
         node.decompose()
@@ -109,7 +109,7 @@ def _width(image: LexborNode) -> int:
 
 
 def cut_deep(html: str) -> str:
-    """Return a page up to the place where its elements are nested too deeply for recursive functions."""
+    """Return the beginning of a page in which elements are not nested too deeply for recursive functions."""
     depth = 0
     for match in _NESTING.finditer(html):
         depth = max(0, depth - 1) if match[1] else depth + 1
@@ -119,7 +119,7 @@ def cut_deep(html: str) -> str:
     return html
 
 
-def _around(node: LexborNode, *tags: str) -> LexborNode | None:
+def _enclosing(node: LexborNode, *tags: str) -> LexborNode | None:
     parent = node.parent
     while parent is not None and parent.tag not in tags:
         parent = parent.parent
@@ -129,7 +129,7 @@ def _around(node: LexborNode, *tags: str) -> LexborNode | None:
 def blocks(root: LexborNode) -> Iterator[PageElement]:
     """Yield paragraphs, list items, tables and infoboxes in reading order, without the closing sections."""
     section = ""
-    closed = 0  # the level of the closing heading above
+    closed = 0  # the level of the closing section (references, links) that an element is in, or 0
 
     def walk(node: LexborNode) -> Iterator[PageElement]:
         nonlocal section, closed
@@ -179,8 +179,8 @@ def _data_tables(table: LexborNode, section: str) -> Iterator[PageElement]:
             yield PageElement("table", nested, section)
 
 
-def _classes(table: LexborNode) -> set[str]:
-    return set((table.attributes.get("class") or "").lower().split())
+def _classes(node: LexborNode) -> set[str]:
+    return set((node.attributes.get("class") or "").lower().split())
 
 
 def is_infobox(table: LexborNode) -> bool:
@@ -212,5 +212,5 @@ def table_rows(table: LexborNode) -> Iterator[LexborNode]:
 
 
 def row_cells(row: LexborNode) -> Iterator[LexborNode]:
-    """Return the cells of a row."""
+    """Return the cells of a row, without the cells of nested tables."""
     return (child for child in row.iter() if child.tag in ("td", "th"))

@@ -1,4 +1,4 @@
-"""The Wikipedia dump: an SQLite file, item id -> evidences, opened without loading."""
+"""The Wikipedia dump: an SQLite file of evidences by item, with an index of words and vectors; it is read by key, not loaded."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from .titles import has_titles_of, number_of, targets_of
 LOGGER = logging.getLogger(__name__)
 _SQLITE = b"SQLite format 3\x00"
 _TOGETHER = 1 << 12  # evidences that are written and embedded together
-_TABLES = 64  # in memory: several turns ask about the tables of a page
+_TABLES = 64  # tables in memory, since several turns ask about the tables of a page
 
 
 class WikipediaDump:
-    """Evidences by item, read by key; any number of processes and threads may read one file.
+    """The evidences of Wikipedia pages by item; any number of processes and threads may read a file.
 
     Raises:
         IndexFileError: the file is missing, damaged or of another format.
@@ -63,8 +63,8 @@ class WikipediaDump:
                 raise IndexFileError(
                     f"{path}: no such Wikipedia dump; build one with wikipedia build, or check ers_wikipedia_dump"
                 )
-            path.open("rb").close()  # SQLite does not say that it may not be read
-            if path.with_name(f"{path.name}-journal").exists():  # a change was cut off: SQLite undoes it
+            path.open("rb").close()  # SQLite's error does not name a missing permission
+            if path.with_name(f"{path.name}-journal").exists():  # an interrupted change: SQLite undoes it
                 with closing(sqlite3.connect(path)) as connection:
                     connection.execute("SELECT count(*) FROM sqlite_master")
             state = state_of(path)
@@ -82,10 +82,10 @@ class WikipediaDump:
                 raise IndexFileError(f"{path}: format {written}, this version reads format {LAYOUT}; build it again")
             self.build_id: str = meta["build_id"]  # the same for the same pages in any order
             model, _, dimension = meta.get("embeddings", "").partition(" ")
-            self.vectors_of: str = model  # id of the weights of a model, or empty
+            self.vectors_of: str = model  # id of the weights of the model of the vectors; empty without vectors
             self.dimension = int(dimension or 0)
             self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])  # `pages`, and evidences by source
-            self.has_titles = "titles" in meta  # by which the links of pages can be resolved again
+            self.has_titles = "titles" in meta  # so that the links of changed pages can be resolved
             self._file, self._version = state and state[:2], self._data_version()
 
     def get(self, item_id: str) -> list[Evidence] | None:
@@ -130,7 +130,7 @@ class WikipediaDump:
         return [self._found(*divmod(int(row), ROWS_PER_PAGE)) for row in rows]
 
     def vectors(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the stored vectors of texts, [n, dimension] float32 (zeros for an unknown text), and which are known, bool [n]."""
+        """Return the stored vectors of texts, [n, dimension] float32 (zeros for an unknown text), and whether each is stored, bool [n]."""
         return self.stored_vectors.of_texts(texts)
 
     @cached_property
@@ -176,7 +176,7 @@ class FoundEvidence(NamedTuple):
 
 
 def write_dump(path: Path, pages: Iterable[tuple[str, list[Evidence]]], embedding: Embedding | None = None) -> int:
-    """Write (item id, evidences) pairs into a new dump, put in place when it is complete; return their number."""
+    """Write (item id, evidences) pairs into a new dump, put in place when it is complete; return the number of pages."""
     return write_packed(path, (pack(item_id, evidences) for item_id, evidences in pages), embedding)["pages"]
 
 
@@ -188,7 +188,7 @@ def write_packed(
 ) -> dict[str, int]:
     """Write packed pages into a new dump, put in place when it is complete; return its counts.
 
-    Of several pages of an item the first counts. `finish` writes more into the dump after all pages.
+    Later pages of the same item are skipped. `finish` writes more into the dump after all pages.
 
     Raises:
         OutputError: `path` cannot be written, or is not a dump.
@@ -233,7 +233,7 @@ def _write_pages(
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise `OutputError` if `path` is not a dump."""
+    """Raise `OutputError` if there is a folder or a file other than a dump or an empty file at `path`."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; name a file")
     if path.is_file():
@@ -247,7 +247,7 @@ def check_replaceable(path: Path) -> None:
 def _readable(path: Path, damage: str = "not a Wikipedia dump") -> Iterator[None]:
     try:
         yield
-    except sqlite3.ProgrammingError:  # closed: a fault of the caller
+    except sqlite3.ProgrammingError:  # the dump is closed, not damaged: an error of the caller
         raise
     except PermissionError as error:
         raise IndexFileError(f"{path}: cannot be read: {one_line(error)}; {remedy_of(error, '')}") from None
@@ -256,7 +256,7 @@ def _readable(path: Path, damage: str = "not a Wikipedia dump") -> Iterator[None
         raise IndexFileError(f"{path}: {fault} ({one_line(error)}); build it again") from None
 
 
-# the content of the full-text index: the words with their places, the sizes of evidences, and the sums
+# the content of the full-text index: the words with their places, the lengths of evidences, and the totals
 _WORD_TABLES = (
     "SELECT term, doc, offset FROM temp.word_places",
     "SELECT id, sz FROM words_docsize ORDER BY id",
@@ -265,12 +265,12 @@ _WORD_TABLES = (
 
 
 def _fault_of(path: Path) -> str:
-    """The damaged part of a dump, whose sums and indexes are made again from its pages; empty for a sound dump."""
-    # the copy is in memory, or on disk if it is too large
+    # the damaged part of a dump, empty for a sound dump: sums and indexes are compared with a copy made from the pages; the copy
+    # is in memory, or on disk if it is too large
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as stored, closing(sqlite3.connect("")) as copy:  # fmt: skip
-        (state,) = stored.execute("PRAGMA integrity_check").fetchone()
-        if state != "ok":
-            return str(state).splitlines()[0]
+        (report,) = stored.execute("PRAGMA integrity_check").fetchone()
+        if report != "ok":
+            return str(report).splitlines()[0]
         copy.executescript(SCHEMA)
         total, counts, targets = 0, Counter(pages=0), []
         for (item_id,) in stored.execute("SELECT id FROM page ORDER BY rowid"):
@@ -289,6 +289,6 @@ def _fault_of(path: Path) -> str:
         for database in (stored, copy):
             database.execute("CREATE VIRTUAL TABLE temp.word_places USING fts5vocab (main, words, instance)")
         for statement in _WORD_TABLES:
-            if any(row != again for row, again in zip_longest(stored.execute(statement), copy.execute(statement))):
+            if any(row != copied for row, copied in zip_longest(stored.execute(statement), copy.execute(statement))):
                 return "its index of words"
         return "" if "titles" not in meta or has_titles_of(stored, targets, meta["titles"]) else "its titles"

@@ -1,4 +1,4 @@
-"""Turns tables into snippets, one for each data row: spans are expanded, header rows name the cells."""
+"""Snippets of tables, one for each data row: spans are expanded, and header rows name the cells."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .flatten import flatten
 from .snippets import Part, Snippet, TableRow
 
 LOGGER = logging.getLogger(__name__)
-_MOST_COLUMNS, _MOST_ROWS = 1000, 65534  # of a span, in HTML
+_MAX_COLUMNS, _MAX_ROWS = 1000, 65534  # of a table, and of a row span: HTML's limits
 _NO_LIMIT = 10**9
 _NUMBER = re.compile(r"[ \t\n\f\r]*(-?)\+?([0-9]+)")
-_LONGEST_LABEL = 40  # characters of a column's name in a plain cell
-_LEAST_SHARE = 0.8  # of a column's texts with a digit, in a column of numbers
+_MAX_HEADER = 40  # characters of a header in a cell that is not a header cell
+_MIN_SHARE = 0.8  # share of numbers and dates among the texts of a column of numbers
 
 
 class GridCell(NamedTuple):
-    """A cell of the expanded grid: `origin` is the row and column in which it begins, `header` marks a `th`."""
+    """A cell of the expanded grid: `origin` is the row and column where it begins; `header` is True for a `th`."""
 
     snippet: Snippet
     header: bool
@@ -39,8 +39,8 @@ GridRow = list[GridCell | None]
 def grid(table: LexborNode) -> list[GridRow]:
     """Return the rows of a table with row and column spans expanded to the cells that they cover (HTML's table model).
 
-    Spans end with their row group, feet come last, and of overlapping cells the first has the place. Rows beyond
-    `MOST_TABLE_CELLS` are left out.
+    Spans end with their row group, a `tfoot` comes last, and the first of overlapping cells has the place. A table is cut behind
+    the row that exceeds `MOST_TABLE_CELLS`.
     """
     rows: list[dict[int, GridCell]] = []
     width = 0
@@ -58,8 +58,8 @@ def grid(table: LexborNode) -> list[GridRow]:
                 snippet = flatten(td, "table", skip_nested=True).cleaned()
                 scope = (attributes.get("scope") or "").strip().lower()
                 cell = GridCell(snippet, td.tag == "th", (len(rows), column), scope, str(group.tag))
-                end = min(column + (_span(attributes.get("colspan")) or 1), _MOST_COLUMNS)
-                height = min(_span(attributes.get("rowspan")), _MOST_ROWS) or len(lines) - line
+                end = min(column + (_span(attributes.get("colspan")) or 1), _MAX_COLUMNS)
+                height = min(_span(attributes.get("rowspan")), _MAX_ROWS) or len(lines) - line
                 width = max(width, end)
                 for place in range(column, end):
                     if place not in below:
@@ -90,8 +90,8 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
     Rows longer than `max_length` are cut at cell borders into several snippets that all begin with the first cell. `place` is
     the number of the table on its page.
     """
-    above = element.node.css_first("caption")
-    caption = flatten(above, "table").cleaned().text if above is not None else ""
+    node = element.node.css_first("caption")
+    caption = flatten(node, "table").cleaned().text if node is not None else ""
     about = caption or element.section
     banner = ""
     data_rows = itertools.count()
@@ -108,7 +108,7 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
             continue
         if _is_banner(row):
             cell = next(filter(None, row))
-            if cell.origin[0] == number:  # a title over the whole width, of the table or of the rows below it
+            if cell.origin[0] == number:  # not a row span: a title of the table or of the rows below
                 banner = cell.snippet.text
             continue
         if number in header_rows:
@@ -119,28 +119,28 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
             continue
         below_data = True
         if texts == headers:
-            continue  # the header again
+            continue  # a repeated header
         lead = ", ".join(dict.fromkeys(part for part in (title, about, banner) if part))
         begin = Snippet(lead, (), "table", row=TableRow(caption, element.section, banner, place, next(data_rows)))
-        of_row = [None if cell is None or cell.origin[0] in header_rows else cell for cell in row]
-        yield from _row_snippets(begin, headers, of_row, max_length or _NO_LIMIT)
+        data_cells = [None if cell is None or cell.origin[0] in header_rows else cell for cell in row]
+        yield from _row_snippets(begin, headers, data_cells, max_length or _NO_LIMIT)
 
 
 # -- which rows are headers --------------------------------------------------------------------------------------------
 
 
 def _header_rows(table: Sequence[GridRow], is_bold: bool) -> set[int]:
-    """The numbers of the rows that name columns, decided on the whole table.
+    """Return the numbers of the rows that name columns.
 
-    Header rows are the rows of a head, rows with cells of that `scope`, and the first row if its cells are header cells or if
-    style (`is_bold`) or content sets it apart. Further rows of header cells are header rows if spans tie them to a header row
-    above, if they repeat one, or if they are unlike the data rows.
+    Header rows are the rows of a `thead`, rows in which most cells have the `scope` of a column, and the first row if its cells are
+    header cells or if style (`is_bold`) or content sets it apart. Further rows of header cells are header rows if spans tie them to
+    a header row above, if they repeat one, if they are unlike the data rows, or below a title if they are neither like nor unlike.
     """
     numbers = [number for number, row in enumerate(table) if any(_texts(row)) and not _is_banner(row)]
     if not numbers:
         return set()
     first = numbers[0]
-    data = [row for row in (table[number] for number in numbers[1:]) if not _all_headers(row)]
+    data = [row for row in (table[number] for number in numbers[1:]) if not _has_only_headers(row)]
     columns = _NumberColumns(data or [table[number] for number in numbers[1:]])
     header_rows: set[int] = set()
     for number in numbers:
@@ -154,7 +154,7 @@ def _header_rows(table: Sequence[GridRow], is_bold: bool) -> set[int]:
         elif number == first:
             if _is_first_header(row, data, columns, is_bold):
                 header_rows.add(number)
-        elif _all_headers(row) and cells[0].group != "tfoot" and not all(scope == "row" for scope in scopes):
+        elif _has_only_headers(row) and cells[0].group != "tfoot" and not all(scope == "row" for scope in scopes):
             is_tied = number - 1 in header_rows and _is_tied(table[number - 1], row)
             is_again = any(_texts(row) == _texts(table[above]) for above in header_rows)
             likeness = columns.likeness(row)
@@ -172,33 +172,33 @@ def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColu
     if len(header_cells) > 1 and 2 * len(header_cells) > len(cells):
         return True
     if header_cells and any(line[0] is not None and line[0].header for line in data):
-        return False  # each row has a name
+        return False  # the header cells are names of rows
     if is_bold and not header_cells:
         return True
     texts = [cell.snippet.text for cell in cells]
-    are_labels = len({*texts}) == len(texts) and max(map(len, texts)) <= _LONGEST_LABEL and all(_texts(row)[1:])
+    are_labels = len({*texts}) == len(texts) and max(map(len, texts)) <= _MAX_HEADER and all(_texts(row)[1:])
     # of two columns the first may name the values of the second
     return are_labels and len(row) > 2 and len(data) > 1 and columns.likeness(row) < 0
 
 
 class _NumberColumns:
-    """The columns of a table that hold numbers, which tell rows of data from rows of names."""
+    # the columns of a table that hold numbers, which distinguish data rows from header rows
 
     def __init__(self, data: Sequence[GridRow]) -> None:
         self._columns = []
         for column, cells in enumerate(itertools.zip_longest(*data)):
-            texts = [cell.snippet.text for cell in cells if cell is not None and _says_something(cell.snippet.text)]
-            if texts and sum(map(_is_amount, texts)) >= _LEAST_SHARE * len(texts):
+            texts = [cell.snippet.text for cell in cells if cell is not None and _has_content(cell.snippet.text)]
+            if texts and sum(map(_is_amount, texts)) >= _MIN_SHARE * len(texts):
                 self._columns.append(column)
 
     def likeness(self, row: GridRow) -> int:
         """Return the number of the row's cells with a number in these columns, less its cells with words."""
         texts = _texts(row)
-        return sum(1 if _is_amount(texts[column]) else -1 for column in self._columns if _says_something(texts[column]))
+        return sum(1 if _is_amount(texts[column]) else -1 for column in self._columns if _has_content(texts[column]))
 
 
 def _is_tied(above: GridRow, row: GridRow) -> bool:
-    """Whether a cell of the header row above reaches into the row, or is above several cells of it."""
+    # a cell of the header row above spans into the row, or is above several cells of it
     return any(
         upper is not None
         and (upper is lower or (column and upper is above[column - 1] and lower is not row[column - 1]))
@@ -206,7 +206,7 @@ def _is_tied(above: GridRow, row: GridRow) -> bool:
     )
 
 
-def _all_headers(row: GridRow) -> bool:
+def _has_only_headers(row: GridRow) -> bool:
     cells = [cell for cell in dict.fromkeys(row) if cell is not None]
     is_single = len(row) == 1
     # a corner may be empty
@@ -224,11 +224,11 @@ def _texts(row: GridRow) -> list[str]:
 
 
 def _is_amount(text: str) -> bool:
-    """Whether a text is a number or a date or begins with it, unlike `Area (km^2)`."""
+    # begins with a number, or is more than a third digits as a date, unlike `Area (km^2)`
     return text.lstrip("+-−–~≈<>($€£¥ ")[:1].isdecimal() or 3 * sum(map(str.isdecimal, text)) > len(text)
 
 
-def _says_something(text: str) -> bool:
+def _has_content(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
@@ -236,12 +236,12 @@ def _says_something(text: str) -> bool:
 
 
 def _row_snippets(begin: Snippet, headers: list[str], row: list[GridCell | None], max_length: int) -> Iterator[Snippet]:
-    cells: list[tuple[str, Snippet]] = []  # each behind its lead
+    cells: list[tuple[str, Snippet]] = []  # the words that lead to a cell, and the cell
     for column, cell in enumerate(row):
         if cell is None or not cell.snippet.text:
             continue
         header = headers[column] if column < len(headers) else ""
-        # a cell counts for each of its headers
+        # a cell over several columns is repeated for each different header
         if column == cell.origin[1] or (header and header != cells[-1][1].parts[0].header):
             part = Part(0, len(cell.snippet.text), header, column)
             cells.append((f", {header} is " if header else ", ", cell.snippet._replace(parts=(part,))))

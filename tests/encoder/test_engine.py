@@ -12,7 +12,7 @@ from convinse.encoder import engine as engine_module
 from convinse.encoder.batches import shared_batches, token_batches
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.devices import find_device, find_precision
-from convinse.encoder.engine import DeviceMemoryError, Engine, ModelBackend, prepared
+from convinse.encoder.engine import DeviceMemoryError, Engine, ModelBackend, prepare_blocks
 from convinse.encoder.settings import ModelSettings
 from convinse.encoder.tokens import Sequences, TextTokenizer
 from convinse.encoder.torch_backend import TorchBackend
@@ -68,8 +68,8 @@ class Adding(ModelBackend):
     device, precision, identity, dimension, budget = "cuda:0", "fp32", "fp32", 1, 1024
     outputs = frozenset({"relevance", "embedding"})
 
-    def __init__(self, memory=10**9, ahead=1):
-        self.memory, self.ahead = memory, ahead
+    def __init__(self, memory=10**9, max_in_flight=1):
+        self.memory, self.max_in_flight = memory, max_in_flight
         self.batches, self.failed, self.freed, self.flying, self.most_flying = [], 0, 0, 0, 0
 
     def start(self, sequences, places, outputs):
@@ -101,15 +101,15 @@ def check_sums(engine):
     np.testing.assert_array_equal(sums, SUMS)
 
 
-@pytest.mark.parametrize("ahead", [1, 2])
+@pytest.mark.parametrize("max_in_flight", [1, 2])
 @pytest.mark.parametrize("budget", [1, 100, 300, None])
-def test_each_sequence_is_computed_once_within_the_budget(budget, ahead):
-    backend = Adding(ahead=ahead)
+def test_each_sequence_is_computed_once_within_the_budget(budget, max_in_flight):
+    backend = Adding(max_in_flight=max_in_flight)
     engine = Engine(backend, budget)
     assert engine.token_budget == (budget or 1024)
     check_sums(engine)
     assert list(engine.run(sequences_of([]), ["relevance"])) == []
-    assert backend.most_flying == ahead and backend.flying == 0
+    assert backend.most_flying == max_in_flight and backend.flying == 0
     assert all(len(batch) == 1 or batch.size <= (budget or 1024) for batch in backend.batches)
     widths = [batch.shape[1] for batch in backend.batches]
     assert widths == sorted(widths, reverse=True)
@@ -143,15 +143,15 @@ def test_a_block_is_prepared_while_the_one_before_is_computed(monkeypatch):
         return [threading.current_thread() is threading.main_thread(), *block]
 
     starts, items = [], []
-    for start, (in_main, *block) in prepared(range(35), prepare):
+    for start, (in_main, *block) in prepare_blocks(range(35), prepare):
         assert not in_main
         if start + 10 < 35:
             assert began[start // 10 + 1].wait(60)  # while this one is still in use
         starts.append(start)
         items += block
     assert starts == [0, 10, 20, 30] and items == list(range(35))
-    single = list(prepared([1, 2], lambda block: threading.current_thread() is threading.main_thread()))
-    assert single == [(0, True)] and list(prepared([], len)) == []  # which needs no thread
+    single = list(prepare_blocks([1, 2], lambda block: threading.current_thread() is threading.main_thread()))
+    assert single == [(0, True)] and list(prepare_blocks([], len)) == []  # which needs no thread
 
 
 # --- PyTorch

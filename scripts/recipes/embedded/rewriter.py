@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional
 
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.engine import POINTER
+from convinse.encoder.engine import POINTER_SIZE
 from convinse.encoder.heads import RewriteHead
 from convinse.encoder.question_readers import MAX_LENGTH, SHARPNESS
 from convinse.encoder.tokens import Sequences, TextTokenizer
@@ -120,8 +120,8 @@ def _loss(head: RewriteHead, read: States, targets: _Targets, places: np.ndarray
 
 
 def _pointed(outputs: torch.Tensor, first: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Of [tokens, 4 * POINTER]: [1 + question, 1 + history] logits of starts and of ends."""
-    start_query, end_query, start_key, end_key = outputs.split(POINTER, dim=-1)
+    """Of [tokens, 4 * POINTER_SIZE]: [1 + question, 1 + history] logits of starts and of ends."""
+    start_query, end_query, start_key, end_key = outputs.split(POINTER_SIZE, dim=-1)
     keys = torch.cat([torch.zeros(1, dtype=torch.long), torch.arange(first, len(outputs) - 1)])
     starts = start_query[:first] @ start_key[keys].T * SHARPNESS
     ends = end_query[:first] @ end_key[keys].T * SHARPNESS
