@@ -168,7 +168,7 @@ def test_plain_and_packed_lists_and_lines_read_the_same():
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        (gzip.compress(json.dumps([CONVMIX]).encode())[:100], "is the file complete?"),
+        (gzip.compress(json.dumps([CONVMIX]).encode(), mtime=0)[:100], "is the file complete?"),
         (b"", "not valid JSON"),
         (CONVMIX, "expected a list"),
         ([CONVMIX, 3], "conversation 1 is int, not an object"),
