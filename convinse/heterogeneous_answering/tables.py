@@ -99,7 +99,7 @@ class Table:
         return [row for row, period in enumerate(periods) if period is not None and time.admits(period)]
 
     def evidence_places(self, rows: Sequence[int]) -> tuple[int, ...]:
-        """Return the places of the evidences of these rows; if there are none, of all evidences of the table."""
+        """Return the places of the evidences of these rows, or else of all evidences of the table."""
         numbers = [self.rows[row]["number"] for row in rows]
         places = tuple(self.places[number] for number in numbers if number in self.places)
         return places or tuple(sorted(self.places.values()))

@@ -311,7 +311,7 @@ class KnowledgeBase:
         return [tokens for tokens in self._facts(first, self.frequency(first)) if number in tokens[::2]]
 
     def connect(self, first: str, second: str) -> list[list[FactEntities]]:
-        """Return the paths between two items: the facts with both; if there are none, pairs of facts through a third item.
+        """Return the paths between two items: the facts with both, or else the pairs of facts through a third item.
 
         The paths of an item to itself are its `neighborhood` with `p` = 5,000.
         """

@@ -146,8 +146,8 @@ class Annotator:
         mentioned: Sequence[Sequence[SilverMention]],
         question_words: Sequence[str],
     ) -> LeadingMentions:
-        # all leading mentions of the question with those of the history that stand in the same evidences; if there are none,
-        # the mentions of the history whose evidences share most with the question
+        # all leading mentions of the question with those of the history that stand in the same evidences, or else the
+        # mentions of the history whose evidences share most with the question
         common = {normalize_id(answer["id"]) for answer in turn["answers"] if self._is_common(answer)}
         answers = {normalize_id(answer["id"]) for answer in turn["answers"]}
         target = (answers, common, self._expansion.weights(" ".join(question_words)))

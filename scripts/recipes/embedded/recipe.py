@@ -96,7 +96,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     seed: int = 42
     device: Device = "auto"
     workers: NotNegative = 0  # processes that make batches while a GPU computes
-    yes_no: YesNo | None = None  # heads that are trained when the rest is done; None: there is none
+    yes_no: YesNo | None = None  # heads, trained after the rest; None: not trained
     answer_type: AnswerType | None = None
     rewrite: RewriteSettings | None = None
 
