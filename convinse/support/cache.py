@@ -75,7 +75,7 @@ class Cache:
             return None
 
     def put(self, *key: Any, value: Any) -> None:
-        """Keep a JSON value; it is on disk when the call returns. Raises `ValueError` for None: a failure is not an empty result."""
+        """Keep a JSON value; after the call a kill loses nothing. Raises `ValueError` for None: a failure is not an empty result."""
         if value is None:
             raise ValueError("None cannot be cached")
         self._write("entries", [(_name(key), zlib.compress(msgspec.json.encode(value), 3))])
