@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
@@ -22,8 +22,12 @@ class Advance(Protocol):
 
 
 @contextmanager
-def progress(title: str, total: int | None, unit: str, quiet: bool = False) -> Iterator[Advance]:
-    """Show how far work of `total` units (None: unknown) is while the block runs.
+def progress(
+    title: str, total: int | None, unit: str, quiet: bool = False, done: int = 0, note: Callable[[], str] = lambda: ""
+) -> Iterator[Advance]:
+    """Show how far work of `total` units (None: unknown) is while the block runs, and the `note` of each moment.
+
+    Work that goes on has `done` units already; they do not count in the estimate of the time left.
 
     Nothing is shown if `quiet`, or if the log of the project is set to warnings only.
     """
@@ -34,12 +38,12 @@ def progress(title: str, total: int | None, unit: str, quiet: bool = False) -> I
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
         shares = BarColumn(), MofNCompleteColumn(), unit
-        columns = "{task.description}", *shares, TimeElapsedColumn(), "<", TimeRemainingColumn()
+        columns = "{task.description}", *shares, TimeElapsedColumn(), "<", TimeRemainingColumn(), "{task.fields[note]}"
         with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task(title, total=total)
-            yield lambda units=1: bar.advance(task, units)
+            task = bar.add_task(title, total=total, completed=done, note="")
+            yield lambda units=1: bar.update(task, advance=units, note=note())
     else:
-        yield _LogProgress(title, total, unit)
+        yield _LogProgress(title, total, unit, done, note)
 
 
 def tracked(items: Collection[T], title: str, unit: str) -> Iterator[T]:
@@ -51,9 +55,9 @@ def tracked(items: Collection[T], title: str, unit: str) -> Iterator[T]:
 
 
 class _LogProgress:
-    def __init__(self, title: str, total: int | None, unit: str) -> None:
-        self._title, self._total, self._unit = title, total, unit
-        self._done = 0
+    def __init__(self, title: str, total: int | None, unit: str, done: int, note: Callable[[], str]) -> None:
+        self._title, self._total, self._unit, self._note = title, total, unit, note
+        self._done = self._before = done
         self._start = self._last = time.monotonic()
 
     def __call__(self, units: int = 1) -> None:
@@ -61,9 +65,10 @@ class _LogProgress:
         now = time.monotonic()
         if now - self._last >= LOG_EVERY or self._done == self._total:
             self._last = now
-            rate = self._done / max(now - self._start, 1e-9)
+            rate = (self._done - self._before) / max(now - self._start, 1e-9)
             if self._total is None:
                 LOGGER.info("%s: %d %s, %.1f a second", self._title, self._done, self._unit, rate)
                 return
             left = (self._total - self._done) / rate if rate else 0.0
-            LOGGER.info("%s: %d of %d %s, %.0f s left", self._title, self._done, self._total, self._unit, left)
+            note = f", {text}" if (text := self._note()) else ""
+            LOGGER.info("%s: %d of %d %s, %.0f s left%s", self._title, self._done, self._total, self._unit, left, note)

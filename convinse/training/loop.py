@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
+import os
+import signal
+import threading
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +20,7 @@ from safetensors.torch import load_file, save_file
 
 from ..config import FitSettings
 from ..encoder.devices import autocast, find_device
-from ..support.errors import ModelError, one_line
+from ..support.errors import ModelError, OutputError, one_line
 from ..support.files import recover, replacing
 from ..support.progress import progress
 from .objective import FitResult, Objective, shown
@@ -24,7 +29,55 @@ LOGGER = logging.getLogger(__name__)
 _LARGEST_NORM = 1.0  # of the gradient of a step
 _NO_DECAY = ("bias", "LayerNorm.weight", "layer_norm.weight")
 
+CHECKPOINT_SECONDS = 600.0  # a kill loses ten minutes; a checkpoint of 45 million weights takes one to two seconds
+
 Weights = dict[str, torch.Tensor]
+
+
+@dataclass
+class _Run:
+    """How far a training is."""
+
+    result: FitResult
+    weights: Weights  # of the best epoch
+    step: int = 0  # steps of the epoch under way that are done
+    seconds: float = 0.0  # of all steps
+
+
+class Signals:
+    """Signals that a training obeys between two steps; outside of the main thread none are caught."""
+
+    def __init__(self) -> None:
+        self.arrived: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Signals:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGTSTP):
+                self._before[number] = signal.signal(number, self._arrive)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _arrive(self, number: int, _: Any) -> None:
+        if number == signal.SIGINT == self.arrived:  # a second Ctrl-C does not wait for the step
+            raise KeyboardInterrupt
+        self.arrived = number
+
+    def obey(self, title: str) -> None:
+        """Pause until SIGCONT, or end, as the signal that arrived asks; do nothing if none did."""
+        number, self.arrived = self.arrived, None
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if number == signal.SIGTERM:
+            self.__exit__()
+            os.kill(os.getpid(), signal.SIGTERM)
+        if number == signal.SIGTSTP:
+            LOGGER.info("%s: paused; SIGCONT goes on", title)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            LOGGER.info("%s: goes on", title)
 
 
 def fit(
@@ -32,7 +85,7 @@ def fit(
     objective: Objective[Any],
     settings: FitSettings,
     state: Path,
-    run_id: str,
+    identity: Mapping[str, str],
     *,
     device: str = "auto",
     seed: int = 42,
@@ -42,49 +95,74 @@ def fit(
 ) -> FitResult:
     """Train a torch module in place; it ends with the weights of its best epoch, on the CPU.
 
+    Every ten minutes, and after every validation, a checkpoint is written from which a later call goes on with the next step, as an
+    unbroken run would. SIGTSTP (Ctrl-Z) pauses after the step under way until SIGCONT; Ctrl-C and SIGTERM write a checkpoint and end.
+
     Args:
-        state: a folder from which a stopped run with the same `run_id` goes on; the caller removes it.
-        seed: of dropout; each epoch derives its own, so that a resumed run goes on as an uninterrupted one would.
+        state: the folder of the checkpoint; the caller removes it.
+        identity: what the result depends on, such as data and settings, each as a hash: a checkpoint of another is refused.
+        seed: of dropout; each step derives its own, so that no random state has to be kept.
         keep_untrained: whether the untrained model counts as an epoch that may be the best.
 
     Raises:
-        ModelError: the loss is not a number, or the state is damaged.
+        ModelError: the loss is not a number, or the checkpoint is damaged or of another training.
     """
     model.to(place := find_device(device))
     optimizer = _optimizer(model, settings)
-    saved = _load_state(state, run_id, model, optimizer)
-    if saved is None:
-        result, weights = FitResult([objective.validate(model.eval())]), _copy(model) if keep_untrained else {}
-        LOGGER.info("%s: before training: %s", title, shown(result.history[0]))
+    run = _load_state(state, identity, model, optimizer)
+    if run is None:
+        first = FitResult([objective.validate(model.eval())])
+        run = _Run(first, _copy(model) if keep_untrained else {})
+        LOGGER.info("%s: before training: %s", title, shown(first.history[0]))
     else:
-        result, weights = saved
-        LOGGER.info("%s: goes on after epoch %d", title, len(result.history) - 1)
+        LOGGER.info("%s: goes on after epoch %d and %d steps", title, len(run.result.history) - 1, run.step)
+    result = run.result
     budget = math.inf if settings.minutes is None else 60 * settings.minutes
     number_of_steps = len(objective.steps(1))
+    loss = math.nan
+
+    def write_state() -> None:
+        try:
+            save_state(state, identity, model, optimizer, run)
+        except OutputError as error:
+            LOGGER.warning("%s: %s; training goes on, the last checkpoint stays", title, error)
+
+    def note() -> str:
+        kept = result.history[-1].get(objective.headline, objective.criterion(result.history[-1]))
+        return f"loss {loss:.4f}, held-out {objective.headline or 'criterion'} {kept:.4f}"
+
     for epoch in range(len(result.history), settings.epochs + 1):
-        if epoch - result.best > settings.patience or budget <= 0:
+        if epoch - result.best > settings.patience or run.seconds >= budget:
             break
         steps = objective.steps(epoch)
-        torch.manual_seed(seed * 1000 + epoch)
         model.train()
-        start = time.monotonic()
-        with progress(f"{title}, epoch {epoch}", len(steps), "steps", quiet) as advance:
-            for number, step in enumerate(objective.made(epoch, steps)):
-                if time.monotonic() - start > budget:
-                    LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, number)
+        shown_progress = progress(f"{title}, epoch {epoch}", len(steps), "steps", quiet, run.step, note)
+        with shown_progress as advance, Signals() as signals:
+            written = time.monotonic()
+            for step in objective.made(epoch, steps[run.step :]):
+                begun = time.monotonic()
+                if run.seconds >= budget:
+                    LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, run.step)
                     break
-                rate = _learning_rate(settings, number_of_steps, (epoch - 1) * number_of_steps + number)
-                _train_step(model, optimizer, objective.loss, step, rate, place)
+                torch.manual_seed((seed * 1000 + epoch) * 1_000_000 + run.step)
+                rate = _learning_rate(settings, number_of_steps, (epoch - 1) * number_of_steps + run.step)
+                loss = _train_step(model, optimizer, objective.loss, step, rate, place)
+                run.step += 1
+                run.seconds += time.monotonic() - begun
                 advance()
-        budget -= time.monotonic() - start
+                if signals.arrived or time.monotonic() - written > CHECKPOINT_SECONDS:
+                    write_state()
+                    signals.obey(title)
+                    written = time.monotonic()
         result.history.append(objective.validate(model.eval()))
         LOGGER.info("%s: epoch %d: %s", title, epoch, shown(result.history[-1]))
-        best_so_far = objective.criterion(result.history[result.best]) if weights else -math.inf
+        best_so_far = objective.criterion(result.history[result.best]) if run.weights else -math.inf
         if objective.criterion(result.history[-1]) > best_so_far:
-            result.best, weights = epoch, _copy(model)
-        save_state(state, run_id, model, optimizer, result, weights)
-    if weights:
-        model.load_state_dict(weights)
+            result.best, run.weights = epoch, _copy(model)
+        run.step = 0
+        write_state()
+    if run.weights:
+        model.load_state_dict(run.weights)
     model.to("cpu").eval()
     return result
 
@@ -107,13 +185,14 @@ def _learning_rate(settings: FitSettings, steps: int, done: int) -> float:
     return settings.learning_rate * max(0.0, (total - done) / max(1, total - warm))
 
 
-def _train_step(model: Any, optimizer: Any, loss_of: Any, step: Any, rate: float, device: torch.device) -> None:
+def _train_step(model: Any, optimizer: Any, loss_of: Any, step: Any, rate: float, device: torch.device) -> float:
     for group in optimizer.param_groups:
         group["lr"] = rate
     optimizer.zero_grad(set_to_none=True)
     with autocast(device):
         losses = loss_of(model, step)
     summands = iter([losses] if isinstance(losses, torch.Tensor) else losses)
+    total = 0.0
     while True:
         with autocast(device):  # a generator computes its next summand here
             loss = next(summands, None)
@@ -122,40 +201,45 @@ def _train_step(model: Any, optimizer: Any, loss_of: Any, step: Any, rate: float
         if not torch.isfinite(loss):
             raise ModelError(f"training: the loss is {loss.item()}; lower learning_rate or look for empty examples")
         loss.backward()
+        total += loss.item()
         del loss
     torch.nn.utils.clip_grad_norm_(model.parameters(), _LARGEST_NORM)
     optimizer.step()
+    return total
 
 
 def _copy(model: Any) -> Weights:
     return {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
 
 
-def save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: FitResult, weights: Weights) -> None:
-    """Write the state from which a later process goes on: a folder that appears whole or not at all."""
+def save_state(folder: Path, identity: Mapping[str, str], model: Any, optimizer: Any, run: _Run) -> None:
+    """Write the checkpoint from which a later process goes on: a folder that appears whole or not at all."""
     moments = {
         f"{name}.{number}": tensor.detach().cpu().contiguous()
         for number, state in optimizer.state_dict()["state"].items()
         for name, tensor in state.items()
     }
+    kept = {"identity": identity, "fitted": run.result, "step": run.step, "seconds": run.seconds}
     with replacing(folder) as temporary:
         temporary.mkdir()
         save_file({name: tensor.contiguous() for name, tensor in _copy(model).items()}, temporary / "last.safetensors")
-        save_file({name: tensor.contiguous() for name, tensor in weights.items()}, temporary / "best.safetensors")
+        save_file({name: tensor.contiguous() for name, tensor in run.weights.items()}, temporary / "best.safetensors")
         save_file(moments, temporary / "optimizer.safetensors")
-        (temporary / "state.json").write_bytes(msgspec.json.encode({"run_id": run_id, "fitted": result}))
+        (temporary / "state.json").write_bytes(msgspec.json.encode(kept))
 
 
-def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[FitResult, Weights] | None:
+def _load_state(folder: Path, identity: Mapping[str, str], model: Any, optimizer: Any) -> _Run | None:
     path = folder / "state.json"
     recover(folder)
     if not path.is_file():
         return None
     try:
         saved = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-        if saved["run_id"] != run_id:
-            LOGGER.info("%s: of other data or settings; training begins anew", folder)
-            return None
+        if others := [name for name, value in identity.items() if saved["identity"].get(name) != value]:
+            raise ModelError(
+                f"{folder}: this training was stopped with other {' and '.join(others)}; "
+                "go on with the same, or delete it to begin anew"
+            )
         fitted = msgspec.convert(saved["fitted"], FitResult)
         model.load_state_dict(load_file(folder / "last.safetensors"))
         best = load_file(folder / "best.safetensors")
@@ -164,8 +248,8 @@ def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[
             if f"step.{number}" in moments:
                 moved = {name: moments[f"{name}.{number}"].to(parameter.device) for name in ("exp_avg", "exp_avg_sq")}
                 optimizer.state[parameter] = {"step": moments[f"step.{number}"], **moved}
-    except (OSError, msgspec.MsgspecError, SafetensorError, RuntimeError, KeyError) as error:
+        return _Run(fitted, best, saved["step"], saved["seconds"])
+    except (OSError, msgspec.MsgspecError, SafetensorError, RuntimeError, KeyError, AttributeError) as error:
         raise ModelError(
-            f"{folder}: the state of a stopped training is damaged ({one_line(error)}); delete it"
+            f"{folder}: the checkpoint of a stopped training is damaged ({one_line(error)}); delete it"
         ) from error
-    return fitted, best

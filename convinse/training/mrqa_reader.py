@@ -19,7 +19,7 @@ from ..support.errors import ConfigError, DataError, nearest
 from ..support.progress import progress
 from .objective import Measures, batches
 from .reader import ReadExample, WindowSettings, reader_objective, reader_of
-from .trainer import LOGGER, Run, Start, check_output, run_id
+from .trainer import LOGGER, Run, Start, check_output, identity_of
 
 Scores = tuple[float, float]
 
@@ -137,7 +137,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReade
     dev = {name: dev_questions(path, settings.dev_questions, seed) for name, path in dev_files.items()}
     LOGGER.info("train reader: %d questions of %d sets to validate on", sum(map(len, dev.values())), len(dev))
     files = [*train_files.values(), *dev_files.values()]
-    identity = run_id(settings, checkpoint.model_id, files, [path.name for path in files], without=_WHERE)
+    identity = identity_of(settings, checkpoint.model_id, files, [path.name for path in files], without=_WHERE)
     fitting = msgspec.structs.replace(settings, epochs=settings.epochs * parts)
     run = Run("train reader", start, checkpoint, fitting, identity, device, seed, quiet)
 

@@ -21,7 +21,7 @@ class Objective(Generic[Step]):
 
     `steps` of an epoch (1, 2, ...) are the same for the same number, and as many in each. The `loss` of a step is a scalar, or
     its summands one by one, so that only one is in memory at a time. The best epoch has the highest `criterion` of its
-    validation. `made` turns the steps of an epoch into the inputs of the loss.
+    validation. `made` turns steps of an epoch into the inputs of the loss. Progress shows the measure `headline`, else the criterion.
     """
 
     steps: Callable[[int], Sequence[Any]]
@@ -29,6 +29,7 @@ class Objective(Generic[Step]):
     validate: Callable[[Any], Measures]
     criterion: Callable[[Measures], float]
     made: Callable[[int, Sequence[Any]], Iterable[Step]] = lambda epoch, steps: steps
+    headline: str = ""
 
 
 @dataclass

@@ -17,7 +17,7 @@ from ..question_understanding.structured_representation import StructuredReprese
 from ..support.errors import DataError
 from .objective import Measures, Objective, batches, shuffled_batches
 from .silver import annotated_parts, representation_text
-from .trainer import Run, run_id, start_of
+from .trainer import Run, identity_of, start_of
 
 if TYPE_CHECKING:
     import torch
@@ -47,7 +47,7 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     longest = (config.qu_sr.max_input_length, config.qu_sr.max_output_length)
     lengths = [min(most, checkpoint.max_length) for most in longest]
     parameters = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
-    identity = run_id(settings, checkpoint.model_id, files, parameters, without=["annotated"])
+    identity = identity_of(settings, checkpoint.model_id, files, parameters, without=["annotated"])
     run = Run("train qu", start, checkpoint, settings, identity, config.device, config.seed)
     run.log_sizes("turns", len(train), len(dev))
 

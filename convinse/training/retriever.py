@@ -17,7 +17,7 @@ from ..support.errors import DataError
 from .objective import FitResult, Measures, Objective
 from .passage_pairs import JudgedQuestion, hold_out, read_examples
 from .rankers import BiEncoderLearner, CrossEncoderLearner, Group, RankedTexts, group_steps, rank_measures, ranked_anew
-from .trainer import Run, Start, check_output, run_id
+from .trainer import Run, Start, check_output, identity_of
 
 _AT = 10  # ranks that the measures look at
 _DIGITS = 5  # of scores that count
@@ -63,7 +63,7 @@ def train_retriever(
         return [Group(question.query, texts(numbers), numbers, question.right) for question, numbers in step]
 
     dev = [RankedTexts(e.query, texts(e.ranked), [number in e.right for number in e.ranked]) for e in held]
-    identity = run_id(settings, learner.checkpoint.model_id, [pairs, questions], opened.build_id)
+    identity = identity_of(settings, learner.checkpoint.model_id, [pairs, questions], opened.build_id)
     run = Run("train retriever", start, learner.checkpoint, settings, identity, settings.device, settings.seed, quiet)
     lexical = measures([question.right for question in dev])
     run.log_sizes("questions", len(train), len(dev), lexical)

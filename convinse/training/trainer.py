@@ -41,13 +41,13 @@ class Start(NamedTuple):
 
 @dataclass
 class Run:
-    """A training of a checkpoint, in place, which goes on from a stopped run of the same `run_id` (see the function)."""
+    """A training of a checkpoint, in place, which goes on from a stopped run of the same identity (`identity_of`)."""
 
     name: str  # the command, such as `train ers`
     start: Start
     checkpoint: Checkpoint
     settings: FitSettings
-    run_id: str
+    identity: Mapping[str, str]
     device: str
     seed: int
     quiet: bool | None = None  # no progress (None: if nothing is logged)
@@ -69,7 +69,7 @@ class Run:
             objective,
             self.settings,
             state_of(self.start.output),
-            self.run_id,
+            self.identity,
             device=self.device,
             seed=self.seed,
             title=self.name,
@@ -154,7 +154,7 @@ def stage_run(
     name: str, start: Start, checkpoint: Checkpoint, settings: FitSettings, config: Config, sources: Sequence[str]
 ) -> Run:
     """Return the training of a stage on the configured conversations with evidences of some sources."""
-    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
+    identity = identity_of(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
     return Run(name, start, checkpoint, settings, identity, config.device, config.seed)
 
 
@@ -178,17 +178,29 @@ def state_of(output: Path) -> Path:
     return output.with_name(f".{output.name}.training")
 
 
-def run_id(
+def identity_of(
     settings: msgspec.Struct, model_id: str, files: Iterable[Path], *more: Any, without: Collection[str] = ()
-) -> str:
-    """Return the id of a training, a hash of everything that its result depends on; a stopped run goes on under its id.
+) -> dict[str, str]:
+    """Return what the result of a training depends on, each part as a hash: only under the same identity a stopped run goes on.
 
-    The hash is over the settings (without those of output and device and the keys `without`), the checkpoint to start
-    from, the content of the files that the training reads, and `more`, as JSON.
+    The parts are the settings (without those of output and device and the keys `without`), the checkpoint to start from,
+    the data (the content of the files that the training reads, and `more`, as JSON), and the code of this package.
     """
     values = {key: value for key, value in msgspec.to_builtins(settings).items() if key not in (*_PLACES, *without)}
-    parts = [values, model_id, [sha256(file) for file in files], *more]
-    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]
+    data = [[sha256(file) for file in files], *more]
+    parts = {"settings": values, "base": model_id, "data": data}
+    return {**{name: hash_of(part) for name, part in parts.items()}, "code": code_of()}
+
+
+def code_of(*folders: Path) -> str:
+    """Return the hash of the code of the trainers, and of more folders of modules."""
+    own = Path(__file__).parent
+    return hash_of([sha256(file) for folder in (own, *folders) for file in sorted(folder.glob("*.py"))])
+
+
+def hash_of(value: Any) -> str:
+    """Return the hash of a value that JSON can hold."""
+    return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()[:32]
 
 
 def write_trained(

@@ -1,6 +1,9 @@
 """The training loop over a task that a tiny model learns: its state, its best epoch, its limits."""
 
+import errno
+import logging
 import math
+import signal
 
 import pytest
 
@@ -11,6 +14,7 @@ from convinse.training.objective import Objective
 from refusals import refused
 from tiny_models import torch
 from trainings import same
+from written import read_json
 
 SETTINGS = FitSettings(epochs=4, learning_rate=1e-2, patience=10)
 INPUTS = torch.linspace(-1, 1, 6)[:, None].repeat(1, 8)
@@ -47,10 +51,10 @@ class Toy:
         with torch.inference_mode():
             return {"loss": surprise(self.odds(model)).item()}
 
-    def run(self, run_id="one", settings=SETTINGS, **options):
+    def run(self, data="one", settings=SETTINGS, **options):
         learning = Objective(lambda epoch: [1.0] * 5, self.loss, self.validate, self.criterion)
         options = {"device": "cpu", "seed": 7, "quiet": True, **options}
-        return loop.fit(self.model, learning, settings, self.folder, run_id, **options)
+        return loop.fit(self.model, learning, settings, self.folder, {"data": data}, **options)
 
 
 def test_the_loss_falls_and_seeded_runs_are_equal(tmp_path):
@@ -68,13 +72,73 @@ def test_the_loss_falls_and_seeded_runs_are_equal(tmp_path):
 # --- the state of a stopped run
 
 
-def test_a_finished_run_is_not_run_again_and_another_run_begins_anew(tmp_path):
+def test_a_finished_run_is_not_run_again_and_another_one_is_refused(tmp_path):
     first, again, other = Toy(tmp_path), Toy(tmp_path), Toy(tmp_path)
     assert first.run() == again.run()
     assert again.losses == [] and same(first.weights, again.weights)
     assert {path.suffix for path in first.folder.iterdir()} == {".json", ".safetensors"}  # no pickle
-    other.run("two")
-    assert len(other.losses) == 20 and other.losses == first.losses
+    refused(ModelError, lambda: other.run("two"), str(first.folder), "stopped with other data; go on with the same")
+
+
+class KilledError(Exception):
+    """A kill between two steps."""
+
+
+@pytest.mark.parametrize("steps", [1, 4, 5, 7, 13])
+def test_a_killed_run_has_the_losses_of_an_unbroken_one(tmp_path, monkeypatch, steps):
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)  # after every step
+    whole, parts, rest = Toy(tmp_path / "whole"), Toy(tmp_path / "parts"), Toy(tmp_path / "parts")
+    whole_loss = parts.loss
+    expected = whole.run()
+
+    def loss(model, step):
+        if len(parts.losses) == steps:
+            raise KilledError
+        return whole_loss(model, step)
+
+    parts.loss = loss
+    with pytest.raises(KilledError):
+        parts.run()
+    assert rest.run() == expected and parts.losses + rest.losses == whole.losses and same(rest.weights, whole.weights)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTSTP])
+def test_signals_are_obeyed_between_two_steps(tmp_path, monkeypatch, number):
+    toy, again, whole = Toy(tmp_path / "toy"), Toy(tmp_path / "toy"), Toy(tmp_path / "whole")
+    sent, loss = [], toy.loss
+
+    def signalled(model, step):
+        if len(toy.losses) == 7:
+            signal.raise_signal(number)
+        return loss(model, step)
+
+    toy.loss = signalled
+    monkeypatch.setattr(loop.os, "kill", lambda process, stop: sent.append(stop))
+    expected = whole.run()
+    if number == signal.SIGTSTP:  # it stops itself; SIGCONT goes on behind the call
+        assert toy.run() == expected and sent == [signal.SIGSTOP]
+        return
+    with pytest.raises(KeyboardInterrupt):
+        toy.run()
+    assert len(toy.losses) == 8, "the step under way is finished and kept"
+    assert again.run() == expected and toy.losses + again.losses == whole.losses
+
+
+def test_a_full_disk_keeps_the_last_checkpoint_and_the_training(tmp_path, monkeypatch, caplog):
+    toy, whole, save = Toy(tmp_path / "toy"), Toy(tmp_path / "whole"), loop.save_file
+
+    def full(*arguments, **options):
+        if len(toy.losses) > 5:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        save(*arguments, **options)
+
+    expected = whole.run()
+    monkeypatch.setattr(loop, "save_file", full)
+    with caplog.at_level(logging.WARNING):
+        assert toy.run() == expected
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 3 and all("training goes on, the last checkpoint stays" in line for line in lines)
+    assert len(read_json(toy.folder / "state.json")["fitted"]["history"]) == 2
 
 
 FILES = ["state.json", "last.safetensors", "best.safetensors", "optimizer.safetensors"]
@@ -86,7 +150,7 @@ def test_a_damaged_state_is_an_error(tmp_path, file):
     toy.run(settings=FitSettings(epochs=1))
     path = toy.folder / file
     path.write_bytes(path.read_bytes()[:-10])
-    words = ("the state of a stopped training is damaged ", "; delete it", str(toy.folder))
+    words = ("the checkpoint of a stopped training is damaged ", "; delete it", str(toy.folder))
     refused(ModelError, lambda: again.run(settings=FitSettings(epochs=1)), *words)
 
 

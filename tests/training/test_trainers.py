@@ -11,7 +11,7 @@ from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.exported import is_exported
 from convinse.support.errors import DataError, ModelError, OutputError
 from convinse.training import loop
-from convinse.training.trainer import check_output, run_id
+from convinse.training.trainer import check_output, identity_of
 from refusals import refused
 from tiny_models import tiny
 from trainings import KINDS, record, same, weights
@@ -69,16 +69,17 @@ def test_a_stopped_training_goes_on_to_the_same_bytes(kind, saved):
 
 @of()
 @pytest.mark.parametrize("changed", ["data", "settings"])
-def test_other_data_and_settings_begin_anew(kind, saved, changed):
+def test_a_stopped_training_refuses_other_data_and_settings(kind, saved, changed):
     saved(1)
     with pytest.raises(KeyboardInterrupt):
         kind.run("new", epochs=2)
     if changed == "data":
         path = Path(kind.input)
         path.write_text(path.read_text() + "\n")
-    epochs = saved(None)
-    kind.run("new", epochs=2, **({"learning_rate": 1e-4} if changed == "settings" else {}))
-    assert len(epochs) == 2
+    saved(None)
+    other = {"learning_rate": 1e-4} if changed == "settings" else {}
+    words = f"this training was stopped with other {changed}; go on with the same, or delete it to begin anew"
+    refused(ModelError, lambda: kind.run("new", epochs=2, **other), words)
 
 
 @of()
@@ -176,11 +177,17 @@ def test_id_of_a_run_changes_with_all_that_its_result_depends_on(workdir):
 
     def run(model="model", others=(), without=(), **keys):
         settings = RetrieverTraining(**{"base": "base", "output": "new", **keys})
-        return run_id(settings, model, [Path("data")], *others, without=without)
+        return identity_of(settings, model, [Path("data")], *others, without=without)
 
     first = run()
     assert run(output="other", device="cpu") == first == run(output="elsewhere")
     assert run(seed=7, without=["seed"]) == run(without=["seed"])
-    changed = [run(candidates=7), run(seed=7), run(max_length=7), run("other"), run(others=["kb"])]
+    changed = {
+        "settings": [run(candidates=7), run(seed=7), run(max_length=7)],
+        "base": [run("other")],
+        "data": [run(others=["kb"])],
+    }
     Path("data").write_text("y")
-    assert len({first, run(), *changed}) == 7
+    changed["data"].append(run())
+    for part, others in changed.items():
+        assert all({name for name in first if other[name] != first[name]} == {part} for other in others)

@@ -26,7 +26,7 @@ from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.devices import find_device
 from convinse.encoder.onnx_export import write_graphs
 from convinse.support.checksums import sha256
-from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
+from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, OutputError, nearest
 from convinse.support.files import remove, replacing
 from convinse.support.manifest import MANIFEST, seal
 from convinse.training.trainer import check_output, state_of, write_trained
@@ -73,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
     for name, text in _OPTIONS.items():
         parser.add_argument(name, metavar="FILE" if name in ("--config", "--examples") else "DIR", help=text)
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint of a stopped training")
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
@@ -91,6 +92,11 @@ def run(options: argparse.Namespace) -> None:
         mixture = dict.fromkeys(recipe.mixture, _QUICK)
         recipe = msgspec.structs.replace(recipe, mixture=mixture, validations=1, dev_examples=8)
     check_output(options.output, "--output")
+    state = state_of(options.output)
+    if state.is_dir() and not options.resume:
+        raise OutputError(
+            f"{state}: the checkpoint of a stopped training; go on with --resume, or delete it to begin anew"
+        )
     if not options.data.is_dir():
         raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
     with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:

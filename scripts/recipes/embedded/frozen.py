@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import torch
 
@@ -18,6 +19,7 @@ from convinse.encoder.tokens import Sequences
 from convinse.encoder.torch_backend import model_inputs
 from convinse.training.loop import fit
 from convinse.training.objective import FitResult, Objective
+from convinse.training.trainer import hash_of
 from recipes.embedded.recipe import Recipe
 
 _POOL = 2048  # examples among which those of a step are of similar length
@@ -86,9 +88,10 @@ def fit_head(
 ) -> FitResult:  # fmt: skip
     """Train a head in place by the settings of its name; the epoch of the lowest `log loss` that `validate` gives is kept."""
     settings, seed = getattr(recipe, name), recipe.seed
-    run_id = hashlib.sha256(repr((settings, seed)).encode())
+    data = hashlib.sha256()
     for array in (*train.states, train.targets):  # as the trunk reads
-        run_id.update(np.ascontiguousarray(array).tobytes())
+        data.update(np.ascontiguousarray(array).tobytes())
+    identity = {"data": data.hexdigest()[:32], "settings": hash_of([msgspec.to_builtins(settings), seed])}
     learning: Objective[np.ndarray] = Objective(
         steps=lambda number: steps(train, settings.batch_size, random.Random(f"{name} {seed} {number}")),
         loss=loss,
@@ -97,5 +100,5 @@ def fit_head(
     )
     epochs = FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate, patience=settings.epochs)
     return fit(
-        head, learning, epochs, state, run_id.hexdigest()[:32], device=recipe.device, seed=seed, title=name
+        head, learning, epochs, state, identity, device=recipe.device, seed=seed, title=name
     )  # fmt: skip

@@ -33,6 +33,7 @@ class DataSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share: float = 1.0
     titled: bool = True
     alike: bool = True
+    tokenised: bool = False
 
 
 _LISTED = msgspec.yaml.decode(
@@ -242,9 +243,12 @@ def _share(name: str, data: Path, seed: int, share: float) -> Iterator[Asked]:
 def titled_rows(name: str, data: Path) -> Iterator[tuple[str, Asked]]:
     """The questions of a file, each with the title of the article; the title of the row is the article's key."""
     for line in _contexts(data)[name]:
+        text, move = untokenised(line.text) if READING_FILES[name].tokenised else (line.text, None)
         for question in line.questions:
             spans = answer_places(question)
-            yield line.title, Asked(question["question"], line.text, spans, line.key, not question.get("all_needed"))
+            if move is not None:
+                spans = tuple(move(*span) for span in spans)
+            yield line.title, Asked(question["question"], text, spans, line.key, not question.get("all_needed"))
 
 
 def answer_places(question: Mapping[str, Any]) -> Spans:

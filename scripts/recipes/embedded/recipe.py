@@ -23,6 +23,7 @@ from convinse.support.errors import ConfigError, DataError, one_line
 from convinse.support.files import replacing
 from convinse.training.loop import fit
 from convinse.training.objective import FitResult, Objective
+from convinse.training.trainer import code_of, hash_of
 from recipes.embedded.batches import Batch, batch, drawn, drawn_list, with_foreign
 from recipes.embedded.examples import Example, Part
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
@@ -77,6 +78,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     base: str | None = None  # a folder with the weights to start from; None: those of the package of all-MiniLM-L6-v2
     layers: Annotated[list[NotNegative], msgspec.Meta(min_length=1)] | None = None  # of the base, from 0; None: all
+    still: NotNegative = 0  # lowest layers that do not learn: a third of a step is saved by half of them
     teacher: Literal["base", "all-MiniLM-L6-v2"] = "base"  # the model whose cosines the embedding stays close to
     reader: str | None = None  # a folder of a wider model, whose choices and spans are learned
     mixture: dict[str, Positive]  # examples drawn from each data set (all, if it has fewer)
@@ -230,7 +232,13 @@ def train_trunk(checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: 
         if unknown := sorted(set(getattr(recipe, key)) - set(recipe.mixture)):
             raise ConfigError(f"{key}: {unknown[0]} is not in the mixture; it has {', '.join(recipe.mixture)}")
     tokenizer, model = TextTokenizer.of(checkpoint, recipe.max_length), checkpoint.model
-    model.bert.embeddings.word_embeddings.requires_grad_(False)
+    still = [model.bert.embeddings.word_embeddings]
+    if recipe.still:
+        still = [model.bert.embeddings, *model.bert.encoder.layer[: recipe.still]]
+    if model.config.distances:  # as MPNet learned them; their gradient costs a GPU more than that of everything else
+        still.append(model.bert.distance)
+    for module in still:
+        module.requires_grad_(False)
     chance = random.Random(recipe.seed)
     dev = {}
     for name in sorted(recipe.mixture):
@@ -246,6 +254,7 @@ def train_trunk(checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: 
         made=lambda _, ahead: with_batches(ahead, tokenizer, recipe.workers),
         validate=lambda model: validate(model, tokenizer, dev, recipe.token_budget),
         criterion=lambda measures: measures["mean"],
+        headline="F1",
     )
     settings = FitSettings(
         epochs=recipe.validations, patience=recipe.validations, learning_rate=recipe.learning_rate,
@@ -253,11 +262,17 @@ def train_trunk(checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: 
     )  # fmt: skip
     # what the heads are trained with undoes no training of the trunk
     named = {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in _HEADS}
-    run_id = hashlib.sha256(repr((data.run_id, named)).encode()).hexdigest()[:32]
+    identity = {
+        "data": data.run_id,
+        "settings": hash_of(named),
+        "base": checkpoint.model_id,
+        "code": code_of(Path(__file__).parent),
+    }
     result = fit(
-        model, learning, settings, state, run_id, device=recipe.device, seed=recipe.seed, title="the embedded model"
+        model, learning, settings, state, identity, device=recipe.device, seed=recipe.seed, title="the embedded model"
     )
-    model.bert.embeddings.word_embeddings.requires_grad_(True)
+    for module in still:
+        module.requires_grad_(True)
     model.to(find_device(recipe.device))
     calibrate(model, tokenizer, [example for examples in dev.values() for example in examples])
     model.to("cpu")

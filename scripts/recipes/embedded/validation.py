@@ -62,6 +62,7 @@ def validate(
     measures: dict[str, float] = {}
     least = min(_COUNTED, max(map(len, dev.values()), default=0))
     counted: list[float] = []
+    read: list[float] = []
     for name, examples in dev.items():
         first, f1 = [], []
         shown = [replace(example, candidates=example.candidates[:_MOST_CANDIDATES]) for example in examples]
@@ -84,6 +85,8 @@ def validate(
             measures[f"{name} F1"] = float(np.mean(f1))
         if len(examples) >= least:
             counted += [float(np.mean(values)) for values in (first, f1) if values]
+            read += [float(np.mean(f1))] if f1 else []
+    measures["F1"] = float(np.mean(read)) if read else 0.0
     measures["mean"] = float(np.mean(counted)) if counted else 0.0
     return measures
 
