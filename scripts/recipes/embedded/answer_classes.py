@@ -38,7 +38,7 @@ _LEAST_FACTS = 20  # of a property whose values tell what an unknown item is
 _COMMON = 0.0005  # share of the questions that a word of a template is in
 _ASKED_VALUE = re.compile(r"wdt:(P[0-9]+) \?answer\b")
 _DOMAINS = ("books", "movies", "music", "soccer", "tv_series")
-_READING = ("squad-train-44articles", "squadshifts-new-wiki")
+_READING = ("squad11-train", "squadshifts-new-wiki")
 _DECIDED = 2  # one question of so many of BoolQ
 _FILES = {"tiq": "tiq/dev", "timequestions": "timequestions/dev", "lcquad2": "lcquad2-cq/LC_QuAD20_CQ.dev"}
 
