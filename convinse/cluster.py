@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any
 
 from .config import Config
 from .experiment import Batch, BatchRunner, FinishedBatch
-from .pipeline import STAGE_NAMES, Pipeline, StageName
+from .pipeline import STAGE_NAMES, Pipeline
 from .records.conversation import Turn
 from .session import StageReport
+from .stage import StageName
 from .support.errors import ConfigError, ConvinseError, DataError, NetworkError, missing_extra
 
 if TYPE_CHECKING:

@@ -18,10 +18,11 @@ from .formats.run_folder import FinishedConversation, RunFolder
 from .formats.stage_files import read_stage_file
 from .identity import fingerprint, origins
 from .language_models.spending import spending
-from .pipeline import STAGE_NAMES, Pipeline, StageName
+from .pipeline import STAGE_NAMES, Pipeline
 from .records.conversation import Conversation
 from .resources import Resources
 from .scoring.convqa import evaluate
+from .stage import StageName
 from .support.checksums import sha256
 from .support.errors import ConfigError, DataError
 from .support.progress import progress

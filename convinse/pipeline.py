@@ -24,13 +24,12 @@ from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
 from .scoring.convqa import MEASURES, evaluate
 from .session import Session, StageReport
-from .stage import Stage, build
+from .stage import Stage, StageName, build, check_methods
 from .support.errors import DataError
 from .support.registry import find_module
 from .turn_results import keep_evidences, remove_results
 
 LOGGER = logging.getLogger(__name__)
-StageName = Literal["qu", "ers", "ha"]
 STAGES: dict[StageName, type[Stage]] = {
     "qu": QuestionUnderstanding,
     "ers": EvidenceRetrievalScoring,
@@ -77,6 +76,8 @@ class Pipeline:
         self.qu: QuestionUnderstanding = qu or build_stage("qu", self.config, self.resources)
         self.ers: EvidenceRetrievalScoring = ers or build_stage("ers", self.config, self.resources)
         self.ha: HeterogeneousAnswering = ha or build_stage("ha", self.config, self.resources)
+        for stage in (self.qu, self.ers, self.ha):
+            check_methods(stage, STAGES[stage.stage])
 
     @property
     def conversations_at_once(self) -> int:

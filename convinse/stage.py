@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, Literal
 
 from .config import Config
 from .language.language import Language
@@ -12,18 +13,20 @@ from .resources import Resources
 from .support.errors import ModuleError
 from .support.registry import find_trainer
 
+StageName = Literal["qu", "ers", "ha"]
+
 
 class Stage:
     """A module of a stage; see the three classes that modules of one's own inherit.
 
-    A module returns its results; the pipeline checks, stores and measures them (`convinse.turn_results`). The pipeline calls
-    `inference_on_turns`. A class defines this method or `inference_on_turn`; the other one is made of it, whatever the class
-    inherits. So a class that defines `inference_on_turn` is called turn by turn, also below one that computes turns together.
+    A module returns its results; the pipeline checks, stores and measures them (`convinse.turn_results`). A class defines
+    `inference_on_turn` or `inference_on_turns`; each is the other one in the base class. The pipeline calls the one that is defined
+    last: a class that defines `inference_on_turn` is called turn by turn, also below one that computes turns together.
 
     Args:
         config: the checked configuration; keys of a module's own stand below `config.custom`.
-        resources: what the stages of a pipeline share. A module whose constructor takes the configuration alone has those
-            of its pipeline all the same; used alone, it opens its own.
+        resources: what the stages of a pipeline share; a module that is used alone opens its own. One whose constructor takes the
+            configuration alone gets those of its pipeline behind it.
 
     Attributes:
         stage: `qu`, `ers` or `ha`: the configuration key that names the module.
@@ -35,7 +38,7 @@ class Stage:
         trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
-    stage: ClassVar[str]
+    stage: ClassVar[StageName]
     config: Config
     resources: Resources
     language: Language
@@ -44,37 +47,11 @@ class Stage:
     requests_per_turn = 0
     trainer: str | None = None
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        kinds, module = cls.__mro__, cast("Any", cls)
-        base: Any = next(kind for kind in kinds if Stage in kind.__bases__)
-        turn, turns = (
-            next(place for place, kind in enumerate(kinds) if name in vars(kind))
-            for name in ("inference_on_turn", "inference_on_turns")
-        )
-        if turn < turns:  # the method of a turn was defined later
-            module.inference_on_turns = base.inference_on_turns
-        elif turns < turn and module.inference_on_turn is base.inference_on_turn:
-            module._batch = module.inference_on_turns
-
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         self.config = config
-        self.resources = resources or vars(self).get("resources") or Resources(config)
+        self.resources = resources or Resources(config)
         self.language = self.resources.language
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
-
-    def _batch(self, *arguments: Any) -> list[Any]:
-        """Compute turns as `inference_on_turns`; the `inference_on_turn` of the base class calls it."""
-        raise ModuleError(f"{type(self).__name__}: the class must implement inference_on_turn")
-
-    if not TYPE_CHECKING:  # a type checker would take any name for an attribute
-
-        def __getattr__(self, name: str) -> Any:
-            if name in Stage.__annotations__:
-                raise ModuleError(
-                    f"{type(self).__name__}: self.{name} is not set; call super().__init__(config) in its __init__"
-                )
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def store_cache(self) -> None:
         """Store intermediate results that the module keeps; called after a run."""
@@ -86,8 +63,29 @@ class Stage:
 
 
 def build(kind: type, config: Config, resources: Resources) -> Any:
-    """Return a module of a class; its constructor takes the configuration and finds the shared resources already set."""
-    module: Any = object.__new__(kind)
+    """Return a module of a class, which gets the shared resources in its constructor, or behind it if that takes the configuration alone."""
+    if "resources" in inspect.signature(kind).parameters:
+        return kind(config, resources=resources)
+    module = kind(config)
     module.resources = resources
-    module.__init__(config)
     return module
+
+
+def check_methods(module: Stage, base: type[Stage]) -> None:
+    """Raise `ModuleError` unless the class of a module defines a method of the base class of its stage."""
+    kind = type(module)
+    if all(getattr(kind, name) is getattr(base, name) for name in ("inference_on_turn", "inference_on_turns")):
+        raise ModuleError(f"{kind.__name__}: the class must implement inference_on_turn")
+
+
+def inferred(module: Any, base: Any, turns: Sequence[Any], argument: Any) -> Any:
+    """Return what a module of a stage gives for turns, by the method that its class defines last: of a turn, or of several.
+
+    `base` is the class of the stage, whose `inference_on_turns` calls `inference_on_turn` for one turn after the other.
+    """
+    for kind in type(module).__mro__:
+        if "inference_on_turns" in vars(kind):
+            return module.inference_on_turns(turns, argument)
+        if "inference_on_turn" in vars(kind):
+            return base.inference_on_turns(module, turns, argument)
+    raise AssertionError("the class of the stage defines both")

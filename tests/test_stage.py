@@ -1,41 +1,13 @@
 """What all stages have: attributes, and a method for one turn and for several."""
 
-import copy
-import pickle
-
 import pytest
 
-from convinse import EvidenceRetrievalScoring
+from convinse import EvidenceRetrievalScoring, Pipeline
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.base import retrieve
 from convinse.support.errors import ModuleError
 from evidences import evidence
 from refusals import refused
-
-
-class WithoutSuper(EvidenceRetrievalScoring):
-    def __init__(self, config):
-        self.custom = config["custom"]
-
-    def inference_on_turn(self, turn, sources):
-        return []
-
-
-@pytest.mark.parametrize("name", ["config", "language", "logger"])
-def test_an_attribute_without_super_init_is_an_error_that_says_so(name):
-    module = WithoutSuper(parse_config({}))
-    message = refused(ModuleError, lambda: getattr(module, name))
-    assert message == f"WithoutSuper: self.{name} is not set; call super().__init__(config) in its __init__"
-    setattr(module, name, 5)
-    assert getattr(module, name) == 5
-
-
-def test_any_missing_attribute_is_an_ordinary_error():
-    module = WithoutSuper(parse_config({"custom": {"a": 1}}))
-    with pytest.raises(AttributeError, match="'WithoutSuper' object has no attribute 'confg'"):
-        _ = module.confg
-    assert not hasattr(module, "trained_on") and module.custom == {"a": 1}
-    assert copy.copy(module).custom == pickle.loads(pickle.dumps(module)).custom == {"a": 1}
 
 
 class Batching(EvidenceRetrievalScoring):
@@ -46,11 +18,6 @@ class Batching(EvidenceRetrievalScoring):
 class OneByOne(Batching):
     def inference_on_turn(self, turn, sources):
         return [*super().inference_on_turn(turn, sources), evidence(turn["question"])]
-
-
-class BatchesAgain(OneByOne):
-    def inference_on_turns(self, turns, sources):
-        return [[*found, evidence("more")] for found in super().inference_on_turns(turns, sources)]
 
 
 class Writing(EvidenceRetrievalScoring):
@@ -70,7 +37,6 @@ class WritingTogether(Writing):
     [
         (Batching, [["one of 2"], ["one of 2"]]),
         (OneByOne, [["one of 1", "A?"], ["one of 1", "B?"]]),
-        (BatchesAgain, [["one of 1", "A?", "more"], ["one of 1", "B?", "more"]]),
         (Writing, [["A?"], ["B?"]]),
         (WritingTogether, [["A?"], ["B?"]]),
     ],
@@ -81,7 +47,20 @@ def test_the_method_that_a_class_defines_is_called(kind, texts):
     assert [[found["evidence_text"] for found in turn["top_evidences"]] for turn in turns] == texts
 
 
-def test_a_class_without_either_method_is_refused():
+def test_a_class_without_either_method_is_refused_when_the_pipeline_is_built():
     module = type("Neither", (EvidenceRetrievalScoring,), {})(parse_config({}))
-    for call in (module.inference_on_turns, lambda turns, sources: module.inference_on_turn(turns[0], sources)):
-        refused(ModuleError, lambda call=call: call([{"question": "A?"}], ("text",)), "Neither", "inference_on_turn")
+    refused(
+        ModuleError,
+        lambda: Pipeline(parse_config({}), ers=module),
+        "Neither: the class must implement inference_on_turn",
+    )
+
+
+class Alone(OneByOne):
+    def __init__(self, config):
+        super().__init__(config)
+
+
+def test_a_module_gets_the_resources_of_its_pipeline():
+    with Pipeline(parse_config({"ers_use_cache": False, "ers": f"{__name__}:Alone"})) as pipeline:
+        assert pipeline.ers.resources is pipeline.resources is pipeline.qu.resources

@@ -16,7 +16,7 @@ from .tables import print_rows
 if TYPE_CHECKING:
     from ..config import Config
     from ..experiment import Outcome
-    from ..pipeline import StageName
+    from ..stage import StageName
 
 _COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
 

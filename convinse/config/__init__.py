@@ -6,7 +6,7 @@ from .places import LIVE, NO_KB, SNAPSHOT, find_config, own_configurations, proj
 from .server_settings import EvsServer, HaLlm, LanguageModelSettings, ServerSettings
 from .stage_settings import ClocqParams, HaSeq2Seq, QuSr
 from .training_settings import EvsTraining, FitSettings, ReaderTraining, RetrieverTraining, StageTraining
-from .value_types import Backend, Device, NotNegative, Positive, Precision, RankingLoss, Share, Weight
+from .value_types import Backend, Device, Minutes, NotNegative, Positive, Precision, RankingLoss, Share, Weight
 
 __all__ = [
     "Backend",
@@ -21,6 +21,7 @@ __all__ = [
     "LanguageModelSettings",
     "LIVE",
     "NO_KB",
+    "Minutes",
     "NotNegative",
     "Positive",
     "Precision",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import Evidence
-from ..stage import Stage
+from ..stage import Stage, inferred
 from ..turn_results import keep_evidences, results_of
 
 
@@ -30,21 +30,21 @@ class EvidenceRetrievalScoring(Stage):
         Returns:
             At most `config.evs_max_evidences` evidences of these sources.
         """
-        return self._batch([turn], sources)[0]  # type: ignore[no-any-return]
+        return self.inference_on_turns([turn], sources)[0]
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """Return the evidences of several turns, and store them in the turns for use without a pipeline."""
+        """Return the evidences of several turns; they are stored in the turns, with the answer presence, for use without a pipeline."""
         return [keep_evidences(self, turn, self.inference_on_turn(turn, sources), sources) for turn in turns]
 
     def inference_on_data(self, conversations: Iterable[Conversation], sources: Sequence[str]) -> None:
         """Retrieve for all turns of the conversations, in place."""
-        self.inference_on_turns([turn for conversation in conversations for turn in conversation["questions"]], sources)
+        retrieve(self, [turn for conversation in conversations for turn in conversation["questions"]], sources)
 
 
 def retrieve(
     module: EvidenceRetrievalScoring, turns: Sequence[Turn], sources: Sequence[str], most: int | None = None
 ) -> None:
     """Let a module retrieve the evidences of turns; see `keep_evidences`."""
-    returned = results_of(module, module.inference_on_turns(turns, sources), turns)
+    returned = results_of(module, inferred(module, EvidenceRetrievalScoring, turns, sources), turns)
     for turn, evidences in zip(turns, returned, strict=True):
         keep_evidences(module, turn, evidences, sources, most)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..records.conversation import RankedAnswer, Turn
-from ..stage import Stage
+from ..stage import Stage, inferred
 from ..turn_results import keep_answers, results_of
 
 
@@ -31,7 +31,7 @@ class HeterogeneousAnswering(Stage):
             Answers with `answer` (its `id` and `label`), `score` and `rank`; ranks are 1, 2, 3, ... An empty list is "no answer".
             Optional are `evidences`, the places in `turn["top_evidences"]` that support the answer, and its `reasons`.
         """
-        return self._batch([turn], sources)[0]  # type: ignore[no-any-return]
+        return self.inference_on_turns([turn], sources)[0]
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
         """Return the answers of several turns."""
@@ -41,7 +41,7 @@ class HeterogeneousAnswering(Stage):
 def answer(module: HeterogeneousAnswering, turns: Sequence[Turn], sources: Sequence[str], most: int) -> None:
     """Let a module answer turns, and keep the best `most` answers of each; see `keep_answers`."""
     evidences = [turn["top_evidences"] for turn in turns]
-    returned = results_of(module, module.inference_on_turns(turns, sources), turns)
+    returned = results_of(module, inferred(module, HeterogeneousAnswering, turns, sources), turns)
     for turn, top, answers in zip(turns, evidences, returned, strict=True):
         turn["top_evidences"] = top  # CONVINSE's own module deletes them once read
         keep_answers(module, turn, answers, most)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records.conversation import Conversation, Turn, Understanding
 from ..records.evidence import question_items
-from ..stage import Stage
+from ..stage import Stage, inferred
 from ..turn_results import keep_understanding, results_of
 
 _OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "abstained")
@@ -37,7 +37,7 @@ class QuestionUnderstanding(Stage):
         Returns:
             The representation as a string, or an `Understanding`. Items of a `representation` with ids are not linked again.
         """
-        return self._batch([turn], [history_turns])[0]  # type: ignore[no-any-return]
+        return self.inference_on_turns([turn], [history_turns])[0]
 
     def inference_on_turns(
         self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]
@@ -108,6 +108,6 @@ def understand(
         ModuleError: the module made no representation of a turn.
     """
     module.use_gold_answers = use_gold_answers
-    results = results_of(module, module.inference_on_turns(turns, histories), turns)
+    results = results_of(module, inferred(module, QuestionUnderstanding, turns, histories), turns)
     for turn, understanding in zip(turns, results, strict=True):
         keep_understanding(module, turn, understanding)

@@ -71,8 +71,6 @@ def find_module(stage: str, name: str, base: type) -> type:
         raise ModuleError(f"{stage}: {target}: the class must inherit {base.__module__.split('.')[0]}.{base.__name__}")
     if stage not in ("qu", "ers", "ha"):
         return module_class
-    if all(getattr(module_class, name) is getattr(base, name) for name in ("inference_on_turn", "inference_on_turns")):
-        raise ModuleError(f"{stage}: {target}: the class must implement inference_on_turn")
     for name, number in _PARAMETERS.items():
         try:
             inspect.signature(getattr(module_class, name)).bind(*range(number))

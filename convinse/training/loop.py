@@ -145,7 +145,10 @@ def fit(
                     LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, run.step)
                     break
                 torch.manual_seed((seed * 1000 + epoch) * 1_000_000 + run.step)
-                rate = _learning_rate(settings, number_of_steps, (epoch - 1) * number_of_steps + run.step)
+                total = max(1, settings.epochs * number_of_steps)
+                # if the minutes end before the steps, the rate falls to 0 with them
+                done = max((epoch - 1) * number_of_steps + run.step, math.floor(total * run.seconds / budget))
+                rate = _learning_rate(settings, total, done)
                 loss = _train_step(model, optimizer, objective.loss, step, rate, place)
                 run.step += 1
                 run.seconds += time.monotonic() - begun
@@ -176,9 +179,8 @@ def _optimizer(model: Any, settings: FitSettings) -> torch.optim.Optimizer:
     return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
 
 
-def _learning_rate(settings: FitSettings, steps: int, done: int) -> float:
-    # rises over the first steps, then falls to 0 at the end of the last epoch
-    total = max(1, settings.epochs * steps)
+def _learning_rate(settings: FitSettings, total: int, done: int) -> float:
+    # rises over the first of all steps, then falls to 0 at the last one
     warm = max(1, round(settings.warmup * total))
     if done < warm:
         return settings.learning_rate * (done + 1) / warm

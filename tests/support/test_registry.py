@@ -20,9 +20,6 @@ class MyERS(EvidenceRetrievalScoring):
     def inference_on_turn(self, turn, sources):
         return []
 
-class Open(EvidenceRetrievalScoring):
-    pass
-
 class Other:
     pass
 

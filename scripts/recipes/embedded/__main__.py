@@ -11,6 +11,7 @@ import argparse
 import json
 import logging
 import os
+import random
 import shutil
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from convinse.config import SNAPSHOT, load_settings, resolve
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.devices import find_device
 from convinse.encoder.onnx_export import write_graphs
+from convinse.encoder.tokens import TextTokenizer
 from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, OutputError, nearest
 from convinse.support.files import remove, replacing
@@ -33,12 +35,15 @@ from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import typed_questions
 from recipes.embedded.answer_type import train_answer_type
 from recipes.embedded.card import Trained, embedded_card
+from recipes.embedded.examples import Example
+from recipes.embedded.prepared import Prepared
 from recipes.embedded.ranking_sets import boolq_questions, infotabs_statements
 from recipes.embedded.recipe import (
     Data,
     Recipe,
     Teachers,
     gather,
+    prepare,
     read_examples,
     train_trunk,
     without_held_out,
@@ -46,6 +51,7 @@ from recipes.embedded.recipe import (
 )
 from recipes.embedded.rewriter import rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
+from recipes.embedded.validation import calibrate
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
 
@@ -58,6 +64,7 @@ _OPTIONS = {
     "--trunk": "a finished model: only the heads over it are trained",
     "--work": "where the knowledge base is built and kept",
     "--examples": "where the examples are kept, read if the file exists (.jsonl.gz)",
+    "--prepared": "where the examples are kept as tokens, read if the file exists: a machine with this file needs no data",
 }
 _SHAPE = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
@@ -108,19 +115,22 @@ def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
     """Train the trunk, then the heads over it, and write the folder."""
     checkpoint, teachers, base = start_from(recipe)
     start = time.perf_counter()
-    data = examples_of(recipe, options, work)
+    prepared, data = prepared_examples(checkpoint, recipe, options, work)
     # the data that the last step needs is looked for before the first
     questions = questions_of_heads(options.data, work, recipe)
-    result = train_trunk(checkpoint, teachers, data, recipe, state_of(options.output))
+    result = train_trunk(checkpoint, teachers, prepared, recipe, state_of(options.output))
+    if data is None and options.examples is not None and Path(options.examples).is_file():
+        data = read_examples(Path(options.examples))
+    if data is not None:
+        calibrate_heads(checkpoint, recipe, data)
     heads = train_heads(checkpoint, recipe, questions, options)
-    sizes = {name: len(examples) for name, examples in data.train.items()}
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
     record = {
         "recipe": msgspec.to_builtins(recipe),
         "base": {"name": origin, "sha256": sha256(base / "model.safetensors")},
-        "examples": sizes,
-        "data": data.run_id,
+        "examples": prepared.sizes,
+        "data": prepared.run_id,
         "minutes": round(minutes, 1),
         **{name: {"best_epoch": fitted.best, "epochs": fitted.history} for name, (_, fitted) in heads.items()},
     }
@@ -130,10 +140,35 @@ def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
             head.save(folder)
         write_graphs(folder)
 
-    card = embedded_card(recipe, sizes, result, origin, minutes, heads)
+    card = embedded_card(recipe, prepared.sizes, result, origin, minutes, heads)
     write_trained(checkpoint, options.output, card, result, record, more, storage="int8")
     for state in (state_of(options.output), *(head_state(options, name) for name in heads)):
         remove(state)
+
+
+def prepared_examples(
+    checkpoint: Checkpoint, recipe: Recipe, options: argparse.Namespace, work: Path
+) -> tuple[Prepared, Data | None]:
+    """The examples as tokens, of the file of --prepared if it exists, else made and kept there; and as texts, if they were read."""
+    file = None if options.prepared is None else Path(options.prepared)
+    if file is not None and file.is_file():
+        return Prepared.read(file), None
+    data = examples_of(recipe, options, work)
+    prepared = prepare(data, recipe, TextTokenizer.of(checkpoint, recipe.max_length), checkpoint.model)
+    if file is not None:
+        prepared.write(file)
+    return prepared, data
+
+
+def calibrate_heads(checkpoint: Checkpoint, recipe: Recipe, data: Data) -> None:
+    """Calibrate ranking and reading on the held-out examples that may choose."""
+    model, chance = checkpoint.model.to(find_device(recipe.device)), random.Random(recipe.seed)
+    examples: list[Example] = []
+    for name in sorted(recipe.mixture):
+        choosing = [example for example in data.dev.get(name, ()) if example.chooses]
+        examples += chance.sample(choosing, min(recipe.dev_examples, len(choosing)))
+    calibrate(model, TextTokenizer.of(checkpoint, recipe.max_length), examples)
+    model.to("cpu")
 
 
 def train_heads_only(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:

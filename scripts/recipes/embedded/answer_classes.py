@@ -1,9 +1,11 @@
 """Questions with the classes of their answers: what a head that tells the type of an answer can learn from."""
 
+import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +28,7 @@ from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import boolq_questions
 from recipes.embedded.reading import answer_places
+from recipes.embedded.requests import as_statement_asked
 from recipes.embedded.wikidata import Facts, bench_items, is_item
 from recipes.sources import needed, records
 
@@ -38,11 +41,15 @@ _LEAST_FACTS = 20  # of a property whose values tell what an unknown item is
 _COMMON = 0.0005  # share of the questions that a word of a template is in
 _ASKED_VALUE = re.compile(r"wdt:(P[0-9]+) \?answer\b")
 _DOMAINS = ("books", "movies", "music", "soccer", "tv_series")
-_READING = ("squad11-train", "squadshifts-new-wiki")
+# files of reading/ and the share of their questions: most of SQuAD's ask for what the others do
+_READING = {"squad11-train": 0.3, "squadshifts-new-wiki": 1.0, "qed-train": 1.0}
+WORDS = "words"  # of an answer without a known class: it may be of any but DATE, NUMBER and YES_NO
+_STATEMENTS = 3_000  # of CREAK
 _DECIDED = 2  # one question of so many of BoolQ
 _FILES = {"tiq": "tiq/dev", "timequestions": "timequestions/dev", "lcquad2": "lcquad2-cq/LC_QuAD20_CQ.dev"}
 
-Classes = Mapping[str, float]  # ids of classes of items, or DATE, NUMBER, YES_NO, TEXT, OTHER -> share; all together 1
+Classes = Mapping[str, float]
+"""Ids of classes of items, or DATE, NUMBER, YES_NO, TEXT, OTHER -> share, all together 1; or several that may each be, with 1."""
 
 
 class TypedQuestion(NamedTuple):
@@ -91,11 +98,15 @@ def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestion
         all_questions = list(dict.fromkeys(_all_asked(data, *kbs)))
         classes = ItemClasses(kbs)
         of_property = property_classes(facts, classes)
-        direct = [classes.shares(row.answers) or of_property.get(row.prop, {}) for row in all_questions]
+        direct = [
+            {WORDS: 1.0} if row.answers == (WORDS,) else classes.shares(row.answers) or of_property.get(row.prop, {})
+            for row in all_questions
+        ]
         items = {*facts.by_subject, *facts.by_object}
         items.update(answer for row in all_questions for answer in row.answers if is_item(answer))
         joined = classes.joined(items, direct, least)
         names = {root: classes.name(root) for root in sorted(set(joined.values()))}
+    any_item = dict.fromkeys((*names, TEXT, OTHER), 1.0)
     common = common_words(row.question for row in all_questions)
     questions = []
     for row, shares in zip(all_questions, direct, strict=True):
@@ -104,7 +115,8 @@ def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestion
             for name, share in shares.items():
                 merged[joined.get(name, OTHER) if is_item(name) else name] += share  # type: ignore[assignment]
             key = row.conversation or template(row.question, common)
-            questions.append(TypedQuestion(row.question, row.in_full, dict(merged), row.source, key))
+            allowed = any_item if WORDS in shares else dict(merged)
+            questions.append(TypedQuestion(row.question, row.in_full, allowed, row.source, key))
     return TypedQuestions(questions, names | {name: name for name in (DATE, NUMBER, YES_NO, TEXT, OTHER)}, joined)
 
 
@@ -241,14 +253,22 @@ def _all_asked(data: Path, wikidata: KnowledgeBase, embedded: KnowledgeBase) -> 
         asked_value = _ASKED_VALUE.search(line.get("sparql") or "")
         if answers:
             yield _Asked(question, question, answers, line["set"], prop=asked_value[1] if asked_value else "")
-    for name in _READING:
+    chance = random.Random("questions of reading")
+    for name, share in _READING.items():
         for line in records(data, "reading", f"{name}.jsonl.gz"):
             for line_question in line.get("qas", ()):
                 question, context = line_question["question"], line["context"]
                 texts = [context[start:end] for start, end in answer_places(line_question)]
                 ids = [contract_answer(text, text, question)["id"] for text in texts]
-                if ids and all(is_date(entity_id) or is_number(entity_id) for entity_id in ids):
-                    yield _Asked(question, question, tuple(ids), name, line.get("title") or context)
+                is_literal = [is_date(entity_id) or is_number(entity_id) for entity_id in ids]
+                if chance.random() < share and ids and len(set(is_literal)) == 1:
+                    answers = tuple(ids) if is_literal[0] else (WORDS,)
+                    yield _Asked(question, question, answers, name, line.get("title") or context)
+    for line in records(data, "yesno", "strategyqa-train.jsonl.gz"):
+        yield _Asked(line["question"], line["question"], ("Yes",), "strategyqa", line["term"])
+    for line in islice(records(data, "yesno", "creak-train.jsonl.gz"), _STATEMENTS):
+        question = as_statement_asked(line["statement"], chance)
+        yield _Asked(question, question, ("Yes",), "creak", line["entity"])
     for decided in boolq_questions(data)[::_DECIDED]:
         yield _Asked(decided.question, decided.question, ("Yes" if decided.yes else "No",), "boolq", decided.key)
     for benchmark, name in _FILES.items():

@@ -18,9 +18,12 @@ from convinse.training.objective import FitResult
 from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions, common_words, names_in
 from recipes.embedded.frozen import fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
+from recipes.embedded.requests import as_keywords, as_request
 
 _CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
 _AFTER, _NAMES = 0.08, 0.04  # share of the questions that are learned once more behind another one, or before a name
+_SEVERAL = 1.5  # sum of the targets of a question whose answer may be of any of its classes
+_REQUESTS, _KEYWORDS = 0.2, 0.15  # share of the questions that are learned once more as a request, or as keywords
 _TEMPERATURES = np.arange(0.5, 1.55, 0.05)
 
 
@@ -36,8 +39,10 @@ def train_answer_type(
             is_choosing = int.from_bytes(digest[:4], "big") % _CHOOSING == 0
             parts["choosing" if is_choosing else "train"].append(question)
     parts = {part: questions[:most] for part, questions in parts.items()}
+    others = after_others(parts["train"], random.Random(f"after others {seed}"))
+    parts = {part: in_other_words(questions, random.Random(f"{part} {seed}")) for part, questions in parts.items()}
+    parts["train"] += others
     classes = AnswerClasses(typed.names, typed.joined, {"verb_first": verb_first_shares(parts["train"], typed.names)})
-    parts["train"] += after_others(parts["train"], random.Random(f"after others {seed}"))
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
     train, choosing = (
         read_by_trunk(
@@ -53,7 +58,10 @@ def train_answer_type(
 
     def loss(head: AnswerTypeHead, places: np.ndarray) -> torch.Tensor:
         hidden, mask, targets = train.batch(places, head)
-        return -(targets * head(hidden, mask).float().log_softmax(dim=-1)).sum(dim=1).mean()
+        log_chances = head(hidden, mask).float().log_softmax(dim=-1)
+        exact = -(targets * log_chances).sum(dim=1)
+        any_of = -(log_chances + targets.log()).logsumexp(dim=1)
+        return torch.where(targets.sum(dim=1) > _SEVERAL, any_of, exact).mean()
 
     def validate(head: AnswerTypeHead) -> dict[str, float]:
         return _measures(choosing.outputs(head), choosing.targets)
@@ -78,6 +86,18 @@ def after_others(questions: Sequence[TypedQuestion], chance: random.Random) -> l
     return made
 
 
+def in_other_words(questions: Sequence[TypedQuestion], chance: random.Random) -> list[TypedQuestion]:
+    """The questions, and a share of those that do not ask for yes or no once more, as requests and as keywords."""
+    made = list(questions)
+    for question in questions:
+        drawn = chance.random()
+        if drawn < _REQUESTS + _KEYWORDS and YES_NO not in question.classes:
+            reword = as_request if drawn < _REQUESTS else as_keywords
+            text = reword(question.question, chance)
+            made.append(question._replace(question=text, in_full=text))
+    return made
+
+
 def begins_with_verb(question: TypedQuestion) -> bool:
     """Whether a question as asked begins with the verb, as questions for yes or no do."""
     return english().answer_types.is_existential(question.question)
@@ -88,10 +108,10 @@ def verb_first_shares(questions: Sequence[TypedQuestion], names: Iterable[str]) 
     counts: Counter[str] = Counter()
     first: Counter[str] = Counter()
     for question in questions:
-        is_first = begins_with_verb(question)
+        is_first, together = begins_with_verb(question), sum(question.classes.values())
         for name, share in question.classes.items():
-            counts[name] += share  # type: ignore[assignment]
-            first[name] += share * is_first  # type: ignore[assignment]
+            counts[name] += share / together  # type: ignore[assignment]
+            first[name] += share / together * is_first  # type: ignore[assignment]
     rest = sum(counts.values()) - counts[YES_NO]
     usual = (sum(first.values()) - first[YES_NO] + 1) / (rest + 2)
     return " ".join(f"{(first[name] + usual) / (counts[name] + 1):.6f}" for name in names)
@@ -123,6 +143,8 @@ def _cool(head: AnswerTypeHead, values: np.ndarray, targets: np.ndarray) -> None
 
 def _measures(values: np.ndarray, targets: np.ndarray) -> dict[str, float]:
     chances = chances_of(values)
-    expected = -(targets * np.log(chances.clip(1e-9))).sum(axis=1)
+    exact = -(targets * np.log(chances.clip(1e-9))).sum(axis=1)
+    any_of = -np.log((targets * chances).sum(axis=1).clip(1e-9))
+    expected = np.where(targets.sum(axis=1) > _SEVERAL, any_of, exact)
     right = targets[np.arange(len(targets)), chances.argmax(axis=1)] > 0
     return {"right": float(right.mean()), "log loss": float(expected.mean())}

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,10 +22,10 @@ class Batch:
     readable: np.ndarray  # [p] whether its span is learned (irrelevant texts: that they have none)
     firsts: np.ndarray  # [p] where the text begins and ends (exclusive) in the sequence
     ends: np.ndarray  # [p] where the text begins and ends (exclusive) in the sequence
-    spans: list[
-        np.ndarray
-    ]  # for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], if it has none
-    offsets: list[np.ndarray]  # of each pair [n, 2] where the window's tokens begin and end in the text, in characters
+    # for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], if it has none
+    spans: list[np.ndarray]
+    # of each pair [n, 2] where the window's tokens begin and end in the text, in characters; empty if the texts are not at hand
+    offsets: list[np.ndarray] = field(default_factory=list)
 
 
 def drawn(example: Example, negatives: int, chance: random.Random) -> Example:

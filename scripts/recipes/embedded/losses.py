@@ -26,8 +26,8 @@ class ListLosses(NamedTuple):
     odds: Tensor  # [p] log odds of relevance, detached
 
 
-def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> ListLosses:
-    """What choosing and reading lose on the examples of a batch."""
+def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None, temperature: float = 1.0) -> ListLosses:
+    """What choosing and reading lose on the examples of a batch; both distributions are compared at the `temperature`."""
     scored, read, stated, apart, order = [], [], [], [], []
     for places in token_batches(batch.sequences.lengths, budget):
         inputs = model_inputs(model, batch.sequences, places, model.device)
@@ -37,11 +37,12 @@ def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> L
         read.append(_likelihoods(*log_chances, batch, places))
         if teacher is not None:
             with torch.no_grad():
-                output = teacher(**inputs)
-                theirs = _log_probabilities(output, batch.firsts[places], batch.ends[places])
-            stated.append(output.logits.float()[:, 0])
-            pairs = zip(log_chances, theirs, strict=True)
-            apart.append(sum((said.exp() * (said - mine)).sum(dim=1) for mine, said in pairs))
+                taught_by = teacher(**inputs)
+                theirs = _log_probabilities(taught_by, batch.firsts[places], batch.ends[places], temperature)
+            stated.append(taught_by.logits.float()[:, 0])
+            mine = _log_probabilities(output, batch.firsts[places], batch.ends[places], temperature)
+            pairs = zip(mine, theirs, strict=True)
+            apart.append(sum((said.exp() * (said - own)).sum(dim=1) for own, said in pairs))
         order.append(places)
     back = torch.from_numpy(np.argsort(np.concatenate(order))).to(scored[0].device)
     odds, likelihoods = torch.cat(scored)[back], torch.cat(read)[back]
@@ -57,10 +58,12 @@ def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None) -> L
     taught = odds.new_zeros(())
     if teacher is not None:
         log_chances, right = (
-            functional.log_softmax(_with_none(part), 1) for part in (chances, lists.of(torch.cat(stated)[back]))
+            functional.log_softmax(_with_none(part) / temperature, 1)
+            for part in (chances, lists.of(torch.cat(stated)[back]))
         )
         spans = right.exp()[:, :-1] * lists.of(torch.cat(apart)[back], 0.0)
         taught = functional.kl_div(log_chances, right, reduction="sum", log_target=True) + spans.sum()
+        taught = taught * temperature**2  # as large a gradient as without it (Hinton et al., 2015)
     return ListLosses(answering.sum(), each, taught, odds.detach())
 
 
@@ -100,9 +103,11 @@ def _likelihoods(starts: Tensor, ends: Tensor, batch: Batch, places: np.ndarray)
     return torch.logsumexp(scores, 1) * torch.from_numpy(batch.readable[places]).to(starts.device)
 
 
-def _log_probabilities(output: Any, firsts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:
+def _log_probabilities(
+    output: Any, firsts: np.ndarray, stops: np.ndarray, temperature: float = 1.0
+) -> tuple[Tensor, Tensor]:
     """[p, tokens] of start and end, over the text's tokens and [CLS]."""
-    start, end = output.start_logits.float(), output.end_logits.float()
+    start, end = output.start_logits.float() / temperature, output.end_logits.float() / temperature
     columns = torch.arange(start.shape[1], device=start.device)[None, :]
     lowest, highest = (torch.from_numpy(array).to(start.device)[:, None] for array in (firsts, stops))
     allowed = ((columns >= lowest) & (columns < highest)) | (columns == 0)

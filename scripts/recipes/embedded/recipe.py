@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
+import numpy as np
 import torch
-from torch.utils.data import DataLoader
 
-from convinse.config import Device, FitSettings, NotNegative, Positive, Share, Weight
+from convinse.config import Device, FitSettings, Minutes, NotNegative, Positive, Share, Weight
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.devices import find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ConfigError, DataError, one_line
 from convinse.support.files import replacing
@@ -27,18 +26,18 @@ from convinse.training.trainer import code_of, hash_of
 from recipes.embedded.batches import Batch, batch, drawn, drawn_list, with_foreign
 from recipes.embedded.examples import Example, Part
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
-from recipes.embedded.mining import LONGEST_EMBEDDED, with_mined
+from recipes.embedded.mining import with_mined
 from recipes.embedded.negatives import HeldOut
-from recipes.embedded.validation import calibrate, validate
+from recipes.embedded.prepared import Prepared, Special, Tokens
+from recipes.embedded.validation import shown, validate
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 _LONG = 300  # characters of a text beside which there is one negative only
 _NEGATIVES = 2  # irrelevant texts beside each shorter one, of the same example
 _FOREIGN = 0.3  # share of the examples that get one more from another example, the easy case
-_CONTRAST, _DISTILLATION = (
-    0.5,
-    0.5,
-)  # weights of the embedding's losses: against other texts, and against the teacher's cosines
+# weights of the embedding's losses: against other texts, and against the teacher's cosines
+_CONTRAST, _DISTILLATION = 0.5, 0.5
+_LONGEST_EMBEDDED = 150  # tokens of a text that the embedding learns from
 _HEADS = ("yes_no", "answer_type", "rewrite")
 
 
@@ -97,7 +96,11 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     dev_examples: Positive = 80  # of each data set, that a validation looks at
     seed: int = 42
     device: Device = "auto"
-    workers: NotNegative = 0  # processes that make batches while a GPU computes
+    minutes: Minutes | None = None  # of steps, after which the training is cut short
+    taught: Share = (
+        0.75  # of the loss that is the distance from the teacher, where there is one; the rest is of the answers
+    )
+    temperature: Weight = 1.5  # of both distributions in that distance
     yes_no: YesNo | None = None  # heads, trained after the rest; None: not trained
     answer_type: AnswerType | None = None
     rewrite: RewriteSettings | None = None
@@ -217,53 +220,64 @@ def _drawn(example: Example, name: str, recipe: Recipe, chance: random.Random) -
     return drawn(example, most, chance)
 
 
-def with_batches(ahead: Sequence[Step], tokenizer: TextTokenizer, workers: int) -> Iterable[tuple[Step, Batch]]:
-    """Steps with their batches, which processes make ahead of the GPU."""
-
-    def made(step: Step) -> tuple[Step, Batch]:
-        return step, batch(step.examples, tokenizer, random.Random(step.seed))
-
-    return DataLoader(list(ahead), batch_size=None, num_workers=workers, collate_fn=made)  # type: ignore[arg-type]
-
-
-def train_trunk(checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: Recipe, state: Path) -> FitResult:
-    """Train the model in place, and calibrate its heads; a stopped run goes on from `state`."""
+def prepare(data: Data, recipe: Recipe, tokenizer: TextTokenizer, model: Any = None) -> Prepared:
+    """Return the examples of a recipe as tokens; `model` finds the negatives of the sets in `mined`."""
     for key in ("alone", "mined", "negatives", "lists"):
         if unknown := sorted(set(getattr(recipe, key)) - set(recipe.mixture)):
             raise ConfigError(f"{key}: {unknown[0]} is not in the mixture; it has {', '.join(recipe.mixture)}")
-    tokenizer, model = TextTokenizer.of(checkpoint, recipe.max_length), checkpoint.model
-    still = [model.bert.embeddings.word_embeddings]
-    if recipe.still:
-        still = [model.bert.embeddings, *model.bert.encoder.layer[: recipe.still]]
-    if model.config.distances:  # as MPNet learned them; their gradient costs a GPU more than that of everything else
-        still.append(model.bert.distance)
-    for module in still:
-        module.requires_grad_(False)
     chance = random.Random(recipe.seed)
     dev = {}
     for name in sorted(recipe.mixture):
         if choosing := [example for example in data.dev.get(name, ()) if example.chooses]:
-            dev[name] = chance.sample(choosing, min(recipe.dev_examples, len(choosing)))
+            dev[name] = shown(chance.sample(choosing, min(recipe.dev_examples, len(choosing))))
     train = dict(data.train)
     for name, most in sorted(recipe.mined.items()):
         train[name] = with_mined(model, tokenizer, train[name], most, recipe.token_budget)
-    loss = TrunkLoss(teachers, tokenizer, recipe)
+    order = [step for number in range(1, recipe.validations + 1) for step in steps(train, recipe, number)]
+    made = (batch(step.examples, tokenizer, random.Random(step.seed)) for step in order)
+    return Prepared(
+        Tokens.of(made, [example.group or example.key for step in order for example in step.examples]),
+        np.cumsum([0, *(len(step.examples) for step in order)]),
+        np.array([step.embeds for step in order]),
+        {
+            name: Tokens.of([batch(examples, tokenizer, None)], [example.key for example in examples])
+            for name, examples in dev.items()
+        },
+        Special.of(tokenizer),
+        data.run_id,
+        {name: len(examples) for name, examples in data.train.items()},
+    )
+
+
+def train_trunk(
+    checkpoint: Checkpoint, teachers: Teachers, prepared: Prepared, recipe: Recipe, state: Path
+) -> FitResult:
+    """Train the model in place; a stopped run goes on from `state`."""
+    model, special = checkpoint.model, prepared.special
+    still = [model.bert.embeddings.word_embeddings]
+    if recipe.still:
+        still = [model.bert.embeddings, *model.bert.encoder.layer[: recipe.still]]
+    if model.config.distances:  # as MPNet learned them; with their gradient a GPU does not take its fused attention
+        still.append(model.bert.distance)
+    for module in still:
+        module.requires_grad_(False)
+    dev = {name: examples.batch(0, len(examples), special) for name, examples in prepared.dev.items()}
+    steps_of_each = len(prepared.embeds) // recipe.validations
     learning = Objective(
-        steps=lambda number: steps(train, recipe, number),
-        loss=loss.of_step,
-        made=lambda _, ahead: with_batches(ahead, tokenizer, recipe.workers),
-        validate=lambda model: validate(model, tokenizer, dev, recipe.token_budget),
+        steps=lambda number: range((number - 1) * steps_of_each, number * steps_of_each),
+        loss=TrunkLoss(teachers, prepared, recipe).of_step,
+        validate=lambda model: validate(model, dev, recipe.token_budget),
         criterion=lambda measures: measures["mean"],
         headline="F1",
     )
     settings = FitSettings(
-        epochs=recipe.validations, patience=recipe.validations, learning_rate=recipe.learning_rate,
-        warmup=0.06, weight_decay=0.01,
+        epochs=recipe.validations, patience=recipe.validations, minutes=recipe.minutes,
+        learning_rate=recipe.learning_rate, warmup=0.06, weight_decay=0.01,
     )  # fmt: skip
     # what the heads are trained with undoes no training of the trunk
     named = {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in _HEADS}
     identity = {
-        "data": data.run_id,
+        "data": prepared.run_id,
         "settings": hash_of(named),
         "base": checkpoint.model_id,
         "code": code_of(Path(__file__).parent),
@@ -273,56 +287,61 @@ def train_trunk(checkpoint: Checkpoint, teachers: Teachers, data: Data, recipe: 
     )
     for module in still:
         module.requires_grad_(True)
-    model.to(find_device(recipe.device))
-    calibrate(model, tokenizer, [example for examples in dev.values() for example in examples])
-    model.to("cpu")
     return result
 
 
 @dataclass(frozen=True)
 class TrunkLoss:
     teachers: Teachers
-    tokenizer: TextTokenizer
+    prepared: Prepared
     recipe: Recipe
 
-    def of_step(self, model: Any, made: tuple[Step, Batch]) -> Iterable[torch.Tensor]:
-        step, inputs = made
+    def of_step(self, model: Any, step: int) -> Iterable[torch.Tensor]:
+        recipe, first, end = self.recipe, *self.prepared.steps[step : step + 2].tolist()
+        made = self.prepared.train.batch(first, end, self.prepared.special)
         for teacher in self.teachers:
             if teacher is not None:
                 teacher.to(model.device)
-        answering, each, taught, odds = list_losses(model, inputs, self.recipe.portion, self.teachers.reader)
-        yield (answering + each + taught) / len(step.examples)
-        if step.embeds:
-            learned = [
-                (example, row)
-                for example, row in zip(step.examples, odds.split(inputs.sizes), strict=True)
-                if example.answered and len(example.candidates[0].text) <= LONGEST_EMBEDDED
-            ]
-            if len(learned) > 1:
-                yield self._of_embedding(model, *zip(*learned, strict=True))
+        reader, share = self.teachers.reader, recipe.taught
+        answering, each, taught, odds = list_losses(model, made, recipe.portion, reader, recipe.temperature)
+        gold = answering + each
+        yield (gold if reader is None else (1 - share) * gold + share * taught) / len(made.sizes)
+        if self.prepared.embeds[step]:
+            yield from self._of_embedding(model, made, odds.split(made.sizes), self.prepared.train.groups[first:end])
 
-    def _of_embedding(self, model: Any, examples: Sequence[Example], odds: Sequence[torch.Tensor]) -> torch.Tensor:
+    def _of_embedding(
+        self, model: Any, made: Batch, odds: Sequence[torch.Tensor], groups: np.ndarray
+    ) -> Iterable[torch.Tensor]:
         """The loss of the embedding; nothing is learned through `odds`, each example's log odds of relevance."""
-        recipe, tokenizer = self.recipe, self.tokenizer
-        queries = tokenizer.singles([example.query for example in examples])
-        texts = [example.candidates[0].text for example in examples]
+        recipe, special = self.recipe, self.prepared.special
+        starts = np.cumsum([0, *made.sizes]).tolist()
+        ids, firsts, ends = made.sequences.ids, made.firsts, made.ends
+        places = [
+            place
+            for place, pair in enumerate(starts[:-1])
+            if made.relevant[pair] and ends[pair] - firsts[pair] <= _LONGEST_EMBEDDED
+        ]
+        if len(places) < 2:
+            return
         # one negative is enough to tell relevant texts from others; the order of all is for the cross-encoder's list
         most = None if recipe.listwise else 2
         hard = [
-            (place, number, candidate.text)
-            for place, example in enumerate(examples)
-            for number, candidate in enumerate(example.candidates[1:most], 1)
+            (row, number, starts[place] + number)
+            for row, place in enumerate(places)
+            for number in range(1, made.sizes[place])[: None if most is None else most - 1]
         ]
-        texts += [text for _, _, text in hard]
-        sequences = tokenizer.singles([text[:LONGEST_EMBEDDED] for text in texts])
+        pairs = [*(starts[place] for place in places), *(pair for _, _, pair in hard)]
+        queries = special.sequences([[ids[starts[place]][1 : firsts[starts[place]] - 1]] for place in places])
+        texts = special.sequences([[ids[pair][firsts[pair] : ends[pair]][:_LONGEST_EMBEDDED]] for pair in pairs])
         with torch.no_grad():
-            targets = [embed(self.teachers.embedding, part, recipe.portion) for part in (queries, sequences)]
-        groups = [example.group or example.key for example in examples]
-        owners = [*range(len(examples)), *(place for place, _, _ in hard)]
-        vectors = embed(model, queries, recipe.portion), embed(model, sequences, recipe.portion)
-        contrast, distillation = embedding_losses(*vectors, *targets, groups, owners)
+            targets = [embed(self.teachers.embedding, part, recipe.portion) for part in (queries, texts)]
+        owners = [*range(len(places)), *(row for row, _, _ in hard)]
+        vectors = embed(model, queries, recipe.portion), embed(model, texts, recipe.portion)
+        own_groups = [str(groups[place]) for place in places]
+        contrast, distillation = embedding_losses(*vectors, *targets, own_groups, owners)
         loss = _CONTRAST * contrast + _DISTILLATION * distillation
         if recipe.listwise:
-            teaching = torch.stack([row[0] for row in odds] + [odds[place][number] for place, number, _ in hard])
+            kept = [odds[place] for place in places]
+            teaching = torch.stack([row[0] for row in kept] + [kept[row][number] for row, number, _ in hard])
             loss = loss + recipe.listwise * listwise_loss(*vectors, teaching, owners)
-        return loss
+        yield loss

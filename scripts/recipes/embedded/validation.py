@@ -55,18 +55,19 @@ def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: 
     return [(first + one, first + two, score) for one, two, score in places if score > -np.inf]
 
 
-def validate(
-    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int
-) -> dict[str, float]:
+def shown(examples: Sequence[Example]) -> list[Example]:
+    """The examples as they are validated on: with their first candidates."""
+    return [replace(example, candidates=example.candidates[:_MOST_CANDIDATES]) for example in examples]
+
+
+def validate(model: Any, dev: Mapping[str, Batch], budget: int) -> dict[str, float]:
     """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it."""
     measures: dict[str, float] = {}
-    least = min(_COUNTED, max(map(len, dev.values()), default=0))
+    least = min(_COUNTED, max((len(made.sizes) for made in dev.values()), default=0))
     counted: list[float] = []
     read: list[float] = []
-    for name, examples in dev.items():
+    for name, made in dev.items():
         first, f1 = [], []
-        shown = [replace(example, candidates=example.candidates[:_MOST_CANDIDATES]) for example in examples]
-        made = batch(shown, tokenizer, None)
         pairs, ends = scored(model, made, budget), np.cumsum(made.sizes).tolist()
         for row, stop in zip([0, *ends], ends, strict=False):
             right = made.relevant[row:stop]
@@ -83,7 +84,7 @@ def validate(
             measures[f"{name} first"] = float(np.mean(first))
         if f1:
             measures[f"{name} F1"] = float(np.mean(f1))
-        if len(examples) >= least:
+        if len(made.sizes) >= least:
             counted += [float(np.mean(values)) for values in (first, f1) if values]
             read += [float(np.mean(f1))] if f1 else []
     measures["F1"] = float(np.mean(read)) if read else 0.0

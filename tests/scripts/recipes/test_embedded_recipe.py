@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file
 
 from convinse.config import load_settings
 from convinse.encoder.bi_encoder import BiEncoder
@@ -21,8 +22,10 @@ from convinse.encoder.reranker import BertReranker
 from convinse.support.errors import ConfigError, DataError
 from places import ROOT
 from recipes.embedded import __main__ as script
+from recipes.embedded import batches
 from recipes.embedded import recipe as recipes
 from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.prepared import Prepared
 from recipes.embedded.reading import DATA_SETS
 from recipes.embedded.sets import builders
 from tiny_models import WORDS, joint, tiny, torch
@@ -61,6 +64,36 @@ def test_negatives_are_few_beside_long_texts_and_those_of_a_set():
     for drawn in (drawn for step in recipes.steps(train, recipe, 1) for drawn in step.examples):
         least = {"long": 1, "short": 2, "three": 3}[drawn.source]
         assert len(drawn.candidates) - 1 in (least, least + 1)  # one more may be of another example
+
+
+def test_prepared_examples_are_the_batches_of_the_steps(tmp_path, tokenizer):
+    recipe = recipes.Recipe(mixture={"a": 50, "b": 30}, validations=2, batch_size=8, embedding_every=3, dev_examples=4)
+    data = recipes.Data({name: TRAIN[name] for name in ("a", "b")}, {"a": TRAIN["c"], "b": []}, "run")
+    prepared = recipes.prepare(data, recipe, tokenizer)
+    prepared.write(tmp_path / "prepared")
+    read = Prepared.read(tmp_path / "prepared")
+    order = [step for number in (1, 2) for step in recipes.steps(data.train, recipe, number)]
+    assert (read.run_id, read.sizes, read.special) == ("run", {"a": 200, "b": 30}, prepared.special)
+    assert read.embeds.tolist() == [step.embeds for step in order] and len(read.steps) == len(order) + 1
+    for number, step in enumerate(order):
+        expected = batches.batch(step.examples, tokenizer, random.Random(step.seed))
+        made = read.train.batch(*read.steps[number : number + 2], read.special)
+        same(made, expected)
+    chosen = [example for example in TRAIN["c"] if example.chooses]
+    assert read.dev.keys() == ({"a"} if chosen else set())
+    (tmp_path / "prepared").write_bytes((tmp_path / "prepared").read_bytes()[:-40])
+    with pytest.raises(DataError, match="--prepared"):
+        Prepared.read(tmp_path / "prepared")
+
+
+def same(made, expected):
+    assert made.sizes == expected.sizes and made.sequences.pad_id == expected.sequences.pad_id
+    places = np.arange(len(expected.sequences.ids))
+    for one, other in zip(made.sequences.padded(places), expected.sequences.padded(places), strict=True):
+        assert (one == other).all()
+    for name in ("relevant", "readable", "firsts", "ends"):
+        assert (getattr(made, name) == getattr(expected, name)).all()
+    assert all((one == other).all() for one, other in zip(made.spans, expected.spans, strict=True))
 
 
 def test_stored_examples_are_those_that_were_gathered_by_part(tmp_path):
@@ -210,6 +243,20 @@ def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(tra
     (target / "model.safetensors").write_bytes(b"older")
     assert script.main(arguments(tmp_path, shared)) == 0
     assert (target / "model.safetensors").read_bytes() == before
+
+
+def test_a_machine_with_the_prepared_examples_needs_no_data(shared, tmp_path):
+    config = write(tmp_path / "headless.yml", {**QUICK, "yes_no": None})
+    words = arguments(tmp_path, shared)
+    words[words.index("--config") + 1] = str(config)
+    assert script.main([*words, "--prepared", str(tmp_path / "prepared")]) == 0
+    (tmp_path / "empty").mkdir()
+    words[words.index("--data") + 1] = str(tmp_path / "empty")
+    words[words.index("--output") + 1] = str(tmp_path / "again")
+    assert script.main([*words, "--prepared", str(tmp_path / "prepared")]) == 0
+    trained, again = (load_file(tmp_path / name / "model.safetensors") for name in ("model", "again"))
+    # the heads are calibrated where the texts are
+    assert all(torch.equal(trained[name], again[name]) for name in trained if name.startswith("bert.encoder"))
 
 
 def test_the_command_starts_the_recipe(tmp_path):

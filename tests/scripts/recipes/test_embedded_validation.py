@@ -20,6 +20,10 @@ def test_the_best_spans_are_those_of_all(first, stop):
         assert [span[:2] for span in validation.best_spans(start, end, first, stop, 7)] == spans[:7]
 
 
+def in_batches(dev, tokenizer):
+    return {name: batches.batch(rows, tokenizer, None) for name, rows in dev.items()}
+
+
 def test_measures_are_shares_of_first_texts_and_f1_of_spans(tokenizer):
     dev = {"sure": examples(50, 10), "small": examples(3, 10, seed=6, wrong=0)}
     made = batches.batch([*dev["sure"], *dev["small"]], tokenizer, None)
@@ -29,7 +33,7 @@ def test_measures_are_shares_of_first_texts_and_f1_of_spans(tokenizer):
             model.odds[row] = 9.0 if made.relevant[row] else -9.0
             model.starts[row, spans[0][0]] = model.ends[row, spans[0][1]] = 50.0
         model.odds[0] = -20.0  # the first of 50 examples is wrong
-    measures = validation.validate(model, tokenizer, dev, 4096)
+    measures = validation.validate(model, in_batches(dev, tokenizer), 4096)
     assert measures == pytest.approx(
         {"sure first": 0.98, "sure F1": 1, "small F1": 1, "F1": 1, "mean": 0.99}
     )  # small sets do not count
@@ -41,7 +45,11 @@ def test_no_answer_is_right_if_no_text_answers(tokenizer):
     for value, share in ((50.0, 1.0), (-50.0, 0.0)):
         with torch.no_grad():
             model.starts[:, 0] = model.ends[:, 0] = value
-        assert validation.validate(model, tokenizer, dev, 4096) == {"nothing F1": share, "F1": share, "mean": share}
+        assert validation.validate(model, in_batches(dev, tokenizer), 4096) == {
+            "nothing F1": share,
+            "F1": share,
+            "mean": share,
+        }
 
 
 def judged(model, tokenizer, wrong):

@@ -1,0 +1,57 @@
+"""Other wordings of questions, as people type them: as a request, as keywords."""
+
+import random
+import re
+
+from convinse.language.language import english
+
+# before a question
+_LEADS = (
+    "do you know", "can you tell me", "could you tell me", "would you know", "does anyone know", "is it known", "have you any idea",
+    "do the files say", "does the text say", "i would like to know", "i want to know", "i wonder", "tell me", "please tell me",
+    "find out", "can you find out", "any idea",
+)  # fmt: skip
+# before the thing that a question "what is the ..." asks for
+_THINGS = (
+    "the", "a", "", "", "", "is there a", "do you have the", "have you got the", "can you find the", "can i get the", "show me the",
+    "give me the", "i need the", "looking for the", "list the", "what about the", "find the",
+)  # fmt: skip
+_WHETHER = (
+    "do you know if", "can you tell me whether", "is it true that", "i would like to know whether", "tell me if", "find out if",
+    "does the text say that", "so", "and", "is it right that",
+)  # fmt: skip
+_THING = re.compile(r"(?:what|which|who)(?: is|'s| was| are| were)(?: the| his| her| its| their)? (\w.*)", re.I)
+_ENDS = ("?", "", "", " please")
+
+
+def as_request(question: str, chance: random.Random) -> str:
+    """A question for anything but yes or no as a request: behind a lead, or what it asks for alone."""
+    text = question.strip(" ?.!")
+    thing = _THING.fullmatch(text)
+    if thing is not None and chance.random() < 0.7:
+        lead, text = chance.choice(_THINGS), thing[1]
+    else:
+        lead = chance.choice(_LEADS)
+    return " ".join(filter(None, (lead, _lower(text, chance)))) + chance.choice(_ENDS)
+
+
+def as_keywords(question: str, chance: random.Random) -> str:
+    """The words of a question that are not grammar, a question word in front of them in half of the cases."""
+    words = re.findall(r"[\w'’.,-]*\w", question)
+    common = english().words.common
+    kept = [word for word in words if word.casefold() not in common]
+    asking = [word for word in words if word.casefold() in ("who", "when", "where", "which")]
+    if "how" in map(str.casefold, words[:1]) and len(words) > 1:
+        asking = words[:2]
+    if chance.random() < 0.5:
+        kept = [*asking, *(word for word in kept if word not in asking)]
+    return _lower(" ".join(kept or words), chance)
+
+
+def as_statement_asked(statement: str, chance: random.Random) -> str:
+    """A statement as a question for yes or no."""
+    return f"{chance.choice(_WHETHER)} {_lower(statement.strip(' .'), chance)}?"
+
+
+def _lower(text: str, chance: random.Random) -> str:
+    return text.lower() if chance.random() < 0.7 else text[:1].lower() + text[1:]
