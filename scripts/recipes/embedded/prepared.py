@@ -141,15 +141,13 @@ class Prepared:
     """The examples of a training, and those that it is validated on.
 
     Attributes:
-        train: in the order in which they are learned from; `steps`: [n + 1] where each step begins; `embeds`: [n] whether the
-            embedding learns in a step, too.
+        train: in the order in which they are learned from; `steps`: [n + 1] where each step begins.
         dev: by the name of their set.
         run_id: of the data; `sizes`: how many examples each set has.
     """
 
     train: Tokens
     steps: np.ndarray
-    embeds: np.ndarray
     dev: dict[str, Tokens]
     special: Special
     run_id: str
@@ -157,7 +155,7 @@ class Prepared:
 
     def write(self, path: Path) -> None:
         """Write everything into a compressed file."""
-        arrays = {"steps": self.steps, "embeds": self.embeds, **_named("train", self.train)}
+        arrays = {"steps": self.steps, **_named("train", self.train)}
         for name, examples in self.dev.items():
             arrays |= _named(f"dev/{name}", examples)
         about = {"special": self.special, "run_id": self.run_id, "sizes": self.sizes}
@@ -179,9 +177,7 @@ class Prepared:
         names = dict.fromkeys(name.rpartition("/")[0] for name in arrays if name.startswith("dev/"))
         dev = {name.removeprefix("dev/"): _tokens(name, arrays) for name in names}
         special = Special(*about["special"])
-        return cls(
-            _tokens("train", arrays), arrays["steps"], arrays["embeds"], dev, special, about["run_id"], about["sizes"]
-        )
+        return cls(_tokens("train", arrays), arrays["steps"], dev, special, about["run_id"], about["sizes"])
 
 
 def _starts(counts: Sequence[int]) -> np.ndarray:

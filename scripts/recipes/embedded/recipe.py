@@ -73,7 +73,7 @@ class RewriteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How the embedded model is trained, in one pass over the mixture; see `config/model/embedded.yml`."""
+    """How the embedded model is trained; see `config/model/embedded.yml`."""
 
     base: str | None = None  # a folder with the weights to start from; None: those of the package of all-MiniLM-L6-v2
     layers: Annotated[list[NotNegative], msgspec.Meta(min_length=1)] | None = None  # of the base, from 0; None: all
@@ -81,7 +81,10 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     teacher: Literal["base", "all-MiniLM-L6-v2"] = "base"  # the model whose cosines the embedding stays close to
     reader: str | None = None  # a folder of a wider model, whose choices and spans are learned
     mixture: dict[str, Positive]  # examples drawn from each data set (all, if it has fewer)
-    validations: Positive = 4  # each keeps the best weights and what a stopped run goes on from
+    passes: Positive = 1  # over the mixture, each with other negatives
+    validations: Positive = (
+        4  # a multiple of the passes; each keeps the best weights and what a stopped run goes on from
+    )
     learning_rate: Weight = 1e-4  # the highest
     alone: dict[str, Share] = {}  # share of a data set's examples without negatives: reading costs a third so
     mined: dict[str, Positive] = {}  # data set -> negatives of each of its examples that the base finds (`with_mined`)
@@ -97,9 +100,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     seed: int = 42
     device: Device = "auto"
     minutes: Minutes | None = None  # of steps, after which the training is cut short
-    taught: Share = (
-        0.75  # of the loss that is the distance from the teacher, where there is one; the rest is of the answers
-    )
+    # of the loss: the distance from the teacher, where there is one; the rest is of the answers
+    taught: Share = 0.75
     temperature: Weight = 1.5  # of both distributions in that distance
     yes_no: YesNo | None = None  # heads, trained after the rest; None: not trained
     answer_type: AnswerType | None = None
@@ -181,33 +183,32 @@ class Teachers(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """Examples to learn from at once; whether the embedding learns from them, too; the seed of the windows drawn."""
+    """Examples to learn from at once; the seed of the windows drawn."""
 
     examples: list[Example]
-    embeds: bool
     seed: str
 
 
 def steps(train: dict[str, list[Example]], recipe: Recipe, number: int) -> list[Step]:
-    """The steps before validation `number`, from 1: each data set is spread evenly over all of them."""
-    chance = random.Random(f"{recipe.seed} 0")
+    """The steps before validation `number`, from 1: each data set is spread evenly over all of a pass."""
+    parts = recipe.validations // recipe.passes
+    number_of_pass, place_in_pass = divmod(number - 1, parts)
+    chance = random.Random(f"{recipe.seed} {number_of_pass}")
     order = []
     for name, most in sorted(recipe.mixture.items()):
         examples = train[name]
         places = chance.sample(range(len(examples)), min(most, len(examples)))
         order += [((rank + chance.random()) / len(places), name, place) for rank, place in enumerate(places)]
     order.sort()
-    parts = recipe.validations
     count = max(1, len(order) // (recipe.batch_size * parts)) * parts
     bounds = [len(order) * step // count for step in range(count + 1)]
     made = []
-    for step in range((number - 1) * count // parts, number * count // parts):
+    for step in range(place_in_pass * count // parts, (place_in_pass + 1) * count // parts):
         examples = [
             _drawn(train[name][place], name, recipe, chance)
             for _, name, place in order[bounds[step] : bounds[step + 1]]
         ]
-        embeds = step % recipe.embedding_every == 0
-        made.append(Step(with_foreign(examples, _FOREIGN, chance), embeds, f"{recipe.seed} 0 {step}"))
+        made.append(Step(with_foreign(examples, _FOREIGN, chance), f"{recipe.seed} {number_of_pass} {step}"))
     return made
 
 
@@ -222,6 +223,8 @@ def _drawn(example: Example, name: str, recipe: Recipe, chance: random.Random) -
 
 def prepare(data: Data, recipe: Recipe, tokenizer: TextTokenizer, model: Any = None) -> Prepared:
     """Return the examples of a recipe as tokens; `model` finds the negatives of the sets in `mined`."""
+    if recipe.validations % recipe.passes:
+        raise ConfigError(f"validations: {recipe.validations} is not a multiple of passes ({recipe.passes})")
     for key in ("alone", "mined", "negatives", "lists"):
         if unknown := sorted(set(getattr(recipe, key)) - set(recipe.mixture)):
             raise ConfigError(f"{key}: {unknown[0]} is not in the mixture; it has {', '.join(recipe.mixture)}")
@@ -238,7 +241,6 @@ def prepare(data: Data, recipe: Recipe, tokenizer: TextTokenizer, model: Any = N
     return Prepared(
         Tokens.of(made, [example.group or example.key for step in order for example in step.examples]),
         np.cumsum([0, *(len(step.examples) for step in order)]),
-        np.array([step.embeds for step in order]),
         {
             name: Tokens.of([batch(examples, tokenizer, None)], [example.key for example in examples])
             for name, examples in dev.items()
@@ -262,7 +264,7 @@ def train_trunk(
     for module in still:
         module.requires_grad_(False)
     dev = {name: examples.batch(0, len(examples), special) for name, examples in prepared.dev.items()}
-    steps_of_each = len(prepared.embeds) // recipe.validations
+    steps_of_each = (len(prepared.steps) - 1) // recipe.validations
     learning = Objective(
         steps=lambda number: range((number - 1) * steps_of_each, number * steps_of_each),
         loss=TrunkLoss(teachers, prepared, recipe).of_step,
@@ -306,7 +308,7 @@ class TrunkLoss:
         answering, each, taught, odds = list_losses(model, made, recipe.portion, reader, recipe.temperature)
         gold = answering + each
         yield (gold if reader is None else (1 - share) * gold + share * taught) / len(made.sizes)
-        if self.prepared.embeds[step]:
+        if step % recipe.embedding_every == 0:
             yield from self._of_embedding(model, made, odds.split(made.sizes), self.prepared.train.groups[first:end])
 
     def _of_embedding(

@@ -22,7 +22,7 @@ from convinse.encoder.reranker import BertReranker
 from convinse.support.errors import ConfigError, DataError
 from places import ROOT
 from recipes.embedded import __main__ as script
-from recipes.embedded import batches
+from recipes.embedded import batches, gpu
 from recipes.embedded import recipe as recipes
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.prepared import Prepared
@@ -67,14 +67,16 @@ def test_negatives_are_few_beside_long_texts_and_those_of_a_set():
 
 
 def test_prepared_examples_are_the_batches_of_the_steps(tmp_path, tokenizer):
-    recipe = recipes.Recipe(mixture={"a": 50, "b": 30}, validations=2, batch_size=8, embedding_every=3, dev_examples=4)
+    recipe = recipes.Recipe(mixture={"a": 50, "b": 30}, validations=2, passes=2, batch_size=8, dev_examples=4)
     data = recipes.Data({name: TRAIN[name] for name in ("a", "b")}, {"a": TRAIN["c"], "b": []}, "run")
     prepared = recipes.prepare(data, recipe, tokenizer)
     prepared.write(tmp_path / "prepared")
     read = Prepared.read(tmp_path / "prepared")
     order = [step for number in (1, 2) for step in recipes.steps(data.train, recipe, number)]
     assert (read.run_id, read.sizes, read.special) == ("run", {"a": 200, "b": 30}, prepared.special)
-    assert read.embeds.tolist() == [step.embeds for step in order] and len(read.steps) == len(order) + 1
+    assert len(read.steps) == len(order) + 1 == 21, "two passes of ten steps"
+    first, second = ({example.query for step in part for example in step.examples} for part in (order[:10], order[10:]))
+    assert len(first) == len(second) == 80 and first != second
     for number, step in enumerate(order):
         expected = batches.batch(step.examples, tokenizer, random.Random(step.seed))
         made = read.train.batch(*read.steps[number : number + 2], read.special)
@@ -124,7 +126,7 @@ def test_held_out_texts_are_left_out_of_text_sets():
     assert data.train.keys() == data.dev.keys() == {"a", "facts"} and data.train["facts"] == train["facts"]
 
 
-@pytest.mark.parametrize("name", ["embedded", "reader", "teacher"])
+@pytest.mark.parametrize("name", ["embedded", "reader", "gpu"])
 def test_the_shipped_recipes_name_sets_that_can_be_built(tmp_path, name):
     recipe = load_settings(recipes.Recipe, f"model/{name}.yml")
     assert set(recipe.mixture) <= {*builders(tmp_path, tmp_path, 1)} & DATA_SETS.keys()
@@ -284,3 +286,31 @@ def test_heads_alone_are_trained_over_a_finished_model(trained, shared, tmp_path
     made = tmp_path / "model"
     assert (made / "model.safetensors").read_bytes() == (base / "model.safetensors").read_bytes()
     assert YesNoReader(made, "cpu").probabilities([("was it a song", "no")]).shape == (1,)
+
+
+def test_students_of_a_gpu_come_back_in_pieces_and_are_finished(shared, tmp_path, monkeypatch, capsys):
+    """All of `recipes.embedded.gpu` on the processor, with tiny models in the place of MPNet and of the embedded model."""
+    base = joint(num_hidden_layers=2)
+    mixture = {"mixture": {"qed": 24, "selqa": 24}, "passes": 2, "validations": 2, "yes_no": None, "mined": {}}
+    monkeypatch.setattr(gpu, "_CONFIG", str(write(tmp_path / "gpu.yml", {**QUICK, **mixture})))
+    monkeypatch.setitem(gpu._FOLDERS, "model", str(base))
+    monkeypatch.setitem(gpu._MODELS["reader"], "layers", [0])
+
+    words = ["--data", str(shared), "--mpnet", str(base), "--examples", str(tmp_path / "examples.jsonl.gz")]
+    parcel, back, models = (str(tmp_path / name) for name in ("parcel", "back", "models"))
+    assert gpu.main(["pack", *words, "--output", parcel, "--most", "0.02"]) == 0
+    assert len(list(Path(parcel).iterdir())) > 10, "small pieces"
+    assert gpu.main(["run", parcel, "--output", back, "--device", "cpu"]) == 0
+    first = next(path for path in sorted(Path(back).iterdir()) if path.suffix != ".json")
+    kept = first.read_bytes()
+    for content, fault in ((None, "is missing"), (kept[:-1] + b"x", "damaged")):
+        first.unlink() if content is None else first.write_bytes(content)
+        assert gpu.main(["finish", back, *words, "--output", models]) == 1 and fault in capsys.readouterr().err
+    first.write_bytes(kept)
+    assert gpu.main(["finish", back, *words, "--output", models, "--device", "cpu"]) == 0
+    for name, layers in (("reader", 1), ("model", 2)):
+        model = JointModel.from_pretrained(tmp_path / "models" / name)
+        assert model.config.num_hidden_layers == layers and len(model.bert.encoder.layer) == layers
+        record = json.loads((tmp_path / "models" / name / "training.json").read_text())
+        assert len(record["epochs"]) == 3 and record["recipe"]["reader"] == "teacher"
+        assert BertReranker(tmp_path / "models" / name, "cpu").predict([("who", "the author")]).shape == (1,)

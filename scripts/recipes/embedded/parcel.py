@@ -1,0 +1,85 @@
+"""Files in pieces, to and from a machine that takes only small ones: packed, joined again and checked by their sums.
+
+PYTHONPATH=scripts python -m recipes.embedded.parcel pack FILE ... --output DIR [--most MIB]
+PYTHONPATH=scripts python -m recipes.embedded.parcel join DIR ... --output DIR
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import zstandard
+
+from convinse.support.errors import ConvinseError, DataError
+from convinse.support.files import replacing
+
+_MIB = 1 << 20
+_LIST = "parcel.json"
+
+
+def pack(files: Sequence[Path], output: Path, most: int) -> None:
+    """Write the compressed files as pieces of at most `most` bytes, and a list of their sums."""
+    listed: dict[str, dict[str, object]] = {}
+    with replacing(output) as temporary:
+        temporary.mkdir()
+        for file in files:
+            data = file.read_bytes()
+            packed = zstandard.ZstdCompressor(level=19).compress(data)
+            pieces = []
+            for number, start in enumerate(range(0, len(packed), most)):
+                name = f"{file.name}.{number:02}"
+                (temporary / name).write_bytes(packed[start : start + most])
+                pieces.append(name)
+            listed[file.name] = {"sha256": hashlib.sha256(data).hexdigest(), "pieces": pieces}
+        (temporary / _LIST).write_text(json.dumps(listed, indent=1), encoding="utf-8")
+
+
+def join(folders: Sequence[Path], output: Path) -> list[Path]:
+    """Write the files whose pieces lie in some folders; each must be whole and have its sum. Raises `DataError`."""
+    pieces = {piece.name: piece for folder in folders for piece in folder.iterdir()}
+    lists = [
+        json.loads((folder / _LIST).read_text(encoding="utf-8")) for folder in folders if (folder / _LIST).is_file()
+    ]
+    if not lists:
+        raise DataError(f"{folders[0]}: has no {_LIST}; name the folder that was packed, or all that came back")
+    output.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, entry in (item for listed in lists for item in listed.items()):
+        if missing := [piece for piece in entry["pieces"] if piece not in pieces]:
+            raise DataError(f"{name}: the piece {missing[0]} is missing; fetch it again")
+        packed = b"".join(pieces[piece].read_bytes() for piece in entry["pieces"])
+        try:
+            data = zstandard.ZstdDecompressor().decompress(packed)
+        except zstandard.ZstdError:
+            data = b""
+        if hashlib.sha256(data).hexdigest() != entry["sha256"]:
+            raise DataError(f"{name}: its pieces are damaged; fetch them again")
+        with replacing(output / name) as temporary:
+            temporary.write_bytes(data)
+        written.append(output / name)
+    return written
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("pack", "join"))
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="files to pack, or folders of pieces")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--most", type=float, default=15.0, metavar="MIB", help="of a piece (default: 15)")
+    options = parser.parse_args(arguments)
+    try:
+        if options.action == "pack":
+            pack(options.paths, options.output, int(options.most * _MIB))
+        else:
+            join(options.paths, options.output)
+    except ConvinseError as error:
+        print(f"parcel: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
